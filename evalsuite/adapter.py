@@ -1,0 +1,117 @@
+"""What an adapter says: the contract between a framework's module in `adapters/` and the engine.
+
+An adapter is a Python file with a name `ADAPTER`. It says *what* to run; engines say *where*. It is found
+because it lies in `adapters/` or in a folder given with `--adapters DIR`.
+"""
+
+import difflib
+import importlib.util
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from evalsuite import paths
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One command line as the node agent starts it.
+
+    Tokens may hold these placeholders; the plan fills `{python}` and `{workloads}`, the node agent the rest:
+    `{python}` interpreter of the framework's environment · `{workloads}` the folder of our reference
+    workloads · `{node_rank}` · `{nodes}` · `{processes_per_node}` · `{master_addr}` · `{master_port}` ·
+    `{threads}` CPU threads for each process (cores ÷ processes on the node).
+    """
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str] = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "environment", dict(self.environment or {}))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Model × script: how one training script is launched and what its printed number means."""
+
+    name: str  # "reference-resnet50"; unique inside the adapter
+    model: str  # "resnet50_v1.5"
+    unit: str = "images/s"
+    dialect: str  # the log dialect that the script prints
+    command: Callable[[Case], Command]  # pure: the same case gives the same command
+    spawn: Literal["once", "per_node", "per_device"] = "per_node"
+    """`once`: the command starts everything itself (mpirun, horovodrun). `per_node`: started on every node,
+    it starts its own workers (torchrun). `per_device`: the node agent starts one process per device, with
+    RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set."""
+    unsupported: Callable[[Case], str | None] = lambda case: None
+    """Why this recipe cannot serve the case (one sentence), or None if it can."""
+    requirements: tuple[str, ...] = ()  # exact pins for the virtual environment
+    python: str = "3.11"
+    import_name: str = ""  # the module whose import proves that the environment works: "torch"
+    package: str = ""  # the distribution whose version names the framework: "torch"
+    kind: Literal["reference", "official"] = "official"
+    source: str = ""  # repository of an official script, or of the model definition
+    commit: str = ""
+    image: str = ""  # container image, where there is one
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adapter:
+    """One framework."""
+
+    name: str  # "pytorch": what `--frameworks` takes
+    title: str  # "PyTorch": how its makers write it
+    recipes: tuple[Recipe, ...]
+
+    def recipe(self, name: str) -> Recipe:
+        for recipe in self.recipes:
+            if recipe.name == name:
+                return recipe
+        known = [recipe.name for recipe in self.recipes]
+        raise EvalsuiteError(f'adapter {self.name}: unknown recipe "{name}"; {_known("recipes", name, known)}')
+
+
+def discover(folders: Iterable[Path] = ()) -> dict[str, Adapter]:
+    """All adapters by name: those of the house and those in *folders*. A later folder wins."""
+    found = {}
+    for folder in (paths.ADAPTERS, *folders):
+        if not Path(folder).is_dir():
+            raise EvalsuiteError(f"{folder}: there is no such folder; --adapters takes a folder of adapter modules.")
+        for file in sorted(Path(folder).glob("[!_]*.py")):
+            adapter = load(file)
+            found[adapter.name] = adapter
+    return found
+
+
+def load(file: Path) -> Adapter:
+    """The adapter in *file*. Raises EvalsuiteError if the file declares none."""
+    spec = importlib.util.spec_from_file_location(f"evalsuite_adapter_{file.stem}", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    adapter = getattr(module, "ADAPTER", None)
+    if not isinstance(adapter, Adapter):
+        raise EvalsuiteError(
+            f"{file}: the module has no ADAPTER = Adapter(…); see docs/adding-a-framework.md for one that works."
+        )
+    return adapter
+
+
+def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> list[Adapter]:
+    """The adapters of *names*, in that order. Raises EvalsuiteError on an unknown name, with the nearest one."""
+    return [_adapter(name, adapters) for name in names]
+
+
+def _adapter(name: str, adapters: Mapping[str, Adapter]) -> Adapter:
+    if name in adapters:
+        return adapters[name]
+    raise EvalsuiteError(f'--frameworks: unknown framework "{name}"; {_known("frameworks", name, adapters)}')
+
+
+def _known(what: str, name: str, known: Iterable[str]) -> str:
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"the {what} are {', '.join(known)}.{hint}"

@@ -1,0 +1,27 @@
+"""What the user can mend, and the exit codes of every command (DESIGN.md §3)."""
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """The exit codes, the same for every command."""
+
+    DONE = 0
+    DEFECT = 1  # a defect in evalsuite
+    USAGE = 2  # wrong usage or unreadable input
+    NOTHING_MEASURED = 3
+    SOME_FAILED = 4  # finished, but some runs failed
+    CRITERION_FAILED = 5  # a criterion or an audit failed
+    UNDETERMINED = 6
+
+
+class EvalsuiteError(Exception):
+    """An error the user can mend: where, what stood there, what was expected, what to try."""
+
+    exit_code = Exit.USAGE
+
+
+class NothingMeasured(EvalsuiteError):
+    """There is no measurement to report."""
+
+    exit_code = Exit.NOTHING_MEASURED

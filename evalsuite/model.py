@@ -1,0 +1,284 @@
+"""The nouns: case, run, step, sample, measurement, summary, finding.
+
+Every one is frozen, has its units in its field names, and says `None` for what was not measured.
+This module imports nothing of ours.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+Precision = Literal["fp32", "amp"]
+Device = Literal["cpu", "gpu"]
+Severity = Literal["note", "flag", "exclude", "reject"]
+Origin = Literal["measured", "imported", "cited", "digitised", "simulated"]
+Status = Literal["ok", "partial", "failed", "incomplete", "unrecognised", "timed_out"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """How long a run trains: steps thrown away first, steps measured after, both in optimiser steps."""
+
+    warmup_steps: int = 20  # kernels are chosen and caches filled in these (REPORT.md §4)
+    measured_steps: int = 100
+
+    @property
+    def total_steps(self) -> int:
+        return self.warmup_steps + self.measured_steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One point of the test matrix."""
+
+    framework: str  # the adapter's name: "pytorch"
+    recipe: str  # model × script, as the adapter names it: "reference-resnet50"
+    model: str  # "resnet50_v1.5"
+    nodes: int = 1
+    devices_per_node: int = 1
+    batch_per_device: int  # items on each device per optimiser step
+    precision: Precision = "fp32"
+    xla: bool = False  # XLA, or the framework's own graph compiler
+    device: Device = "cpu"
+    protocol: Protocol = field(default_factory=Protocol)
+    options: tuple[tuple[str, str], ...] = ()  # further axes, sorted by name: (("image_size", "64"),)
+
+    @property
+    def total_devices(self) -> int:
+        return self.nodes * self.devices_per_node
+
+    @property
+    def global_batch(self) -> int:
+        """Items of the whole job per optimiser step."""
+        return self.batch_per_device * self.total_devices
+
+    @property
+    def scale(self) -> str:
+        """`nodes × devices per node` as it is written on the command line: "2x8"."""
+        return f"{self.nodes}x{self.devices_per_node}"
+
+    @property
+    def id(self) -> str:
+        """The name of the case: its folder under `runs/`, its anchor in the report."""
+        return f"{self._without_scale}-{self.scale}"
+
+    @property
+    def series(self) -> str:
+        """What a speed-up may be computed within: everything but the scale (REPORT.md §4)."""
+        return self._without_scale
+
+    @property
+    def _without_scale(self) -> str:
+        switches = "-xla" if self.xla else ""
+        options = "".join(f"-{name}={value}" for name, value in self.options)
+        steps = f"{self.protocol.warmup_steps}+{self.protocol.measured_steps}"
+        return (
+            f"{self.framework}-{self.recipe}-{self.device}-{self.precision}{switches}"
+            f"-b{self.batch_per_device}{options}-s{steps}"
+        )
+
+    def option(self, name: str, default: str | None = None) -> str | None:
+        return dict(self.options).get(name, default)
+
+    def at_scale(self, nodes: int, devices_per_node: int) -> "Case":
+        return replace(self, nodes=nodes, devices_per_node=devices_per_node)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One launch of a case. *repeat* counts from 0."""
+
+    case: Case
+    repeat: int
+
+    @property
+    def id(self) -> str:
+        return f"{self.case.id}/r{self.repeat}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skip:
+    """A case that will not be launched, and why."""
+
+    case: Case
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Something a reader must know.
+
+    *code* is a data rule of REPORT.md §9 ("D08") or a word ("clock_disagrees"); *values* fill the
+    sentence `findings.<code>` of `data/text/*.toml`; *text* is that sentence in English, for terminals
+    and JSON.
+    """
+
+    code: str
+    severity: Severity
+    text: str
+    values: tuple[tuple[str, str], ...] = ()
+    where: str = ""  # a run id, a case id, or file:line
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One report of a training log: the end of step *index*, counted from 1 over the whole run.
+
+    A log that prints every k-th step gives one Step for k training steps (*steps* = k).
+    """
+
+    index: int
+    steps: int = 1  # training steps since the previous report
+    items: float | None = None  # items of the whole job in those steps
+    seconds: float | None = None  # the script's own time for those steps (all of them together)
+    items_per_s: float | None = None  # the script's own figure, brought to all devices of the run
+    stamp_s: float | None = None  # the time printed in the log line, seconds of any fixed origin
+    arrival_s: float | None = None  # when the line arrived, seconds since the run started (node's clock)
+    loss: float | None = None
+    line: int | None = None  # 1-based line of the log file
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """The steps a throughput was taken over, and when they were trained."""
+
+    first_step: int
+    last_step: int
+    steps: int
+    begin_s: float | None = None  # on the run's clock; None where the log has no arrival times
+    end_s: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Throughput:
+    """The window turned into a number: *items_per_s* over all devices of the run."""
+
+    items_per_s: float | None
+    unit: str  # "images/s"
+    method: str  # "log stamps", "arrival times", "step times", "harmonic mean of rates", "final figure"
+    window: Window | None
+    printed_items_per_s: float | None = None  # the script's own figure over the same window
+    clock_items_per_s: float | None = None  # items ÷ arrival times over the same window
+    arithmetic_items_per_s: float | None = None  # mean of the printed rates, for comparison only
+    step_time_s: tuple[float, ...] = ()  # one per report in the window, for percentiles
+    line_first: int | None = None  # 1-based lines of the log that bound the window
+    line_last: int | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utilisation:
+    """One resource of one run over its measured steps (REPORT.md §4): time-weighted mean and spread."""
+
+    resource: str  # "cpu", "memory", "disk_read", "disk_write", "network_receive", "gpu", "gpu_memory", …
+    unit: str  # "%", "bytes/s", "W", …
+    mean: float
+    p5: float
+    p95: float
+    samples: int
+    coverage: float  # share of the window that the samples cover, 0..1
+    capacity: float | None = None  # in *unit*
+    device: str | None = None  # "gpu0", "eth0"; None = the whole node or the job
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """One run as numbers, with the receipt that leads back to its log line."""
+
+    run: Run
+    status: Status
+    origin: Origin = "measured"
+    reason: str = ""  # why not ok: the decisive line of the log
+    throughput: Throughput | None = None
+    utilisation: tuple[Utilisation, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    started_at: str | None = None  # ISO 8601 with zone
+    duration_s: float | None = None
+    exit_code: int | None = None
+    host: str | None = None
+    environment: str | None = None  # key of the environment class (same key = same machine and versions)
+    framework_version: str | None = None
+    log: str | None = None  # path of the log, relative to the runs folder
+    log_sha256: str | None = None
+
+    @property
+    def value(self) -> float | None:
+        """Items per second over all devices; None for a run that gives no valid number."""
+        if self.status not in ("ok", "partial") or self.throughput is None:
+            return None
+        return self.throughput.items_per_s
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """A value with its interval and the exact coverage of that interval, if it has one."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    coverage: float | None = None  # 0..1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """A case over its repeats."""
+
+    case: Case
+    unit: str
+    measurements: tuple[Measurement, ...]  # all of them, failed ones too, by repeat
+    items_per_s: Interval | None  # the median of the valid runs; None if there is none
+    n: int  # valid runs
+    cv: float | None = None  # standard deviation ÷ mean of the valid runs
+    base: Case | None = None  # what speed-up is computed against
+    speedup: Interval | None = None
+    efficiency: Interval | None = None  # 1.0 = linear; never clamped
+    utilisation: tuple[Utilisation, ...] = ()  # median over repeats; samples are summed
+    partial: bool = False  # fewer than five valid repeats or a short window (D05, D07)
+    origin: Origin = "measured"
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def items_per_s_per_device(self) -> float | None:
+        return None if self.items_per_s is None else self.items_per_s.value / self.case.total_devices
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """One acceptance criterion, decided or not."""
+
+    criterion: str  # "C1"
+    outcome: Literal["pass", "fail", "undetermined", "information"]
+    threshold: float | None = None
+    measured: Interval | None = None
+    n: int = 0
+    case: Case | None = None  # the worst case in scope
+    reason: str = ""  # key of the sentence in data/text, with *values*
+    values: tuple[tuple[str, str], ...] = ()
+    within_noise: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """Everything right of the wall: what the report is made of."""
+
+    title: str
+    profile: str  # name of the spec: "quick"
+    planned: tuple[Case, ...]
+    repeats: int
+    skips: tuple[Skip, ...]
+    summaries: tuple[Summary, ...]
+    verdicts: tuple[Verdict, ...]
+    findings: tuple[Finding, ...]
+    environments: Mapping[str, dict]  # environment key → facts as the node agent recorded them
+    commands: Mapping[str, dict]  # run id → command.json
+    timelines: Mapping[str, "Timeline"] = field(default_factory=dict)  # run id → utilisation over time
+    recorded_elsewhere: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timeline:
+    """Utilisation over time of one run, for drawing: (resource, device) → [(at_s, value)], units as Utilisation."""
+
+    window: Window | None
+    series: Mapping[tuple[str, str | None], tuple[tuple[float, float], ...]]
+    units: Mapping[str, str]

@@ -1,0 +1,248 @@
+"""The run folder: the one room that knows a file's name inside it.
+
+`runs/<case>/r<repeat>/` holds `case.json` (what was asked), `command.json` (what exactly was run), for each
+host `environment.<host>.json`, `samples.<host>.jsonl` and the log byte for byte, `log.<host>.txt`, with
+`arrivals.<host>.csv` beside it, and `outcome.json`, written last and atomically: its presence means
+"finished". Where the node agent starts several processes there is one log each, `log.<host>.r<rank>.txt`.
+Folders are append-only: a finished run is never edited, an interrupted one is moved aside.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case, Protocol, Run
+
+CASE = "case.json"
+COMMAND = "command.json"
+OUTCOME = "outcome.json"
+SCHEMA = 1
+_LOG = re.compile(r"^log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Log:
+    """One process's (or one node's) log: bytes as printed, and the arrival times beside it."""
+
+    path: Path
+    arrivals: Path  # may be absent
+    host: str
+    rank: int | None  # None: the whole node prints into one log
+
+
+class RunFolder:
+    """The files of one run, read and written by name."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+
+    def __repr__(self) -> str:
+        return f"RunFolder({str(self.path)!r})"
+
+    # writing, left of the wall
+
+    def log_path(self, host: str, rank: int | None = None) -> Path:
+        return self.path / f"log.{_label(host, rank)}.txt"
+
+    def arrivals_path(self, host: str, rank: int | None = None) -> Path:
+        return self.path / f"arrivals.{_label(host, rank)}.csv"
+
+    def samples_path(self, host: str) -> Path:
+        return self.path / f"samples.{host}.jsonl"
+
+    def environment_path(self, host: str) -> Path:
+        return self.path / f"environment.{host}.json"
+
+    def write_case(self, run: Run) -> None:
+        write_json(self.path / CASE, {"schema": SCHEMA, "repeat": run.repeat, **asdict(run.case)})
+
+    def write_command(self, facts: dict) -> None:
+        write_json(self.path / COMMAND, {"schema": SCHEMA, **facts})
+
+    def write_environment(self, host: str, facts: dict) -> None:
+        write_json(self.environment_path(host), {"schema": SCHEMA, **facts})
+
+    def write_outcome(self, facts: dict) -> None:
+        """Ends the run: after this the folder is finished. Adds the hash of each log."""
+        hashes = {log.path.name: sha256(log.path) for log in self.logs()}
+        write_json(self.path / OUTCOME, {"schema": SCHEMA, **facts, "sha256": hashes})
+
+    # reading, right of the wall
+
+    @property
+    def finished(self) -> bool:
+        return (self.path / OUTCOME).is_file()
+
+    def run(self) -> Run:
+        facts = dict(read_json(self.path / CASE))
+        facts.pop("schema", None)
+        repeat = facts.pop("repeat")
+        try:
+            return Run(case=case_from(facts), repeat=repeat)
+        except (TypeError, KeyError) as error:
+            raise EvalsuiteError(
+                f"{self.path / CASE}: {error}; expected the fields that evalsuite writes. "
+                "Was it written by another version? Move the folder away and run again."
+            ) from error
+
+    def command(self) -> dict:
+        return read_json(self.path / COMMAND)
+
+    def outcome(self) -> dict:
+        return read_json(self.path / OUTCOME)
+
+    def environments(self) -> dict[str, dict]:
+        """Host → what the node agent found there."""
+        files = sorted(self.path.glob("environment.*.json"))
+        return {file.name.removeprefix("environment.").removesuffix(".json"): read_json(file) for file in files}
+
+    def logs(self) -> list[Log]:
+        """All logs, by host and rank."""
+        found = []
+        for file in sorted(self.path.iterdir()) if self.path.is_dir() else []:
+            match = _LOG.match(file.name)
+            if match:
+                rank = int(match["rank"]) if match["rank"] else None
+                host = match["host"]
+                found.append(Log(path=file, arrivals=self.arrivals_path(host, rank), host=host, rank=rank))
+        return sorted(found, key=lambda log: (log.host, -1 if log.rank is None else log.rank))
+
+    def samples(self, host: str) -> list[dict]:
+        """The sensor readings of *host* in time order; a half-written last line is left out."""
+        return list(_json_lines(self.samples_path(host)))
+
+
+class Store:
+    """A folder of run folders."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(root)
+
+    def folder(self, run: Run) -> RunFolder:
+        return RunFolder(self.root / run.case.id / f"r{run.repeat}")
+
+    def finished(self) -> list[RunFolder]:
+        """All finished run folders, sorted by case and repeat."""
+        found = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r*/{OUTCOME}")]
+        return sorted(found, key=lambda folder: (folder.path.parent.name, _repeat(folder.path)))
+
+    def unfinished(self) -> list[RunFolder]:
+        """Run folders that have been begun and not ended: interrupted, or being run now."""
+        begun = [RunFolder(case.parent) for case in self.root.glob(f"*/r*/{CASE}")]
+        return sorted((folder for folder in begun if not folder.finished), key=lambda folder: str(folder.path))
+
+    @contextlib.contextmanager
+    def claim(self, run: Run) -> Iterator[RunFolder | None]:
+        """The empty folder of *run*, held by this process alone; None if it is finished or another holds it.
+
+        What an interrupted attempt left is moved aside to `r<repeat>.interrupted-<k>`, never deleted.
+        """
+        folder = self.folder(run)
+        try:
+            folder.path.parent.mkdir(parents=True, exist_ok=True)
+            lock = open(folder.path.with_name(f".r{run.repeat}.lock"), "w")
+        except OSError as error:
+            raise EvalsuiteError(
+                f"{folder.path.parent}: {error.strerror}; the runs folder must be writable. Try --runs DIR with "
+                "a folder of yours."
+            ) from error
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield None
+                return
+            if folder.finished:
+                yield None
+                return
+            _move_aside(folder.path)
+            folder.path.mkdir()
+            folder.write_case(run)
+            yield folder
+
+
+def case_from(facts: dict) -> Case:
+    """The case written by `write_case`."""
+    facts = {**facts, "protocol": Protocol(**facts["protocol"])}
+    facts["options"] = tuple((name, value) for name, value in facts.get("options", ()))
+    return Case(**facts)
+
+
+def read_json(path: Path) -> dict:
+    """The object in *path*. Raises EvalsuiteError if it is absent, cut off or no JSON object."""
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise EvalsuiteError(f"{path}: there is no such file; a run folder has one.") from error
+    except (ValueError, OSError) as error:
+        raise EvalsuiteError(
+            f"{path}: {error}; expected a JSON object. The file may be half-written: move the run folder away "
+            "and run the case again."
+        ) from error
+    if not isinstance(found, dict):
+        raise EvalsuiteError(f"{path}: a {type(found).__name__} stands there; expected a JSON object.")
+    return found
+
+
+def write_json(path: Path, facts: dict) -> None:
+    """Writes *facts* so that a reader sees the whole file or none of it."""
+    text = json.dumps(facts, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    write_atomically(path, text.encode())
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Writes *content* beside *path*, flushes it to the disk, and renames it into place."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _label(host: str, rank: int | None) -> str:
+    return host if rank is None else f"{host}.r{rank}"
+
+
+def _repeat(path: Path) -> int:
+    digits = path.name.removeprefix("r")
+    return int(digits) if digits.isdigit() else -1
+
+
+def _move_aside(path: Path) -> None:
+    if not path.exists():
+        return
+    attempt = 1
+    while (aside := path.with_name(f"{path.name}.interrupted-{attempt}")).exists():
+        attempt += 1
+    path.rename(aside)
+
+
+def _json_lines(path: Path) -> Iterator[dict]:
+    if not path.is_file():
+        return
+    with open(path, "rb") as file:
+        for line in file:
+            try:
+                yield json.loads(line)
+            except ValueError:
+                return  # the agent was killed while it wrote this line
