@@ -1,0 +1,84 @@
+"""The command line: finds the command, runs it, and turns what went wrong into a message and an exit code."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from evalsuite import __version__
+from evalsuite.errors import EvalsuiteError, Exit
+
+# One line each, so that `--help` imports no command; a test holds them equal to the modules' own.
+COMMANDS = {
+    "compare": "plan, run what is missing, and report: the main job",
+    "plan": "show the test matrix; nothing is started",
+    "run": "run what is missing of the test matrix",
+    "report": "write the report from run folders; nothing is started",
+    "parse": "say what a training log says",
+    "import": "make run folders from logs or tables produced elsewhere",
+    "sample": "run a command, sampling the machine and stamping its output (the node agent)",
+    "doctor": "say what this machine can run, what is missing and how to get it",
+    "adapters": "list the frameworks and their recipes",
+    "dialects": "list the log dialects, or explain how a log is read",
+}
+INTERRUPTED = 128 + 2  # what a shell says of a program ended by Ctrl-C
+EXAMPLES = """examples:
+  python -m evalsuite compare --frameworks tensorflow,mxnet,paddlepaddle,pytorch --scales 1x1,1x2
+  python -m evalsuite plan --frameworks pytorch --scales 1x8,2x8 --commands
+  python -m evalsuite parse train.log --devices 8 --batch-per-device 256
+  python -m evalsuite COMMAND --help
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command of *argv*; returns its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    command = _named_command(arguments)
+    parser = _parser(command)
+    parsed = parser.parse_args(arguments)
+    if command is None:
+        parser.print_help()
+        return Exit.USAGE
+    try:
+        return int(_module(command).run(parsed))
+    except EvalsuiteError as error:
+        print(f"evalsuite {command}: {error}", file=sys.stderr)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        print(f"\nevalsuite {command}: stopped; what is finished stays.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone (`… | head`); nobody is left to tell
+        return Exit.DONE
+
+
+def _named_command(arguments: list[str]) -> str | None:
+    first = next((word for word in arguments if not word.startswith("-")), None)
+    return first if first in COMMANDS else None
+
+
+def _parser(command: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="evalsuite",
+        description="Runs, measures and compares deep-learning training frameworks, and writes the report.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"evalsuite {__version__}")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    for name, help_line in COMMANDS.items():
+        subparser = subparsers.add_parser(
+            name, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        if name == command:
+            module = _module(name)
+            subparser.description = module.HELP[0].upper() + module.HELP[1:] + "."
+            subparser.epilog = f"examples:\n{module.EXAMPLES}"
+            module.add_arguments(subparser)
+    return parser
+
+
+def _module(command: str):
+    """The module of *command*; `import` is a word of the language, so its module is `import_`."""
+    suffix = "_" if command == "import" else ""
+    return importlib.import_module(f"evalsuite.commands.{command}{suffix}")

@@ -1,0 +1,1 @@
+"""One module per command: HELP, EXAMPLES, add_arguments(parser) and run(arguments) -> exit code."""

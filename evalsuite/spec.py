@@ -1,0 +1,151 @@
+"""The spec: a TOML file of axes and protocol, and the command line's axes laid over it → [Case]."""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+
+from evalsuite import paths
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Protocol
+
+SCALE = re.compile(r"^([1-9]\d*)x([1-9]\d*)$")
+STEPS = re.compile(r"^(\d+)\+([1-9]\d*)$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """What shall be compared: the axes of the matrix, the protocol and the number of repeats."""
+
+    name: str = "custom"
+    frameworks: tuple[str, ...] = ()
+    recipes: tuple[str, ...] = ("reference",)  # names of recipes, or kinds: "reference", "official"
+    models: tuple[str, ...] = ("resnet50_v1.5",)
+    scales: tuple[tuple[int, int], ...] = ((1, 1),)  # (nodes, devices per node)
+    batch_per_device: tuple[int, ...] = (32,)
+    precision: tuple[str, ...] = ("fp32",)
+    xla: tuple[bool, ...] = (False,)
+    protocol: Protocol = Protocol()
+    repeats: int = 5
+    timeout_s: float = 3600.0
+    options: tuple[tuple[str, str], ...] = ()
+
+    def points(self) -> Iterable[tuple]:
+        """The product of the axes but the framework: (model, scale, batch, precision, xla), scales slowest."""
+        return product(self.scales, self.models, self.batch_per_device, self.precision, self.xla)
+
+
+def read(path: Path) -> Spec:
+    """The spec in the TOML file *path*. Raises EvalsuiteError on a misspelt key or a value of the wrong kind."""
+    try:
+        facts = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise EvalsuiteError(f"{path}: {error.strerror}; expected a spec file. Try --profile quick.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvalsuiteError(f"{path}: {error}; expected TOML like that of data/specs/quick.toml.") from error
+    return replace(Spec(name=Path(path).stem), **{_field(key, path): _value(key, facts[key], path) for key in facts})
+
+
+def profile(name: str) -> Spec:
+    """The spec of that name in `data/specs/`."""
+    known = sorted(file.stem for file in (paths.DATA / "specs").glob("*.toml"))
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise EvalsuiteError(
+            f'--profile: unknown profile "{name}"; the profiles are {", ".join(known)}.{hint} '
+            "A spec of your own is given with --spec FILE."
+        )
+    return read(paths.DATA / "specs" / f"{name}.toml")
+
+
+def scale(text: str) -> tuple[int, int]:
+    """`2x8` → (2, 8): nodes × devices per node."""
+    match = SCALE.match(text.strip())
+    if not match:
+        raise EvalsuiteError(
+            f'scale "{text}": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.'
+        )
+    return int(match[1]), int(match[2])
+
+
+def steps(text: str) -> Protocol:
+    """`20+100` → 20 warm-up steps and 100 measured ones."""
+    match = STEPS.match(text.strip())
+    if not match:
+        raise EvalsuiteError(f'steps "{text}": expected WARMUP+MEASURED, such as 20+100.')
+    return Protocol(warmup_steps=int(match[1]), measured_steps=int(match[2]))
+
+
+def switch(text: str | bool) -> bool:
+    """`on` / `off` → True / False."""
+    if isinstance(text, bool):
+        return text
+    if text not in ("on", "off"):
+        raise EvalsuiteError(f'xla "{text}": expected on or off.')
+    return text == "on"
+
+
+def precision(text: str) -> str:
+    if text not in ("fp32", "amp"):
+        raise EvalsuiteError(f'precision "{text}": expected fp32 or amp.')
+    return text
+
+
+def batch(text: str | int) -> int:
+    if not re.fullmatch(r"[1-9]\d*", str(text)):
+        raise EvalsuiteError(f'batch size "{text}": expected a whole number of items per device, at least 1.')
+    return int(text)
+
+
+def repeats(text: str | int) -> int:
+    if not re.fullmatch(r"[1-9]\d*", str(text)):
+        raise EvalsuiteError(f'repeats "{text}": expected a whole number, at least 1 (5 to 7 for a full report).')
+    return int(text)
+
+
+def _options(table: Mapping) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((str(name), str(value)) for name, value in table.items()))
+
+
+def _each(convert):
+    return lambda values: tuple(convert(value) for value in values)
+
+
+# key in the file → (field of Spec, kind of TOML value, conversion)
+KEYS = {
+    "frameworks": ("frameworks", list, _each(str)),
+    "recipes": ("recipes", list, _each(str)),
+    "models": ("models", list, _each(str)),
+    "scales": ("scales", list, _each(scale)),
+    "batch_per_device": ("batch_per_device", list, _each(batch)),
+    "precision": ("precision", list, _each(precision)),
+    "xla": ("xla", list, _each(switch)),
+    "steps": ("protocol", str, steps),
+    "repeats": ("repeats", int, repeats),
+    "timeout_s": ("timeout_s", int, float),
+    "options": ("options", dict, _options),
+}
+
+
+def _field(key: str, path: Path) -> str:
+    if key in KEYS:
+        return KEYS[key][0]
+    near = difflib.get_close_matches(key, KEYS, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise EvalsuiteError(f'{path}: unknown key "{key}"; the keys are {", ".join(sorted(KEYS))}.{hint}')
+
+
+def _value(key: str, value, path: Path):
+    _, kind, convert = KEYS[key]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise EvalsuiteError(
+            f"{path}: {key} = {value!r} is a {type(value).__name__}; expected a {kind.__name__}, as in data/specs/quick.toml."
+        )
+    try:
+        return convert(value)
+    except EvalsuiteError as error:
+        raise EvalsuiteError(f"{path}: {error}") from error

@@ -1,0 +1,107 @@
+"""The few statistics of the report, each with its source. Pure functions over lists of floats."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from itertools import combinations
+
+from evalsuite.model import Interval
+
+BOOTSTRAP_DRAWS = 10_000  # REPORT.md §4
+BOOTSTRAP_SEED = 20  # any fixed number: the same runs must give the same interval
+BOOTSTRAP_COVERAGE = 0.95
+SCALED_MAD = 1.4826  # makes the MAD of a normal distribution equal its standard deviation
+
+
+def median_with_range(values: Sequence[float]) -> Interval:
+    """The median of *values* with their minimum and maximum, and the exact coverage of that interval.
+
+    The range of n independent values holds the median of their distribution unless all fall on the same
+    side of it: coverage = 1 - 2 x 0.5^n (Hahn & Meeker, Statistical Intervals, §5.2; REPORT.md §4).
+    One value has no interval.
+    """
+    ordered = sorted(values)
+    if len(ordered) < 2:
+        return Interval(value=ordered[0])
+    return Interval(
+        value=statistics.median(ordered), low=ordered[0], high=ordered[-1], coverage=1 - 2 * 0.5 ** len(ordered)
+    )
+
+
+def coefficient_of_variation(values: Sequence[float]) -> float | None:
+    """Standard deviation (n - 1) ÷ mean, or None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    return statistics.stdev(values) / statistics.fmean(values)
+
+
+def outliers(values: Sequence[float], factor: float = 3.0) -> list[int]:
+    """Positions of the values more than *factor* scaled MADs from the median (REPORT.md §9, D09).
+
+    With a MAD of zero (most values equal) nothing is called an outlier: there is no scale to judge by.
+    """
+    centre = statistics.median(values)
+    spread = SCALED_MAD * statistics.median(abs(value - centre) for value in values)
+    if spread == 0:
+        return []
+    return [position for position, value in enumerate(values) if abs(value - centre) > factor * spread]
+
+
+def ratio_of_medians(values: Sequence[float], base: Sequence[float], divisor: float = 1.0) -> Interval:
+    """median(*values*) ÷ median(*base*) ÷ *divisor*, with a percentile bootstrap interval over the runs.
+
+    10,000 draws, fixed seed (REPORT.md §4; Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13).
+    Fewer than two runs on either side give no interval.
+    """
+    value = statistics.median(values) / statistics.median(base) / divisor
+    if len(values) < 2 or len(base) < 2:
+        return Interval(value=value)
+    import numpy
+
+    random = numpy.random.default_rng(BOOTSTRAP_SEED)
+    above = _medians_of_draws(numpy, random, values)
+    below = _medians_of_draws(numpy, random, base)
+    tail = (1 - BOOTSTRAP_COVERAGE) / 2
+    low, high = numpy.quantile(above / below / divisor, [tail, 1 - tail])
+    return Interval(value=value, low=float(low), high=float(high), coverage=BOOTSTRAP_COVERAGE)
+
+
+def _medians_of_draws(numpy, random, values: Sequence[float]):
+    """Medians of BOOTSTRAP_DRAWS resamples of *values*: an array of shape (draws,)."""
+    sorted_values = numpy.sort(numpy.asarray(values, dtype=float))
+    draws = random.integers(0, len(values), size=(BOOTSTRAP_DRAWS, len(values)))
+    return numpy.median(sorted_values[draws], axis=1)
+
+
+def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
+    """Two-sided p of the exact permutation test on the difference of means.
+
+    Counts, over all ways to split the pooled runs, the splits at least as far apart as the one seen
+    (Fisher 1935; Good, Permutation Tests, §3). With n = 7 each there are 3,432 splits.
+    """
+    pooled = [*a, *b]
+    total = math.fsum(pooled)
+    seen = abs(math.fsum(a) / len(a) - math.fsum(b) / len(b))
+    tolerance = 1e-12 * max(abs(value) for value in pooled)
+    splits = as_far = 0
+    for chosen in combinations(pooled, len(a)):
+        part = math.fsum(chosen)
+        difference = abs(part / len(a) - (total - part) / len(b))
+        splits += 1
+        as_far += difference >= seen - tolerance
+    return as_far / splits
+
+
+MIN_RUNS_TO_TELL = 5  # below this the report says nothing of which is faster (REPORT.md §4, D05)
+SIGNIFICANCE = 0.05
+
+
+def differ(a: Sequence[float], b: Sequence[float]) -> bool | None:
+    """Whether *a* and *b* differ by more than noise; None if there are too few runs to tell.
+
+    They differ if the ranges do not overlap or the permutation test gives p < 0.05 (REPORT.md §4).
+    """
+    if min(len(a), len(b)) < MIN_RUNS_TO_TELL:
+        return None
+    apart = max(a) < min(b) or max(b) < min(a)
+    return apart or permutation_p(a, b) < SIGNIFICANCE
