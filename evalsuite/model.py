@@ -102,6 +102,7 @@ class Skip:
 
     case: Case
     reason: str
+    kind: Literal["unsupported", "not_run"] = "not_run"  # the recipe cannot serve it, or this machine could not
 
 
 @dataclass(frozen=True, kw_only=True)
