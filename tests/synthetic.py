@@ -1,0 +1,698 @@
+"""Makes evaluations out of thin air, for the tests of the report: no run folder, no framework, no clock.
+
+Each maker returns a `model.Evaluation`. The numbers come from a small model of scaling with fixed-seed
+noise; intervals, medians and coverage follow REPORT.md §4, so that the pages look as real ones do.
+"""
+
+import hashlib
+import random
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from evalsuite.model import (
+    Case,
+    Evaluation,
+    Finding,
+    Interval,
+    Measurement,
+    Protocol,
+    Run,
+    Skip,
+    Summary,
+    Throughput,
+    Timeline,
+    Utilisation,
+    Verdict,
+    Window,
+)
+
+FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch")
+VERSIONS = {"tensorflow": "2.15.1", "mxnet": "1.9.1", "paddlepaddle": "3.3.1", "pytorch": "2.13.0"}
+SPEED = {"tensorflow": 31.2, "mxnet": 29.4, "paddlepaddle": 25.8, "pytorch": 38.6}  # images/s of one device
+QUICK = Protocol(warmup_steps=5, measured_steps=30)
+FULL = Protocol()
+MACHINE = {
+    "host": "bench-01",
+    "node_rank": 0,
+    "os": "Debian GNU/Linux 12 (bookworm)",
+    "kernel": "6.1.0-28-amd64",
+    "cpu_model": "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz",
+    "cpu_count": 2,
+    "cpu_count_usable": 2.0,
+    "memory_total_bytes": 25_190_000_000,
+    "container": None,
+    "disks": ["vda"],
+    "interfaces": {"eth0": {"speed_mbit_s": 10_000}},
+    "gpus": [],
+    "driver": None,
+    "cuda_driver": None,
+    "topology": None,
+    "python": "3.11.2",
+    "evalsuite": "0.1.0",
+    "environment_variables": {"OMP_NUM_THREADS": "2"},
+}
+CPU_KEY = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz (2 cores)"
+TOPOLOGY = """\
+\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m
+GPU0\t X \tNV12\tNV12\tNV12\tPXB\t0-31\t0\t\tN/A
+GPU1\tNV12\t X \tNV12\tNV12\tPXB\t0-31\t0\t\tN/A
+GPU2\tNV12\tNV12\t X \tNV12\tSYS\t32-63\t1\t\tN/A
+GPU3\tNV12\tNV12\tNV12\t X \tSYS\t32-63\t1\t\tN/A
+NIC0\tPXB\tPXB\tSYS\tSYS\t X \t\t\t\t
+
+Legend:
+
+  X    = Self
+  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)
+  PXB  = Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)
+  NV#  = Connection traversing a bonded set of # NVLinks
+
+NIC Legend:
+
+  NIC0: mlx5_0
+"""
+GPU_KEY = "4 x NVIDIA A100-SXM4-80GB, AMD EPYC 7543 (64 cores), driver 550.54.15"
+
+
+def case(framework: str = "pytorch", scale: tuple[int, int] = (1, 1), **changes) -> Case:
+    facts = {
+        "framework": framework,
+        "recipe": "reference-resnet50",
+        "model": "resnet50_v1.5",
+        "nodes": scale[0],
+        "devices_per_node": scale[1],
+        "batch_per_device": 8,
+        "protocol": QUICK,
+        "options": (("image_size", "64"),),
+    }
+    return Case(**{**facts, **changes})
+
+
+def measured(
+    of: Case, repeat: int, items_per_s: float, *, environment: str = CPU_KEY, resources=None
+) -> Measurement:
+    """A run that ended well, with utilisation over its window and the receipt of its log."""
+    protocol = of.protocol
+    begin_s = 4.0 + repeat
+    end_s = begin_s + protocol.measured_steps * of.global_batch / items_per_s
+    window = Window(
+        first_step=protocol.warmup_steps + 1,
+        last_step=protocol.total_steps,
+        steps=protocol.measured_steps,
+        begin_s=begin_s,
+        end_s=end_s,
+    )
+    step_s = of.global_batch / items_per_s
+    return Measurement(
+        run=Run(case=of, repeat=repeat),
+        status="ok",
+        throughput=Throughput(
+            items_per_s=items_per_s,
+            unit="images/s",
+            method="step times",
+            window=window,
+            printed_items_per_s=items_per_s * 1.001,
+            clock_items_per_s=items_per_s * 0.998,
+            arithmetic_items_per_s=items_per_s * 1.002,
+            step_time_s=tuple(
+                step_s * (1 + 0.02 * ((k * 7) % 5 - 2)) for k in range(min(protocol.measured_steps, 100))
+            ),
+            line_first=protocol.warmup_steps + 12,
+            line_last=protocol.total_steps + 11,
+        ),
+        utilisation=tuple(resources if resources is not None else cpu_resources(of, repeat)),
+        started_at=f"2026-11-20T{10 + repeat:02d}:{_minute(of):02d}:07.250+08:00",
+        duration_s=end_s + 3.5,
+        exit_code=0,
+        host="bench-01",
+        environment=environment,
+        framework_version=VERSIONS.get(of.framework, "1.0"),
+        log=f"{of.id}/r{repeat}/log.bench-01.txt",
+        log_sha256=hashlib.sha256(f"{of.id}/r{repeat}".encode()).hexdigest(),
+    )
+
+
+def failed(of: Case, repeat: int, reason: str, status: str = "failed") -> Measurement:
+    return replace(
+        measured(of, repeat, 1.0), status=status, reason=reason, throughput=None, utilisation=(), exit_code=1
+    )
+
+
+def cpu_resources(of: Case, repeat: int) -> list[Utilisation]:
+    wiggle = random.Random(f"{of.id}{repeat}").uniform(-2, 2)
+    common = {"samples": 41, "coverage": 0.99}
+    return [
+        Utilisation(
+            resource="cpu", unit="%", mean=91.4 + wiggle, p5=72.0, p95=100.0, capacity=100.0, **common
+        ),
+        Utilisation(
+            resource="job_cpu", unit="%", mean=88.3 + wiggle, p5=70.1, p95=99.0, capacity=100.0, **common
+        ),
+        Utilisation(
+            resource="memory", unit="%", mean=13.2 + wiggle, p5=12.9, p95=13.4, capacity=100.0, **common
+        ),
+        Utilisation(resource="job_memory", unit="bytes", mean=2.1e9, p5=2.0e9, p95=2.2e9, **common),
+        Utilisation(resource="disk_read", unit="bytes/s", mean=12_400.0, p5=0.0, p95=80_000.0, **common),
+        Utilisation(resource="disk_write", unit="bytes/s", mean=310_000.0, p5=0.0, p95=2.1e6, **common),
+        Utilisation(resource="disk_operations", unit="1/s", mean=14.2, p5=0.0, p95=55.0, **common),
+        Utilisation(
+            resource="network_receive",
+            unit="bytes/s",
+            mean=4_100.0,
+            p5=0.0,
+            p95=9e3,
+            capacity=1.25e9,
+            **common,
+        ),
+        Utilisation(
+            resource="network_send", unit="bytes/s", mean=3_900.0, p5=0.0, p95=8e3, capacity=1.25e9, **common
+        ),
+        Utilisation(resource="loopback", unit="bytes/s", mean=6.4e7, p5=2e7, p95=9e7, **common),
+    ]
+
+
+def gpu_resources(of: Case, repeat: int) -> list[Utilisation]:
+    common = {"samples": 210, "coverage": 0.995}
+    found = cpu_resources(of, repeat)
+    found[0] = replace(found[0], mean=38.0)
+    for k in range(of.devices_per_node):
+        device = f"gpu{k}"
+        found += [
+            Utilisation(
+                resource="gpu",
+                unit="%",
+                mean=94.1 + k / 10,
+                p5=88.0,
+                p95=99.0,
+                capacity=100.0,
+                device=device,
+                **common,
+            ),
+            Utilisation(
+                resource="gpu_memory",
+                unit="%",
+                mean=61.0,
+                p5=60.8,
+                p95=61.2,
+                capacity=100.0,
+                device=device,
+                **common,
+            ),
+            Utilisation(
+                resource="gpu_power",
+                unit="W",
+                mean=352.0 + k,
+                p5=300.0,
+                p95=398.0,
+                capacity=400.0,
+                device=device,
+                **common,
+            ),
+            Utilisation(
+                resource="gpu_temperature",
+                unit="°C",
+                mean=58.0 + k,
+                p5=55.0,
+                p95=61.0,
+                device=device,
+                **common,
+            ),
+            Utilisation(
+                resource="gpu_sm_clock",
+                unit="MHz",
+                mean=1395.0,
+                p5=1380.0,
+                p95=1410.0,
+                capacity=1410.0,
+                device=device,
+                **common,
+            ),
+            Utilisation(
+                resource="pcie_receive", unit="bytes/s", mean=1.2e9, p5=4e8, p95=2e9, device=device, **common
+            ),
+            Utilisation(
+                resource="pcie_send", unit="bytes/s", mean=6.0e8, p5=2e8, p95=9e8, device=device, **common
+            ),
+        ]
+    return found
+
+
+def summary(measurements: Iterable[Measurement], base: Summary | None = None, **changes) -> Summary:
+    """A case over its repeats: median, range, exact coverage, and ratios of medians against *base*."""
+    found = sorted(measurements, key=lambda measurement: measurement.run.repeat)
+    values = [measurement.value for measurement in found if measurement.value is not None]
+    of = found[0].run.case
+    speedup = _ratio(values, base) if values else None
+    share = of.total_devices / (base.case.total_devices if base else of.total_devices)
+    efficiency = _scaled(speedup, 1 / share) if speedup else None
+    facts = {
+        "case": of,
+        "unit": "images/s",
+        "measurements": tuple(found),
+        "items_per_s": _median(values) if values else None,
+        "n": len(values),
+        "cv": statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else None,
+        "base": (base.case if base else of) if values else None,
+        "speedup": speedup,
+        "efficiency": efficiency,
+        "utilisation": _median_utilisation(found),
+        "partial": len(values) < 5 or of.protocol.measured_steps < 100,
+        "findings": (),
+    }
+    return Summary(**{**facts, **changes})
+
+
+def evaluation(summaries: Iterable[Summary] = (), **changes) -> Evaluation:
+    """An evaluation of *summaries*: everything planned was run, unless *changes* say otherwise."""
+    found = tuple(summaries)
+    runs = [measurement for one in found for measurement in one.measurements]
+    keys = sorted({measurement.environment for measurement in runs if measurement.environment})
+    facts = {
+        "title": "ResNet-50 v1.5 quick comparison",
+        "profile": "quick",
+        "planned": tuple(one.case for one in found),
+        "repeats": 3,
+        "skips": (),
+        "summaries": found,
+        "verdicts": verdicts(found),
+        "findings": (),
+        "environments": {key: GPU_MACHINE if "A100" in key else MACHINE for key in keys},
+        "commands": {measurement.run.id: command(measurement.run.case) for measurement in runs},
+        "timelines": {
+            measurement.run.id: timeline(measurement) for measurement in runs if measurement.utilisation
+        },
+    }
+    return Evaluation(**{**facts, **changes})
+
+
+def verdicts(summaries: tuple[Summary, ...]) -> tuple[Verdict, ...]:
+    largest = max((one.case.nodes for one in summaries if one.items_per_s), default=0)
+    return (
+        Verdict(
+            criterion="C1",
+            outcome="undetermined",
+            threshold=0.8,
+            reason="no_large_scale",
+            values=(("wanted_nodes", "20"), ("largest_nodes", str(largest))),
+        ),
+        Verdict(criterion="C2a", outcome="undetermined", threshold=0.8, reason="no_gpu"),
+        Verdict(
+            criterion="C2b",
+            outcome="information",
+            threshold=0.8,
+            measured=Interval(value=0.523, low=0.51, high=0.54),
+            n=sum(one.n for one in summaries),
+            case=summaries[-1].case if summaries else None,
+        ),
+        Verdict(criterion="C3", outcome="undetermined", reason="too_few_repeats"),
+    )
+
+
+def command(of: Case) -> dict:
+    python = f"/home/bench/.cache/evalsuite/environments/{of.framework}/bin/python"
+    script = [f"workloads/resnet50_{of.framework}.py", "--batch", str(of.batch_per_device), "--steps", "35"]
+    return {
+        "argv": [
+            "/usr/bin/python3",
+            "-m",
+            "evalsuite",
+            "sample",
+            "-o",
+            f"runs/{of.id}",
+            "--",
+            python,
+            *script,
+        ],
+        "command": [python, *script],
+        "environment": {"TF_CPP_MIN_LOG_LEVEL": "2"} if of.framework == "tensorflow" else {},
+        "engine": "local",
+        "timeout_s": 300,
+        "evalsuite": "0.1.0",
+        "recipe": {
+            "name": of.recipe,
+            "kind": "reference",
+            "model": of.model,
+            "dialect": "pytorch_examples",
+            "unit": "images/s",
+            "spawn": "per_node",
+            "source": "https://github.com/pytorch/vision",
+            "commit": "4c7a2d1f0f6b9d6d2f3f0f5c6f7d8e9fa0b1c2d3",
+            "image": "",
+        },
+        "script_sha256": hashlib.sha256(of.framework.encode()).hexdigest(),
+        "framework_version": VERSIONS.get(of.framework),
+        "packages": {"numpy": "1.26.4", of.framework: VERSIONS.get(of.framework, "1.0")},
+    }
+
+
+def timeline(measurement: Measurement) -> Timeline:
+    """Readings every half second from the start to the end of the run."""
+    noise = random.Random(measurement.run.id)
+    ticks = [k / 2 for k in range(int((measurement.duration_s or 10) * 2))][:400]
+    window = measurement.throughput.window if measurement.throughput else None
+    series, units = {}, {}
+    for found in measurement.utilisation:
+        units[found.resource] = found.unit
+        series[found.resource, found.device] = tuple(
+            (at_s, max(0.0, found.mean * (0.1 if at_s < 3 else noise.uniform(0.85, 1.08)))) for at_s in ticks
+        )
+    return Timeline(window=window, series=series, units=units)
+
+
+GPU_MACHINE = {
+    **MACHINE,
+    "host": "gpu-01",
+    "cpu_model": "AMD EPYC 7543 32-Core Processor",
+    "cpu_count": 128,
+    "cpu_count_usable": 64.0,
+    "memory_total_bytes": 540_000_000_000,
+    "disks": ["nvme0n1"],
+    "interfaces": {"eth0": {"speed_mbit_s": 25_000}, "ib0": {"speed_mbit_s": 200_000}},
+    "gpus": [
+        {
+            "index": k,
+            "uuid": f"GPU-{k}",
+            "name": "NVIDIA A100-SXM4-80GB",
+            "memory_total_bytes": 85_899_345_920,
+            "power_limit_w": 400.0,
+        }
+        for k in range(4)
+    ],
+    "driver": "550.54.15",
+    "cuda_driver": "12.4",
+    "topology": TOPOLOGY,
+    "environment_variables": {"NCCL_DEBUG": "INFO"},
+}
+
+
+# the pages of REPORT.md §11.2
+
+
+def quick() -> Evaluation:
+    """Four frameworks, one and two processes, three repeats on two cores: what `make report` gives."""
+    return evaluation(_ladders(FRAMEWORKS, ((1, 1), (1, 2)), repeats=3, gain=0.62))
+
+
+def thorough() -> Evaluation:
+    """As quick, with seven repeats and the full window: significance may be spoken of."""
+    found = _ladders(FRAMEWORKS, ((1, 1), (1, 2)), repeats=7, gain=0.9, protocol=FULL, batch_per_device=32)
+    return evaluation(found, profile="full", repeats=7, title="ResNet-50 v1.5")
+
+
+def full(repeats: int = 7) -> Evaluation:
+    """The ladder to 125 nodes and 1,000 devices, two models, both precisions."""
+    scales = ((1, 1), (1, 8), (2, 8), (4, 8), (8, 8), (16, 8), (32, 8), (64, 8), (125, 8))
+    found = []
+    for precision, batch in (("fp32", 128), ("amp", 256)):
+        found += _ladders(
+            FRAMEWORKS,
+            scales,
+            repeats=repeats,
+            gain=0.985,
+            protocol=FULL,
+            batch_per_device=batch,
+            precision=precision,
+            device="gpu",
+            options=(),
+        )
+    found += _ladders(
+        ("paddlepaddle", "pytorch"),
+        scales[:5],
+        repeats=repeats,
+        gain=0.95,
+        protocol=FULL,
+        model="bert_base",
+        recipe="bert",
+        batch_per_device=32,
+        device="gpu",
+        options=(),
+    )
+    verdict = Verdict(
+        criterion="C1",
+        outcome="pass",
+        threshold=0.8,
+        measured=Interval(value=0.861, low=0.842, high=0.877),
+        n=repeats,
+        case=found[8].case,
+        reason="all_in_scope_pass",
+        values=(("series", "8"),),
+    )
+    return evaluation(
+        found,
+        profile="full",
+        repeats=repeats,
+        title="天枢 1000 卡评测",
+        verdicts=(verdict, *verdicts(tuple(found))[1:]),
+    )
+
+
+def many(runs: int = 1000, repeats: int = 5) -> Evaluation:
+    """About *runs* runs: frameworks × batch sizes × scales, for the speed of the build."""
+    scales = ((1, 1), (1, 2), (1, 4), (1, 8), (2, 8))
+    found, batch = [], 1
+    while sum(one.n for one in found) < runs:
+        found += _ladders(
+            FRAMEWORKS, scales, repeats=repeats, gain=0.95, protocol=FULL, batch_per_device=batch
+        )
+        batch += 1
+    return evaluation(found, profile="many", repeats=repeats, title="Many runs")
+
+
+def empty() -> Evaluation:
+    """Planned, and nothing came of it."""
+    planned = tuple(case(framework, scale) for framework in FRAMEWORKS for scale in ((1, 1), (1, 2)))
+    return evaluation((), planned=planned)
+
+
+def one_case() -> Evaluation:
+    return evaluation(_ladders(("pytorch",), ((1, 1),), repeats=5, protocol=FULL), repeats=5)
+
+
+def all_failed() -> Evaluation:
+    """Every run ended badly, each kind of end once at least."""
+    ends = (
+        ("failed", "log.bench-01.txt:41: CUDA out of memory. Tried to allocate 512.00 MiB"),
+        ("failed", "log.bench-01.txt:88: RuntimeError: NCCL error: unhandled system error"),
+        ("timed_out", "the time limit was reached"),
+        ("incomplete", "the log ends in the middle of step 17"),
+    )
+    summaries = [
+        summary([failed(case(framework), repeat, reason, status) for repeat in range(3)])
+        for framework, (status, reason) in zip(FRAMEWORKS, ends, strict=True)
+    ]
+    return evaluation(summaries)
+
+
+def partial() -> Evaluation:
+    """Repeats missing, a failure among them, a flag, and a framework that has no base."""
+    ones = summary([measured(case("pytorch"), k, 38.0 + k) for k in range(2)])
+    twos = summary(
+        [
+            measured(case("pytorch", (1, 2)), 0, 47.0),
+            failed(case("pytorch", (1, 2)), 1, "log.bench-01.txt:90: Killed", "failed"),
+        ],
+        base=ones,
+        findings=(
+            Finding(
+                code="D08",
+                severity="flag",
+                text="the coefficient of variation is 7.1 %",
+                values=(("cv", "7.1 %"),),
+                where=case("pytorch", (1, 2)).id,
+            ),
+        ),
+    )
+    lone = summary([measured(case("mxnet", (1, 2)), k, 33.0 + k) for k in range(3)])
+    lone = replace(lone, base=None, speedup=None, efficiency=None)
+    planned = tuple(
+        case(framework, scale) for framework in ("mxnet", "pytorch") for scale in ((1, 1), (1, 2))
+    )
+    return evaluation((ones, twos, lone), planned=planned, findings=twos.findings)
+
+
+def mixed_units() -> Evaluation:
+    """Two frameworks whose logs count different things."""
+    images = _ladders(("pytorch", "mxnet"), ((1, 1), (1, 2)), repeats=5, gain=0.8)
+    others = [replace(one, unit="samples/s") for one in images if one.case.framework == "mxnet"]
+    finding = Finding(
+        code="D02",
+        severity="flag",
+        text="images/s and samples/s in one block",
+        values=(("units", "images/s, samples/s"),),
+        where="resnet50_v1.5",
+    )
+    kept = [one for one in images if one.case.framework == "pytorch"]
+    return evaluation((*kept, *others), repeats=5, findings=(finding,))
+
+
+HOSTILE = (
+    '<script>alert("x")</script>',
+    "</script><img src=x onerror=alert(1)>",
+    "\"'><svg onload=alert(1)>",
+    "\u2028\u2029{{ 7*7 }} {placeholder} %s",
+    "=cmd|' /C calc'!A0",
+    "\x00\x1b[31mred\x1b[0m\u202egnp.exe",
+)
+
+
+def hostile() -> Evaluation:
+    """Markup, script, formulae and control characters in every field that a log or a user can fill."""
+    found = []
+    for k, text in enumerate(HOSTILE):
+        of = case(text, recipe=text, options=(("image_size", text),))
+        runs = [
+            replace(measured(of, repeat, 10.0 + k), log=text, host=text, framework_version=text)
+            for repeat in (0, 1)
+        ]
+        runs.append(failed(of, 2, text))
+        found.append(summary(runs, findings=(Finding(code="D26", severity="note", text=text, where=text),)))
+    facts = {**MACHINE, "cpu_model": HOSTILE[0], "os": HOSTILE[1], "topology": HOSTILE[2]}
+    commands = {
+        run.run.id: {
+            **command(run.run.case),
+            "command": [HOSTILE[0], HOSTILE[3]],
+            "environment": {HOSTILE[1]: HOSTILE[2]},
+        }
+        for one in found
+        for run in one.measurements
+    }
+    return evaluation(
+        found,
+        title=HOSTILE[0],
+        profile=HOSTILE[1],
+        environments={CPU_KEY: facts},
+        commands=commands,
+        findings=tuple(Finding(code=text, severity="flag", text=text, where=text) for text in HOSTILE),
+        skips=(Skip(case=case("tensorflow"), reason=HOSTILE[0]),),
+    )
+
+
+def skipped() -> Evaluation:
+    """A framework that could not be installed and one that lacks the option."""
+    found = _ladders(("pytorch", "tensorflow"), ((1, 1), (1, 2)), repeats=3, gain=0.6)
+    no_install = [
+        Skip(
+            case=case("mxnet", scale), reason="mxnet==1.9.1 could not be installed: no matching distribution"
+        )
+        for scale in ((1, 1), (1, 2))
+    ]
+    no_option = [
+        Skip(case=case("paddlepaddle", scale), reason="the recipe has no such option", kind="unsupported")
+        for scale in ((1, 1), (1, 2))
+    ]
+    planned = tuple(one.case for one in found) + tuple(skip.case for skip in (*no_install, *no_option))
+    return evaluation(found, planned=planned, skips=(*no_install, *no_option))
+
+
+def gpu() -> Evaluation:
+    """One node with four GPUs, NVLink topology, and a second environment that differs from it."""
+    gain, found = 0.97, []
+    for framework in ("tensorflow", "pytorch"):
+        base = None
+        for devices in (1, 2, 4):
+            of = case(
+                framework,
+                (1, devices),
+                batch_per_device=256,
+                precision="amp",
+                device="gpu",
+                protocol=FULL,
+                options=(),
+            )
+            speed = SPEED[framework] * 70 * devices * gain ** (devices - 1)
+            runs = [
+                measured(
+                    of, k, speed * (1 + 0.004 * (k - 2)), environment=GPU_KEY, resources=gpu_resources(of, k)
+                )
+                for k in range(5)
+            ]
+            one = summary(runs, base=base, partial=False)
+            base = base or one
+            found.append(one)
+    other = {**GPU_MACHINE, "host": "gpu-02", "driver": "535.161.07", "cuda_driver": "12.2"}
+    return evaluation(
+        found,
+        profile="full",
+        repeats=5,
+        title="4 × A100",
+        environments={GPU_KEY: GPU_MACHINE, GPU_KEY.replace("550.54.15", "535.161.07"): other},
+    )
+
+
+def _ladders(frameworks, scales, *, repeats: int, gain: float = 0.8, **changes) -> list[Summary]:
+    """One series for each framework: each doubling of the devices keeps *gain* of the ideal speed."""
+    found = []
+    for framework in frameworks:
+        base = None
+        for scale in scales:
+            of = case(framework, scale, **changes)
+            doublings = max(0, of.total_devices.bit_length() - 1)
+            speed = SPEED.get(framework, 20.0) * of.total_devices * gain**doublings
+            noise = random.Random(of.id)
+            runs = [measured(of, k, speed * noise.uniform(0.985, 1.015)) for k in range(repeats)]
+            one = summary(runs, base=base)
+            base = base or one
+            found.append(one)
+    return found
+
+
+def _minute(of: Case) -> int:
+    return int(hashlib.sha256(of.id.encode()).hexdigest(), 16) % 60
+
+
+def _median(values: list[float]) -> Interval:
+    if len(values) < 2:
+        return Interval(value=values[0])
+    return Interval(
+        value=statistics.median(values),
+        low=min(values),
+        high=max(values),
+        coverage=1 - 2 * 0.5 ** len(values),
+    )
+
+
+def _ratio(values: list[float], base: Summary | None) -> Interval:
+    if base is None or base.items_per_s is None:
+        return Interval(value=1.0, low=1.0, high=1.0, coverage=0.95)
+    below = base.items_per_s
+    low, high = (min(values) / (below.high or below.value), max(values) / (below.low or below.value))
+    return Interval(value=statistics.median(values) / below.value, low=low, high=high, coverage=0.95)
+
+
+def _scaled(interval: Interval, factor: float) -> Interval:
+    low = None if interval.low is None else interval.low * factor
+    high = None if interval.high is None else interval.high * factor
+    return Interval(value=interval.value * factor, low=low, high=high, coverage=interval.coverage)
+
+
+def _median_utilisation(measurements: list[Measurement]) -> tuple[Utilisation, ...]:
+    groups: dict[tuple, list[Utilisation]] = {}
+    for measurement in measurements:
+        for found in measurement.utilisation:
+            groups.setdefault((found.resource, found.device), []).append(found)
+    return tuple(
+        replace(
+            group[0],
+            mean=statistics.median(one.mean for one in group),
+            p5=statistics.median(one.p5 for one in group),
+            p95=statistics.median(one.p95 for one in group),
+            samples=sum(one.samples for one in group),
+        )
+        for group in groups.values()
+    )
+
+
+PAGES: Mapping[str, callable] = {
+    "quick": quick,
+    "thorough": thorough,
+    "full": full,
+    "empty": empty,
+    "one_case": one_case,
+    "all_failed": all_failed,
+    "partial": partial,
+    "mixed_units": mixed_units,
+    "hostile": hostile,
+    "skipped": skipped,
+    "gpu": gpu,
+}
