@@ -13,7 +13,7 @@ from typing import Literal
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case
+from evalsuite.model import Case, Device
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,8 @@ class Recipe:
     RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set."""
     unsupported: Callable[[Case], str | None] = lambda case: None
     """Why this recipe cannot serve the case (one sentence), or None if it can."""
-    requirements: tuple[str, ...] = ()  # exact pins for the virtual environment
+    requirements: tuple[str, ...] = ()  # exact pins for the virtual environment, the framework's first
+    requirements_gpu: tuple[str, ...] = ()  # the same for a machine with GPUs, where they differ
     python: str = "3.11"
     import_name: str = ""  # the module whose import proves that the environment works: "torch"
     package: str = ""  # the distribution whose version names the framework: "torch"
@@ -56,6 +57,10 @@ class Recipe:
     source: str = ""  # repository of an official script, or of the model definition
     commit: str = ""
     image: str = ""  # container image, where there is one
+
+    def pins(self, device: Device) -> tuple[str, ...]:
+        """The exact pins of the virtual environment for that kind of device."""
+        return self.requirements_gpu if device == "gpu" and self.requirements_gpu else self.requirements
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +77,27 @@ class Adapter:
                 return recipe
         known = [recipe.name for recipe in self.recipes]
         raise EvalsuiteError(f'adapter {self.name}: unknown recipe "{name}"; {_known("recipes", name, known)}')
+
+
+def reference_arguments(case: Case) -> tuple[str, ...]:
+    """The arguments that every reference workload in `adapters/workloads` takes."""
+    return (
+        *("--device", case.device, "--threads", "{threads}"),
+        *("--batch-size", str(case.batch_per_device), "--image-size", case.option("image_size", "224")),
+        *("--steps", str(case.protocol.total_steps), "--precision", case.precision),
+        *(("--compile",) if case.xla else ()),
+    )
+
+
+def reference_unsupported(case: Case) -> str | None:
+    """Why no reference workload can serve the case: an axis that it has no argument for."""
+    unknown = [name for name, _ in case.options if name != "image_size"]
+    if unknown:
+        return f"The reference workload has no argument for the axis {unknown[0]}; it has image_size."
+    size = case.option("image_size", "224")
+    if not size.isdigit() or int(size) < 32:
+        return f"image_size {size} is too small for ResNet-50, which divides it by 32."
+    return None
 
 
 def discover(folders: Iterable[Path] = ()) -> dict[str, Adapter]:

@@ -67,9 +67,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"evalsuite {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for name, help_line in COMMANDS.items():
-        subparser = subparsers.add_parser(
-            name, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
+        subparser = subparsers.add_parser(name, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter)
         if name == command:
             module = _module(name)
             subparser.description = module.HELP[0].upper() + module.HELP[1:] + "."

@@ -4,7 +4,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class Spec:
     batch_per_device: tuple[int, ...] = (32,)
     precision: tuple[str, ...] = ("fp32",)
     xla: tuple[bool, ...] = (False,)
-    protocol: Protocol = Protocol()
+    protocol: Protocol = field(default_factory=Protocol)
     repeats: int = 5
     timeout_s: float = 3600.0
     options: tuple[tuple[str, str], ...] = ()
@@ -66,9 +66,7 @@ def scale(text: str) -> tuple[int, int]:
     """`2x8` → (2, 8): nodes × devices per node."""
     match = SCALE.match(text.strip())
     if not match:
-        raise EvalsuiteError(
-            f'scale "{text}": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.'
-        )
+        raise EvalsuiteError(f'scale "{text}": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.')
     return int(match[1]), int(match[2])
 
 

@@ -24,7 +24,10 @@ def median_with_range(values: Sequence[float]) -> Interval:
     if len(ordered) < 2:
         return Interval(value=ordered[0])
     return Interval(
-        value=statistics.median(ordered), low=ordered[0], high=ordered[-1], coverage=1 - 2 * 0.5 ** len(ordered)
+        value=statistics.median(ordered),
+        low=ordered[0],
+        high=ordered[-1],
+        coverage=1 - 2 * 0.5 ** len(ordered),
     )
 
 

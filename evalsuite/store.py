@@ -24,6 +24,7 @@ from evalsuite.model import Case, Protocol, Run
 CASE = "case.json"
 COMMAND = "command.json"
 OUTCOME = "outcome.json"
+PLAN = "plan.json"
 SCHEMA = 1
 _LOG = re.compile(r"^log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt$")
 
@@ -60,6 +61,20 @@ class RunFolder:
 
     def environment_path(self, host: str) -> Path:
         return self.path / f"environment.{host}.json"
+
+    @property
+    def scratch(self) -> Path:
+        """Where the run's own processes may drop their files; removed when the run ends well."""
+        return self.path / "scratch"
+
+    @property
+    def engine_log(self) -> Path:
+        """What the engine and the node agent themselves printed."""
+        return self.path / "engine.txt"
+
+    def agents(self) -> dict[str, dict]:
+        """Host → how the node agent there ended."""
+        return self._by_host("agent")
 
     def write_case(self, run: Run) -> None:
         write_json(self.path / CASE, {"schema": SCHEMA, "repeat": run.repeat, **asdict(run.case)})
@@ -101,8 +116,11 @@ class RunFolder:
 
     def environments(self) -> dict[str, dict]:
         """Host → what the node agent found there."""
-        files = sorted(self.path.glob("environment.*.json"))
-        return {file.name.removeprefix("environment.").removesuffix(".json"): read_json(file) for file in files}
+        return self._by_host("environment")
+
+    def _by_host(self, kind: str) -> dict[str, dict]:
+        files = sorted(self.path.glob(f"{kind}.*.json"))
+        return {file.name.removeprefix(f"{kind}.").removesuffix(".json"): read_json(file) for file in files}
 
     def logs(self) -> list[Log]:
         """All logs, by host and rank."""
@@ -139,6 +157,16 @@ class Store:
         begun = [RunFolder(case.parent) for case in self.root.glob(f"*/r*/{CASE}")]
         return sorted((folder for folder in begun if not folder.finished), key=lambda folder: str(folder.path))
 
+    def write_plan(self, facts: dict) -> None:
+        """Keeps what was asked for last, so that `report` knows the skips and the cases not run yet."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        write_json(self.root / PLAN, {"schema": SCHEMA, **facts})
+
+    def plan(self) -> dict | None:
+        """What was asked for last; None if nothing was (imported runs)."""
+        file = self.root / PLAN
+        return read_json(file) if file.is_file() else None
+
     @contextlib.contextmanager
     def claim(self, run: Run) -> Iterator[RunFolder | None]:
         """The empty folder of *run*, held by this process alone; None if it is finished or another holds it.
@@ -148,7 +176,7 @@ class Store:
         folder = self.folder(run)
         try:
             folder.path.parent.mkdir(parents=True, exist_ok=True)
-            lock = open(folder.path.with_name(f".r{run.repeat}.lock"), "w")
+            lock = open(folder.path.with_name(f".r{run.repeat}.lock"), "w")  # noqa: SIM115, closed by `with` below
         except OSError as error:
             raise EvalsuiteError(
                 f"{folder.path.parent}: {error.strerror}; the runs folder must be writable. Try --runs DIR with "

@@ -1,0 +1,89 @@
+"""The axes on the command line: the same options for `compare`, `plan` and `run`, laid over a spec."""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from evalsuite import spec
+from evalsuite.spec import Spec
+
+DEFAULT_PROFILE = "quick"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that say what shall be compared, and where."""
+    matrix = parser.add_argument_group("the test matrix (each given axis replaces that of the profile or spec)")
+    matrix.add_argument("--frameworks", metavar="A,B,…", help="adapters by name; see `evalsuite adapters`")
+    matrix.add_argument("--models", metavar="M,…", help="models by name, such as resnet50_v1.5")
+    matrix.add_argument("--recipe", metavar="R,…", help="recipes by name, or a kind: reference (default) or official")
+    matrix.add_argument("--scales", metavar="NxD,…", help="nodes x devices per node, such as 1x1,1x8,2x8")
+    matrix.add_argument("--batch-sizes", metavar="B,…", help="items per device and step")
+    matrix.add_argument("--precision", metavar="P,…", help="fp32, amp")
+    matrix.add_argument("--xla", metavar="X,…", help="off, on: XLA or the framework's own graph compiler")
+    matrix.add_argument("--repeats", metavar="N", help="runs of each case; 5 to 7 for a full report")
+    matrix.add_argument("--steps", metavar="W+M", help="warm-up and measured steps, such as 20+100")
+    matrix.add_argument(
+        "--option",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="such as image_size=224; repeatable",
+    )
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--profile", metavar="NAME", help="a spec of data/specs: quick (default) or full")
+    source.add_argument("--spec", metavar="FILE", type=Path, help="a spec of your own (TOML)")
+    where = parser.add_argument_group("where")
+    where.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto", help="default: gpu if there is one")
+    where.add_argument("--engine", default="local", metavar="E", help="what starts the runs (default: local)")
+    where.add_argument(
+        "--environment",
+        choices=("managed", "current"),
+        default="managed",
+        help="managed: a virtual environment for each framework (default); current: this interpreter",
+    )
+    where.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help="more adapters")
+    where.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
+
+
+def spec_from(arguments: argparse.Namespace) -> Spec:
+    """The spec of the profile or file, with the axes given on the command line in place of its own."""
+    if arguments.spec is not None:
+        base = spec.read(arguments.spec)
+    else:
+        base = spec.profile(arguments.profile or DEFAULT_PROFILE)
+    given = {
+        "frameworks": _words(arguments.frameworks),
+        "models": _words(arguments.models),
+        "recipes": _words(arguments.recipe),
+        "scales": _each(spec.scale, arguments.scales),
+        "batch_per_device": _each(spec.batch, arguments.batch_sizes),
+        "precision": _each(spec.precision, arguments.precision),
+        "xla": _each(spec.switch, arguments.xla),
+        "repeats": spec.repeats(arguments.repeats) if arguments.repeats else None,
+        "protocol": spec.steps(arguments.steps) if arguments.steps else None,
+        "options": _options(base, arguments.option),
+    }
+    return replace(base, **{name: value for name, value in given.items() if value is not None})
+
+
+def _words(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+
+
+def _each(convert, text: str | None) -> tuple | None:
+    words = _words(text)
+    return None if words is None else tuple(convert(word) for word in words)
+
+
+def _options(base: Spec, given: list[str]) -> tuple[tuple[str, str], ...] | None:
+    if not given:
+        return None
+    pairs = dict(base.options)
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise spec.EvalsuiteError(f'--option "{text}": expected NAME=VALUE, such as image_size=224.')
+        pairs[name] = value
+    return tuple(sorted(pairs.items()))

@@ -1,0 +1,114 @@
+"""The launching half of the main job: environments first, then every missing run, one after the other."""
+
+import errno
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite import runner, virtualenvs
+from evalsuite.adapter import Adapter, Recipe
+from evalsuite.engines import Engine
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case, Run, Skip
+from evalsuite.plan import Machine, Plan
+from evalsuite.store import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """A run that this process has just finished."""
+
+    run: Run
+    outcome: Mapping
+
+
+def machine(device: str) -> Machine:
+    """What this machine offers; *device* "auto" means gpu where NVML finds one."""
+    from evalsuite import sensors
+
+    gpus = sensors.gpu_count()
+    return Machine(
+        cores=int(sensors.usable_cpus()),
+        gpus=gpus,
+        device=device if device != "auto" else ("gpu" if gpus else "cpu"),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environments:
+    """The interpreters of the plan's recipes, what is installed in them, and the cases that have none."""
+
+    pythons: Mapping[tuple[str, str], Path]
+    packages: Mapping[tuple[str, str], Mapping[str, str]]
+    skips: tuple[Skip, ...]
+
+
+def environments(
+    plan: Plan, adapters: Mapping[str, Adapter], kind: str, progress: Callable[[str], None]
+) -> Environments:
+    """Makes sure of every environment that the plan needs; a recipe without one turns its cases into skips.
+
+    *kind* is "managed" (a virtual environment for each framework) or "current" (this interpreter).
+    """
+    pythons, packages, skips = {}, {}, []
+    for (framework, name), cases in _by_recipe(plan.cases).items():
+        recipe = adapters[framework].recipe(name)
+        try:
+            python = _python(framework, recipe, kind, plan, progress)
+        except virtualenvs.CannotInstall as error:
+            skips += [Skip(case=case, reason=str(error)) for case in cases]
+            continue
+        pythons[framework, name] = python
+        packages[framework, name] = virtualenvs.packages(python)
+    return Environments(pythons=pythons, packages=packages, skips=tuple(skips))
+
+
+def _python(framework: str, recipe: Recipe, kind: str, plan: Plan, progress) -> Path:
+    if kind == "current":
+        virtualenvs.current(recipe)
+        return Path(sys.executable)
+    return virtualenvs.ensure(recipe, progress=progress)
+
+
+def launch_all(
+    runs: Sequence[Run],
+    store: Store,
+    adapters: Mapping[str, Adapter],
+    engine: Engine,
+    timeout_s: float,
+    ready: Environments,
+    tick: Callable[[Run, float], None] = lambda run, seconds: None,
+) -> Iterator[Ended]:
+    """Launches *runs* in order and gives each as it ends. A failed run does not stop the others.
+
+    A run that another evalsuite process holds, or has finished meanwhile, is passed over.
+    """
+    launcher = runner.Launcher(engine=engine, timeout_s=timeout_s, pythons=ready.pythons, packages=ready.packages)
+    for run in runs:
+        recipe = adapters[run.case.framework].recipe(run.case.recipe)
+        with store.claim(run) as folder:
+            if folder is None:
+                continue
+            try:
+                outcome = runner.launch(run, recipe, folder, launcher, lambda seconds, run=run: tick(run, seconds))
+            except OSError as error:
+                raise _mendable(error, folder.path) from error
+        yield Ended(run=run, outcome=outcome)
+
+
+def _mendable(error: OSError, path: Path) -> Exception:
+    """A full disk and a missing permission are the user's to mend; anything else is our defect."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        hint = "free some space, or use --runs DIR on another disk, and start again: finished runs are kept."
+        return EvalsuiteError(f"{path}: the disk is full; expected room for logs and samples. Try: {hint}")
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return EvalsuiteError(f"{path}: {error.strerror}; the runs folder must be writable. Try --runs DIR.")
+    return error
+
+
+def _by_recipe(cases: Sequence[Case]) -> dict[tuple[str, str], list[Case]]:
+    found: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        found.setdefault((case.framework, case.recipe), []).append(case)
+    return found

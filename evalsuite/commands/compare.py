@@ -1,0 +1,53 @@
+"""`evalsuite compare`: plan, run what is missing, report."""
+
+from evalsuite.errors import Exit
+
+HELP = "plan, run what is missing, and report: the main job"
+EXAMPLES = """  evalsuite compare
+  evalsuite compare --frameworks tensorflow,mxnet,paddlepaddle,pytorch --scales 1x1,1x2
+  evalsuite compare --frameworks pytorch --scales 1x1,1x8 --precision fp32,amp --repeats 5 --steps 20+100
+  evalsuite compare --spec my.toml --runs /data/runs --out /data/report
+"""
+
+
+def add_arguments(parser) -> None:
+    from evalsuite import axes
+    from evalsuite.commands.report import add_output_arguments
+
+    axes.add_arguments(parser)
+    add_output_arguments(parser)
+
+
+def run(arguments) -> int:
+    from evalsuite import matrix
+    from evalsuite.commands import report
+    from evalsuite.commands.run import run_missing
+    from evalsuite.terminal import note
+
+    asked = matrix.planned(arguments)
+    report.check_languages(arguments.lang)
+    asked, failed = run_missing(asked, arguments.environment)
+    if not asked.plan.cases:
+        return _recorded(asked, arguments)
+    summaries = report.write(asked.store, arguments, only=[*asked.plan.cases])
+    measured = [summary for summary in summaries if summary.items_per_s]
+    if not measured:
+        note("no run gave a valid throughput; the report says why.")
+        return Exit.NOTHING_MEASURED
+    return Exit.SOME_FAILED if failed else Exit.DONE
+
+
+def _recorded(asked, arguments) -> int:
+    """The report of the recorded runs, where nothing could be run here; said plainly, also in the report."""
+    from evalsuite import paths
+    from evalsuite.commands import report
+    from evalsuite.store import Store
+    from evalsuite.terminal import note
+
+    recorded = Store(paths.DATA / "recorded")
+    note("no framework can be run here, for the reasons above.")
+    if not recorded.finished():
+        return Exit.NOTHING_MEASURED
+    note(f"the report is made from runs recorded elsewhere ({recorded.root}); it says so.")
+    report.write(recorded, arguments, recorded_elsewhere=True, skips=asked.plan.skips)
+    return Exit.NOTHING_MEASURED

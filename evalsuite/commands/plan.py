@@ -1,0 +1,94 @@
+"""`evalsuite plan`: the test matrix as a table. Nothing is started."""
+
+import json
+import shlex
+import sys
+
+from evalsuite.errors import Exit
+
+HELP = "show the test matrix; nothing is started"
+EXAMPLES = """  evalsuite plan
+  evalsuite plan --frameworks pytorch,paddlepaddle --scales 1x1,1x8,2x8 --precision fp32,amp
+  evalsuite plan --frameworks pytorch --scales 2x8 --engine slurm --commands
+  evalsuite plan --json
+"""
+
+
+def add_arguments(parser) -> None:
+    from evalsuite import axes
+
+    axes.add_arguments(parser)
+    parser.add_argument("--commands", action="store_true", help="print each exact command line")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def run(arguments) -> int:
+    from evalsuite import matrix
+
+    asked = matrix.planned(arguments)
+    if arguments.json:
+        print(json.dumps(_facts(asked, arguments), indent=1, ensure_ascii=False))
+    elif arguments.commands:
+        _print_commands(asked)
+    else:
+        _print_table(asked)
+    return Exit.DONE if asked.plan.cases else Exit.NOTHING_MEASURED
+
+
+def _print_table(asked) -> None:
+    from evalsuite.terminal import duration, table
+
+    rows = [
+        (
+            case.framework,
+            case.model,
+            case.scale,
+            case.precision + ("+XLA" if case.xla else ""),
+            str(case.batch_per_device),
+            f"{asked.done(case)}/{asked.plan.spec.repeats}",
+            _flags(asked, case),
+        )
+        for case in asked.plan.cases
+    ]
+    rows += [
+        (skip.case.framework, skip.case.model, skip.case.scale, skip.case.precision, str(skip.case.batch_per_device), "skip",
+         skip.reason)
+        for skip in asked.plan.skips
+    ]  # fmt: skip
+    columns = [("framework", "left"), ("model", "left"), ("scale", "left"), ("precision", "left"), ("batch", "right"),
+               ("done", "right"), ("note", "left")]  # fmt: skip
+    table(f"{asked.plan.spec.name}: {len(asked.plan.runs)} runs on {asked.machine.device}", columns, rows)
+    left = asked.missing()
+    seconds = asked.estimate().total(left)
+    time = duration(seconds) if seconds is not None else "unknown until one run has ended"
+    hours = sum((asked.estimate().of(run) or 0) * run.case.total_devices for run in left) / 3600
+    cost = f", {hours:.2f} device-hours" if seconds is not None else ""
+    print(f"{len(left)} of {len(asked.plan.runs)} runs are missing; estimated time: {time if left else '0 s'}{cost}.")
+
+
+def _flags(asked, case) -> str:
+    return "; ".join(finding.text for finding in asked.plan.findings if finding.where == case.id)
+
+
+def _print_commands(asked) -> None:
+    for case in asked.plan.cases:
+        print(f"# {case.id} ({case.nodes} node{'s' if case.nodes > 1 else ''})")
+        print(shlex.join(asked.command(case)))
+    for skip in asked.plan.skips:
+        print(f"# skipped: {skip.case.id}: {skip.reason}", file=sys.stdout)
+
+
+def _facts(asked, arguments) -> dict:
+    return {
+        "profile": asked.plan.spec.name,
+        "repeats": asked.plan.spec.repeats,
+        "estimated_seconds": asked.estimate().total(asked.missing()),
+        "cases": [
+            {"id": case.id, "framework": case.framework, "model": case.model, "scale": case.scale,
+             "precision": case.precision, "xla": case.xla, "batch_per_device": case.batch_per_device,
+             "done": asked.done(case), "notes": [f.text for f in asked.plan.findings if f.where == case.id],
+             **({"command": list(asked.command(case))} if arguments.commands else {})}
+            for case in asked.plan.cases
+        ],
+        "skips": [{"id": skip.case.id, "reason": skip.reason} for skip in asked.plan.skips],
+    }  # fmt: skip

@@ -1,0 +1,96 @@
+"""`evalsuite report`: the report from run folders. Nothing is started."""
+
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError, Exit
+
+HELP = "write the report from run folders; nothing is started"
+EXAMPLES = """  evalsuite report
+  evalsuite report --runs /data/runs --out /data/report --lang zh,en
+"""
+LANGUAGES = ("zh", "en")
+
+
+def add_arguments(parser) -> None:
+    parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
+    add_output_arguments(parser)
+
+
+def add_output_arguments(parser) -> None:
+    """Options of the report itself, the same for `compare`."""
+    output = parser.add_argument_group("the report")
+    output.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="default: report")
+    output.add_argument("--lang", metavar="L,…", default="zh,en", help="languages inside the page (default: zh,en)")
+    output.add_argument("--criteria", metavar="FILE", type=Path, help="acceptance criteria (TOML)")
+
+
+def run(arguments) -> int:
+    from evalsuite.store import Store
+
+    check_languages(arguments.lang)
+    summaries = write(Store(arguments.runs), arguments)
+    return Exit.DONE if any(summary.items_per_s for summary in summaries) else Exit.NOTHING_MEASURED
+
+
+def check_languages(text: str) -> tuple[str, ...]:
+    languages = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    unknown = [language for language in languages if language not in LANGUAGES]
+    if unknown or not languages:
+        raise EvalsuiteError(f'--lang "{text}": expected zh, en or zh,en.')
+    return languages
+
+
+def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
+    """Writes the report of *store*, says where it is, and prints the summary table. Returns the summaries."""
+    from dataclasses import replace
+
+    from evalsuite import criteria, report
+    from evalsuite.evaluation import evaluate
+    from evalsuite.terminal import note
+
+    evaluation = evaluate(
+        store,
+        only=only,
+        criteria_file=arguments.criteria or criteria.DEFAULT,
+        recorded_elsewhere=recorded_elsewhere,
+    )
+    if skips:
+        evaluation = replace(evaluation, skips=tuple(skips))
+    try:
+        written = report.build(evaluation, arguments.out, languages=check_languages(arguments.lang))
+    except OSError as error:
+        raise EvalsuiteError(
+            f"{error.filename or arguments.out}: {error.strerror}; the report is written there. Try --out DIR."
+        ) from error
+    _print_summaries(evaluation)
+    page = next(path for path in written if path.suffix == ".html")
+    note(f"report: {page} ({page.stat().st_size / 1e6:.1f} MB)")
+    return evaluation.summaries
+
+
+def _print_summaries(evaluation) -> None:
+    from evalsuite.terminal import table
+
+    rows = [
+        (
+            summary.case.framework,
+            summary.case.model,
+            summary.case.scale,
+            summary.case.precision + ("+XLA" if summary.case.xla else ""),
+            _value(summary),
+            f"{summary.n}/{len(summary.measurements)}",
+            f"{summary.speedup.value:.2f}x" if summary.speedup else "—",
+            f"{summary.efficiency.value:.1%}" if summary.efficiency else "—",
+        )
+        for summary in evaluation.summaries
+    ]
+    columns = [("framework", "left"), ("model", "left"), ("scale", "left"), ("precision", "left"),
+               ("median throughput", "right"), ("valid runs", "right"), ("speed-up", "right"), ("efficiency", "right")]  # fmt: skip
+    table("", columns, rows)
+
+
+def _value(summary) -> str:
+    if summary.items_per_s is None:
+        return summary.measurements[0].status
+    mark = " ◐" if summary.partial else ""
+    return f"{summary.items_per_s.value:,.2f} {summary.unit}{mark}"

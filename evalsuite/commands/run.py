@@ -1,0 +1,72 @@
+"""`evalsuite run`: the launching half of `compare`. It resumes by itself."""
+
+from evalsuite.errors import Exit
+
+HELP = "run what is missing of the test matrix"
+EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
+  evalsuite run --profile full --engine slurm --scales 1x8,2x8,4x8
+"""
+
+
+def add_arguments(parser) -> None:
+    from evalsuite import axes
+
+    axes.add_arguments(parser)
+
+
+def run(arguments) -> int:
+    from evalsuite import matrix
+
+    asked = matrix.planned(arguments)
+    asked, failed = run_missing(asked, arguments.environment)
+    if not asked.plan.cases:
+        return Exit.NOTHING_MEASURED
+    return Exit.SOME_FAILED if failed else Exit.DONE
+
+
+def run_missing(asked, environment: str):
+    """Runs what is missing of *asked* and says so as it goes.
+
+    Returns the plan less the cases whose framework could not be installed, and how many of all its runs
+    have failed.
+    """
+    from dataclasses import replace
+
+    from evalsuite import campaign, evaluation, measure
+    from evalsuite.terminal import note, progress
+
+    for skip in asked.plan.skips:
+        note(f"skipped {skip.case.framework} {skip.case.scale}: {skip.reason}")
+    for finding in asked.plan.findings:
+        note(f"flagged {finding.where}: {finding.text}")
+    ready = campaign.Environments(pythons={}, packages={}, skips=())
+    if asked.missing():
+        ready = campaign.environments(asked.plan, asked.adapters, environment, note)
+        _say_skips(ready.skips)
+        asked = replace(asked, plan=asked.plan.without(ready.skips))
+    spec = asked.plan.spec
+    asked.store.write_plan(evaluation.plan_facts(spec.name, asked.plan.cases, spec.repeats, asked.plan.skips))
+    missing = asked.missing()
+    if not missing and asked.plan.runs:
+        note(f"all {len(asked.plan.runs)} runs are already measured; nothing is started.")
+    with progress(missing, asked.estimate()) as shown:
+        for ended in campaign.launch_all(
+            missing, asked.store, asked.adapters, asked.engine, spec.timeout_s, ready, shown.tick
+        ):
+            measured = measure.measurement(asked.store.folder(ended.run))
+            shown.ended(ended.run, ended.outcome["duration_s"], measured)
+    return asked, _failed(asked)
+
+
+def _say_skips(skips) -> None:
+    from evalsuite.terminal import note
+
+    for reason in dict.fromkeys(skip.reason for skip in skips):
+        cases = [skip.case.id for skip in skips if skip.reason == reason]
+        note(f"skipped {len(cases)} cases ({cases[0]}{', …' if len(cases) > 1 else ''}): {reason}")
+
+
+def _failed(asked) -> int:
+    """Runs of the plan that have ended badly, in this call or before."""
+    folders = [asked.store.folder(run) for run in asked.plan.runs]
+    return sum(folder.outcome()["status"] != "completed" for folder in folders if folder.finished)

@@ -1,0 +1,82 @@
+"""Engines say where: pure functions from the node agent's command line to the one that starts it everywhere.
+
+Scheduling, placement and transport are the engine's own; none of it is written here. Sources of the shapes:
+RECIPES.md §11, the manuals of srun (Slurm 22.05) and mpirun (Open MPI 4.1).
+"""
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case
+
+Argv = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """How one agent is started on every node of a case."""
+
+    name: str
+    wrap: Callable[[Case, Argv], Argv]
+    refusal: Callable[[Case], str | None] = lambda case: None  # why it cannot serve the case
+
+
+def local(case: Case, agent: Argv) -> Argv:
+    """This machine: the agent itself."""
+    return agent
+
+
+def slurm(case: Case, agent: Argv) -> Argv:
+    """One step inside the allocation at hand: one task a node, with all of the node's share."""
+    return (
+        "srun",
+        f"--nodes={case.nodes}",
+        f"--ntasks={case.nodes}",
+        "--ntasks-per-node=1",
+        "--kill-on-bad-exit=1",
+        "--export=ALL",
+        *agent,
+    )
+
+
+def mpi(case: Case, agent: Argv) -> Argv:
+    """Open MPI over the hosts of its own host file or allocation: one process a node, bound to nothing."""
+    return ("mpirun", "-np", str(case.nodes), "--map-by", "ppr:1:node", "--bind-to", "none", *agent)
+
+
+def _only_one_node(case: Case) -> str | None:
+    if case.nodes > 1:
+        return f"engine local has one node and the case asks for {case.nodes}; try --engine slurm or mpi"
+    return None
+
+
+ENGINES = {
+    engine.name: engine
+    for engine in (
+        Engine(name="local", wrap=local, refusal=_only_one_node),
+        Engine(name="slurm", wrap=slurm),
+        Engine(name="mpi", wrap=mpi),
+    )
+}
+
+
+def engine(name: str) -> Engine:
+    """The engine of that name. Raises EvalsuiteError with the known ones."""
+    if name in ENGINES:
+        return ENGINES[name]
+    near = difflib.get_close_matches(name, ENGINES, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise EvalsuiteError(f'--engine: unknown engine "{name}"; the engines are {", ".join(ENGINES)}.{hint}')
+
+
+def agent_argv(python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str]) -> Argv:
+    """The node agent's command line for one run."""
+    processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
+    return (
+        *(python, "-m", "evalsuite", "sample", "-o", folder, "--quiet"),
+        *processes,
+        *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{timeout_s:g}"),
+        *("--", *command),
+    )

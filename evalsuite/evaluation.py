@@ -1,0 +1,147 @@
+"""Run folders → the evaluation that the report is made of. Nothing here starts a process or asks the time."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+
+from evalsuite import criteria, measure
+from evalsuite.compare import with_scaling
+from evalsuite.errors import EvalsuiteError, NothingMeasured
+from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Timeline
+from evalsuite.store import RunFolder, Store, case_from
+from evalsuite.summary import counts, summaries
+
+TITLE = "evaluation"  # key of the title in data/text
+WORTH_A_SECOND_PROCESS = 200  # folders; below that starting it costs more than it saves
+
+
+def plan_facts(name: str, cases: Sequence[Case], repeats: int, skips: Sequence[Skip]) -> dict:
+    """What `store.write_plan` keeps of a plan."""
+    return {
+        "profile": name,
+        "repeats": repeats,
+        "cases": [asdict(case) for case in cases],
+        "skips": [{"case": asdict(skip.case), "reason": skip.reason} for skip in skips],
+    }
+
+
+def evaluate(
+    store: Store,
+    *,
+    only: Sequence[Case] | None = None,
+    criteria_file: Path = criteria.DEFAULT,
+    recorded_elsewhere: bool = False,
+) -> Evaluation:
+    """The evaluation of all finished run folders in *store*, or of the cases in *only*.
+
+    What was planned and skipped comes from the plan kept beside the folders. Raises NothingMeasured if
+    there is no run folder at all; failed runs are part of the evaluation.
+    """
+    wanted = {case.id for case in only} if only is not None else None
+    folders = [folder for folder in store.finished() if wanted is None or folder.path.parent.name in wanted]
+    if not folders:
+        raise NothingMeasured(
+            f"{store.root}: no finished run stands there; expected folders like <case>/r0 with an outcome.json. "
+            "Try `evalsuite compare`, or --runs DIR with the folder of an evaluation."
+        )
+    measurements, broken = _measured(folders)
+    planned = store.plan() or {}
+    cases, skips = _planned(planned, measurements, wanted)
+    ordered = _in_plan_order(measurements, cases)
+    rows = with_scaling(summaries(ordered))
+    return Evaluation(
+        title=TITLE,
+        profile=planned.get("profile", "custom"),
+        planned=tuple(cases),
+        repeats=planned.get("repeats") or max(summary.n for summary in rows),
+        skips=tuple(skips),
+        summaries=tuple(rows),
+        verdicts=criteria.verdicts(rows, criteria.read(criteria_file)),
+        findings=(*broken, *_all_findings(rows)),
+        environments=_environments(folders, ordered),
+        commands={measurement.run.id: _command(store, measurement) for measurement in ordered},
+        timelines=_timelines(store, rows),
+        recorded_elsewhere=recorded_elsewhere,
+    )
+
+
+def _measured(folders: Sequence[RunFolder]) -> tuple[list[Measurement], list[Finding]]:
+    """Each folder as a measurement; a folder whose case cannot be read becomes a finding, never silence."""
+    if len(folders) >= WORTH_A_SECOND_PROCESS:
+        with ProcessPoolExecutor() as pool:
+            found = list(pool.map(_one, folders, chunksize=50))
+    else:
+        found = [_one(folder) for folder in folders]
+    return [m for m in found if isinstance(m, Measurement)], [f for f in found if isinstance(f, Finding)]
+
+
+def _one(folder: RunFolder) -> Measurement | Finding:
+    try:
+        return measure.measurement(folder)
+    except EvalsuiteError as error:
+        name = f"{folder.path.parent.name}/{folder.path.name}"
+        return Finding(
+            code="unreadable",
+            severity="exclude",
+            text=str(error),
+            values=(("reason", str(error)),),
+            where=name,
+        )
+
+
+def _planned(planned: Mapping, measurements: Sequence[Measurement], wanted: set[str] | None):
+    cases = [case_from(facts) for facts in planned.get("cases", ())]
+    known = {case.id for case in cases}
+    cases += [case for case in dict.fromkeys(m.run.case for m in measurements) if case.id not in known]
+    skips = [Skip(case=case_from(skip["case"]), reason=skip["reason"]) for skip in planned.get("skips", ())]
+    if wanted is not None:
+        cases = [case for case in cases if case.id in wanted]
+    return cases, skips
+
+
+def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:
+    position = {case.id: index for index, case in enumerate(cases)}
+    return sorted(measurements, key=lambda m: (position[m.run.case.id], m.run.repeat))
+
+
+def _all_findings(rows) -> list[Finding]:
+    return [
+        finding
+        for summary in rows
+        for finding in (*(f for m in summary.measurements for f in m.findings), *summary.findings)
+    ]
+
+
+def _environments(folders: Sequence[RunFolder], measurements: Sequence[Measurement]) -> dict[str, dict]:
+    """Environment key → the facts of the first host seen with it."""
+    by_id = {f"{folder.path.parent.name}/{folder.path.name}": folder for folder in folders}
+    found: dict[str, dict] = {}
+    for measurement in measurements:
+        if measurement.environment and measurement.environment not in found:
+            facts = by_id[measurement.run.id].environments()
+            found[measurement.environment] = next(iter(facts.values()))
+    return found
+
+
+def _command(store: Store, measurement: Measurement) -> dict:
+    try:
+        return store.folder(measurement.run).command()
+    except EvalsuiteError:
+        return {}
+
+
+def _timelines(store: Store, rows) -> dict[str, Timeline]:
+    """For each case the time line of its median run: one run that happened, not an average of several."""
+    found = {}
+    for summary in rows:
+        run = _median_run(summary)
+        line = measure.timeline(store.folder(run.run), run.throughput.window) if run else None
+        if line:
+            found[run.run.id] = line
+    return found
+
+
+def _median_run(summary) -> Measurement | None:
+    valid = sorted((m for m in summary.measurements if counts(m)), key=lambda m: m.value)
+    return valid[(len(valid) - 1) // 2] if valid else None

@@ -1,0 +1,65 @@
+"""What a launching command was asked for: spec, adapters, machine, plan and store, from its arguments."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite import axes, campaign, engines, plan, runner, virtualenvs
+from evalsuite.adapter import Adapter, discover
+from evalsuite.engines import Engine
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case, Run
+from evalsuite.plan import Machine, Plan
+from evalsuite.store import Store
+from evalsuite.terminal import Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The matrix that the command line asks for, and where it is kept."""
+
+    plan: Plan
+    adapters: Mapping[str, Adapter]
+    machine: Machine
+    engine: Engine
+    store: Store
+
+    def missing(self) -> list[Run]:
+        return plan.missing(self.plan, self.store)
+
+    def done(self, case: Case) -> int:
+        """How many repeats of *case* are finished."""
+        return sum(self.store.folder(run).finished for run in self.plan.runs if run.case == case)
+
+    def estimate(self) -> Estimate:
+        """Expected run times, from the finished runs of this store."""
+        known = []
+        for run in self.plan.runs:
+            folder = self.store.folder(run)
+            if folder.finished:
+                known.append((run, folder.outcome().get("duration_s") or 0.0))
+        return Estimate(known)
+
+    def command(self, case: Case) -> tuple[str, ...]:
+        """The exact command line of *case*'s first repeat."""
+        recipe = self.adapters[case.framework].recipe(case.recipe)
+        folder = self.store.folder(Run(case=case, repeat=0)).path.resolve()
+        python = virtualenvs.interpreter(recipe)
+        return runner.argv(recipe, case, python, folder, self.engine, self.plan.spec.timeout_s)
+
+
+def planned(arguments: argparse.Namespace) -> Asked:
+    """The plan of *arguments*. Starts nothing and installs nothing."""
+    engine = engines.engine(arguments.engine)
+    spec = axes.spec_from(arguments)
+    adapters = discover(arguments.adapters)
+    machine = campaign.machine(arguments.device)
+    made = plan.plan(spec, adapters, machine, [lambda case, recipe: engine.refusal(case)])
+    return Asked(plan=made, adapters=adapters, machine=machine, engine=engine, store=Store(_folder(arguments.runs)))
+
+
+def _folder(path: Path) -> Path:
+    if path.exists() and not path.is_dir():
+        raise EvalsuiteError(f"{path}: a file stands there; --runs takes a folder. Try --runs {path}.d")
+    return path

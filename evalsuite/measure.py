@@ -1,0 +1,119 @@
+"""One run folder → one measurement: throughput from its log, utilisation over the same steps."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from evalsuite import reading, utilisation
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case, Finding, Measurement, Protocol, Run, Throughput, Timeline, Window
+from evalsuite.store import RunFolder
+
+MIN_MEASURED_STEPS = 20  # fewer are shown in data quality only (REPORT.md §9, D07)
+FULL = Protocol()
+
+
+def measurement(folder: RunFolder) -> Measurement:
+    """The run in *folder* as numbers. A folder that cannot be read is a failed measurement with the reason."""
+    run = folder.run()
+    try:
+        return _measurement(run, folder)
+    except EvalsuiteError as error:
+        return Measurement(run=run, status="failed", reason=str(error))
+
+
+def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
+    """Utilisation over time on the first host of the run, for drawing; None without samples."""
+    host = next(iter(folder.environments()), None)
+    samples = folder.samples(host) if host else []
+    return utilisation.timeline(samples, window) if samples else None
+
+
+def environment_key(environments: Mapping[str, dict]) -> str | None:
+    """What makes two runs comparable: the hardware and the driver of their hosts, in words."""
+    parts = sorted({_machine(facts) for facts in environments.values()})
+    return " + ".join(parts) if parts else None
+
+
+def _machine(facts: Mapping) -> str:
+    gpus = [gpu.get("name") or "GPU" for gpu in facts.get("gpus") or []]
+    accelerators = [f"{gpus.count(name)} x {name}" for name in sorted(set(gpus))]
+    cores = facts.get("cpu_count_usable") or facts.get("cpu_count")
+    cpu = facts.get("cpu_model") or "CPU"
+    driver = [f"driver {facts['driver']}"] if facts.get("driver") else []
+    return ", ".join([*accelerators, f"{cpu} ({cores:g} cores)" if cores else cpu, *driver])
+
+
+def _measurement(run: Run, folder: RunFolder) -> Measurement:
+    outcome, command, environments = folder.outcome(), folder.command(), folder.environments()
+    recipe = command.get("recipe", {})
+    read = reading.read_run(folder.logs(), run.case, recipe.get("dialect"))
+    status, reason = _status(outcome, read)
+    throughput = read.throughput
+    window = throughput.window if throughput else None
+    used, findings = _utilisation(folder, environments, window)
+    log = next(iter(folder.logs()), None)
+    return Measurement(
+        run=run,
+        status=status,
+        origin=outcome.get("origin", "measured"),
+        reason=reason,
+        throughput=throughput if status in ("ok", "partial") else _without_value(throughput),
+        utilisation=used,
+        findings=_placed(
+            (*read.findings, *_throughput_findings(throughput), *findings, *_short(run.case, window)), run
+        ),
+        started_at=outcome.get("started_at"),
+        duration_s=outcome.get("duration_s"),
+        exit_code=outcome.get("exit_code"),
+        host=next(iter(environments), None),
+        environment=environment_key(environments),
+        framework_version=command.get("framework_version"),
+        log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
+        log_sha256=(outcome.get("sha256") or {}).get(log.path.name) if log else None,
+    )
+
+
+def _status(outcome: Mapping, read) -> tuple[str, str]:
+    """The outcome and the log together: a process that failed has no valid number, whatever it printed."""
+    if outcome["status"] == "timed_out":
+        return "timed_out", read.reason or outcome["reason"]
+    if outcome["status"] != "completed":
+        return "failed", read.reason or outcome["reason"]
+    return read.status, read.reason
+
+
+def _without_value(throughput: Throughput | None) -> Throughput | None:
+    return replace(throughput, items_per_s=None) if throughput else None
+
+
+def _throughput_findings(throughput: Throughput | None) -> tuple[Finding, ...]:
+    return throughput.findings if throughput else ()
+
+
+def _utilisation(folder: RunFolder, environments: Mapping[str, dict], window: Window | None):
+    if window is None or window.begin_s is None:
+        return (), ()
+    hosts = {host: folder.samples(host) for host in environments}
+    return utilisation.of_job({host: samples for host, samples in hosts.items() if samples}, window)
+
+
+def _short(case: Case, window: Window | None) -> tuple[Finding, ...]:
+    """D07: fewer than 100 measured steps or fewer than 20 skipped."""
+    if window is None:
+        return ()
+    warmup = case.protocol.warmup_steps
+    if window.steps >= FULL.measured_steps and warmup >= FULL.warmup_steps:
+        return ()
+    return (
+        Finding(
+            code="D07",
+            severity="exclude" if window.steps < MIN_MEASURED_STEPS else "note",
+            text=f"{warmup} steps skipped and {window.steps} measured; the full protocol is "
+            f"{FULL.warmup_steps} and {FULL.measured_steps}",
+            values=(("warmup", str(warmup)), ("measured", str(window.steps))),
+        ),
+    )
+
+
+def _placed(findings: tuple[Finding, ...], run: Run) -> tuple[Finding, ...]:
+    return tuple(dict.fromkeys(replace(finding, where=finding.where or run.id) for finding in findings))

@@ -1,0 +1,159 @@
+"""The plan: which runs the matrix asks for, in which order, which cases are skipped and why."""
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalsuite.adapter import Adapter, Recipe, chosen
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case, Finding, Run, Skip
+from evalsuite.spec import Spec
+from evalsuite.store import Store
+
+KINDS = ("reference", "official")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """What limits the plan on this machine."""
+
+    cores: int
+    gpus: int
+    device: str  # "cpu" or "gpu": what the cases train on
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The matrix, unrolled."""
+
+    spec: Spec
+    cases: tuple[Case, ...]  # the ones to be run
+    runs: tuple[Run, ...]  # in the order in which they are started
+    skips: tuple[Skip, ...]
+    findings: tuple[Finding, ...] = ()
+
+    def without(self, skips: Sequence[Skip]) -> "Plan":
+        """The plan less the cases of *skips*, which are kept as skips."""
+        gone = {skip.case.id for skip in skips}
+        return Plan(
+            spec=self.spec,
+            cases=tuple(case for case in self.cases if case.id not in gone),
+            runs=tuple(run for run in self.runs if run.case.id not in gone),
+            skips=(*self.skips, *skips),
+            findings=self.findings,
+        )
+
+
+Refusal = Callable[[Case, Recipe], str | None]
+
+
+def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals: Iterable[Refusal] = ()) -> Plan:
+    """The plan of *spec* on *machine*.
+
+    *refusals* say for other rooms (the engine, the environments) why a case cannot be run. Repeats are
+    interleaved: every case once, then every case again, so that a machine that gets slower during the
+    evaluation gets slower for all (REPORT.md §9, D10).
+    """
+    _check_models(spec, adapters)
+    asked = [(case, recipe) for case, recipe in _asked(spec, adapters, machine)]
+    checks = (_unsupported, _too_many_gpus(machine), *refusals)
+    skips = [Skip(case=case, reason=reason) for case, recipe in asked if (reason := _reason(case, recipe, checks))]
+    skipped = {skip.case.id for skip in skips}
+    cases = tuple(case for case, _ in asked if case.id not in skipped)
+    return Plan(
+        spec=spec,
+        cases=cases,
+        runs=tuple(Run(case=case, repeat=repeat) for repeat in range(spec.repeats) for case in cases),
+        skips=tuple(skips),
+        findings=tuple(finding for case in cases for finding in _oversubscribed(case, machine)),
+    )
+
+
+def missing(plan: Plan, store: Store) -> list[Run]:
+    """The runs of *plan* that are not finished, in plan order."""
+    return [run for run in plan.runs if not store.folder(run).finished]
+
+
+def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Recipe]:
+    """The recipes of *adapter* that train *model* and are *wanted* by name or by kind."""
+    return [
+        recipe
+        for recipe in adapter.recipes
+        if recipe.model == model and (recipe.name in wanted or recipe.kind in wanted)
+    ]
+
+
+def _asked(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) -> Iterable[tuple[Case, Recipe | None]]:
+    frameworks = chosen(spec.frameworks, adapters)
+    for (nodes, devices), model, batch, precision, xla in spec.points():
+        for adapter in frameworks:
+            for recipe in recipes_for(adapter, model, spec.recipes) or [None]:
+                case = Case(
+                    framework=adapter.name,
+                    recipe=recipe.name if recipe else "none",
+                    model=model,
+                    nodes=nodes,
+                    devices_per_node=devices,
+                    batch_per_device=batch,
+                    precision=precision,
+                    xla=xla,
+                    device=machine.device,
+                    protocol=spec.protocol,
+                    options=spec.options,
+                )
+                yield case, recipe
+
+
+def _reason(case: Case, recipe: Recipe | None, checks: Iterable[Refusal]) -> str | None:
+    if recipe is None:
+        return f"{case.framework} has no such recipe for {case.model}"
+    return next((reason for check in checks if (reason := check(case, recipe))), None)
+
+
+def _unsupported(case: Case, recipe: Recipe) -> str | None:
+    return recipe.unsupported(case)
+
+
+def _too_many_gpus(machine: Machine) -> Refusal:
+    def refusal(case: Case, recipe: Recipe) -> str | None:
+        if case.device == "gpu" and case.nodes == 1 and case.devices_per_node > machine.gpus:
+            return f"{case.devices_per_node} GPUs are asked for and this machine has {machine.gpus}"
+        return None
+
+    return refusal
+
+
+def _oversubscribed(case: Case, machine: Machine) -> list[Finding]:
+    if case.device != "cpu" or case.devices_per_node <= machine.cores:
+        return []
+    return [
+        Finding(
+            code="oversubscribed",
+            severity="flag",
+            text=f"{case.devices_per_node} processes share {machine.cores} cores",
+            values=(("processes", str(case.devices_per_node)), ("cores", str(machine.cores))),
+            where=case.id,
+        )
+    ]
+
+
+def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:
+    if not spec.frameworks:
+        raise EvalsuiteError(
+            f"--frameworks: none is given; the frameworks are {', '.join(sorted(adapters))}. Try --frameworks pytorch."
+        )
+    known = sorted({recipe.model for adapter in adapters.values() for recipe in adapter.recipes})
+    for model in spec.models:
+        if model not in known:
+            near = difflib.get_close_matches(model, known, n=1, cutoff=0.4)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise EvalsuiteError(f'--models: unknown model "{model}"; the models are {", ".join(known)}.{hint}')
+    names = {recipe.name for adapter in adapters.values() for recipe in adapter.recipes}
+    for wanted in spec.recipes:
+        if wanted not in names and wanted not in KINDS:
+            near = difflib.get_close_matches(wanted, [*names, *KINDS], n=1, cutoff=0.4)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise EvalsuiteError(
+                f'--recipe: unknown recipe "{wanted}"; expected reference, official or a name that '
+                f"`evalsuite adapters` lists.{hint}"
+            )

@@ -1,0 +1,210 @@
+"""Launches runs: one engine process after the other, each with its end written down before the next begins."""
+
+import contextlib
+import importlib.metadata
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evalsuite import __version__, paths, store
+from evalsuite.adapter import Recipe
+from evalsuite.engines import Engine, agent_argv
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case, Run
+from evalsuite.store import RunFolder
+
+POLL_S = 0.2
+AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
+TERMINATE_S = 15.0  # between asking the agent to end and killing it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launcher:
+    """What is the same for every run of an evaluation."""
+
+    engine: Engine
+    timeout_s: float
+    pythons: Mapping[tuple[str, str], Path]  # (framework, recipe) → interpreter of its environment
+    packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
+
+
+def filled(recipe: Recipe, case: Case, python: Path | str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The recipe's command line and environment with the plan's placeholders filled."""
+    command = recipe.command(case)
+    known = {"{python}": str(python), "{workloads}": str(paths.ADAPTERS / "workloads")}
+    return (
+        tuple(_replaced(token, known) for token in command.argv),
+        {name: _replaced(value, known) for name, value in command.environment.items()},
+    )
+
+
+def argv(recipe: Recipe, case: Case, python: Path | str, folder: Path, engine: Engine, timeout_s: float):
+    """The whole command line of a run, from the engine inward: pure, so `plan --commands` shows the same."""
+    command, _ = filled(recipe, case, python)
+    agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, command)
+    return engine.wrap(case, agent)
+
+
+def launch(
+    run: Run,
+    recipe: Recipe,
+    folder: RunFolder,
+    launcher: Launcher,
+    tick: Callable[[float], None] = lambda s: None,
+) -> dict:
+    """Runs *run* in its claimed *folder* and writes its outcome; returns it.
+
+    *tick* is called several times a second with the seconds since the start. Whatever ends this function
+    early (Ctrl-C among it) ends the process tree first and leaves no outcome: the run counts as not run.
+    """
+    python = launcher.pythons[run.case.framework, recipe.name]
+    path = folder.path.resolve()
+    line = argv(recipe, run.case, python, path, launcher.engine, launcher.timeout_s)
+    command, environment = filled(recipe, run.case, python)
+    folder.write_command(
+        {
+            "argv": list(line),
+            "command": list(command),
+            "environment": environment,
+            "engine": launcher.engine.name,
+            "timeout_s": launcher.timeout_s,
+            "evalsuite": __version__,
+            **_recipe_facts(recipe, command, launcher.packages.get((run.case.framework, recipe.name), {})),
+        }
+    )
+    folder.scratch.mkdir()
+    started_at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
+    began = time.monotonic()
+    exit_code = _finish(line, environment, folder, launcher.timeout_s, tick)
+    duration_s = time.monotonic() - began
+    shutil.rmtree(folder.scratch, ignore_errors=True)
+    outcome = {
+        **_ending(exit_code, folder),
+        "exit_code": exit_code,
+        "started_at": started_at,
+        "duration_s": round(duration_s, 3),
+    }
+    folder.write_outcome(outcome)
+    return outcome
+
+
+def _finish(line, environment, folder: RunFolder, timeout_s: float, tick) -> int:
+    """Starts *line*, waits for its end, and returns its exit code (negative: ended by that signal)."""
+    with open(folder.engine_log, "wb") as output:
+        try:
+            process = subprocess.Popen(
+                line,
+                cwd=folder.scratch,
+                env={**os.environ, **_python_path(), **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C reaches us alone; we end the agent in order
+            )
+        except OSError as error:
+            raise EvalsuiteError(
+                f"{line[0]}: {error.strerror}; expected the engine's own command. `evalsuite doctor` says which "
+                "engines this machine has."
+            ) from error
+        began = time.monotonic()
+        try:
+            while process.poll() is None:
+                elapsed = time.monotonic() - began
+                if elapsed > timeout_s + AGENT_GRACE_S:
+                    return 124
+                tick(elapsed)
+                time.sleep(POLL_S)
+            return process.returncode
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen) -> None:
+    """Ends *process* and all that descend from it, if it still runs."""
+    if process.poll() is not None:
+        return
+    import psutil
+
+    with contextlib.suppress(psutil.NoSuchProcess):
+        descendants = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGTERM)  # the agent ends its own tree
+        try:
+            process.wait(TERMINATE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for descendant in descendants:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                descendant.kill()
+
+
+def _ending(exit_code: int, folder: RunFolder) -> dict:
+    """Status and reason of a run that has ended, in the words of the outcome."""
+    agents = folder.agents()
+    if exit_code == 124 or any(agent.get("timed_out") for agent in agents.values()):
+        return {"status": "timed_out", "reason": "the time limit was reached"}
+    if exit_code == 0:
+        return {"status": "completed", "reason": ""}
+    if not folder.logs():
+        return {"status": "failed", "reason": _last_line(folder.engine_log) or f"exit code {exit_code}"}
+    if exit_code < 0 or exit_code > 128:
+        number = -exit_code if exit_code < 0 else exit_code - 128
+        return {"status": "failed", "reason": f"ended by {_signal_name(number)}"}
+    return {"status": "failed", "reason": f"exit code {exit_code}"}
+
+
+def _recipe_facts(recipe: Recipe, command: tuple[str, ...], packages: Mapping[str, str]) -> dict:
+    script = next((Path(token) for token in command if token.endswith(".py") and Path(token).is_file()), None)
+    return {
+        "recipe": {
+            "name": recipe.name,
+            "kind": recipe.kind,
+            "model": recipe.model,
+            "dialect": recipe.dialect,
+            "unit": recipe.unit,
+            "spawn": recipe.spawn,
+            "source": recipe.source,
+            "commit": recipe.commit,
+            "image": recipe.image,
+        },
+        "script_sha256": store.sha256(script) if script else None,
+        "framework_version": packages.get(recipe.package),
+        "packages": dict(sorted(packages.items())),
+    }
+
+
+def _python_path() -> dict[str, str]:
+    """What lets `python -m evalsuite` start from any folder; nothing where evalsuite is installed."""
+    try:
+        importlib.metadata.distribution("evalsuite")
+        return {}
+    except importlib.metadata.PackageNotFoundError:
+        inherited = os.environ.get("PYTHONPATH")
+        return {"PYTHONPATH": os.pathsep.join(filter(None, [str(paths.PACKAGE.parent), inherited]))}
+
+
+def _replaced(token: str, known: Mapping[str, str]) -> str:
+    for name, value in known.items():
+        token = token.replace(name, value)
+    return token
+
+
+def _last_line(file: Path) -> str:
+    if not file.is_file():
+        return ""
+    lines = file.read_text(errors="replace").strip().splitlines()
+    return lines[-1].strip()[:500] if lines else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,146 @@
+"""What the launching commands show while they work: a bar on a terminal, plain lines in a pipe."""
+
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import contextmanager
+
+from evalsuite.model import Measurement, Run
+
+
+def duration(seconds: float | None) -> str:
+    """`75.2` → "1 min 15 s"; None → "?"."""
+    if seconds is None:
+        return "?"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
+def note(text: str) -> None:
+    """One line of progress, on standard error, so that standard output stays the command's result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def label(run: Run) -> str:
+    precision = run.case.precision + (" XLA" if run.case.xla else "")
+    return f"{run.case.framework} {run.case.scale} {precision} b{run.case.batch_per_device} repeat {run.repeat + 1}"
+
+
+def result(measurement: Measurement) -> str:
+    if measurement.value is not None:
+        return f"{measurement.value:,.2f} {measurement.throughput.unit}"
+    return f"{measurement.status}: {measurement.reason}"
+
+
+class Estimate:
+    """Time left, from the runs that have ended: each case's own mean, else its framework's, else all runs'."""
+
+    def __init__(self, known: Sequence[tuple[Run, float]] = ()) -> None:
+        self._seconds = [(run.case, seconds) for run, seconds in known]
+
+    def add(self, run: Run, seconds: float) -> None:
+        self._seconds.append((run.case, seconds))
+
+    def of(self, run: Run) -> float | None:
+        """Expected seconds of *run*; None if nothing has ended yet."""
+        for same in (
+            lambda case: case == run.case,
+            lambda case: (case.framework, case.options, case.protocol) == _kind(run),
+            lambda case: True,
+        ):
+            found = [seconds for case, seconds in self._seconds if same(case)]
+            if found:
+                return sum(found) / len(found)
+        return None
+
+    def total(self, runs: Sequence[Run]) -> float | None:
+        expected = [self.of(run) for run in runs]
+        return None if not expected or None in expected else sum(expected)
+
+
+def _kind(run: Run) -> tuple:
+    return (run.case.framework, run.case.options, run.case.protocol)
+
+
+class Progress:
+    """Run k of n, time left, last throughput. `begin` and `ended` frame each run, `tick` comes between."""
+
+    def __init__(self, runs: Sequence[Run], estimate: Estimate, bar=None, task=None) -> None:
+        self._runs, self._estimate, self._bar, self._task = list(runs), estimate, bar, task
+        self._done, self._last, self._shown = 0, "", None
+
+    def tick(self, run: Run, elapsed_s: float) -> None:
+        if run != self._shown:
+            self._shown = run
+            if self._bar is None:
+                note(f"[{self._done + 1}/{len(self._runs)}] {label(run)} …{self._left(0)}")
+        if self._bar is not None:
+            expected = self._estimate.of(run)
+            part = min(elapsed_s / expected, 0.95) if expected else 0
+            text = f"{self._done + 1}/{len(self._runs)} {label(run)} · {elapsed_s:.0f} s{self._left(elapsed_s)}{self._last}"
+            self._bar.update(self._task, completed=self._done + part, description=text)
+
+    def ended(self, run: Run, seconds: float, measurement: Measurement) -> None:
+        self._estimate.add(run, seconds)
+        self._done += 1
+        self._last = f" · last {result(measurement)}" if measurement.value is not None else ""
+        line = f"[{self._done}/{len(self._runs)}] {label(run)}: {result(measurement)} in {duration(seconds)}{self._left(0)}"
+        if self._bar is None:
+            note(line)
+        else:
+            self._bar.console.print(line, highlight=False, markup=False)
+            self._bar.update(self._task, completed=self._done)
+
+    def _left(self, elapsed_s: float) -> str:
+        left = self._estimate.total(self._runs[self._done :])
+        return f" · about {duration(max(left - elapsed_s, 0))} left" if left else ""
+
+
+@contextmanager
+def progress(runs: Sequence[Run], estimate: Estimate):
+    """A Progress for *runs*: with a bar if standard error is a terminal."""
+    if not sys.stderr.isatty():
+        yield Progress(runs, estimate)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        yield Progress(runs, estimate, bar, bar.add_task("", total=len(runs)))
+
+
+class Stopwatch:
+    """Seconds since it was made, on the monotonic clock."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+
+def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
+    """Prints a table on standard output: *columns* are (heading, "left" or "right"). Plain text in a pipe."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, title_style="bold", pad_edge=False)
+    for heading, justify in columns:
+        shown.add_column(heading, justify=justify, overflow="fold")
+    for row in rows:
+        shown.add_row(*(_plain(cell) for cell in row))
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width, highlight=False).print(shown)
+
+
+def _plain(cell: str):
+    from rich.text import Text
+
+    return Text(cell)
