@@ -1,0 +1,138 @@
+"""What the reference workloads share: arguments, place in the job, header lines, meters.
+
+Standard library only, because it is imported in four frameworks' environments. A workload trains ResNet-50
+v1.5 on one synthetic batch per process, made once from a fixed seed, and prints in its framework's dialect.
+"""
+
+import argparse
+import math
+import os
+import sys
+from dataclasses import dataclass
+
+SEED = 20201107
+CLASSES = 1000
+PARAMETERS = 25_557_032  # trainable, of ResNet-50 with 1000 classes (torchvision's model table says 25557032)
+STRIDED_KERNEL = 3  # v1.5: the stride of 2 is on the 3×3 convolution; v1 has it on the first 1×1
+MOMENTUM = 0.9
+WEIGHT_DECAY = 1e-4
+LEARNING_RATE = 1e-3  # one batch seen again and again with random labels: larger rates overflow in AMP
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Trains ResNet-50 v1.5 on synthetic data and prints its speed.")
+    parser.add_argument("--batch-size", type=int, required=True, help="images per device and step")
+    parser.add_argument("--image-size", type=int, default=224, help="height and width in pixels, from 32")
+    parser.add_argument("--steps", type=int, required=True, help="optimiser steps in all")
+    parser.add_argument("--precision", choices=("fp32", "amp"), default="fp32")
+    parser.add_argument("--compile", action="store_true", help="XLA or the framework's own graph compiler")
+    parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads of each process")
+    return parser.parse_args()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where this process stands in the job, from the variables of the launcher or the node agent."""
+
+    rank: int
+    local_rank: int
+    world_size: int
+    local_world_size: int
+    node_rank: int
+    master_addr: str
+    master_port: int
+
+    @property
+    def nodes(self) -> int:
+        return self.world_size // self.local_world_size
+
+
+def place() -> Place:
+    def number(name: str, default: int) -> int:
+        return int(os.environ.get(name, default))
+
+    world_size = number("WORLD_SIZE", 1)
+    return Place(
+        rank=number("RANK", 0),
+        local_rank=number("LOCAL_RANK", 0),
+        world_size=world_size,
+        local_world_size=number("LOCAL_WORLD_SIZE", world_size),
+        node_rank=number("NODE_RANK", number("GROUP_RANK", 0)),  # torchrun calls it GROUP_RANK
+        master_addr=os.environ.get("MASTER_ADDR", "127.0.0.1"),
+        master_port=number("MASTER_PORT", 29500),
+    )
+
+
+def see_one_gpu(local_rank: int) -> None:
+    """Leaves this process its own GPU only. To be called before the framework is imported."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    names = visible.split(",") if visible else [str(number) for number in range(local_rank + 1)]
+    os.environ["CUDA_VISIBLE_DEVICES"] = names[local_rank]
+
+
+def amp_kind(arguments: argparse.Namespace) -> str:
+    """bfloat16 on a CPU, which has no fast float16; float16 with loss scaling on a GPU."""
+    if arguments.precision == "fp32":
+        return "none"
+    return "float16" if arguments.device == "gpu" else "bfloat16"
+
+
+def announce(**facts: object) -> None:
+    """A header line of the log: `reference workload: name=value …`."""
+    print("reference workload:", *(f"{name}={value}" for name, value in facts.items()), flush=True)
+
+
+def announce_case(framework: str, version: str, arguments: argparse.Namespace, world_size: int) -> None:
+    announce(
+        framework=framework,
+        version=version,
+        model="resnet50_v1.5",
+        device=arguments.device,
+        precision=arguments.precision,
+        amp_kind=amp_kind(arguments),
+        compile="on" if arguments.compile else "off",
+        batch_per_device=arguments.batch_size,
+        processes=world_size,
+        global_batch=arguments.batch_size * world_size,
+        image_size=arguments.image_size,
+        steps=arguments.steps,
+        threads=arguments.threads,
+        data="synthetic",
+        seed=SEED,
+    )
+
+
+def announce_model(definition: str, parameters: int, strided_kernels: set[int], layout: str) -> None:
+    """Says what was built, and ends the process if it is not ResNet-50 v1.5."""
+    kernels = ",".join(f"{side}x{side}" for side in sorted(strided_kernels))
+    announce(definition=definition, trainable_parameters=parameters, stride_on=kernels, layout=layout)
+    if parameters != PARAMETERS or strided_kernels != {STRIDED_KERNEL}:
+        sys.exit(f"not ResNet-50 v1.5: {PARAMETERS} trainable parameters and stride on 3x3 were expected")
+
+
+def finite(loss: float, step: int) -> float:
+    """*loss*; ends the process if it is no number, because such a step may take another time than a real one."""
+    if not math.isfinite(loss):
+        sys.exit(f"the loss is {loss} at step {step}; no throughput is taken from such a run")
+    return loss
+
+
+class Meter:
+    """The last value and the mean since the last reset."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.last = self.total = 0.0
+        self.count = 0
+
+    def update(self, value: float) -> None:
+        self.last = value
+        self.total += value
+        self.count += 1
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.count if self.count else 0.0
