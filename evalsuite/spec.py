@@ -141,7 +141,8 @@ def _value(key: str, value, path: Path):
     _, kind, convert = KEYS[key]
     if not isinstance(value, kind) or isinstance(value, bool):
         raise EvalsuiteError(
-            f"{path}: {key} = {value!r} is a {type(value).__name__}; expected a {kind.__name__}, as in data/specs/quick.toml."
+            f"{path}: {key} = {value!r} is a {type(value).__name__}; expected a {kind.__name__}, "
+            "as in data/specs/quick.toml."
         )
     try:
         return convert(value)

@@ -80,14 +80,16 @@ class Progress:
         if self._bar is not None:
             expected = self._estimate.of(run)
             part = min(elapsed_s / expected, 0.95) if expected else 0
-            text = f"{self._done + 1}/{len(self._runs)} {label(run)} · {elapsed_s:.0f} s{self._left(elapsed_s)}{self._last}"
+            where = f"{self._done + 1}/{len(self._runs)} {label(run)} · {elapsed_s:.0f} s"
+            text = where + self._left(elapsed_s) + self._last
             self._bar.update(self._task, completed=self._done + part, description=text)
 
     def ended(self, run: Run, seconds: float, measurement: Measurement) -> None:
         self._estimate.add(run, seconds)
         self._done += 1
         self._last = f" · last {result(measurement)}" if measurement.value is not None else ""
-        line = f"[{self._done}/{len(self._runs)}] {label(run)}: {result(measurement)} in {duration(seconds)}{self._left(0)}"
+        line = f"[{self._done}/{len(self._runs)}] {label(run)}: {result(measurement)} in {duration(seconds)}"
+        line += self._left(0)
         if self._bar is None:
             note(line)
         else:

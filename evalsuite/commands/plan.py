@@ -39,22 +39,10 @@ def _print_table(asked) -> None:
     from evalsuite.terminal import duration, table
 
     rows = [
-        (
-            case.framework,
-            case.model,
-            case.scale,
-            case.precision + ("+XLA" if case.xla else ""),
-            str(case.batch_per_device),
-            f"{asked.done(case)}/{asked.plan.spec.repeats}",
-            _flags(asked, case),
-        )
+        (*_axes(case), f"{asked.done(case)}/{asked.plan.spec.repeats}", _flags(asked, case))
         for case in asked.plan.cases
     ]
-    rows += [
-        (skip.case.framework, skip.case.model, skip.case.scale, skip.case.precision, str(skip.case.batch_per_device), "skip",
-         skip.reason)
-        for skip in asked.plan.skips
-    ]  # fmt: skip
+    rows += [(*_axes(skip.case), "skip", skip.reason) for skip in asked.plan.skips]
     columns = [("framework", "left"), ("model", "left"), ("scale", "left"), ("precision", "left"), ("batch", "right"),
                ("done", "right"), ("note", "left")]  # fmt: skip
     table(f"{asked.plan.spec.name}: {len(asked.plan.runs)} runs on {asked.machine.device}", columns, rows)
@@ -64,6 +52,11 @@ def _print_table(asked) -> None:
     hours = sum((asked.estimate().of(run) or 0) * run.case.total_devices for run in left) / 3600
     cost = f", {hours:.2f} device-hours" if seconds is not None else ""
     print(f"{len(left)} of {len(asked.plan.runs)} runs are missing; estimated time: {time if left else '0 s'}{cost}.")
+
+
+def _axes(case) -> tuple[str, ...]:
+    precision = case.precision + ("+XLA" if case.xla else "")
+    return (case.framework, case.model, case.scale, precision, str(case.batch_per_device))
 
 
 def _flags(asked, case) -> str:

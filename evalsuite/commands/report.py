@@ -84,8 +84,9 @@ def _print_summaries(evaluation) -> None:
         )
         for summary in evaluation.summaries
     ]
-    columns = [("framework", "left"), ("model", "left"), ("scale", "left"), ("precision", "left"),
-               ("median throughput", "right"), ("valid runs", "right"), ("speed-up", "right"), ("efficiency", "right")]  # fmt: skip
+    left = ("framework", "model", "scale", "precision")
+    right = ("median throughput", "valid runs", "speed-up", "efficiency")
+    columns = [*((name, "left") for name in left), *((name, "right") for name in right)]
     table("", columns, rows)
 
 

@@ -1,0 +1,50 @@
+# Two commands do everything: `make report` (set up, measure, report) and `make test`.
+
+PYTHON  ?= python3
+VENV    ?= .venv
+PROFILE ?= quick
+RUNS    ?= runs
+OUT     ?= report
+BIN     := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup report plan test unit real lint bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.ready ## make evalsuite's own virtual environment
+
+# One environment for evalsuite itself; each framework gets one of its own on first use (evalsuite doctor).
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) tools/check_python.py
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@
+
+report: setup ## measure with PROFILE=quick (default) or full, then write report/report.html
+	$(BIN)/python -m evalsuite compare --profile $(PROFILE) --runs $(RUNS) --out $(OUT)
+
+plan: setup ## show what `make report` would run
+	$(BIN)/python -m evalsuite plan --profile $(PROFILE) --runs $(RUNS)
+
+test: setup ## everything: the unit floor, then the real floor (frameworks, browser)
+	$(BIN)/python tools/prepare_tests.py
+	$(BIN)/python -m pytest
+
+unit: setup ## the unit floor alone: seconds, no network, no framework
+	$(BIN)/python -m pytest -m 'not real'
+
+real: setup ## the real floor alone
+	$(BIN)/python tools/prepare_tests.py
+	$(BIN)/python -m pytest -m real
+
+lint: setup ## style
+	$(BIN)/ruff check evalsuite adapters tests benchmarks tools
+	$(BIN)/ruff format --check evalsuite adapters tests benchmarks tools
+
+bench: setup ## ratios against named yardsticks
+	for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done
+
+clean: ## remove what can be made again here; run folders and reports stay
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

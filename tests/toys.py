@@ -1,0 +1,37 @@
+"""Small cases, measurements and adapters for the unit floor."""
+
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case, Measurement, Protocol, Run, Throughput, Window
+
+CASE = Case(
+    framework="toynet",
+    recipe="reference-resnet50",
+    model="resnet50_v1.5",
+    batch_per_device=32,
+    protocol=Protocol(warmup_steps=20, measured_steps=100),
+)
+
+
+def measured(case: Case, repeat: int, items_per_s: float | None, **changes) -> Measurement:
+    """A run of *case* with that value, its window and nothing else."""
+    window = Window(first_step=21, last_step=120, steps=100, begin_s=5.0, end_s=15.0)
+    facts = {
+        "run": Run(case=case, repeat=repeat),
+        "status": "ok" if items_per_s else "failed",
+        "throughput": Throughput(items_per_s=items_per_s, unit="images/s", method="arrival times", window=window),
+        "environment": "toy machine",
+        "framework_version": "1.0",
+    }
+    return Measurement(**{**facts, **changes})
+
+
+def toynet(name: str = "toynet", **changes) -> Adapter:
+    """An adapter whose script is one line of Python."""
+    recipe = {
+        "name": "reference-resnet50",
+        "model": "resnet50_v1.5",
+        "kind": "reference",
+        "dialect": "pytorch_examples",
+        "command": lambda case: Command(argv=("{python}", "train.py", "-b", str(case.batch_per_device))),
+    }
+    return Adapter(name=name, title=name.title(), recipes=(Recipe(**{**recipe, **changes}),))

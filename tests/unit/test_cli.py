@@ -1,0 +1,68 @@
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.errors import Exit
+
+LIBRARIES = ("jinja2", "matplotlib", "pandas", "numpy", "psutil", "rich", "pynvml")
+
+
+def module(command):
+    return importlib.import_module(f"evalsuite.commands.{command}{'_' if command == 'import' else ''}")
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_the_help_of_a_command_has_an_example_and_the_line_of_the_list(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main([command, "--help"])
+
+    assert end.value.code == 0
+    assert f"evalsuite {command}" in capsys.readouterr().out.split("examples:")[1]
+    assert cli.COMMANDS[command] == module(command).HELP
+
+
+def test_help_imports_no_heavy_library():
+    program = f"import sys; from evalsuite.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\nprint([m for m in {LIBRARIES} if m in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert done.stdout.rstrip().endswith("[]"), done.stdout + done.stderr
+
+
+def test_an_unknown_command_is_wrong_usage():
+    with pytest.raises(SystemExit) as end:
+        cli.main(["comprae"])
+
+    assert end.value.code == Exit.USAGE
+
+
+def test_no_command_shows_the_list(capsys):
+    assert cli.main([]) == Exit.USAGE
+    assert "compare" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["plan", "--frameworks", "pytorhc"], "Did you mean pytorch"),
+        (["plan", "--frameworks", "pytorch", "--scales", "2x"], "NODESxDEVICES"),
+        (["plan", "--models", "resnet"], "unknown model"),
+        (["plan", "--engine", "slrum"], "Did you mean slurm"),
+        (["plan", "--adapters", "/no/such/folder"], "no such folder"),
+        (["report", "--lang", "fr"], "expected zh, en"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_exit_code_2(words, message, capsys):
+    assert cli.main(words) == Exit.USAGE
+
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_a_report_of_an_empty_folder_says_that_nothing_was_measured(tmp_path, capsys):
+    assert cli.main(["report", "--runs", str(tmp_path)]) == Exit.NOTHING_MEASURED
+    assert "no finished run" in capsys.readouterr().err

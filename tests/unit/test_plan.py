@@ -1,0 +1,117 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalsuite import plan as planning
+from evalsuite.engines import engine
+from evalsuite.errors import EvalsuiteError
+from evalsuite.plan import Machine, plan
+from evalsuite.spec import Spec
+from evalsuite.store import Store
+from tests.toys import toynet
+
+LAPTOP = Machine(cores=2, gpus=0, device="cpu")
+ADAPTERS = {name: toynet(name) for name in ("toynet", "othernet")}
+SPEC = Spec(frameworks=("toynet", "othernet"), scales=((1, 1), (1, 2)), repeats=3)
+
+
+def test_repeats_are_interleaved_across_frameworks():
+    made = plan(SPEC, ADAPTERS, LAPTOP)
+
+    assert [(run.repeat, run.case.scale, run.case.framework) for run in made.runs[:5]] == [
+        (0, "1x1", "toynet"),
+        (0, "1x1", "othernet"),
+        (0, "1x2", "toynet"),
+        (0, "1x2", "othernet"),
+        (1, "1x1", "toynet"),
+    ]
+
+
+@given(
+    st.lists(st.sampled_from([(1, 1), (1, 2), (1, 8), (2, 8)]), min_size=1, unique=True),
+    st.lists(st.integers(1, 512), min_size=1, max_size=3, unique=True),
+    st.integers(1, 7),
+)
+def test_a_matrix_has_as_many_runs_as_the_product_of_its_axes(scales, batches, repeats):
+    asked = replace(SPEC, scales=tuple(scales), batch_per_device=tuple(batches), repeats=repeats)
+
+    made = plan(asked, ADAPTERS, LAPTOP)
+
+    assert len(made.runs) == len(scales) * len(batches) * 2 * repeats
+    assert len({run.id for run in made.runs}) == len(made.runs)
+
+
+def test_a_case_that_the_recipe_cannot_serve_is_a_skip_with_its_reason():
+    adapters = {"toynet": toynet(unsupported=lambda case: "no AMP at this commit" if case.precision == "amp" else None)}
+
+    made = plan(replace(SPEC, frameworks=("toynet",), precision=("fp32", "amp")), adapters, LAPTOP)
+
+    assert {skip.reason for skip in made.skips} == {"no AMP at this commit"}
+    assert {case.precision for case in made.cases} == {"fp32"}
+
+
+def test_a_framework_without_the_model_is_a_skip_and_not_silence():
+    adapters = {**ADAPTERS, "bertnet": toynet("bertnet", model="bert_base")}
+
+    made = plan(replace(SPEC, frameworks=("toynet", "bertnet")), adapters, LAPTOP)
+
+    assert {(skip.case.framework, skip.reason) for skip in made.skips} == {
+        ("bertnet", "bertnet has no such recipe for resnet50_v1.5")
+    }
+
+
+def test_more_processes_than_cores_are_allowed_and_flagged():
+    made = plan(replace(SPEC, scales=((1, 3),)), ADAPTERS, LAPTOP)
+
+    assert len(made.cases) == 2
+    assert {finding.code for finding in made.findings} == {"oversubscribed"}
+    assert "3 processes share 2 cores" in made.findings[0].text
+
+
+def test_more_gpus_than_the_machine_has_are_a_skip():
+    made = plan(replace(SPEC, scales=((1, 8),)), ADAPTERS, Machine(cores=16, gpus=1, device="gpu"))
+
+    assert not made.cases
+    assert "this machine has 1" in made.skips[0].reason
+
+
+def test_the_local_engine_refuses_two_nodes():
+    local = engine("local")
+
+    made = plan(replace(SPEC, scales=((2, 1),)), ADAPTERS, LAPTOP, [lambda case, recipe: local.refusal(case)])
+
+    assert "--engine slurm" in made.skips[0].reason
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"frameworks": ("toynett",)}, "Did you mean toynet"),
+        ({"frameworks": ()}, "none is given; the frameworks are othernet, toynet"),
+        ({"models": ("resnet50",)}, "Did you mean resnet50_v1.5"),
+        ({"recipes": ("referense",)}, "Did you mean reference"),
+    ],
+)
+def test_an_unknown_name_gets_the_known_ones_and_the_nearest(change, message):
+    with pytest.raises(EvalsuiteError, match=message):
+        plan(replace(SPEC, **change), ADAPTERS, LAPTOP)
+
+
+def test_an_unknown_engine_gets_the_known_ones_and_the_nearest():
+    with pytest.raises(EvalsuiteError, match="Did you mean slurm"):
+        engine("slrum")
+
+
+def test_only_runs_without_an_outcome_are_missing(tmp_path):
+    made, store = plan(SPEC, ADAPTERS, LAPTOP), Store(tmp_path)
+    with store.claim(made.runs[0]) as folder:
+        folder.write_outcome({"status": "completed"})
+    with store.claim(made.runs[1]):
+        pass  # begun and never ended
+
+    missing = planning.missing(made, store)
+
+    assert made.runs[0] not in missing
+    assert missing == list(made.runs[1:])

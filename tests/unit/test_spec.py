@@ -1,0 +1,94 @@
+import argparse
+
+import pytest
+
+from evalsuite import axes, spec
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Protocol
+
+
+def arguments(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    axes.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+def test_the_quick_profile_is_what_is_asked_for_when_nothing_is_given():
+    asked = axes.spec_from(arguments())
+
+    assert asked.name == "quick"
+    assert asked.frameworks == ("tensorflow", "mxnet", "paddlepaddle", "pytorch")
+    assert asked.scales == ((1, 1), (1, 2))
+    assert asked.repeats >= 3
+    assert asked.protocol.measured_steps >= 20
+
+
+def test_the_full_profile_is_the_protocol_of_the_specification():
+    asked = axes.spec_from(arguments("--profile", "full"))
+
+    assert asked.protocol == Protocol(warmup_steps=20, measured_steps=100)
+    assert asked.repeats == 5
+
+
+def test_axes_on_the_command_line_replace_those_of_the_spec():
+    asked = axes.spec_from(
+        arguments("--frameworks", "pytorch, mxnet", "--scales", "1x8,2x8", "--steps", "20+100", "--xla", "off,on")
+    )
+
+    assert asked.frameworks == ("pytorch", "mxnet")
+    assert asked.scales == ((1, 8), (2, 8))
+    assert asked.protocol == Protocol(warmup_steps=20, measured_steps=100)
+    assert asked.xla == (False, True)
+
+
+def test_one_option_given_keeps_the_others_of_the_spec():
+    asked = axes.spec_from(arguments("--option", "layout=NHWC"))
+
+    assert dict(asked.options) == {"image_size": "64", "layout": "NHWC"}
+
+
+@pytest.mark.parametrize("text", ["2x", "0x1", "1x0", "x", "2*8", "-1x1", "1x1x1", "", "１x１"])
+def test_a_scale_that_is_none_gets_the_form_expected(text):
+    with pytest.raises(EvalsuiteError, match="NODESxDEVICES"):
+        spec.scale(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--steps", "100"], "WARMUP"),
+        (["--repeats", "0"], "at least 1"),
+        (["--batch-sizes", "many"], "whole number"),
+        (["--precision", "fp8"], "fp32 or amp"),
+        (["--xla", "yes"], "on or off"),
+        (["--option", "image_size"], "NAME=VALUE"),
+        (["--profile", "quik"], "Did you mean quick"),
+    ],
+)
+def test_a_wrong_axis_says_what_was_expected(words, message):
+    with pytest.raises(EvalsuiteError, match=message):
+        axes.spec_from(arguments(*words))
+
+
+def test_a_misspelt_key_gets_the_list_and_the_nearest(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('framworks = ["pytorch"]\n')
+
+    with pytest.raises(EvalsuiteError, match=r"mine\.toml: unknown key \"framworks\".*Did you mean frameworks"):
+        spec.read(file)
+
+
+@pytest.mark.parametrize(
+    "text", ['frameworks = "pytorch"', "repeats = true", "scales = [", 'scales = ["2x"]', "\udcff"]
+)
+def test_a_spec_with_a_wrong_value_is_an_error_that_names_the_file(tmp_path, text):
+    file = tmp_path / "mine.toml"
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    with pytest.raises(EvalsuiteError, match=r"mine\.toml"):
+        spec.read(file)
+
+
+def test_a_missing_spec_is_an_error_that_says_what_to_try(tmp_path):
+    with pytest.raises(EvalsuiteError, match="--profile quick"):
+        spec.read(tmp_path / "none.toml")

@@ -1,0 +1,92 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Run
+from evalsuite.store import RunFolder, Store
+from tests.toys import CASE
+
+STEP_1_SHA256 = "b7126ac71c7f87a2146297b1bd0f53a934b2a189fd3d2995e1ff1358715560c4"  # of "step 1\n", by sha256sum
+RUN = Run(case=replace(CASE, xla=True, options=(("image_size", "64"),)), repeat=2)
+
+
+def test_a_run_comes_back_from_its_folder_as_it_was_asked(tmp_path):
+    with Store(tmp_path).claim(RUN) as folder:
+        assert folder.run() == RUN
+
+
+def test_the_outcome_holds_the_hash_of_each_log(tmp_path):
+    with Store(tmp_path).claim(RUN) as folder:
+        folder.log_path("node0").write_bytes(b"step 1\n")
+        folder.write_outcome({"status": "completed"})
+
+    assert folder.outcome()["sha256"] == {"log.node0.txt": STEP_1_SHA256}
+
+
+def test_a_run_held_by_another_process_is_passed_over(tmp_path):
+    store = Store(tmp_path)
+
+    with store.claim(RUN), Store(tmp_path).claim(RUN) as second:
+        assert second is None
+
+
+def test_a_finished_run_is_not_claimed_again(tmp_path):
+    store = Store(tmp_path)
+    with store.claim(RUN) as folder:
+        folder.write_outcome({"status": "failed"})
+
+    with store.claim(RUN) as again:
+        assert again is None
+
+
+def test_what_an_interrupted_run_left_is_moved_aside_and_kept(tmp_path):
+    store = Store(tmp_path)
+    with store.claim(RUN) as folder:
+        folder.log_path("node0").write_bytes(b"half a li")
+
+    with store.claim(RUN) as again:
+        assert again.logs() == []
+
+    aside = folder.path.with_name("r2.interrupted-1")
+    assert (aside / "log.node0.txt").read_bytes() == b"half a li"
+
+
+def test_logs_are_given_by_host_and_rank(tmp_path):
+    folder = RunFolder(tmp_path)
+    for host, rank in (("b", None), ("a", 10), ("a", 2)):
+        folder.log_path(host, rank).write_bytes(b"")
+
+    assert [(log.host, log.rank) for log in folder.logs()] == [("a", 2), ("a", 10), ("b", None)]
+
+
+def test_a_half_written_sample_is_left_out(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.samples_path("a").write_text('{"at_s": 0.5}\n{"at_s": 1.0, "cpu_pe')
+
+    assert folder.samples("a") == [{"at_s": 0.5}]
+
+
+@pytest.mark.parametrize("content", [b"", b'{"status": "comp', b"[1, 2]", b"\xff\xfe"])
+def test_a_half_written_file_is_an_error_that_names_it(tmp_path, content):
+    (tmp_path / "outcome.json").write_bytes(content)
+
+    with pytest.raises(EvalsuiteError, match=r"outcome\.json.*expected a JSON object"):
+        RunFolder(tmp_path).outcome()
+
+
+def test_a_case_of_another_version_is_an_error_that_says_what_to_do(tmp_path):
+    with Store(tmp_path).claim(RUN) as folder:
+        facts = json.loads((folder.path / "case.json").read_text())
+        (folder.path / "case.json").write_text(json.dumps({**facts, "colour": "blue"}))
+
+        with pytest.raises(EvalsuiteError, match="another version"):
+            folder.run()
+
+
+def test_a_runs_folder_that_is_no_folder_is_an_error(tmp_path):
+    (tmp_path / "runs").write_text("")
+
+    with pytest.raises(EvalsuiteError, match="must be writable"), Store(tmp_path / "runs").claim(RUN):
+        pass

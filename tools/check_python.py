@@ -1,0 +1,26 @@
+"""Says what is missing before the virtual environment is made; used by the Makefile."""
+
+import sys
+
+NEEDED = (3, 11)
+
+
+def main() -> int:
+    if sys.version_info < NEEDED:
+        have = ".".join(map(str, sys.version_info[:3]))
+        print(
+            f"{sys.executable}: Python {have}; evalsuite needs 3.11 or newer. Try make PYTHON=python3.11",
+            file=sys.stderr,
+        )
+        return 1
+    try:
+        import ensurepip  # noqa: F401, its absence is what Debian's python3 without python3-venv looks like
+        import venv  # noqa: F401
+    except ImportError:
+        print("Python's venv module is missing. Try: sudo apt-get install python3-venv", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

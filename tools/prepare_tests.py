@@ -1,0 +1,43 @@
+"""Installs what the real floor needs and PyPI does not have: a browser and Chinese fonts, from Debian.
+
+As root on Debian or Ubuntu it installs them; elsewhere it says what is missing, and the tests that need it
+skip and say so.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+# command that shows it is there → Debian package
+NEEDED = {"chromium": "chromium", "fc-list": "fontconfig", "cc": "gcc", "pdftoppm": "poppler-utils"}
+FONTS = ("fonts-wqy-microhei",)
+
+
+def main() -> int:
+    missing = [package for command, package in NEEDED.items() if shutil.which(command) is None]
+    missing += [] if has_chinese_font() else FONTS
+    if not missing:
+        return 0
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        print(
+            f"the tests that need {', '.join(missing)} will skip; on Debian: sudo apt-get install {' '.join(missing)}"
+        )
+        return 0
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", *missing]):
+        done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL)
+        if done.returncode:
+            print(f"{' '.join(command)} failed; the tests that need {', '.join(missing)} will skip.")
+            return 0
+    return 0
+
+
+def has_chinese_font() -> bool:
+    if shutil.which("fc-list") is None:
+        return False
+    return bool(subprocess.run(["fc-list", ":lang=zh"], capture_output=True, text=True).stdout.strip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
