@@ -25,7 +25,11 @@ def test_the_help_of_a_command_has_an_example_and_the_line_of_the_list(command, 
 
 
 def test_help_imports_no_heavy_library():
-    program = f"import sys; from evalsuite.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\nprint([m for m in {LIBRARIES} if m in sys.modules])"
+    program = (
+        "import sys; from evalsuite.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        f"print([m for m in {LIBRARIES} if m in sys.modules])"
+    )
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 

@@ -1,0 +1,137 @@
+"""The spine from the command line to the report, with a toy framework that really runs."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from evalsuite import cli
+from evalsuite.errors import Exit
+
+TOYS = Path(__file__).resolve().parent / "toy_adapters"
+
+
+def words(tmp_path, command="compare", **options):
+    """The command line for the toy framework; `script="fails.py"` names another script."""
+    given = {"scales": "1x1", "repeats": "2", "steps": "5+20", "script": "train.py", **options}
+    script = given.pop("script")
+    line = [command, "--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current"]
+    line += ["--option", f"script={script}", "--runs", str(tmp_path / "runs")]
+    line += ["--out", str(tmp_path / "report")] if command == "compare" else []
+    return line + [word for name, value in given.items() for word in (f"--{name}", value)]
+
+
+def tree_hash(folder):
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return hashlib.sha256(b"".join(str(f.relative_to(folder)).encode() + f.read_bytes() for f in files)).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """One finished evaluation of the toy framework."""
+    folder = tmp_path_factory.mktemp("spine")
+    assert cli.main(words(folder)) == Exit.DONE
+    return folder
+
+
+def test_a_finished_run_folder_holds_what_was_asked_run_and_seen(measured):
+    folder = next((measured / "runs").glob("*/r0"))
+
+    names = {file.name.split(".")[0] for file in folder.iterdir()}
+
+    assert {"case", "command", "environment", "log", "arrivals", "samples", "agent", "outcome"} <= names
+    assert json.loads((folder / "outcome.json").read_text())["status"] == "completed"
+
+
+def test_the_throughput_is_that_of_the_sleeping_script(measured):
+    facts = json.loads((measured / "report" / "summary.json").read_text())
+
+    value = facts["summaries"][0]["value"]
+
+    # 8 images in 20 ms are 400 a second; sleep and printing only make it slower.
+    assert 200 < value <= 400
+
+
+def test_a_second_compare_starts_nothing_and_writes_the_same_bytes(measured, capsys):
+    before = tree_hash(measured / "report")
+
+    code = cli.main(words(measured))
+
+    assert code == Exit.DONE
+    assert "all 2 runs are already measured; nothing is started." in capsys.readouterr().err
+    assert tree_hash(measured / "report") == before
+
+
+def test_report_alone_writes_what_compare_wrote(measured, tmp_path):
+    code = cli.main(["report", "--runs", str(measured / "runs"), "--out", str(tmp_path)])
+
+    assert code == Exit.DONE
+    assert tree_hash(tmp_path) == tree_hash(measured / "report")
+
+
+def test_more_repeats_run_only_what_is_missing(measured, tmp_path, capsys):
+    import shutil
+
+    shutil.copytree(measured / "runs", tmp_path / "runs")
+
+    cli.main(words(tmp_path, command="run", repeats="3"))
+
+    assert capsys.readouterr().err.count("] toynet") == 2  # one run: its begin and its end
+    assert len(list((tmp_path / "runs").glob("*/r*/outcome.json"))) == 3
+
+
+def test_a_run_that_fails_is_kept_and_reported_with_its_reason(tmp_path):
+    code = cli.main(words(tmp_path, script="fails.py", repeats="1"))
+
+    assert code == Exit.NOTHING_MEASURED
+    assert "no room for the weights" in (tmp_path / "report" / "report.html").read_text()
+
+
+def test_a_timeout_ends_the_whole_tree_also_a_child_with_a_session_of_its_own(tmp_path):
+    spec = tmp_path / "hang.toml"
+    spec.write_text(
+        'frameworks = ["toynet"]\nmodels = ["toy"]\nscales = ["1x1"]\nrepeats = 1\nsteps = "5+20"\n'
+        'timeout_s = 3\n[options]\nscript = "hangs.py"\n'
+    )
+
+    line = ["run", "--spec", str(spec), "--adapters", str(TOYS), "--environment", "current", "--device", "cpu"]
+    code = cli.main([*line, "--runs", str(tmp_path / "runs")])
+
+    outcome = json.loads(next((tmp_path / "runs").glob("*/r0/outcome.json")).read_text())
+    assert code == Exit.SOME_FAILED
+    assert outcome["status"] == "timed_out"
+    assert not _left_behind()
+
+
+def test_ctrl_c_leaves_finished_runs_finished_and_no_process_behind(tmp_path):
+    line = [sys.executable, "-m", "evalsuite", *words(tmp_path, steps="5+60", repeats="3")]
+    process = subprocess.Popen(line, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
+    _wait_for(lambda: len(list((tmp_path / "runs").glob("*/r0/outcome.json"))) == 1)
+    _wait_for(lambda: list((tmp_path / "runs").glob("*/r1/log.*")))
+
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=30)[1].decode()
+
+    finished = list((tmp_path / "runs").glob("*/r*/outcome.json"))
+    assert process.returncode == cli.INTERRUPTED
+    assert "what is finished stays" in said
+    assert len(finished) == 1
+    assert not [p for p in psutil.process_iter(["cmdline"]) if str(tmp_path) in " ".join(p.info["cmdline"] or [])]
+
+
+def _left_behind():
+    return [p for p in psutil.process_iter(["cmdline"]) if "left-behind-toy" in " ".join(p.info["cmdline"] or [])]
+
+
+def _wait_for(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)

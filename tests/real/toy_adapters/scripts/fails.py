@@ -1,0 +1,3 @@
+"""Fails before its first step, as a framework without memory does."""
+
+raise MemoryError("no room for the weights")
