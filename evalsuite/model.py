@@ -137,6 +137,7 @@ class Step:
     arrival_s: float | None = None  # when the line arrived, seconds since the run started (node's clock)
     loss: float | None = None
     line: int | None = None  # 1-based line of the log file
+    after_pause: bool = False  # between the previous report and this one the script did more than train
 
 
 @dataclass(frozen=True, kw_only=True)
