@@ -85,6 +85,9 @@ class RunFolder:
     def write_environment(self, host: str, facts: dict) -> None:
         write_json(self.environment_path(host), {"schema": SCHEMA, **facts})
 
+    def write_agent(self, host: str, facts: dict) -> None:
+        write_json(self.path / f"agent.{host}.json", {"schema": SCHEMA, **facts})
+
     def write_outcome(self, facts: dict) -> None:
         """Ends the run: after this the folder is finished. Adds the hash of each log."""
         hashes = {log.path.name: sha256(log.path) for log in self.logs()}

@@ -1,0 +1,156 @@
+"""What a container leaves us: the CPU quota and the memory limit of control groups, version 1 and 2.
+
+The files and their meaning: docs.kernel.org/admin-guide/cgroup-v2.html (`cpu.max`, `memory.max`) and
+docs.kernel.org/scheduler/sched-bwc.html, …/cgroup-v1/memory.html (`cpu.cfs_quota_us`,
+`memory.limit_in_bytes`). A limit holds for all groups inside it, so the tightest on the way up counts.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+MICROSECONDS = 1e6
+NANOSECONDS = 1e9
+UNLIMITED_BYTES = 1 << 62  # version 1 writes the largest page-aligned number where there is no limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The tightest limits of our control groups, and the groups that set them. None: there is none."""
+
+    cpus: float | None = None  # cores' worth of CPU time
+    memory_bytes: int | None = None
+    cpu_group: "Group | None" = None
+    memory_group: "Group | None" = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """One folder of a control-group hierarchy."""
+
+    folder: Path
+    version: int
+
+    def cpus(self) -> float | None:
+        """The quota in cores; None without one."""
+        if self.version == 2:
+            quota, _, period = (_text(self.folder / "cpu.max") or "max").partition(" ")
+        else:
+            quota = _text(self.folder / "cpu.cfs_quota_us") or "-1"
+            period = _text(self.folder / "cpu.cfs_period_us") or ""
+        if not quota.isdigit() or not period.isdigit() or int(period) == 0:
+            return None
+        return int(quota) / int(period)
+
+    def memory_bytes(self) -> int | None:
+        """The memory limit; None without one."""
+        limit = _text(self.folder / ("memory.max" if self.version == 2 else "memory.limit_in_bytes")) or ""
+        return int(limit) if limit.isdigit() and int(limit) < UNLIMITED_BYTES else None
+
+    def cpu_s(self) -> float | None:
+        """CPU seconds that the group has used so far."""
+        if self.version == 2:
+            used = _table(self.folder / "cpu.stat").get("usage_usec")
+            return None if used is None else used / MICROSECONDS
+        used = _text(self.folder / "cpuacct.usage") or ""
+        return int(used) / NANOSECONDS if used.isdigit() else None
+
+    def memory_used_bytes(self) -> int | None:
+        """Memory in use, without the file cache that the kernel drops when memory runs short.
+
+        The same sum as Kubernetes calls its working set: github.com/google/cadvisor,
+        container/libcontainer/handler.go, `setMemoryStats`.
+        """
+        current, inactive = (
+            ("memory.current", "inactive_file")
+            if self.version == 2
+            else ("memory.usage_in_bytes", "total_inactive_file")
+        )
+        used = _text(self.folder / current) or ""
+        if not used.isdigit():
+            return None
+        return max(0, int(used) - _table(self.folder / "memory.stat").get(inactive, 0))
+
+
+def limits(root: Path = Path("/")) -> Limits:
+    """The limits on this process. *root* is where `/proc` and the control groups are found."""
+    cpus = [(found, group) for group in _groups("cpu", root) if (found := group.cpus()) is not None]
+    memory = [(found, group) for group in _groups("memory", root) if (found := group.memory_bytes()) is not None]
+    cpu_limit, cpu_group = min(cpus, key=_first, default=(None, None))
+    memory_limit, memory_group = min(memory, key=_first, default=(None, None))
+    return Limits(
+        cpus=cpu_limit,
+        memory_bytes=memory_limit,
+        cpu_group=_with_usage(cpu_group, root),
+        memory_group=memory_group,
+    )
+
+
+def _with_usage(group: Group | None, root: Path) -> Group | None:
+    """Version 1 may count CPU time in another hierarchy (cpuacct) than the one that limits it."""
+    if group is None or group.version == 2 or (group.folder / "cpuacct.usage").is_file():
+        return group
+    return next((other for other in _groups("cpuacct", root) if other.folder.name == group.folder.name), group)
+
+
+def _groups(controller: str, root: Path) -> Iterator[Group]:
+    """Our groups of *controller*, innermost first, in every hierarchy that may limit it."""
+    paths = dict(_memberships(root))
+    for version, controllers, inner, mount in _mounts(root):
+        key = "" if version == 2 else controller
+        if key not in paths or (version == 1 and controller not in controllers):
+            continue
+        top = root / mount.lstrip("/")
+        folder = top / _below(paths[key], inner)
+        if not folder.is_dir():
+            folder = top  # our group's path is the host's and this mount shows only our own part
+        while True:
+            yield Group(folder=folder, version=version)
+            if folder == top:
+                break
+            folder = folder.parent
+
+
+def _memberships(root: Path) -> Iterator[tuple[str, str]]:
+    """Controller → path of our group, as /proc/self/cgroup says; "" stands for version 2."""
+    for line in (_text(root / "proc/self/cgroup") or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        for controller in controllers.split(","):
+            yield controller, path
+
+
+def _mounts(root: Path) -> Iterator[tuple[int, frozenset[str], str, str]]:
+    """(version, controllers, path inside the hierarchy, mount point) of each mounted hierarchy.
+
+    35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory    (proc_pid_mountinfo(5))
+    """
+    for line in (_text(root / "proc/self/mountinfo") or "").splitlines():
+        place, _, kind = line.partition(" - ")
+        fields, (filesystem, _, options) = place.split(" "), [*kind.split(" ", 2), "", ""][:3]
+        if filesystem in ("cgroup", "cgroup2") and len(fields) > 4:
+            version = 2 if filesystem == "cgroup2" else 1
+            yield version, frozenset(options.split(",")), fields[3], fields[4]
+
+
+def _below(path: str, inner: str) -> str:
+    """*path* as seen below a mount that shows the hierarchy from *inner* on."""
+    if inner != "/" and (path == inner or path.startswith(inner + "/")):
+        path = path[len(inner) :]
+    return path.lstrip("/") if ".." not in path.split("/") else ""
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _table(file: Path) -> dict[str, int]:
+    """`name number` lines."""
+    pairs = (line.split() for line in (_text(file) or "").splitlines())
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
+
+
+def _first(pair: tuple) -> float:
+    return pair[0]

@@ -1,0 +1,63 @@
+"""`evalsuite sample`: the node agent at a shell."""
+
+import argparse
+
+HELP = "run a command, sampling the machine and stamping its output (the node agent)"
+EXAMPLES = """\
+  python -m evalsuite sample -o out -- python train.py --epochs 1
+  python -m evalsuite sample -o out --hz 10 --timeout 60 -- sleep 3
+  python -m evalsuite sample -o out --processes 2 -- python train.py --port {master_port}
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-o", "--out", metavar="DIR", help="folder for log, samples and facts (sample-<time>)")
+    parser.add_argument("--hz", type=float, default=2.0, help="samples per second (2)")
+    parser.add_argument("--processes", type=int, metavar="N", help="start N copies, each with its RANK and its own log")
+    parser.add_argument(
+        "--devices-per-node", type=int, metavar="D", help="devices that the command uses here (N, or 1)"
+    )
+    parser.add_argument(
+        "--timeout", type=float, metavar="S", help="end the command after S seconds, with exit code 124"
+    )
+    parser.add_argument("--threads", type=int, metavar="T", help="CPU threads for each process (cores ÷ devices)")
+    parser.add_argument("--host", metavar="NAME", help="name of this node in the files (its host name)")
+    parser.add_argument("--quiet", action="store_true", help="do not print the command's output")
+    parser.add_argument("argv", nargs=argparse.REMAINDER, metavar="-- ARGV…", help="the command")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from evalsuite import sampler
+
+    return sampler.run(_order(arguments))["exit_code"]
+
+
+def _order(arguments: argparse.Namespace):
+    """The agent's order. Raises EvalsuiteError on a command that is missing or a number without sense."""
+    import platform
+    from datetime import datetime
+    from pathlib import Path
+
+    from evalsuite.errors import EvalsuiteError
+    from evalsuite.sampler import Order
+
+    argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
+    if not argv:
+        raise EvalsuiteError("no command; expected one behind --. Try: evalsuite sample -o out -- sleep 3")
+    for name in ("hz", "processes", "devices_per_node", "timeout", "threads"):
+        value = getattr(arguments, name)
+        if value is not None and not 0 < value < float("inf"):
+            raise EvalsuiteError(f"--{name.replace('_', '-')}: {value:g} stands there; expected more than 0.")
+    if arguments.hz > 100:
+        raise EvalsuiteError(f"--hz: {arguments.hz:g} stands there; expected at most 100. Try 10.")
+    return Order(
+        argv=tuple(argv),
+        folder=Path(arguments.out or f"sample-{datetime.now():%Y%m%d-%H%M%S}"),
+        host=arguments.host or platform.node() or "localhost",
+        hz=arguments.hz,
+        processes=arguments.processes,
+        devices_per_node=arguments.devices_per_node or arguments.processes or 1,
+        threads=arguments.threads,
+        timeout_s=arguments.timeout,
+        echo=not arguments.quiet,
+    )

@@ -1,0 +1,151 @@
+"""What this machine is: hardware, drivers, topology, and what a container leaves of it."""
+
+import functools
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from evalsuite import __version__, cgroups, sensors
+
+TOPOLOGY_TIMEOUT_S = 20.0
+# Settings that change how fast a framework trains. Nothing else is recorded: an environment holds secrets.
+VARIABLES = (
+    "CUDA_DEVICE_MAX_CONNECTIONS",
+    "CUDA_DEVICE_ORDER",
+    "CUDA_LAUNCH_BLOCKING",
+    "CUDA_VISIBLE_DEVICES",
+    "KMP_AFFINITY",
+    "KMP_BLOCKTIME",
+    "LD_PRELOAD",
+    "MALLOC_CONF",
+    "MKL_NUM_THREADS",
+    "NVIDIA_VISIBLE_DEVICES",
+    "OPENBLAS_NUM_THREADS",
+    "PYTHONHASHSEED",
+    "TORCH_CUDNN_V8_API_ENABLED",
+)
+VARIABLE_PREFIXES = (
+    "BLUEFOG_",
+    "FLAGS_",  # PaddlePaddle
+    "GLOO_",
+    "HOROVOD_",
+    "MXNET_",
+    "NCCL_",
+    "OMPI_MCA_btl",
+    "OMP_",
+    "ONEFLOW_",
+    "TF_CUDNN_",
+    "TF_ENABLE_",
+    "TF_GPU_",
+    "TF_NUM_",
+    "TF_USE_",
+    "TF_XLA_",
+    "TORCH_NCCL_",
+    "UCX_",
+    "XLA_FLAGS",
+)
+
+
+def facts(host: str, node_rank: int, root: Path = Path("/")) -> dict:
+    """Everything that `environment.<host>.json` says of this machine."""
+    limits = cgroups.limits(root)
+    cpu, memory = sensors.Cpu(limits, root), sensors.Memory(limits)
+    gpus = sensors.Gpus()
+    return {
+        "host": host,
+        "node_rank": node_rank,
+        "os": operating_system(root),
+        "kernel": platform.release(),
+        "architecture": platform.machine(),
+        "cpu_model": cpu_model(root),
+        "cpu_count": os.cpu_count(),
+        "cpu_count_usable": cpu.capacity,
+        "cpu_governor": _line(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "numa_nodes": len(list(root.glob("sys/devices/system/node/node[0-9]*"))) or None,
+        "memory_total_bytes": memory.total_bytes,
+        "container": container(limits),
+        "disks": sensors.Disks(root).names,
+        "interfaces": sensors.Network(root).facts,
+        "gpus": gpus.facts(),
+        **sensors.nvidia_versions(),
+        "topology": topology() if len(gpus) else None,
+        "python": platform.python_version(),
+        "evalsuite": __version__,
+        "environment_variables": relevant(os.environ),
+    }
+
+
+def operating_system(root: Path = Path("/")) -> str:
+    """`Debian GNU/Linux 12 (bookworm)`."""
+    for line in _lines(root / "etc/os-release"):
+        name, _, value = line.partition("=")
+        if name == "PRETTY_NAME":
+            return value.strip("\"'")
+    return platform.system()
+
+
+def cpu_model(root: Path = Path("/")) -> str | None:
+    """`Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz`; on Arm, where the kernel gives numbers only, what lscpu says."""
+    for line in _lines(root / "proc/cpuinfo"):
+        name, _, value = line.partition(":")
+        if name.strip() == "model name":
+            return value.strip()
+    for line in (output("lscpu") or "").splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == "Model name":
+            return value.strip()
+    return platform.processor() or None
+
+
+def container(limits: cgroups.Limits) -> dict | None:
+    """The limits of the control groups, None if they set none."""
+    if limits.cpus is None and limits.memory_bytes is None:
+        return None
+    return {"cpus": limits.cpus, "memory_bytes": limits.memory_bytes}
+
+
+def topology() -> str | None:
+    """How the devices are connected, as `nvidia-smi topo -m` draws it."""
+    return output("nvidia-smi", "topo", "-m")
+
+
+def relevant(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that change how fast a framework trains."""
+    return {
+        name: value
+        for name, value in sorted(environment.items())
+        if name in VARIABLES or name.startswith(VARIABLE_PREFIXES)
+    }
+
+
+@functools.cache
+def output(*argv: str) -> str | None:
+    """What a program of the system prints; None if it is absent, fails or does not end."""
+    if shutil.which(argv[0]) is None:
+        return None
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=TOPOLOGY_TIMEOUT_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.decode(errors="replace").rstrip() or None
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _line(file: Path) -> str | None:
+    return next(iter(_lines(file)), "").strip() or None

@@ -1,0 +1,164 @@
+"""The process tree of this process: what it uses, and how it is ended to the last one.
+
+Reads the kernel's `/proc/<pid>/stat` (proc_pid_stat(5)). Together with `adopt_orphans` nothing escapes: a
+process that calls setsid, or whose parent has died, comes back as our own child.
+"""
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+PROC = "/proc"
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+POLL_S = 0.1  # the end of a child wakes us at once, that of a grandchild does not
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stat:
+    """The fields of `/proc/<pid>/stat` that we need."""
+
+    state: str
+    parent: int
+    cpu_s: float  # its own and that of its children which it has waited for
+    memory_bytes: int  # resident; pages shared with another process count in both
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """What became of the processes that were still there."""
+
+    asked: int = 0  # alive when we began
+    survivors: int = 0  # not even SIGKILL ended them within the time given
+
+
+def adopt_orphans() -> bool:
+    """Makes this process the new parent of every orphan below it (prctl(2), Linux 3.4)."""
+    return ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+
+
+class Tree:
+    """All descendants of this process, read again and again at little cost.
+
+    A process is looked up once: it is ours or a stranger, and stays so while it lives. CPU time of those
+    that have ended lives on in whoever waited for them: a parent inside the tree, or this process.
+    """
+
+    def __init__(self) -> None:
+        self._root = os.getpid()
+        self._ours: dict[int, None] = {}  # in order of discovery: parents before children
+        self._strangers: set[int] = set()
+        self._waited_before_s = _waited_for_s()
+        self._cpu_s = 0.0
+
+    def reading(self) -> dict:
+        """CPU seconds since the start, memory, and number of processes."""
+        cpu_s = _waited_for_s() - self._waited_before_s  # first: what ends now is missed, not counted twice
+        self._look_around()
+        memory_bytes, alive = 0, 0
+        for pid in list(self._ours):
+            found = stat(pid)
+            if found is None:
+                del self._ours[pid]
+                continue
+            cpu_s += found.cpu_s
+            memory_bytes += found.memory_bytes
+            alive += found.state != "Z"
+        self._cpu_s = max(self._cpu_s, cpu_s)
+        return {"cpu_s": round(self._cpu_s, 6), "memory_bytes": memory_bytes, "processes": alive}
+
+    def _look_around(self) -> None:
+        present = _pids()
+        self._strangers &= present
+        parents = {}
+        for pid in sorted(present.difference(self._strangers, self._ours)):
+            if found := stat(pid):
+                parents[pid] = found.parent
+        ours = _below(self._root, parents, self._ours)
+        self._ours.update(dict.fromkeys(ours))
+        self._strangers.update(parents.keys() - ours)
+
+
+def stat(pid: int) -> Stat | None:
+    """What the kernel says of *pid*; None if it has gone."""
+    try:
+        with open(f"{PROC}/{pid}/stat", "rb", buffering=0) as file:
+            content = file.read(1024)
+    except OSError:
+        return None
+    fields = content[content.rindex(b")") + 2 :].split()  # the name before it may hold spaces and brackets
+    return Stat(
+        state=fields[0].decode(),
+        parent=int(fields[1]),
+        cpu_s=sum(map(int, fields[11:15])) / TICKS_PER_S,
+        memory_bytes=int(fields[21]) * PAGE_BYTES,
+    )
+
+
+def descendants() -> list[int]:
+    """All living processes below this one, parents before children."""
+    found = {pid: known for pid in _pids() if (known := stat(pid))}
+    below = _below(os.getpid(), {pid: known.parent for pid, known in found.items()}, {})
+    return [pid for pid in below if found[pid].state != "Z"]
+
+
+def send(pids: list[int], number: int) -> None:
+    """Sends the signal *number* to each that still exists."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def end_descendants(*, first: int, grace_s: float, kill_s: float, wait: Callable[[float], bool] | None = None) -> Ended:
+    """Ends every process below this one: signal *first*, *grace_s* to comply, then SIGKILL until none is left.
+
+    *wait(seconds)* reaps the children that have ended, may sleep that long, and returns whether to lose
+    patience. Gives up after *kill_s*: a process inside a broken driver cannot be killed.
+    """
+    wait = wait or _reap_and_sleep
+    left = descendants()
+    asked = len(left)
+    send(left, first)
+    deadline = time.monotonic() + grace_s
+    while left and time.monotonic() < deadline and not wait(POLL_S):
+        left = descendants()
+    deadline = time.monotonic() + kill_s
+    while left and time.monotonic() < deadline:
+        send(left, signal.SIGKILL)
+        wait(POLL_S)
+        left = descendants()
+    return Ended(asked=asked, survivors=len(left))
+
+
+def _reap_and_sleep(seconds: float) -> bool:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    time.sleep(seconds)
+    return False
+
+
+def _below(root: int, parents: dict[int, int], known: dict[int, None]) -> dict[int, None]:
+    """Those of *parents* that descend from *root* or from one of *known*, parents before children."""
+    found: dict[int, None] = {}
+    level = [pid for pid, parent in parents.items() if parent == root or parent in known]
+    while level:
+        found.update(dict.fromkeys(level))
+        level = [pid for pid, parent in parents.items() if parent in found and pid not in found]
+    return found
+
+
+def _pids() -> set[int]:
+    return {int(name) for name in os.listdir(PROC) if name.isdigit()}
+
+
+def _waited_for_s() -> float:
+    """CPU seconds of the children that this process has waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,152 @@
+"""Where the processes of a run meet: node rank, number of nodes, address and port, out of the launcher's words.
+
+Read in this order: EVALSUITE_*, Slurm (srun(1), "OUTPUT ENVIRONMENT VARIABLES"), Open MPI (mpirun(1),
+"Environment Variables"; one task a node), and if none of them speaks, this machine alone.
+"""
+
+import random
+import re
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evalsuite.errors import EvalsuiteError
+
+LOCALHOST = "127.0.0.1"
+FIRST_PORT, LAST_PORT = 20000, 32000  # above the well-known, below where Linux takes client ports from (32768)
+PORTS_KEPT_FREE = 16  # some frameworks take the ports behind MASTER_PORT for their own workers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """This node's place in the run."""
+
+    rank: int = 0
+    nodes: int = 1
+    master_addr: str = LOCALHOST
+    master_port: int
+
+
+def node(environment: Mapping[str, str]) -> Node:
+    """This node's place, as the launcher's environment tells it. Raises EvalsuiteError if it tells half."""
+    rank = _number(environment, "EVALSUITE_NODE_RANK", "SLURM_NODEID", "OMPI_COMM_WORLD_RANK")
+    nodes = _number(environment, "EVALSUITE_NODES", _slurm_nodes(environment), "OMPI_COMM_WORLD_SIZE")
+    port = _number(environment, "EVALSUITE_MASTER_PORT")
+    found = Node(
+        rank=rank or 0,
+        nodes=nodes or 1,
+        master_addr=environment.get("EVALSUITE_MASTER_ADDR") or _address(environment, nodes or 1),
+        master_port=port or _port(environment, nodes or 1),
+    )
+    if not 0 <= found.rank < found.nodes:
+        raise EvalsuiteError(
+            f"the launcher's environment: node rank {found.rank} of {found.nodes} nodes; expected ranks from 0 to "
+            f"{found.nodes - 1}. Start one task on each node, or set EVALSUITE_NODE_RANK and EVALSUITE_NODES."
+        )
+    return found
+
+
+def first_host(nodelist: str) -> str:
+    """The first host of a Slurm list: `gpu[03-07,12],login1` → gpu03."""
+    match = re.match(r"^([^\[,]*)(?:\[(\d+)[^\]]*\])?([^,\[]*)", nodelist)
+    prefix, number, suffix = match.groups()
+    return f"{prefix}{number or ''}{suffix}"
+
+
+def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, str]:
+    """What a process finds in its environment; *local_rank* is None where it starts its own workers."""
+    found = {
+        "NODE_RANK": str(place.rank),
+        "MASTER_ADDR": place.master_addr,
+        "MASTER_PORT": str(place.master_port),
+    }
+    if local_rank is not None:
+        found |= {
+            "RANK": str(place.rank * processes + local_rank),
+            "LOCAL_RANK": str(local_rank),
+            "WORLD_SIZE": str(place.nodes * processes),
+            "LOCAL_WORLD_SIZE": str(processes),
+        }
+    return found
+
+
+def placeholders(place: Node, processes: int, threads: int) -> dict[str, str]:
+    """What stands for each placeholder of a command line (`evalsuite.adapter.Command`)."""
+    return {
+        "{node_rank}": str(place.rank),
+        "{nodes}": str(place.nodes),
+        "{processes_per_node}": str(processes),
+        "{master_addr}": place.master_addr,
+        "{master_port}": str(place.master_port),
+        "{threads}": str(threads),
+    }
+
+
+def _number(environment: Mapping[str, str], *names: str) -> int | None:
+    """The first of *names* that is set."""
+    for name in names:
+        text = environment.get(name)
+        if text:
+            if not text.isdigit():
+                raise EvalsuiteError(f'{name}: "{text}" stands there; expected a number. Unset it to do without.')
+            return int(text)
+    return None
+
+
+def _slurm_nodes(environment: Mapping[str, str]) -> str:
+    """A step may take fewer nodes than its job."""
+    return "SLURM_STEP_NUM_NODES" if environment.get("SLURM_STEP_NUM_NODES") else "SLURM_NNODES"
+
+
+def _address(environment: Mapping[str, str], nodes: int) -> str:
+    if nodes == 1:
+        return LOCALHOST
+    nodelist = environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST")
+    if nodelist:
+        return first_host(nodelist)
+    address = _open_mpi_address(environment.get("OMPI_MCA_orte_hnp_uri", ""))
+    if address:
+        return address
+    raise EvalsuiteError(
+        f"the launcher's environment: {nodes} nodes and no address where they meet; expected "
+        "EVALSUITE_MASTER_ADDR, Slurm's node list or Open MPI's own address. Try EVALSUITE_MASTER_ADDR=<first host>."
+    )
+
+
+def _open_mpi_address(uri: str) -> str | None:
+    """`3391488000.0;tcp://10.1.0.5,172.17.0.1:41823` → 10.1.0.5, the host of mpirun (Open MPI 4)."""
+    match = re.search(r"tcp://([0-9.]+)", uri)
+    return match[1] if match else None
+
+
+def _port(environment: Mapping[str, str], nodes: int) -> int:
+    """A port that every node works out alike from the job's number; a free one where there is one node."""
+    if nodes == 1:
+        return free_port()
+    job = environment.get("SLURM_JOB_ID") or environment.get("OMPI_MCA_ess_base_jobid") or "0"
+    step = environment.get("SLURM_STEP_ID") or "0"
+    places = (LAST_PORT - FIRST_PORT) // PORTS_KEPT_FREE
+    number = int("0" + re.sub(r"\D", "", job)) * 31 + int("0" + re.sub(r"\D", "", step))
+    return FIRST_PORT + number % places * PORTS_KEPT_FREE
+
+
+def free_port() -> int:
+    """A port that is free here, and so are those behind it."""
+    for _ in range(100):
+        port = random.randrange(FIRST_PORT, LAST_PORT, PORTS_KEPT_FREE)
+        if all(_is_free(port + offset) for offset in range(PORTS_KEPT_FREE)):
+            return port
+    raise EvalsuiteError(
+        f"no {PORTS_KEPT_FREE} free ports in a row between {FIRST_PORT} and {LAST_PORT}; expected some. "
+        "Set EVALSUITE_MASTER_PORT to a free one."
+    )
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+    return True
