@@ -1,0 +1,60 @@
+"""Figures already drawn: an unchanged chart is read back, and matplotlib is then not even imported."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from . import sheet
+from .style import Look
+
+
+def drawn(draw: Callable[..., str], id: str, look: Look, *arguments: object) -> str:
+    """`draw(id, look, *arguments)`, from the cache of *look* if the same was drawn before.
+
+    The key holds everything the drawing depends on: arguments, hues, this package's source, matplotlib's version.
+    """
+    if look.cache is None:
+        return _draw(draw, id, look, arguments)
+    asked = repr((draw.__qualname__, id, tuple(sorted(look.hues.items())), arguments, _drawer()))
+    path = look.cache / f"{hashlib.sha256(asked.encode('utf-8', 'backslashreplace')).hexdigest()}.svg"
+    known = _read(path)
+    if known is None:
+        known = _draw(draw, id, look, arguments)
+        _keep(path, known)
+    return known
+
+
+def _draw(draw: Callable[..., str], id: str, look: Look, arguments: tuple) -> str:
+    with sheet.settings():
+        return draw(id, look, *arguments)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return text if text.startswith("<svg ") and text.endswith("</svg>") else None
+
+
+def _keep(path: Path, svg: str) -> None:
+    """Whole or not at all; a cache that cannot be written (read-only home, full disk) only costs time."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+            file.write(svg)
+        os.replace(file.name, path)
+    except OSError:
+        return
+
+
+@cache
+def _drawer() -> str:
+    """Changes when the drawing code or matplotlib does."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    code = b"".join(source.read_bytes() for source in sources)
+    return f"{hashlib.sha256(code).hexdigest()} {version('matplotlib')}"

@@ -1,0 +1,197 @@
+"""What goes into a figure and what comes out: plain frozen values, no drawing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evalsuite.model import Origin, Summary
+
+Metric = Literal["items_per_s", "per_device", "speedup", "efficiency"]
+Cell = str | float | int | bool | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """A label that must be a word: both languages go into the SVG, the page's `lang` rule shows one."""
+
+    zh: str
+    en: str
+
+
+Label = str | Words  # a plain str is a proper name, a number or a unit, the same in both languages
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One case in a series: its value and how much it can be trusted."""
+
+    devices: int
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    ref: str = ""  # the case id a mark leads to
+    partial: bool = False
+    flagged: bool = False
+    origin: Origin | Literal["extrapolated"] = "measured"
+
+    @property
+    def sign(self) -> str:
+        """The provenance mark of REPORT.md §5 that stands beside the point."""
+        return SIGNS.get(self.origin, "") + (FLAG if self.flagged else "")
+
+    @property
+    def hollow(self) -> bool:
+        return self.partial or self.origin in SIGNS
+
+
+TEXT_FORM = "\ufe0e"  # asks the font for the plain sign, not the coloured picture
+FLAG = f"⚠{TEXT_FORM}"
+SIGNS = {"extrapolated": "≈", "simulated": "≈", "cited": "†", "digitised": "‡"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One framework (in one variant) over scales. *framework* chooses hue and marker, *name* is printed."""
+
+    name: str
+    framework: str
+    points: tuple[Point, ...]
+    base_devices: int = 1
+    variant: int = 0  # 1, 2, … for further series of the same framework: same hue and marker, other dash
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """What the page writes beside an axis: the key of its name and the unit."""
+
+    key: str
+    unit: str = ""
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The exact data behind a figure, unrounded. `refs[i]` is the case id of `rows[i]`."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    refs: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()  # one per column, "" where it has none
+
+    def __post_init__(self):
+        object.__setattr__(self, "units", self.units or ("",) * len(self.columns))
+        object.__setattr__(self, "refs", self.refs or ("",) * len(self.rows))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LegendEntry:
+    """A line of the legend. *label* is a proper name; where it is empty the page words *key*."""
+
+    key: str
+    label: Label = ""
+    hue: int | None = None  # 1–6, 0 = grey, None = not a hue
+    marker: str = ""
+    swatch: str = ""  # a small inline SVG, hidden from assistive technology
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A drawn figure and all that the page needs around it.
+
+    *svg* is None where there is nothing to draw; the table may still have rows (of missing values).
+    The SVG is `role="img"` and is named by the page: `aria-labelledby="<id>-title"` and
+    `aria-describedby="<id>-reading"` point at HTML elements, because an SVG `<title>` has one language.
+    Marks have `class="mark"`, `id="<id>-m<n>"`, `data-ref` (a case id) and `data-row` (a row of *table*).
+    They carry no tabindex: inside `role="img"` they would be unreachable for a screen reader. The
+    page's script sets `role="group"` on the SVG and a roving `tabindex` on the marks.
+    """
+
+    id: str
+    svg: str | None
+    table: Table
+    legend: tuple[LegendEntry, ...] = ()
+    axes: tuple[Axis, ...] = ()
+    notes: tuple[str, ...] = ()  # keys of what must be explained below: "partial", "cited", "ideal", …
+
+    @property
+    def title_id(self) -> str:
+        return f"{self.id}-title"
+
+    @property
+    def reading_id(self) -> str:
+        return f"{self.id}-reading"
+
+
+def series_of(
+    summaries: Sequence[Summary], metric: Metric, names: Mapping[str, str] | None = None
+) -> tuple[Series, ...]:
+    """Summaries as series of one metric, in the order they are first met.
+
+    *names* gives the printed name of a series (key: `case.series`) or of a framework; else the framework's key.
+    """
+    groups: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        groups.setdefault(summary.case.series, []).append(summary)
+    seen: dict[str, int] = {}
+    result = []
+    for key, members in groups.items():
+        framework = members[0].case.framework
+        variant = seen[framework] = seen.get(framework, -1) + 1
+        result.append(
+            Series(
+                name=(names or {}).get(key) or (names or {}).get(framework, framework),
+                framework=framework,
+                points=tuple(_point(summary, metric) for summary in members),
+                base_devices=_base_devices(members),
+                variant=variant,
+            )
+        )
+    return tuple(result)
+
+
+def _base_devices(summaries: Sequence[Summary]) -> int:
+    named = [s.base.total_devices for s in summaries if s.base is not None]
+    return named[0] if named else min(s.case.total_devices for s in summaries)
+
+
+def _point(summary: Summary, metric: Metric) -> Point:
+    found = getattr(summary, "items_per_s" if metric == "per_device" else metric)
+    share = summary.case.total_devices if metric == "per_device" else 1
+    value, low, high = (found.value, found.low, found.high) if found else (None, None, None)
+    return Point(
+        devices=summary.case.total_devices,
+        value=_divided(value, share),
+        low=_divided(low, share),
+        high=_divided(high, share),
+        n=summary.n,
+        ref=summary.case.id,
+        partial=summary.partial,
+        flagged=any(finding.severity == "flag" for finding in summary.findings),
+        origin=summary.origin,
+    )
+
+
+def _divided(value: float | None, share: int) -> float | None:
+    return None if value is None else value / share
+
+
+def point_notes(series: Sequence[Series]) -> tuple[str, ...]:
+    """Keys of the provenance marks that occur, in a fixed order."""
+    points = [point for each in series for point in each.points if point.value is not None]
+    present = {point.origin for point in points}
+    present |= {"partial"} if any(point.partial for point in points) else set()
+    present |= {"flagged"} if any(point.flagged for point in points) else set()
+    order = ("partial", "flagged", "cited", "digitised", "extrapolated", "simulated", "imported")
+    return tuple(key for key in order if key in present)
+
+
+def point_table(series: Sequence[Series], value_key: str, unit: str = "") -> Table:
+    """Every point as a row: what "show as table" opens."""
+    pairs = [(each, point) for each in series for point in each.points]
+    return Table(
+        columns=("series", "devices", value_key, "low", "high", "n", "origin", "partial"),
+        units=("", "", unit, unit, unit, "", "", ""),
+        rows=tuple((s.name, p.devices, p.value, p.low, p.high, p.n, p.origin, p.partial) for s, p in pairs),
+        refs=tuple(point.ref for _, point in pairs),
+    )

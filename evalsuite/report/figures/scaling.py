@@ -1,0 +1,408 @@
+"""Figures over the number of devices: throughput, speed-up, efficiency, per-device throughput."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from . import ticks
+from .cache import drawn
+from .data import Axis, Figure, LegendEntry, Point, Series, point_notes, point_table
+from .shapes import bars, lead, outline, whisker
+from .sheet import SMALL, TEXT, Sheet, marker_style, shortened, spread, text_width
+from .style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
+
+_TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
+_ROW = 30  # a row of a horizontal chart
+_WIDEST_RANGE = 40  # largest ÷ smallest scale that share one linear axis of bars
+_NARROW = 8  # pixels: thinner bars share one ideal box and have no marker below
+
+
+def throughput(series: Sequence[Series], look: Look, *, id: str, unit: str, logarithmic: bool = True) -> Figure:
+    """Throughput of the whole job against devices, log–log, with the ideal line from each base.
+
+    `logarithmic=False` is the toggle: y linear from 0, x as before.
+    """
+    form = _Form(logarithmic=logarithmic, ideal="proportional", unit=unit)
+    return _figure(series, look, id, form, "items_per_s")
+
+
+def per_device(series: Sequence[Series], look: Look, *, id: str, unit: str) -> Figure:
+    """Throughput per device, y from 0: flat is perfect. Points carry items/s per device."""
+    return _figure(series, look, id, _Form(ideal="flat", unit=unit), "items_per_s_per_device")
+
+
+def efficiency(series: Sequence[Series], look: Look, *, id: str, threshold: float | None = 0.8) -> Figure:
+    """Scaling efficiency (1.0 = linear) against devices, y from 0 to at least 105 %, with the threshold."""
+    form = _Form(percent=True, threshold=threshold, ideal="one", least_top=1.05)
+    return _figure(series, look, id, form, "efficiency")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Form:
+    """What the line figures differ in."""
+
+    logarithmic: bool = False
+    percent: bool = False
+    threshold: float | None = None
+    ideal: Literal["proportional", "flat", "one"] = "flat"
+    least_top: float = 0.0
+    unit: str = ""
+
+    @property
+    def tick(self) -> Callable[[float], str]:
+        return ticks.percent if self.percent else ticks.number
+
+    @property
+    def value(self) -> Callable[[float], str]:
+        return ticks.percent_value if self.percent else ticks.rounded
+
+
+def _figure(series: Sequence[Series], look: Look, id: str, form: _Form, key: str) -> Figure:
+    visible = drawable(series)
+    counts = _counts(visible)
+    draw = _lines if len(counts) > 1 else _one_scale
+    notes = (*(("ideal",) if len(counts) > 1 else ()), *(("threshold",) if form.threshold else ()))
+    return Figure(
+        id=id,
+        svg=drawn(draw, id, look, visible, form) if visible else None,
+        table=point_table(series, key, "" if form.percent else form.unit),
+        legend=legend(visible, look, notes, form="line" if len(counts) > 1 else "bar"),
+        axes=(
+            Axis(key="devices", logarithmic=True),
+            Axis(key=key, unit="%" if form.percent else form.unit, logarithmic=form.logarithmic),
+        ),
+        notes=point_notes(visible),
+    )
+
+
+def drawable(series: Sequence[Series]) -> tuple[Series, ...]:
+    """*series* with only the points that have a positive, finite value and a scale, sorted; none empty."""
+    kept = []
+    for each in series:
+        points = [p for p in each.points if _positive(p.value) and p.devices > 0]
+        if points:
+            kept.append(replace(each, points=tuple(sorted(points, key=lambda p: p.devices))))
+    return tuple(kept)
+
+
+def _positive(value: float | None) -> bool:
+    return value is not None and math.isfinite(value) and value > 0
+
+
+def _counts(series: Sequence[Series]) -> list[int]:
+    return sorted({point.devices for each in series for point in each.points})
+
+
+def legend(
+    series: Sequence[Series], look: Look, notes: Sequence[str] = (), *, form: str = "line"
+) -> tuple[LegendEntry, ...]:
+    """One entry per series, then what the notes name."""
+    entries = []
+    for each in series:
+        hue = dashed(look.hue(each.framework), each.variant)
+        entries.append(
+            LegendEntry(
+                key=each.framework,
+                label=each.name,
+                hue=hue.index,
+                marker=hue.marker,
+                swatch=swatch(hue, form=form),
+            )
+        )
+    entries += [LegendEntry(key=key, swatch=note_swatch(key)) for key in notes]
+    return tuple(entries)
+
+
+def dashed(hue: Hue, variant: int) -> Hue:
+    """The hue of a further series of one framework: the dash changes, colour and marker stay."""
+    return replace(hue, dash=((), (2, 2), (7, 2, 2, 2), (1, 3))[min(variant, 3)]) if variant else hue
+
+
+# --- lines over scales -------------------------------------------------------------------------------
+
+
+def _lines(id: str, look: Look, series: Sequence[Series], form: _Form) -> str:
+    names = [each.name for each in series]
+    room = min(max(text_width(name, SMALL) for name in names) + 30, 190)
+    height = max(360, 17 * len(series) + 90)
+    sheet = Sheet(id, height=height)
+    limits, rows = _rows(series, form)
+    left = max(ticks.margin(rows, form.tick), text_width(form.unit) if len(form.unit) < 12 else 0)
+    panel = sheet.panel(left, _TOP, sheet.width - room, height - _BOTTOM)
+    counts = _counts(series)
+    _scale_columns(sheet, panel, counts)
+    _scale_rows(sheet, panel, limits, rows, form)
+    sheet.write(left - 6, 12, form.unit, anchor="right" if text_width(form.unit) < left - 6 else "center")
+    draw_ideal(sheet, panel, series, look, form.ideal, counts)
+    if form.threshold:
+        panel.axhline(form.threshold, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3), zorder=1.5)
+    row = 0
+    for each in series:
+        draw_series(sheet, panel, each, look, row)
+        row += len(each.points)
+    _end_labels(sheet, panel, series, room)
+    return sheet.svg()
+
+
+def _scale_columns(sheet: Sheet, panel, counts: Sequence[int]) -> None:
+    from matplotlib.ticker import NullLocator
+
+    pad = (counts[-1] / counts[0]) ** 0.04
+    panel.set_xscale("log", base=2)
+    panel.set_xlim(counts[0] / pad, counts[-1] * pad)
+    ticks.label_columns(sheet, panel, counts)
+    panel.xaxis.set_minor_locator(NullLocator())
+
+
+def _rows(series: Sequence[Series], form: _Form) -> tuple[tuple[float, float], list[float]]:
+    """The limits of the y axis and the numbers at its grid lines."""
+    low, high = _reach(series, form)
+    if form.logarithmic:
+        limits = (low / 1.25, high * 1.25)
+        return limits, ticks.logarithmic(*limits)
+    limits = (0, max(high * 1.06, form.least_top))
+    values = ticks.linear(*limits, 6)
+    if form.threshold and not any(math.isclose(form.threshold, value) for value in values):
+        values = [v for v in values if abs(v - form.threshold) > 0.06] + [form.threshold]
+    return limits, values
+
+
+def _scale_rows(sheet: Sheet, panel, limits: tuple[float, float], values: Sequence[float], form: _Form) -> None:
+    from matplotlib.ticker import NullLocator
+
+    if form.logarithmic:
+        panel.set_yscale("log")
+    panel.set_ylim(*limits)
+    ticks.label_rows(sheet, panel, values, form.tick)
+    panel.yaxis.set_minor_locator(NullLocator())
+
+
+def _reach(series: Sequence[Series], form: _Form) -> tuple[float, float]:
+    """The smallest and the largest number that the y axis must show."""
+    points = [p for each in series for p in each.points]
+    values = [v for p in points for v in (p.value, p.low, p.high) if _positive(v)]
+    if form.ideal == "proportional":
+        last = max(p.devices for p in points)
+        values += [base.value * last / base.devices for base in map(_base, series)]
+    return min(values), max(values)
+
+
+def _base(series: Series) -> Point:
+    """The point that speed-up counts from: the series' base, or the smallest scale where that is missing."""
+    named = [p for p in series.points if p.devices == series.base_devices]
+    return (named or series.points)[0]
+
+
+def draw_ideal(sheet: Sheet, panel, series: Sequence[Series], look: Look, kind: str, counts: Sequence[int]) -> None:
+    """What perfect scaling would be: from each base, or the one line at 100 %."""
+    if kind == "one":
+        panel.axhline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
+        return
+    crowded = len(series) > 6  # then only the coloured ones have a line of their own
+    for each in series:
+        if crowded and not look.hue(each.framework).index:
+            continue
+        base = _base(each)
+        ends = (base.devices, counts[-1])
+        values = [base.value * (m / base.devices if kind == "proportional" else 1) for m in ends]
+        (line,) = panel.plot(
+            ends, values, color=ROLES[look.hue(each.framework).name], linewidth=1.1, dashes=(1.5, 3), zorder=1.6
+        )
+        sheet.belongs(line, each.framework)
+
+
+def draw_series(sheet: Sheet, panel, series: Series, look: Look, first_row: int) -> None:
+    """Connection, whiskers, markers and provenance signs of one series."""
+    hue = dashed(look.hue(series.framework), series.variant)
+    _connection(sheet, panel, series, hue)
+    _whiskers(sheet, panel, series, hue)
+    rows = list(enumerate(series.points, first_row))
+    for hollow in (False, True):
+        group = [(row, p) for row, p in rows if p.hollow == hollow]
+        if group:
+            (dots,) = panel.plot(
+                [p.devices for _, p in group],
+                [p.value for _, p in group],
+                zorder=4,
+                **marker_style(hue, hollow=hollow),
+            )
+            sheet.mark(dots, [(p.ref, row) for row, p in group], series=series.framework)
+    for _, point in rows:
+        if point.sign:
+            x, y = sheet.pixel(panel, point.devices, point.value)
+            sheet.write(x + 7, y - 9, point.sign, size=TEXT, colour="ink", style="halo")
+
+
+def _connection(sheet: Sheet, panel, series: Series, hue: Hue) -> None:
+    """A line through three scales or more, dots between two: two points show no curve."""
+    if len(series.points) < 2:
+        return
+    dash = DOTTED if len(series.points) == 2 else hue.dash
+    look = {"dashes": dash, "dash_capstyle": "round" if dash == DOTTED else "butt"} if dash else {}
+    xs, ys = [p.devices for p in series.points], [p.value for p in series.points]
+    (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=2, zorder=3, **look)
+    sheet.belongs(line, series.framework)
+
+
+def _whiskers(sheet: Sheet, panel, series: Series, hue: Hue) -> None:
+    spans = [(p.devices, p.low, p.high) for p in series.points if _positive(p.low) and _positive(p.high)]
+    if spans:
+        xs, lows, highs = zip(*spans, strict=True)
+        whiskers = panel.vlines(xs, lows, highs, color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
+        sheet.belongs(whiskers, series.framework)
+
+
+def _end_labels(sheet: Sheet, panel, series: Sequence[Series], room: float) -> None:
+    """Names at the ends of their lines, moved apart, with a thin lead where they moved."""
+    ends = [sheet.pixel(panel, s.points[-1].devices, s.points[-1].value) for s in series]
+    places = spread([y for _, y in ends], 16, _TOP, sheet.height - _BOTTOM - 2)
+    left = sheet.width - room + 16
+    for each, (x, y), place in zip(series, ends, places, strict=True):
+        if abs(place - y) > 3 or left - x > 40:
+            lead(sheet, [(x + 7, y), (left - 10, place), (left - 3, place)])
+        sheet.write(left, place, shortened(each.name, room - 18), colour="ink")
+
+
+# --- one scale: bars from 0, no line -----------------------------------------------------------------
+
+
+def _one_scale(id: str, look: Look, series: Sequence[Series], form: _Form) -> str:
+    names = max(text_width(each.name, TEXT) for each in series)
+    left = min(names + 40, 240)
+    height = _ROW * len(series) + 52
+    sheet = Sheet(id, height=height)
+    panel = sheet.panel(left, 8, sheet.width - 84, height - _BOTTOM)
+    top = max(v for s in series for p in s.points for v in (p.value, p.high) if _positive(v))
+    panel.set_xlim(0, max(top * 1.02, form.least_top))
+    panel.set_ylim(len(series) - 0.5, -0.5)
+    ticks.label_columns(sheet, panel, ticks.linear(0, panel.get_xlim()[1], 5), form.tick)
+    panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
+    if form.threshold:
+        panel.axvline(form.threshold, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3))
+    sheet.write(left - 10, height - _BOTTOM + 12, form.unit, anchor="right")
+    for row, each in enumerate(series):
+        _bar_row(sheet, panel, each, look.hue(each.framework), row, left, form)
+    return sheet.svg()
+
+
+def _bar_row(sheet: Sheet, panel, series: Series, hue: Hue, row: int, left: float, form: _Form) -> None:
+    point = series.points[0]
+    bars(sheet, panel, [(0, row - 0.3, point.value, 0.6)], hue, [point], row, series.framework)
+    if point.low is not None and point.high is not None:
+        whisker(panel, (point.low, point.high), (row, row))
+    _, y = sheet.pixel(panel, 0, row)
+    end, _ = sheet.pixel(panel, max(point.value, point.high or 0), row)
+    sheet.write(left - 10, y, shortened(series.name, left - 40, TEXT), anchor="right", size=TEXT, colour="ink")
+    sheet.write(end + 7, y, form.value(point.value) + point.sign, colour="ink")
+
+
+# --- speed-up: grouped bars with ideal boxes ---------------------------------------------------------
+
+
+def speedup(series: Sequence[Series], look: Look, *, id: str) -> Figure:
+    """Speed-up as bars grouped by devices, each in the outlined box that ideal scaling would fill.
+
+    Scales too far apart for one linear axis (1 beside 1000) are put in panels side by side.
+    """
+    visible = drawable(series)
+    return Figure(
+        id=id,
+        svg=drawn(_speedup, id, look, visible) if visible else None,
+        table=point_table(series, "speedup", "x"),
+        legend=legend(visible, look, ("ideal_box",), form="bar"),
+        axes=(Axis(key="devices"), Axis(key="speedup", unit="x")),
+        notes=point_notes(visible),
+    )
+
+
+def _speedup(id: str, look: Look, series: Sequence[Series]) -> str:
+    height = 340
+    sheet = Sheet(id, height=height)
+    chunks = _chunks(_counts(series))
+    shares = [len(chunk) + 0.3 for chunk in chunks]
+    unit_width = (sheet.width - 12 - 58 * len(chunks)) / sum(shares)
+    left = 48.0
+    for chunk, share in zip(chunks, shares, strict=True):
+        panel = sheet.panel(left, 28, left + unit_width * share, height - 48)
+        _speedup_panel(sheet, panel, chunk, series, look, unit_width)
+        left += unit_width * share + 58
+    return sheet.svg()
+
+
+def _chunks(counts: Sequence[int]) -> list[list[int]]:
+    """Device counts cut into as few runs as possible in which one linear axis shows every bar."""
+    span = counts[-1] / counts[0]
+    pieces = max(1, math.ceil(math.log(span) / math.log(_WIDEST_RANGE))) if span > 1 else 1
+    step = span ** (1 / pieces)
+    chunks: list[list[int]] = [[] for _ in range(pieces)]
+    for count in counts:
+        place = math.log(count / counts[0]) / math.log(step) if span > 1 else 0
+        chunks[min(math.floor(place + 1e-9), pieces - 1)].append(count)
+    return [chunk for chunk in chunks if chunk]
+
+
+def _speedup_panel(
+    sheet: Sheet, panel, counts: Sequence[int], series: Sequence[Series], look: Look, group: float
+) -> None:
+    ideals = [m / s.base_devices for s in series for m in counts]
+    values = [v for s in series for p in s.points if p.devices in counts for v in (p.value, p.high) if _positive(v)]
+    panel.set_xlim(-0.65, len(counts) - 0.35)
+    panel.set_ylim(0, max(*ideals, *values, 0) * 1.1)
+    ticks.label_rows(sheet, panel, ticks.linear(0, panel.get_ylim()[1], 5), lambda v: f"{ticks.number(v)}x")
+    width = min(0.84 / len(series), 60 / group)
+    narrow = width * group < _NARROW and len({s.base_devices for s in series}) == 1
+    row = 0
+    for place, each in enumerate(series):
+        offset = (place - len(series) / 2) * width
+        _speedup_bars(sheet, panel, counts, each, look.hue(each.framework), offset, width, row, group)
+        row += len(each.points)
+    if narrow:
+        for i, count in enumerate(counts):
+            ideal = count / series[0].base_devices
+            outline(panel, (i - len(series) / 2 * width, 0, width * len(series), ideal))
+    for i, count in enumerate(counts):
+        x, y = sheet.pixel(panel, i, 0)
+        sheet.write(x, y + 34, ticks.number(count), anchor="center", size=TEXT, colour="ink")
+
+
+def _speedup_bars(sheet, panel, counts, series: Series, hue: Hue, offset, width, first_row, group) -> None:
+    shown = [(row, p) for row, p in enumerate(series.points, first_row) if p.devices in counts]
+    pixels = width * group
+    gap = width * (0.12 if pixels > 12 else 0.06)
+    for row, point in shown:
+        left = counts.index(point.devices) + offset + gap / 2
+        bars(sheet, panel, [(left, 0, width - gap, point.value)], hue, [point], row, series.framework)
+        ideal = point.devices / series.base_devices
+        middle = left + (width - gap) / 2
+        if point.low is not None and point.high is not None:
+            whisker(panel, (middle, middle), (point.low, point.high), wide=pixels >= _NARROW)
+        if pixels < _NARROW:
+            continue
+        outline(panel, (left, 0, width - gap, ideal))
+        _speedup_label(sheet, panel, point, middle, pixels, ideal)
+        _foot(sheet, panel, middle, hue, pixels, point.hollow)
+
+
+def _speedup_label(sheet: Sheet, panel, point: Point, middle: float, pixels: float, ideal: float) -> None:
+    """The number over its bar where the bar is wide enough, else only its provenance sign."""
+    text = ticks.times(point.value) + point.sign if pixels >= 40 else point.sign
+    if text:
+        x, y = sheet.pixel(panel, middle, max(point.value, point.high or 0))
+        _, lid = sheet.pixel(panel, middle, ideal)
+        crosses = lid - 13 < y - 8 < lid + 14 or text_width(text) > pixels - 6
+        place = min(lid, y) - 8 if crosses else y - 8  # never across the edges of the box
+        sheet.write(x, place, text, anchor="center", size=SMALL, colour="ink", style="halo")
+
+
+def _foot(sheet: Sheet, panel, middle: float, hue: Hue, pixels: float, hollow: bool) -> None:
+    """The framework's marker under its bar: identity without colour."""
+    style = marker_style(hue, hollow=hollow)
+    style["markersize"] *= min(1, pixels / 12)
+    panel.plot([middle], [0], transform=_below(sheet, panel), **style)
+
+
+def _below(sheet: Sheet, panel):
+    from matplotlib.transforms import ScaledTranslation
+
+    return panel.transData + ScaledTranslation(0, -11 / 72, sheet.figure.dpi_scale_trans)

@@ -1,0 +1,111 @@
+"""Where ticks stand and how numbers are written inside a figure (REPORT.md §4: the same in both languages)."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from .sheet import SMALL, text_width
+
+
+def number(value: float) -> str:
+    """A tick's number without trailing zeros: "12,500", "0.025"."""
+    digits = 4 if abs(value) >= 1 else 8
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def rounded(value: float) -> str:
+    """A value to four significant digits, or to the unit above 1,000: "12,412", "7.435"."""
+    if value == 0 or not math.isfinite(value):
+        return number(value) if value == 0 else ""
+    decimals = min(max(3 - math.floor(math.log10(abs(value))), 0), 6)
+    return f"{value:,.{decimals}f}"
+
+
+def percent(value: float) -> str:
+    """A share as a tick writes it: 0.8 → "80%"."""
+    return f"{number(round(100 * value, 6))}%"
+
+
+def percent_value(value: float) -> str:
+    """A share with the one decimal of REPORT.md §4: "83.4%"."""
+    return f"{100 * value:.1f}%"
+
+
+def times(value: float) -> str:
+    """A speed-up or ratio: "7.43x"."""
+    return f"{value:,.2f}x"
+
+
+def quantity(value: float, unit: str) -> str:
+    """A value with its unit: shares as "83.4%", bytes in decimal multiples, everything else "12,412 images/s"."""
+    if unit == "%":
+        return percent_value(value)
+    if unit == "x":
+        return times(value)
+    if unit.startswith("bytes"):
+        power = min(int(math.log10(value) // 3), 4) if value >= 1 else 0
+        prefix = ("", "k", "M", "G", "T")[power]
+        return f"{rounded(value / 1000**power)} {prefix}B{unit.removeprefix('bytes')}"
+    return f"{rounded(value)} {unit}".rstrip()
+
+
+def linear(low: float, high: float, wanted: int = 5) -> list[float]:
+    """Round numbers from *low* to *high*, about *wanted* of them."""
+    span = high - low
+    if not span > 0:
+        return [low]
+    rough = span / max(wanted, 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
+
+
+def logarithmic(low: float, high: float, wanted: int = 6) -> list[float]:
+    """1-2-5 numbers between *low* and *high*, thinned to 1-decades where there are too many."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    for parts in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        found = [m * 10.0**k for k in range(first, last + 1) for m in parts if low <= m * 10.0**k <= high]
+        if len(found) <= wanted:
+            break
+    else:
+        found = found[:: math.ceil(len(found) / wanted)]
+    return found if len(found) > 1 else linear(low, high, 3)
+
+
+def margin(values: Sequence[float], written: Callable[[float], str] = number) -> float:
+    """The room in pixels that numbers to the left of an axis need."""
+    return max((text_width(written(value)) for value in values), default=0) + 16
+
+
+def uncrowded(places: Sequence[float], texts: Sequence[str], size: float = SMALL) -> list[int]:
+    """Which labels fit beside each other: the ends first, then from the left."""
+    keep: list[int] = []
+    for i in dict.fromkeys((0, len(places) - 1, *range(len(places)))):
+        room = [
+            abs(places[i] - places[k]) - (text_width(texts[i], size) + text_width(texts[k], size)) / 2 for k in keep
+        ]
+        if all(gap > 7 for gap in room):
+            keep.append(i)
+    return sorted(keep)
+
+
+def label_rows(sheet, panel, values: Sequence[float], written: Callable[[float], str] = number) -> None:
+    """Horizontal grid lines with their numbers at the left edge."""
+    from .style import ROLES
+
+    panel.set_yticks(list(values), labels=[written(value) for value in values])
+    panel.grid(axis="y", color=ROLES["grid"], linewidth=1)
+
+
+def label_columns(sheet, panel, values: Sequence[float], written: Callable[[float], str] = number) -> None:
+    """Ticks at *values* on the x axis; numbers where they do not touch."""
+    from .style import ROLES
+
+    if not values:
+        return
+    texts = [written(value) for value in values]
+    places = [sheet.pixel(panel, value, panel.get_ylim()[0])[0] for value in values]
+    keep = set(uncrowded(places, texts))
+    panel.set_xticks(list(values), labels=[text if i in keep else "" for i, text in enumerate(texts)])
+    panel.tick_params(axis="x", length=4, color=ROLES["rule"])
