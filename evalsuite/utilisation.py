@@ -66,19 +66,18 @@ class _Samples:
 def of_job(
     hosts: Mapping[str, Sequence[Mapping]], window: Window, clock: str | None = None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
-    """The job's use of each resource over *window*, and of each device where there are several.
+    """The job's use of each resource over *window*: one figure a resource, whatever the devices and nodes.
 
     Percentages, temperatures, clocks and watts are means over the devices (or nodes), bytes and rates are
-    sums over them. The window is on the clock of the host *clock*, the first by default; the others' samples
+    sums over them; the single devices are in `timeline`. The window is on the clock of the host *clock*, the first by default; the others' samples
     are brought to it by the time of day at which each agent started.
     """
     if window.begin_s is None or window.end_s is None or window.end_s <= window.begin_s:
         return (), ()
     every = [one for samples in _on_one_clock(hosts, clock) for one in _series(samples, window)]
-    used = []
-    for same in _by_resource(every):
-        used += filter(None, (_utilisation(_job(same), window, len(same)), *_devices(same, window)))
-    return tuple(used), _findings(every, used, window)
+    figures = (_utilisation(_job(same), window, len(same)) for same in _by_resource(every))
+    used = tuple(figure for figure in figures if figure is not None)
+    return used, _findings(every, used)
 
 
 def timeline(samples: Sequence[Mapping], window: Window | None) -> Timeline:
@@ -365,10 +364,6 @@ def _capacity(same: Sequence[Series]) -> float | None:
     return sum(known) if same[0].summed else sum(known) / len(known)
 
 
-def _devices(same: Sequence[Series], window: Window) -> list[Utilisation | None]:
-    return [_utilisation(one, window, 1) for one in same] if len(same) > 1 else []
-
-
 def _utilisation(one: Series, window: Window, devices: int) -> Utilisation | None:
     """The figures of one series; None if nothing of it lies in the window."""
     if not one.cells:
@@ -400,8 +395,8 @@ def _percentile(cells: Sequence[Cell], share: float) -> float:
     return ordered[-1].value
 
 
-def _findings(every: Sequence[Series], used: Sequence[Utilisation], window: Window) -> tuple[Finding, ...]:
-    thin = [one for one in used if one.device is None and one.coverage < LEAST_COVERAGE]
+def _findings(every: Sequence[Series], used: Sequence[Utilisation]) -> tuple[Finding, ...]:
+    thin = [one for one in used if one.coverage < LEAST_COVERAGE]
     bad = [one for one in every if one.rejected]
     found = []
     if thin:
