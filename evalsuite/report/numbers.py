@@ -1,0 +1,160 @@
+"""Numbers as they are printed: one place, one form for every language (REPORT.md §4).
+
+A `Number` is made once from the raw value and rendered wherever it is shown, so two languages or two
+sections cannot disagree. Rounding is half-even on the exact binary value and happens only here.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_EVEN, Decimal
+
+from markupsafe import Markup, escape
+
+from evalsuite.model import Interval
+
+NARROW_SPACE = "\u202f"  # between a number and its unit: no line break, half a blank wide
+RANGE = "–"
+WHOLE_FROM = 100_000  # from here on a throughput is printed without decimals
+BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
+DECIMAL = ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number:
+    """A printed number: *text* for the reader, *raw* for sorting and files, *ref* the anchor of its receipt."""
+
+    text: str
+    raw: float
+    ref: str | None = None
+
+    def to(self, ref: str | None) -> "Number":
+        """The same number with a receipt."""
+        return replace(self, ref=ref)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __html__(self) -> Markup:
+        if self.ref is None:
+            return Markup('<span class="num">{}</span>').format(self.text)
+        return Markup('<a class="num" href="#{0}" data-ref="{0}">{1}</a>').format(self.ref, self.text)
+
+    @property
+    def exact(self) -> str:
+        """The raw value as the shortest text that reads back the same."""
+        return repr(self.raw)
+
+    def title(self) -> Markup:
+        return escape(self.exact)
+
+
+Form = Callable[[float], Number]
+
+
+def throughput(value: float) -> Number:
+    """Items per second in a table: two decimals, none from 100,000 on."""
+    return _number(value, 0 if abs(value) >= WHOLE_FROM else 2)
+
+
+def significant(value: float, digits: int = 4) -> Number:
+    """*value* with *digits* significant digits, as prose has it."""
+    if value == 0:
+        return _number(value, 0)
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    quantum = Decimal(1).scaleb(-decimals)
+    rounded = Decimal(value).quantize(quantum, rounding=ROUND_HALF_EVEN)
+    return Number(text=f"{rounded:,.{max(0, decimals)}f}", raw=value)
+
+
+def speedup(value: float) -> Number:
+    return _number(value, 2, "x")
+
+
+def percent(share: float) -> Number:
+    """A share (1.0 = all) in percent with one decimal."""
+    return Number(text=_number(share * 100, 1, "%").text, raw=share)
+
+
+def percentage(value: float) -> Number:
+    """A value that is in percent already."""
+    return _number(value, 1, "%")
+
+
+def count(value: int) -> Number:
+    return _number(value, 0)
+
+
+def seconds(value: float) -> Number:
+    return _number(value, 2 if abs(value) < 100 else 1, f"{NARROW_SPACE}s")
+
+
+def milliseconds(value_s: float) -> Number:
+    return Number(text=_number(value_s * 1000, 1, f"{NARROW_SPACE}ms").text, raw=value_s)
+
+
+def plain(value: float) -> Number:
+    """A number of no special kind: as few decimals as it needs, three at most."""
+    text = f"{value:,.3f}".rstrip("0").rstrip(".")
+    return Number(text=text, raw=value)
+
+
+def memory(value_bytes: float) -> Number:
+    """Bytes in binary units."""
+    return _scaled(value_bytes, 1024, BINARY)
+
+
+def rate(value_bytes_per_s: float) -> Number:
+    """Bytes per second in decimal units, as links and disks are sold."""
+    return _scaled(value_bytes_per_s, 1000, DECIMAL)
+
+
+def quantity(value: float, unit: str) -> Number:
+    """A reading of a sensor in its own unit."""
+    forms: dict[str, Form] = {"%": percentage, "bytes": memory, "bytes/s": rate, "s": seconds}
+    if unit in forms:
+        return forms[unit](value)
+    decimals = 0 if unit in ("MHz", "W") and abs(value) >= 100 else 1
+    return _number(value, decimals, f"{NARROW_SPACE}{unit}" if unit else "")
+
+
+def span(low: float, high: float, form: Form) -> Number:
+    """An interval, its unit written once: 38.12–39.40, 96.1–98.4%."""
+    first, last = form(low).text, form(high).text
+    unit = _unit(last)
+    if unit and _unit(first) == unit:
+        first = first.removesuffix(unit)
+    return Number(text=f"{first}{RANGE}{last}", raw=low)
+
+
+def interval(found: Interval | None, form: Form) -> Number | None:
+    """The interval around a value, or None where there is none."""
+    if found is None or found.low is None or found.high is None:
+        return None
+    return span(found.low, found.high, form)
+
+
+def coverage(share: float) -> Number:
+    """Exact coverage of an interval: 93.8%, never rounded up to 95%."""
+    return percent(share)
+
+
+def _number(value: float, decimals: int, suffix: str = "") -> Number:
+    if not math.isfinite(value):
+        raise ValueError(f"{value} cannot be printed: what was not measured is None")
+    text = f"{value:,.{decimals}f}"
+    if text.strip("-0.,") == "":
+        text = text.lstrip("-")  # no minus before zero
+    return Number(text=text + suffix, raw=value)
+
+
+def _scaled(value: float, step: int, units: tuple[str, ...]) -> Number:
+    scaled, position = float(value), 0
+    while abs(scaled) >= step and position < len(units) - 1:
+        scaled, position = scaled / step, position + 1
+    decimals = 0 if position == 0 else 1
+    return Number(text=_number(scaled, decimals, f"{NARROW_SPACE}{units[position]}").text, raw=value)
+
+
+def _unit(text: str) -> str:
+    return text.lstrip("-0123456789.,")

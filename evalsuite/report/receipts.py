@@ -1,0 +1,151 @@
+"""Receipts: from a case to its runs, and from a run to file, lines, command and SHA-256 (section 16)."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evalsuite.model import Case, Measurement, Summary
+
+from . import cells, names, numbers
+from .cells import Book, State
+from .numbers import Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunReceipt:
+    """One run and where its number comes from."""
+
+    run: Measurement
+    state: State
+    value: Number | None
+    clock: Number | None  # items ÷ arrival times over the same steps
+    lines: str | None  # "12–47": the lines of the log that bound the window
+    steps: str | None
+
+    @property
+    def id(self) -> str:
+        return names.anchor("r", self.run.run.id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseReceipt:
+    """One case: its runs and the commands that made them."""
+
+    case: Case
+    summary: Summary | None
+    state: State
+    runs: tuple[RunReceipt, ...]
+    command: str | None  # of the training script
+    launch: str | None  # the whole line, from the engine inward
+    environment: tuple[tuple[str, str], ...]
+    engine: str | None
+    again: str  # the evalsuite command that makes this case again
+
+    @property
+    def id(self) -> str:
+        return names.case_anchor(self.case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Software:
+    """What one framework's runs were made with."""
+
+    framework: str
+    recipe: str
+    version: str | None
+    source: str
+    commit: str
+    image: str
+    script_sha256: str | None
+    packages: tuple[tuple[str, str], ...]
+
+    @property
+    def title(self) -> str:
+        return names.framework(self.framework)
+
+
+def receipts(book: Book) -> tuple[CaseReceipt, ...]:
+    return tuple(_receipt(book, case) for case in book.planned)
+
+
+def _receipt(book: Book, case: Case) -> CaseReceipt:
+    summary = book.summary_of.get(case.id)
+    runs = summary.measurements if summary else ()
+    facts = next((found for run in runs if (found := book.evaluation.commands.get(run.run.id))), {})
+    return CaseReceipt(
+        case=case,
+        summary=summary,
+        state=book.state(case),
+        runs=tuple(_run(run) for run in runs),
+        command=_line(facts.get("command")),
+        launch=_line(facts.get("argv")),
+        environment=_pairs(facts.get("environment")),
+        engine=names.visible(facts["engine"]) if facts.get("engine") else None,
+        again=again(book, case),
+    )
+
+
+def _run(run: Measurement) -> RunReceipt:
+    found = run.throughput
+    window = found.window if found else None
+    return RunReceipt(
+        run=run,
+        state=cells.run_state(run),
+        value=numbers.throughput(run.value) if run.value is not None else None,
+        clock=numbers.throughput(found.clock_items_per_s) if found and found.clock_items_per_s else None,
+        lines=f"{found.line_first}–{found.line_last}" if found and found.line_first and found.line_last else None,
+        steps=f"{window.first_step}–{window.last_step}" if window else None,
+    )
+
+
+def again(book: Book, case: Case) -> str:
+    """The evalsuite command line that makes *case* again."""
+    steps = f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}"
+    words = [
+        *("python", "-m", "evalsuite", "compare"),
+        *("--frameworks", case.framework, "--models", case.model, "--recipe", case.recipe),
+        *("--scales", case.scale, "--batch-sizes", str(case.batch_per_device)),
+        *("--precision", case.precision, "--xla", "on" if case.xla else "off", "--device", case.device),
+        *("--steps", steps, "--repeats", str(book.evaluation.repeats)),
+    ]
+    for name, value in case.options:
+        words += ["--option", f"{name}={value}"]
+    return names.visible(shlex.join(words))
+
+
+def software(book: Book) -> tuple[Software, ...]:
+    found: dict[tuple, Software] = {}
+    for run in book.measurements:
+        facts = book.evaluation.commands.get(run.run.id) or {}
+        one = _software(run, facts)
+        found.setdefault((one.title.casefold(), one.recipe, one.version or "", one.commit, one.packages), one)
+    return tuple(found[key] for key in sorted(found))
+
+
+def _software(run: Measurement, facts: Mapping) -> Software:
+    recipe = facts.get("recipe") if isinstance(facts.get("recipe"), Mapping) else {}
+    return Software(
+        framework=run.run.case.framework,
+        recipe=run.run.case.recipe,
+        version=run.framework_version or facts.get("framework_version"),
+        source=names.visible(recipe.get("source") or ""),
+        commit=names.visible(recipe.get("commit") or ""),
+        image=names.visible(recipe.get("image") or ""),
+        script_sha256=facts.get("script_sha256"),
+        packages=_pairs(facts.get("packages")),
+    )
+
+
+def _line(words: Any) -> str | None:
+    if isinstance(words, str):
+        return names.visible(words)
+    if not isinstance(words, list | tuple) or not words:
+        return None
+    return names.visible(shlex.join(str(word) for word in words))
+
+
+def _pairs(found: Any) -> tuple[tuple[str, str], ...]:
+    if not isinstance(found, Mapping):
+        return ()
+    return tuple(sorted((names.visible(name), names.visible(value)) for name, value in found.items()))

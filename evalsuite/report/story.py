@@ -1,0 +1,297 @@
+"""The verdict block: criterion cards, headline sentences, coverage, and what a reader must know first.
+
+Every sentence is a template with a condition; none is chosen by taste (REPORT.md §7).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.model import Interval, Protocol, Summary, Verdict
+
+from . import background, names, numbers, quality
+from .blocks import Block, Model, fastest
+from .cells import Book
+from .numbers import Form, Number
+from .usage import together
+from .words import Text, Words
+
+NEAR_LINEAR = 0.90  # efficiency and the low end of its interval (REPORT.md §7)
+LINEAR = 0.98
+FULL_REPEATS = 5
+FULL_PROTOCOL = Protocol()
+MOST_HEADLINES = 5
+SHARES = ("C1", "C2a", "C2b", "C2")  # criteria whose value is a share; others are ratios
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """One acceptance criterion as the page shows it."""
+
+    verdict: Verdict
+    statement: Text
+    reason: Text | None
+    value: Number | None
+    interval: Number | None
+    coverage: Number | None
+    threshold: Number | None
+    margin: Number | None  # value - threshold, in points of percent or of the ratio
+
+    @property
+    def id(self) -> str:
+        return names.anchor("v", self.verdict.criterion)
+
+
+def cards(book: Book, words: Words) -> tuple[Card, ...]:
+    return tuple(_card(verdict, words) for verdict in sorted(book.evaluation.verdicts, key=lambda v: v.criterion))
+
+
+def _card(verdict: Verdict, words: Words) -> Card:
+    form = numbers.percent if verdict.criterion in SHARES else numbers.speedup
+    ref = names.case_anchor(verdict.case) if verdict.case else None
+    found, threshold = verdict.measured, verdict.threshold
+    return Card(
+        verdict=verdict,
+        statement=_statement(verdict, form, words),
+        reason=_reason(verdict, words),
+        value=form(found.value).to(ref) if found else None,
+        interval=numbers.interval(found, form),
+        coverage=numbers.coverage(found.coverage) if found and found.coverage else None,
+        threshold=form(threshold) if threshold is not None else None,
+        margin=form(found.value - threshold) if found and threshold is not None else None,
+    )
+
+
+def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
+    key = f"criteria.{verdict.criterion}"
+    if key not in words:
+        return words("criteria.other", name=names.visible(verdict.criterion))
+    if verdict.threshold is None:
+        return words(key)
+    return words(key, threshold=form(verdict.threshold))
+
+
+def _reason(verdict: Verdict, words: Words) -> Text | None:
+    if not verdict.reason:
+        return None
+    key = f"verdicts.{verdict.reason}"
+    values = {name: _named(name, value) for name, value in verdict.values}
+    return words(key, **values) if key in words else words("verdicts.other", reason=names.visible(verdict.reason))
+
+
+def _named(name: str, value: str) -> str:
+    """Frameworks are called by their proper names."""
+    return names.framework(value) if name in ("first", "second") else names.visible(value)
+
+
+def headlines(book: Book, models: Sequence[Model], words: Words) -> tuple[Text, ...]:
+    """Three to five sentences: who is fast, how it scales, how busy the hardware is, what failed."""
+    blocks = [block for model in models for block in model.blocks if block.valid]
+    found: list[Text] = []
+    for block in blocks[:2]:
+        found += _speed(block, words)
+        found += _scaling(block, words)
+    found += _busy(blocks, words)
+    found.append(_failures(book, words))
+    return tuple(found[-MOST_HEADLINES:] if len(found) > MOST_HEADLINES else found)
+
+
+def _speed(block: Block, words: Words) -> Iterable[Text]:
+    """Who is fastest at the largest scale that two frameworks share; a range where that cannot be told."""
+    row = _largest_shared(block)
+    if len(row) < 2:
+        return
+    ordered = sorted(row, key=lambda one: -one.items_per_s.value)
+    first, second, last = ordered[0], ordered[1], ordered[-1]
+    about = {"setting": setting(block, first, words), "n": numbers.count(min(one.n for one in row))}
+    if fastest(ordered) == 0 and not _suspicious(first):
+        yield words(
+            "headlines.fastest",
+            **about,
+            framework=names.framework(first.case.framework),
+            value=_value(first),
+            unit=names.visible(first.unit),
+            interval=_interval(first.items_per_s, numbers.throughput, words),
+            second=names.framework(second.case.framework),
+            gain=numbers.speedup(first.items_per_s.value / second.items_per_s.value),
+        )
+        return
+    yield words(
+        "headlines.range",
+        **about,
+        low=_value(last),
+        low_framework=names.framework(last.case.framework),
+        high=_value(first),
+        high_framework=names.framework(first.case.framework),
+        unit=names.visible(first.unit),
+        why_text=words("headlines.too_few" if any(one.partial for one in row) else "headlines.no_difference"),
+    )
+
+
+def _scaling(block: Block, words: Words) -> Iterable[Text]:
+    """Efficiency at the largest scale, with its base; adjectives only where the rule allows them."""
+    scaled = [one for one in block.valid if one.efficiency and one.base and one.base != one.case and not _suspicious(one)]
+    if not scaled:
+        return
+    largest = max(one.case.total_devices for one in scaled)
+    row = sorted((one for one in scaled if one.case.total_devices == largest), key=lambda one: one.efficiency.value)
+    low, high = row[0], row[-1]
+    shared = block.device == "cpu" and any(one.case.devices_per_node > 1 for one in row)
+    key = "headlines.efficiency" if len(row) > 1 else "headlines.efficiency_one"
+    values = {
+        "setting": setting(block, low, words),
+        "low": numbers.percent(low.efficiency.value).to(names.case_anchor(low.case)),
+        "low_framework": names.framework(low.case.framework),
+        "interval": _interval(low.efficiency, numbers.percent, words),
+        "n": numbers.count(min(one.n for one in row)),
+        "base": _base(row, words),
+        "remark_text": words("headlines.shared_cores") if shared else _adjective(row, words),
+    }
+    if len(row) > 1:
+        values |= {
+            "high": numbers.percent(high.efficiency.value).to(names.case_anchor(high.case)),
+            "high_framework": names.framework(high.case.framework),
+            "high_interval": _interval(high.efficiency, numbers.percent, words),
+        }
+    yield words(key, **values)
+
+
+def _adjective(row: Sequence[Summary], words: Words) -> Text:
+    """*linear* from 98 %, *near linear* from 90 %, each with the whole interval above it; else nothing."""
+    for key, limit in (("headlines.linear", LINEAR), ("headlines.near_linear", NEAR_LINEAR)):
+        found = [one for one in row if not one.partial and _whole_above(one.efficiency, limit)]
+        if found:
+            return words(key, frameworks=words.listed(names.framework(one.case.framework) for one in found))
+    return words("headlines.no_adjective")
+
+
+def _whole_above(efficiency: Interval, limit: float) -> bool:
+    return efficiency.value >= limit and efficiency.low is not None and efficiency.low > limit
+
+
+def _busy(blocks: Sequence[Block], words: Words) -> Iterable[Text]:
+    """Mean utilisation of the accelerators, or of the processor where there is none."""
+    valid = [one for block in blocks for one in block.valid]
+    for resource in ("gpu", "cpu"):
+        shares = [(together(used), one, used) for one in valid if (used := _of(one, resource))]
+        if not shares:
+            continue
+        low, high = min(shares, key=lambda s: s[0]), max(shares, key=lambda s: s[0])
+        yield words(
+            f"headlines.busy_{resource}",
+            low=numbers.percentage(low[0]).to(names.case_anchor(low[1].case)),
+            high=numbers.percentage(high[0]).to(names.case_anchor(high[1].case)),
+            cases=numbers.count(len(shares)),
+            samples=numbers.count(sum(used[0].samples for _, _, used in shares)),
+        )
+        return
+
+
+def _of(summary: Summary, resource: str) -> list:
+    return [used for used in summary.utilisation if used.resource == resource]
+
+
+def _failures(book: Book, words: Words) -> Text:
+    found = quality.tally(book)
+    key = "headlines.all_valid" if found.runs_made == found.runs_valid else "headlines.some_failed"
+    values = {"runs": numbers.count(found.runs_made)}
+    if key == "headlines.some_failed":
+        values["failed"] = numbers.count(found.runs_made - found.runs_valid)
+    return words(key, **values)
+
+
+def coverage(book: Book, words: Words) -> Text:
+    """How much of what was planned is valid."""
+    found = quality.tally(book)
+    return words(
+        "headlines.coverage",
+        valid=numbers.count(found.cases_valid),
+        planned=numbers.count(found.cases_planned),
+        partial=numbers.count(found.cases_partial),
+        skipped=numbers.count(found.cases_skipped),
+        without=numbers.count(found.cases_without),
+    )
+
+
+def notices(book: Book, words: Words) -> tuple[tuple[str, Text], ...]:
+    """What a reader must know before any number: (kind, sentence)."""
+    found: list[tuple[str, Text]] = []
+    if book.evaluation.recorded_elsewhere:
+        found.append(("recorded", words("notices.recorded_elsewhere")))
+    short = _short(book)
+    if short is not None:
+        found.append(("profile", _profile_notice(book, short, words)))
+    processes = max((case.devices_per_node for case in book.planned if case.device == "cpu"), default=0)
+    if processes > 1:
+        cores = background.usable_cores(book)
+        values = {"processes": numbers.count(processes), "scale": f"1x{processes}"}
+        if cores is None:
+            found.append(("cores", words("notices.shared_cores_unknown", **values)))
+        else:
+            found.append(("cores", words("notices.shared_cores", cores=numbers.plain(cores), **values)))
+    return tuple(found)
+
+
+def _short(book: Book) -> Protocol | None:
+    """The shortest protocol in the plan, if it or the number of repeats is below the full one."""
+    protocols = sorted((case.protocol.measured_steps, case.protocol.warmup_steps) for case in book.planned)
+    if not protocols:
+        return None
+    measured, warmup = protocols[0]
+    full = measured >= FULL_PROTOCOL.measured_steps and warmup >= FULL_PROTOCOL.warmup_steps
+    if full and book.evaluation.repeats >= FULL_REPEATS:
+        return None
+    return Protocol(warmup_steps=warmup, measured_steps=measured)
+
+
+def _profile_notice(book: Book, short: Protocol, words: Words) -> Text:
+    quick = book.evaluation.profile == "quick"
+    values = {
+        "warmup": numbers.count(short.warmup_steps),
+        "measured": numbers.count(short.measured_steps),
+        "repeats": numbers.count(book.evaluation.repeats),
+    }
+    sizes = sorted({size for case in book.planned if (size := case.option("image_size"))})
+    if quick and sizes:
+        return words("notices.quick_images", size=names.visible(sizes[0]), **values)
+    return words("notices.quick", **values) if quick else words("notices.short", **values)
+
+
+def setting(block: Block, summary: Summary, words: Words) -> Text:
+    """Under which conditions a sentence holds."""
+    return words(
+        "headlines.setting",
+        model=names.model(block.model),
+        precision=names.precision(block.precision),
+        batch=numbers.count(block.batch_per_device),
+        nodes=numbers.count(summary.case.nodes),
+        devices=numbers.count(summary.case.total_devices),
+    )
+
+
+def _largest_shared(block: Block) -> list[Summary]:
+    """The valid summaries of the largest scale at which two columns at least have a value."""
+    best: list[Summary] = []
+    for nodes, per_node in block.scales:
+        row = [one for one in block.valid if (one.case.nodes, one.case.devices_per_node) == (nodes, per_node)]
+        if len({one.case.framework for one in row}) > 1:
+            best = row
+    return best
+
+
+def _value(summary: Summary) -> Number:
+    return numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case))
+
+
+def _interval(found: Interval, form: Form, words: Words) -> Text | Number:
+    return numbers.interval(found, form) or words("headlines.no_interval")
+
+
+def _base(row: Sequence[Summary], words: Words) -> Text:
+    devices = sorted({one.base.total_devices for one in row})
+    return words("headlines.base", devices=words.listed(numbers.count(each) for each in devices))
+
+
+def _suspicious(summary: Summary) -> bool:
+    """Kept out of headlines (D12)."""
+    return any(finding.code == "D12" for finding in summary.findings)
+
