@@ -18,6 +18,7 @@ WORD_BYTES = (
     4  # InfiniBand's data counters count 32-bit words (kernel: Documentation/ABI/stable/sysfs-class-infiniband)
 )
 LOOPBACK = "lo"
+INFINIBAND = "32"  # ARPHRD_INFINIBAND, linux/if_arp.h
 
 
 class Cpu:
@@ -104,8 +105,8 @@ class Disks:
 class Network:
     """Interfaces: counters of bytes since the machine started.
 
-    Ports of InfiniBand adapters stand beside them, because what goes by RDMA is in no interface's counter.
-    Bridges, bonds and the machine's ends of containers' links are left out where there is real hardware.
+    Ports of InfiniBand adapters stand beside them, because what goes by RDMA is in no interface's counter; an
+    interface that sends its packets through such a port (IPoIB) is left out, it would count twice. Bridges, bonds and the machine's ends of containers' links are left out where there is real hardware.
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
@@ -114,6 +115,8 @@ class Network:
         names = hardware or [name for name, stats in state.items() if stats.isup]
         loopback = [LOOPBACK] if LOOPBACK in state else []
         self._ports = {f"{port.parent.parent.name}/{port.name}": port for port in _ports(root)}
+        if self._ports:
+            names = [name for name in names if _text(root / "sys/class/net" / name / "type") != INFINIBAND]
         self.facts = {name: {"speed_mbit_s": state[name].speed or None} for name in sorted({*names, *loopback})} | {
             name: {"speed_mbit_s": _port_speed(port)} for name, port in self._ports.items()
         }

@@ -69,8 +69,8 @@ def of_job(
     """The job's use of each resource over *window*: one figure a resource, whatever the devices and nodes.
 
     Percentages, temperatures, clocks and watts are means over the devices (or nodes), bytes and rates are
-    sums over them; the single devices are in `timeline`. The window is on the clock of the host *clock*, the first by default; the others' samples
-    are brought to it by the time of day at which each agent started.
+    sums over them; the single devices are in `timeline`. The window is on the clock of the host *clock*, the
+    first by default; the others' samples are brought to it by the time of day at which each agent started.
     """
     if window.begin_s is None or window.end_s is None or window.end_s <= window.begin_s:
         return (), ()
@@ -193,6 +193,7 @@ def _gpu_series(samples: _Samples, window: Window | None) -> Iterable[Series]:
             ("gpu_power", "W", "power_w", 1.0, _number(gpu.get("power_limit_w"))),
             ("gpu_temperature", "°C", "temperature_c", 1.0, None),
             ("gpu_sm_clock", "MHz", "sm_clock_mhz", 1.0, None),
+            ("gpu_memory_clock", "MHz", "memory_clock_mhz", 1.0, None),
             ("pcie_receive", "bytes/s", "pcie_received_bytes_per_s", 1.0, None),
             ("pcie_send", "bytes/s", "pcie_sent_bytes_per_s", 1.0, None),
         ):
