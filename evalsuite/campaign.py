@@ -1,7 +1,6 @@
 """The launching half of the main job: environments first, then every missing run, one after the other."""
 
 import errno
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from evalsuite import runner, virtualenvs
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.engines import Engine
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case, Run, Skip
+from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan import Machine, Plan
 from evalsuite.store import Store
 
@@ -27,12 +26,9 @@ def machine(device: str) -> Machine:
     """What this machine offers; *device* "auto" means gpu where NVML finds one."""
     from evalsuite import sensors
 
-    gpus = sensors.gpu_count()
-    return Machine(
-        cores=int(sensors.usable_cpus()),
-        gpus=gpus,
-        device=device if device != "auto" else ("gpu" if gpus else "cpu"),
-    )
+    gpus = len(sensors.Gpus())
+    chosen = device if device != "auto" else ("gpu" if gpus else "cpu")
+    return Machine(cores=max(1, int(sensors.usable_cpus())), gpus=gpus, device=chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +51,7 @@ def environments(
     for (framework, name), cases in _by_recipe(plan.cases).items():
         recipe = adapters[framework].recipe(name)
         try:
-            python = _python(framework, recipe, kind, plan, progress)
+            python = _python(recipe, kind, cases[0].device, progress)
         except virtualenvs.CannotInstall as error:
             skips += [Skip(case=case, reason=str(error)) for case in cases]
             continue
@@ -64,11 +60,10 @@ def environments(
     return Environments(pythons=pythons, packages=packages, skips=tuple(skips))
 
 
-def _python(framework: str, recipe: Recipe, kind: str, plan: Plan, progress) -> Path:
+def _python(recipe: Recipe, kind: str, device: Device, progress: Callable[[str], None]) -> Path:
     if kind == "current":
-        virtualenvs.current(recipe)
-        return Path(sys.executable)
-    return virtualenvs.ensure(recipe, progress=progress)
+        return virtualenvs.current(recipe)
+    return virtualenvs.ensure(recipe, device=device, progress=progress)
 
 
 def launch_all(

@@ -45,7 +45,8 @@ class Asked:
         """The exact command line of *case*'s first repeat."""
         recipe = self.adapters[case.framework].recipe(case.recipe)
         folder = self.store.folder(Run(case=case, repeat=0)).path.resolve()
-        python = virtualenvs.interpreter(recipe)
+        made = virtualenvs.existing(recipe, device=case.device)
+        python = made.python if made else "{python}"  # not made yet: the placeholder says so
         return runner.argv(recipe, case, python, folder, self.engine, self.plan.spec.timeout_s)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalsuite import __version__, paths, store
+from evalsuite import __version__, paths, store, virtualenvs
 from evalsuite.adapter import Recipe
 from evalsuite.engines import Engine, agent_argv
 from evalsuite.errors import EvalsuiteError
@@ -175,7 +175,7 @@ def _recipe_facts(recipe: Recipe, command: tuple[str, ...], packages: Mapping[st
             "image": recipe.image,
         },
         "script_sha256": store.sha256(script) if script else None,
-        "framework_version": packages.get(recipe.package),
+        "framework_version": virtualenvs.framework_version(recipe, packages),
         "packages": dict(sorted(packages.items())),
     }
 
