@@ -7,7 +7,7 @@ because it lies in `adapters/` or in a folder given with `--adapters DIR`.
 import difflib
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -20,10 +20,15 @@ from evalsuite.model import Case, Device
 class Command:
     """One command line as the node agent starts it.
 
-    Tokens may hold these placeholders; the plan fills `{python}` and `{workloads}`, the node agent the rest:
-    `{python}` interpreter of the framework's environment · `{workloads}` the folder of our reference
-    workloads · `{node_rank}` · `{nodes}` · `{processes_per_node}` · `{master_addr}` · `{master_port}` ·
-    `{threads}` CPU threads for each process (cores ÷ processes on the node).
+    Tokens may hold these placeholders; the plan fills the first five, the node agent the rest:
+    `{python}` interpreter of the framework's environment · `{bin}` the folder it lies in, with what was
+    installed beside it (horovodrun, bfrun) · `{workloads}` the folder of our reference workloads ·
+    `{checkout}` the official repository · `{scratch}` the run's own empty folder, thrown away at the end ·
+    `{data}/NAME` a data set of that name under the user's data root ·
+    `{node_rank}` · `{nodes}` · `{processes_per_node}` · `{master_addr}` · `{master_port}` ·
+    `{threads}` CPU threads for each process (cores ÷ processes on the node) ·
+    `{host}` this node · `{hosts}` all of them, "h1,h2" · `{hosts_slots}` "h1:8,h2:8", 8 devices on each ·
+    `{hosts_ports}` "h1:29500,h2:29500", each with the master port.
     """
 
     argv: tuple[str, ...]
@@ -53,10 +58,36 @@ class Recipe:
     python: str = "3.11"
     import_name: str = ""  # the module whose import proves that the environment works: "torch"
     package: str = ""  # the distribution whose version names the framework: "torch"
+    built: tuple[str, ...] = ()
+    """Pins that are compiled against the first ones: installed after them, without build isolation and without
+    pip's cache, which would hand back a Horovod that was built for another framework."""
+    build_environment: Mapping[str, str] = field(default_factory=dict)  # for that build
+    system: tuple[str, ...] = ()  # programs that must be on the machine: ("mpirun",)
     kind: Literal["reference", "official"] = "official"
+    checkout: str = ""  # the official repository at its pinned commit: a name in `data/models.toml`
+    options: Mapping[str, tuple[str, ...]] | None = None
+    """Further axes: name → the values it takes, the default first; () = any whole number. None: `unsupported`
+    decides."""
+    amp: str | None = None  # what "amp" is here: "APEX O1"; "" = there is none; None: `unsupported` decides
+    xla: str | None = None  # likewise the graph compiler
+    needs_gpu: str = ""  # why the script cannot train on a CPU
+    batch_scope: Literal["device", "node", "global", "tokens"] = "device"  # what the script's own flag counts
+    step_bound: Literal["steps", "examples", "none"] = "steps"
+    """How the script is told to end: after steps, after so many examples, or not at all: then the runner ends
+    it when the last measured step has been seen."""
+    printed_by: Literal["rank0", "last_rank", "every_rank", "every_node"] = "rank0"
+    outside: str = ""  # how evaluation and checkpoints are kept out of the measured steps
     source: str = ""  # repository of an official script, or of the model definition
     commit: str = ""
     image: str = ""  # container image, where there is one
+
+    def refusal(self, case: Case) -> str | None:
+        """Why this recipe cannot serve *case*, from what it declares and from its own `unsupported`."""
+        return _undeclared(self, case) or self.unsupported(case)
+
+    def option(self, case: Case, name: str) -> str:
+        """The value of the axis *name*: the case's, or the recipe's default."""
+        return case.option(name) or self.options[name][0]
 
     def pins(self, device: Device) -> tuple[str, ...]:
         """The exact pins of the virtual environment for that kind of device."""
@@ -100,15 +131,51 @@ def reference_unsupported(case: Case) -> str | None:
     return None
 
 
+def _undeclared(recipe: Recipe, case: Case) -> str | None:
+    """The first axis of *case* that *recipe* says it has not, as a sentence."""
+    if case.device == "cpu" and recipe.needs_gpu:
+        return recipe.needs_gpu
+    if case.precision == "amp" and recipe.amp == "":
+        return f"The script of {recipe.name} has no AMP at this commit."
+    if case.xla and recipe.xla == "":
+        return f"The script of {recipe.name} has no XLA and no graph compiler of its own at this commit."
+    if recipe.options is None:
+        return None
+    return next((reason for axis in case.options if (reason := _option_refused(recipe, *axis))), None)
+
+
+def _option_refused(recipe: Recipe, name: str, value: str) -> str | None:
+    if name not in recipe.options:
+        known = f"its axes are {', '.join(sorted(recipe.options))}" if recipe.options else "it has no further axes"
+        return f"The script of {recipe.name} has no axis {name}; {known}."
+    values = recipe.options[name]
+    if not values and not (value.isdigit() and int(value)):
+        return f"{name}={value} is no whole number of at least 1."
+    if values and value not in values:
+        return f"{name} takes {', '.join(values)}, and not {value}."
+    return None
+
+
 def discover(folders: Iterable[Path] = ()) -> dict[str, Adapter]:
-    """All adapters by name: those of the house and those in *folders*. A later folder wins."""
+    """All adapters by name: those of the house and those in *folders*. A later folder wins.
+
+    Two modules of one folder may speak for the same framework (`pytorch.py`, `pytorch_official.py`): then the
+    adapter has the recipes of both.
+    """
     found = {}
     for folder in (paths.ADAPTERS, *folders):
         if not Path(folder).is_dir():
             raise EvalsuiteError(f"{folder}: there is no such folder; --adapters takes a folder of adapter modules.")
-        for file in sorted(Path(folder).glob("[!_]*.py")):
-            adapter = load(file)
-            found[adapter.name] = adapter
+        found |= _of_folder(Path(folder))
+    return found
+
+
+def _of_folder(folder: Path) -> dict[str, Adapter]:
+    found: dict[str, Adapter] = {}
+    for file in sorted(folder.glob("[!_]*.py")):
+        adapter = load(file)
+        before = found[adapter.name].recipes if adapter.name in found else ()
+        found[adapter.name] = replace(adapter, recipes=(*before, *adapter.recipes))
     return found
 
 

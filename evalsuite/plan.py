@@ -111,7 +111,7 @@ def _reason(case: Case, recipe: Recipe | None, checks: Iterable[Refusal]) -> str
 
 
 def _unsupported(case: Case, recipe: Recipe) -> str | None:
-    return recipe.unsupported(case)
+    return recipe.refusal(case)
 
 
 def _too_many_gpus(machine: Machine) -> Refusal:
