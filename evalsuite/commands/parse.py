@@ -1,0 +1,156 @@
+"""`evalsuite parse`: what training logs say, without any run folder."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError, Exit
+
+HELP = "say what a training log says"
+EXAMPLES = """examples:
+  python -m evalsuite parse train.log
+  python -m evalsuite parse logs/ --devices 8 --batch-per-device 256 --json
+  python -m evalsuite parse train.log --dialects my_dialects/ --dialect toynet
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("logs", nargs="+", metavar="LOG", help="a log file (also .gz, .zst), or a folder of them")
+    parser.add_argument("--dialect", metavar="NAME", help="read as this dialect instead of finding out")
+    parser.add_argument("--dialects", metavar="DIR", action="append", default=[], help="more dialects, of your own")
+    parser.add_argument("--devices", metavar="N", type=_count, help="devices of the whole job")
+    parser.add_argument("--batch-per-device", metavar="B", type=_count, help="items on each device per step")
+    parser.add_argument(
+        "--scope",
+        choices=("global", "per_device", "own"),
+        help="whose rate the log prints: the whole job's, one device's, or each printer's own share",
+    )
+    parser.add_argument("--steps", metavar="W+M", type=_protocol, default=(20, 100), help="warm-up + measured steps")
+    parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from evalsuite import dialect
+
+    dialects = dialect.discover(Path(folder) for folder in arguments.dialects)
+    if arguments.dialect:
+        dialect.chosen(arguments.dialect, dialects)
+    found = [(path, _reading(path, arguments, dialects)) for path in _files(arguments.logs)]
+    if not found:
+        raise EvalsuiteError(f"{arguments.logs[0]}: the folder holds no file; expected training logs.")
+    (_print_json if arguments.json else _print_table)(found)
+    return _exit(found, arguments.logs)
+
+
+def _reading(path: Path, arguments: argparse.Namespace, dialects):
+    from evalsuite.model import Protocol
+    from evalsuite.reading import read_file
+
+    warmup, measured = arguments.steps
+    return read_file(
+        path,
+        dialect=arguments.dialect,
+        devices=arguments.devices,
+        batch_per_device=arguments.batch_per_device,
+        protocol=Protocol(warmup_steps=warmup, measured_steps=measured),
+        scope=arguments.scope,
+        dialects=dialects,
+    )
+
+
+def _files(names: Sequence[str]) -> Iterator[Path]:
+    for name in names:
+        path = Path(name)
+        if path.is_dir():
+            yield from sorted(file for file in path.rglob("*") if not file.is_dir() or file.is_symlink())
+        else:
+            yield path
+
+
+def _exit(found: list, names: Sequence[str]) -> int:
+    """Nothing measured at all, some logs without a number, or done. A single unreadable log is wrong usage."""
+    measured = [
+        reading for _, reading in found if reading.throughput is not None and reading.status in ("ok", "partial")
+    ]
+    if any(not Path(name).exists() for name in names):
+        return Exit.USAGE
+    if not measured:
+        return Exit.NOTHING_MEASURED
+    return Exit.DONE if len(measured) == len(found) else Exit.SOME_FAILED
+
+
+def facts(path: Path, reading) -> dict:
+    """One element of `parse --json` (DESIGN.md §3)."""
+    throughput = reading.throughput
+    window = None if throughput is None else throughput.window
+    return {
+        "file": str(path),
+        "dialect": reading.dialect,
+        "framework": reading.framework,
+        "model": reading.model,
+        "status": reading.status,
+        "reason": reading.reason,
+        "total_devices": reading.total_devices,
+        "batch_size_per_device": _plain(reading.batch_per_device),
+        "scope": reading.scope,
+        "throughput": None if throughput is None else throughput.items_per_s,
+        "unit": reading.unit,
+        "method": None if throughput is None else throughput.method,
+        "window": window and {"first_step": window.first_step, "last_step": window.last_step, "steps": window.steps},
+        "steps_reported": reading.steps_reported,
+        "reported_final": reading.reported_final,
+        "findings": [
+            {"code": finding.code, "severity": finding.severity, "text": finding.text}
+            for finding in all_findings(reading)
+        ],
+    }
+
+
+def all_findings(reading) -> tuple:
+    return (*reading.findings, *(reading.throughput.findings if reading.throughput else ()))
+
+
+def _plain(batch: float | None) -> float | int | None:
+    return int(batch) if batch is not None and batch == int(batch) else batch
+
+
+def _print_json(found: list) -> None:
+    import json
+
+    print(json.dumps([facts(path, reading) for path, reading in found], indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def _print_table(found: list) -> None:
+    for path, reading in found:
+        print(f"{_shown(str(path))}: {_sentence(reading)}")
+        for finding in all_findings(reading):
+            print(f"  {finding.code}: {finding.text}")
+
+
+def _sentence(reading) -> str:
+    if reading.throughput is None:
+        return f"{reading.status}; {reading.reason}"
+    value = f"{reading.throughput.items_per_s:,.2f} {reading.unit}"
+    window = reading.throughput.window
+    steps = f", steps {window.first_step} to {window.last_step}" if window else ""
+    devices = f" on {reading.total_devices} devices" if reading.total_devices else ""
+    reason = f"; {reading.reason}" if reading.reason else ""
+    return f"{reading.status}; {value}{devices} ({reading.dialect}, {reading.throughput.method}{steps}){reason}"
+
+
+def _shown(name: str) -> str:
+    """A file's name may hold bytes that are no text, or control characters."""
+    return "".join(c if c.isprintable() else "�" for c in name)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f'"{text}" is no count; expected a whole number above 0, such as 8')
+    return int(text)
+
+
+def _protocol(text: str) -> tuple[int, int]:
+    warmup, plus, measured = text.partition("+")
+    if not (plus and warmup.isdigit() and measured.isdigit() and int(measured) > 0):
+        raise argparse.ArgumentTypeError(f'"{text}" is no number of steps; expected warm-up + measured, such as 20+100')
+    return int(warmup), int(measured)

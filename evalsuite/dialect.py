@@ -1,0 +1,236 @@
+"""The declaration of a log dialect: what one training script prints, and what its numbers mean.
+
+A dialect is data. It names the lines that matter (each a pattern over bytes, with a line as it was really
+printed and the source that prints it), whose throughput the printed number is, and over which steps it was
+taken. `reading` turns a log into steps with it; nothing here opens a file.
+
+The house's dialects lie in `evalsuite/dialects/`; a user adds a folder with `--dialects DIR`. A module there
+has a name `DIALECTS`, a tuple of `Dialect`.
+"""
+
+import difflib
+import importlib.util
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from evalsuite.errors import EvalsuiteError
+
+HOUSE = Path(__file__).resolve().parent / "dialects"
+
+Scope = Literal["global", "per_device", "own", "auto"]
+"""Whose rate is printed: `global` the whole job's; `per_device` one device's, by one printer for all;
+`own` the printer's own share, and every rank or worker prints; `auto` global or own, which only the clock or
+the number of printers can tell."""
+
+GROUPS = {
+    "epoch": "epoch number",
+    "step": "step number, within the epoch if `steps_restart` is epoch",
+    "of": "steps per epoch",
+    "interval": "training steps in this report",
+    "since": "step number at the beginning of the report",
+    "rank": "who prints",
+    "rate": "items per second",
+    "rate_k": "thousands of items per second",
+    "steps_per_s": "training steps per second",
+    "seconds": "seconds per step (of the last step, or the mean over the report: see `averaging`)",
+    "ms": "the same in milliseconds",
+    "us": "the same in microseconds",
+    "report_s": "seconds of the whole report",
+    "report_ms": "the same in milliseconds",
+    "mean_s": "seconds per step, mean since the epoch (or the run) began",
+    "elapsed_s": "seconds since the run began",
+    "elapsed_ms": "the same in milliseconds",
+    "items": "items of the whole job in this report",
+    "consumed": "items of the whole job since the run began",
+    "loss": "training loss",
+    "stamp": "date and time of day",
+    "unix_s": "seconds since 1970",
+    "unix_ms": "milliseconds since 1970",
+    "batch_per_device": "items on one device per step",
+    "global_batch": "items of the whole job per step",
+    "devices": "devices of the whole job",
+    "nodes": "nodes of the job",
+    "devices_per_node": "devices on each node",
+    "accumulation": "forward passes per step",
+    "model": "name of the model",
+    "items_per_batch": "items in one item of the batch (tokens per sequence)",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One kind of line: the *pattern* that finds it, a *sample* as printed, and the *source* that prints it.
+
+    The pattern is searched, never anchored at the beginning: launchers put prefixes there. It should begin
+    with literal text, which is what makes the search fast. Its groups have the names of `GROUPS`.
+    """
+
+    pattern: bytes
+    sample: bytes
+    source: str
+    fields: Callable[["re.Match[bytes]"], Mapping[str, bytes | float | None]] | None = None
+    """Reads what groups cannot say (a JSON object): names of `GROUPS` → value; None = this is no such line."""
+
+    @cached_property
+    def compiled(self) -> "re.Pattern[bytes]":
+        return re.compile(self.pattern)
+
+    @cached_property
+    def counting(self) -> "re.Pattern[bytes]":
+        """The same pattern without its groups: what `findall` is fastest with."""
+        return re.compile(re.sub(rb"\(\?P<\w+>", b"(?:", self.pattern))
+
+    @cached_property
+    def literal(self) -> bytes:
+        """The literal text that the pattern begins with."""
+        return _leading_literal(self.pattern)
+
+    def read(self, match: "re.Match[bytes]") -> Mapping[str, bytes | float | None] | None:
+        return self.fields(match) if self.fields else match.groupdict()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """What one training script prints."""
+
+    name: str
+    title: str  # who prints it, for people: "pytorch/examples imagenet"
+    framework: str | None  # the adapter's name: "pytorch"; None if several print it
+    unit: str  # "images/s"
+    step: tuple[Line, ...]
+    scope: Scope
+    averaging: Literal["step", "interval", "cumulative"]
+    """What the printed rate or time was taken over: the last step alone, all steps since the previous report,
+    or all steps since the run began."""
+    model: str | None = None
+    data_time: bool = True  # is waiting for data inside the printed time?
+    steps_restart: Literal["epoch", "never"] = "never"
+    zero_based: bool | None = None  # is the first step numbered 0? None: judge by the numbers seen
+    mean_since: int = 0  # steps (of the epoch) that cumulative means leave out
+    every: int | None = None  # steps per report where the lines carry no number
+    warmed_up: bool = False  # the script has thrown its warm-up away before the first line
+    per_epoch: bool = False  # one report an epoch
+    trust_stamps: bool = True  # false where lines are written later than the steps end
+    final: tuple[Line, ...] = ()  # the log's own summary figure
+    final_scope: Scope = "global"
+    evaluation: tuple[Line, ...] = ()  # lines that show that time passed without training
+    end: tuple[Line, ...] = ()  # printed by every run that came to its end; () if there is no such line
+    facts: tuple[Line, ...] = ()  # batch size, devices, model
+    yields_to: tuple[str, ...] = ()  # dialects whose lines carry more, where a log has both
+    notes: str = ""
+
+    def check(self) -> None:
+        """Raises EvalsuiteError if a pattern does not compile, has unknown groups or misses its own sample."""
+        for line in (*self.step, *self.final, *self.evaluation, *self.end, *self.facts):
+            _check(self.name, line)
+
+
+def discover(folders: Iterable[Path] = ()) -> dict[str, Dialect]:
+    """All dialects by name: those of the house and those in *folders*, which are checked. A later one wins."""
+    found = {dialect.name: dialect for file in sorted(HOUSE.glob("[!_]*.py")) for dialect in load(file)}
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise EvalsuiteError(f"{folder}: there is no such folder; --dialects takes a folder of dialect modules.")
+        for file in sorted(Path(folder).glob("[!_]*.py")):
+            for dialect in load(file):
+                dialect.check()
+                found[dialect.name] = dialect
+    return found
+
+
+def load(file: Path) -> Sequence[Dialect]:
+    """The dialects that *file* declares. Raises EvalsuiteError if it declares none or cannot be read."""
+    spec = importlib.util.spec_from_file_location(f"evalsuite_dialect_{file.stem}", file)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise EvalsuiteError(
+            f"{file}: {type(error).__name__}: {error}; a dialect module is Python that declares DIALECTS. "
+            "See docs/adding-a-dialect.md for one that works."
+        ) from error
+    declared = getattr(module, "DIALECTS", None)
+    if not isinstance(declared, (tuple, list)) or not all(isinstance(one, Dialect) for one in declared):
+        raise EvalsuiteError(
+            f"{file}: the module has no DIALECTS = (Dialect(…), …); see docs/adding-a-dialect.md for one that works."
+        )
+    return declared
+
+
+def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
+    """The dialect called *name*. Raises EvalsuiteError with the nearest name if there is none."""
+    if name in dialects:
+        return dialects[name]
+    near = difflib.get_close_matches(name, dialects, n=1, cutoff=0.4)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise EvalsuiteError(f'--dialect: unknown dialect "{name}"; `evalsuite dialects` lists them.{hint}')
+
+
+def sniff(text: bytes, dialects: Iterable[Dialect]) -> list[Dialect]:
+    """The dialects that fit *text* best: none, one, or several that fit equally.
+
+    Fit is the number of step lines found; a dialect yields to one that says more (`yields_to`).
+    """
+    fits = {dialect.name: (dialect, _lines_found(text, dialect)) for dialect in dialects}
+    fits = {name: fit for name, fit in fits.items() if fit[1]}
+    strong = [fit for fit in fits.values() if not any(name in fits for name in fit[0].yields_to)]
+    best = max((count for _, count in strong), default=0)
+    return [dialect for dialect, count in strong if count == best]
+
+
+def _lines_found(text: bytes, dialect: Dialect) -> int:
+    return sum(_count(text, line) for line in dialect.step) or sum(_count(text, line) for line in dialect.final)
+
+
+def _count(text: bytes, line: Line) -> int:
+    if line.literal and line.literal not in text:
+        return 0
+    if line.fields is None:
+        return len(line.counting.findall(text))
+    return sum(1 for match in line.compiled.finditer(text) if line.fields(match) is not None)
+
+
+def _check(name: str, line: Line) -> None:
+    try:
+        pattern = re.compile(line.pattern)
+    except re.error as error:
+        raise EvalsuiteError(f"dialect {name}: {line.pattern!r} is no regular expression: {error}.") from error
+    unknown = sorted(pattern.groupindex.keys() - GROUPS.keys())
+    if unknown:
+        raise EvalsuiteError(
+            f"dialect {name}: unknown group {', '.join(unknown)} in {line.pattern!r}; the groups are "
+            f"{', '.join(GROUPS)}."
+        )
+    match = pattern.search(line.sample)
+    if match is None or line.read(match) is None:
+        raise EvalsuiteError(
+            f"dialect {name}: {line.pattern!r} does not match its own sample {line.sample!r}; "
+            "copy the sample from a log, byte for byte."
+        )
+
+
+_SPECIAL = frozenset(b".^$*+?{}[]()|")
+
+
+def _leading_literal(pattern: bytes) -> bytes:
+    """The plain text at the beginning of a regular expression; empty if there is none."""
+    literal, at = bytearray(), 0
+    if b"|" in re.sub(rb"\\.|\[[^\]]*\]|\((?:[^()\\]|\\.)*\)", b"", pattern):
+        return b""  # an alternation at the top has no common beginning
+    while at < len(pattern):
+        byte, width = pattern[at], 1
+        if byte == ord("\\") and at + 1 < len(pattern):
+            byte, width = pattern[at + 1], 2
+            if chr(byte).isalnum():
+                break
+        elif byte in _SPECIAL:
+            break
+        if pattern[at + width : at + width + 1] in (b"*", b"?", b"+", b"{"):
+            break
+        literal.append(byte)
+        at += width
+    return bytes(literal)

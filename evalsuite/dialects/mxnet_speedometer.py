@@ -1,0 +1,47 @@
+"""MXNet's Speedometer callback and the scripts that print its line: NVIDIA and MLPerf ResNet-50, GluonCV, Horovod."""
+
+from evalsuite.dialect import Dialect, Line
+
+DIALECTS = (
+    Dialect(
+        name="mxnet_speedometer",
+        title="MXNet Speedometer",
+        framework="mxnet",
+        unit="images/s",
+        scope="auto",
+        averaging="interval",
+        steps_restart="epoch",
+        step=(
+            Line(
+                pattern=rb"Epoch\[(?P<epoch>\d+)\] Batch ?\[(?:(?P<since>\d+)-)?(?P<step>\d+)\]\s+"
+                rb"Speed: (?P<rate>[\d.]+(?:e[+-]?\d+)?) samples/sec",
+                sample=b"2020-07-10 18:52:50,644 Node[0] Epoch[0] Batch [40-60]\tSpeed: 21621.24 samples/sec\t"
+                b"accuracy=0.000490",
+                source="apache/mxnet python/mxnet/callback.py, Speedometer.__call__ (1.5 and later print a range); "
+                "gluon-cv scripts/classification/imagenet/train_imagenet.py prints one number",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"Epoch\[\d+\] (?:Validation-|Train-|Time cost)",
+                sample=b"INFO:root:Epoch[0] Time cost=11.004",
+                source="apache/mxnet python/mxnet/module/base_module.py, fit()",
+            ),
+            Line(
+                pattern=rb"[Ee]poch \d+\] validation",
+                sample=b"[Epoch 119] validation: err-top1=0.226662 err-top5=0.063795",
+                source="gluon-cv scripts/classification/imagenet/train_imagenet.py",
+            ),
+        ),
+        facts=(
+            # kvstore dist_sync: batch_size is one worker's; only its name is the same in the other scripts
+            Line(
+                pattern=rb"start with arguments Namespace\([^\n]*?\bbatch_size=(?P<batch_per_device>\d+)"
+                rb"[^\n]*?\bgpus=None",
+                sample=b"INFO:root:start with arguments Namespace(batch_size=4, benchmark=1, gpus=None, lr=0.1)",
+                source="apache/mxnet example/image-classification/common/fit.py, fit(), on a CPU",
+            ),
+        ),
+        notes="Under kvstore dist_sync each worker prints its own share; in the NVIDIA script the whole job's.",
+    ),
+)

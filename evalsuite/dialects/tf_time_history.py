@@ -1,0 +1,46 @@
+"""TensorFlow's official models: the TimeHistory callback, in its two forms."""
+
+from evalsuite.dialect import Dialect, Line
+
+DIALECTS = (
+    Dialect(
+        name="tf_time_history",
+        title="tensorflow/models TimeHistory",
+        framework="tensorflow",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"TimeHistory: (?P<report_s>[\d.]+) seconds, (?P<rate>[\d.]+) examples/second "
+                rb"between steps (?P<since>\d+) and (?P<step>\d+)",
+                sample=b"I1120 23:37:53.561630 140651157302144 keras_utils.py:145] TimeHistory: 1.09 seconds, "
+                b"7.33 examples/second between steps 2 and 4",
+                source="tensorflow/models official/utils/misc/keras_utils.py, TimeHistory.on_batch_end, v2.3 and later",
+            ),
+            Line(
+                pattern=rb"BenchmarkMetric: \{'global step': ?(?P<step>\d+), 'time_taken': (?P<report_s>[\d.]+), ?"
+                rb"'examples_per_second': (?P<rate>[\d.]+)\}",
+                sample=b"I0917 12:01:18.520732 139914427299648 keras_utils.py:88] BenchmarkMetric: "
+                b"{'global step':200, 'time_taken': 9.275636,'examples_per_second': 1379.959218}",
+                source="tensorflow/models official/utils/misc/keras_utils.py, TimeHistory.on_batch_end, v2.0 to v2.2",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"(?:BenchmarkMetric: \{'epoch'|eval \| step:)",
+                sample=b"BenchmarkMetric: {'epoch':0, 'time_taken': 43.452109}",
+                source="tensorflow/models official/utils/misc/keras_utils.py, TimeHistory.on_epoch_end",
+            ),
+        ),
+        final=(
+            Line(
+                pattern=rb"'avg_exp_per_second': (?P<rate>[\d.]+)",
+                sample=b"'avg_exp_per_second': 1094.6318289056542, 'train_finish_time': None}",
+                source="tensorflow/models official/r1/resnet/keras_common.py, build_stats; start-up is inside it",
+            ),
+        ),
+        notes="Every node's process prints the rate of the whole job (the flag batch_size is the global batch).",
+    ),
+)

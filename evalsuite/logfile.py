@@ -1,0 +1,132 @@
+"""A log file as chunks of whole lines: gzip and zstd unpacked, colour codes taken out, in constant memory.
+
+What a chunk gives back is where its bytes stood in the file, because receipts and arrival times count the
+bytes as they were printed.
+"""
+
+import bisect
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+FIRST_CHUNK_BYTES = 1 << 14  # a log whose first lines already hold the window costs no more than this
+CHUNK_BYTES = 1 << 18
+LINE_BYTES = 1 << 20  # what lies beyond in one line is no log line; it is left out
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+# ESC [ … letter, as terminals know them: ECMA-48 §5.4 (colours, cursor moves, erase)
+_ANSI = re.compile(rb"\x1b\[[0-9;?]*[@-~]")
+
+
+class Unreadable(Exception):
+    """The file cannot be read as a log; the message says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunk:
+    """Some whole lines of a log. *complete* is false if the last of them has no line end (cut off)."""
+
+    text: bytes  # without colour codes
+    first_line: int  # 1-based number of the first line
+    offset: int  # of the first byte in the (unpacked) file
+    complete: bool
+    removed: tuple[tuple[int, int], ...] = field(default=())  # (position in text, bytes taken out before it)
+
+    def raw_offset(self, position: int) -> int:
+        """Where *position* of the text stood in the file."""
+        index = bisect.bisect_right(self.removed, (position, 1 << 62)) - 1
+        return self.offset + position + (self.removed[index][1] if index >= 0 else 0)
+
+
+def chunks(path: Path) -> Iterator[Chunk]:
+    """The file in order, a few lines first and then in larger pieces. Raises Unreadable."""
+    line, offset = 1, 0
+    for raw, complete in _pieces(path):
+        text, removed = _plain(raw)
+        yield Chunk(text=text, first_line=line, offset=offset, complete=complete, removed=removed)
+        line += raw.count(b"\n")
+        offset += len(raw)
+
+
+def head(path: Path, size: int) -> bytes:
+    """The first *size* bytes, unpacked."""
+    with _opened(path) as file:
+        return _read(file, size, path)
+
+
+def _pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
+    """(whole lines, does the last one end) until the end of the file."""
+    size, rest = FIRST_CHUNK_BYTES, b""
+    with _opened(path) as file:
+        while block := _read(file, size, path):
+            size = min(2 * size, CHUNK_BYTES)
+            rest += block
+            cut = rest.rfind(b"\n") + 1
+            if not cut and len(rest) >= LINE_BYTES:
+                cut = rest.rfind(b"\r") + 1 or len(rest)  # a run of progress bars is one line without end
+            if cut:
+                yield rest[:cut], True
+                rest = rest[cut:]
+    if rest:
+        yield rest, False
+
+
+def _plain(raw: bytes) -> tuple[bytes, tuple[tuple[int, int], ...]]:
+    if b"\x1b" not in raw:
+        return raw, ()
+    removed, total = [], 0
+    for match in _ANSI.finditer(raw):
+        start = match.start() - total
+        total += match.end() - match.start()
+        removed.append((start, total))
+    return _ANSI.sub(b"", raw), tuple(removed)
+
+
+def _opened(path: Path) -> BinaryIO:
+    if path.is_dir():
+        raise Unreadable("a directory stands there; expected a log file")
+    if path.is_symlink() and not path.exists():
+        raise Unreadable("the symbolic link leads nowhere")
+    try:
+        if path.exists() and not path.is_file():
+            raise Unreadable("neither a file nor a link to one; expected a log file")
+        file = open(path, "rb")  # noqa: SIM115 (closed by the caller's with)
+    except (OSError, ValueError) as error:
+        raise Unreadable(getattr(error, "strerror", None) or str(error)) from error
+    magic = file.read(4)
+    file.seek(0)
+    if magic.startswith(_GZIP):
+        return gzip.GzipFile(fileobj=file)
+    if magic == _ZSTD:
+        return _zstd(file)
+    return file
+
+
+def _zstd(file: BinaryIO) -> BinaryIO:
+    try:
+        from compression import zstd  # Python 3.14 and later
+
+        return zstd.ZstdFile(file)
+    except ImportError:
+        pass
+    try:
+        import zstandard
+    except ImportError as error:
+        file.close()
+        raise Unreadable("packed with zstd; try pip install zstandard, or unpack it first") from error
+    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True)
+
+
+def _read(file: BinaryIO, size: int, path: Path) -> bytes:
+    try:
+        return file.read(size)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise Unreadable(f"cannot be read to its end: {error}") from error
+    except Exception as error:
+        if type(error).__name__ == "ZstdError":  # the library that raises it is imported only where needed
+            raise Unreadable(f"cannot be unpacked: {error}") from error
+        raise

@@ -1,0 +1,456 @@
+"""What a log says: which dialect it is, its steps, its throughput over all devices, or why there is none.
+
+Nothing here starts anything or asks the time: the same bytes give the same reading.
+"""
+
+import bisect
+import math
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evalsuite import dialect as dialects_room
+from evalsuite import failures, merging, window
+from evalsuite.dialect import Dialect, Line
+from evalsuite.logfile import Chunk, Unreadable, chunks
+from evalsuite.model import Case, Finding, Protocol, Status, Step, Throughput
+from evalsuite.records import Extractor, Record, count, matches, number, positive, rate_of, whole
+from evalsuite.store import Log
+
+DISAGREE = 0.02  # between the log's own final figure and ours
+SNIFF_BYTES = 1 << 18  # how much is looked at behind the first line that fits
+FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
+# the header of our own reference workloads, whatever dialect they print in
+_HEADER = Line(
+    pattern=rb"reference workload: [^\r\n]*?\bbatch_per_device=(?P<batch_per_device>\d+) processes=(?P<devices>\d+)",
+    sample=b"reference workload: framework=mxnet version=1.9.1 model=resnet50_v1.5 batch_per_device=8 processes=2",
+    source="evalsuite adapters/workloads/common.py, announce_case()",
+)
+QUIET_CHUNKS = 4  # so many chunks behind the last step, and at the end, are searched for a failure
+MARGIN_STEPS = 20  # read so much further than the window: other ranks print the same step a little later
+MAX_RECORDS = 200_000  # a log whose step number never grows must not fill the memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One log, or the logs of one run, as numbers."""
+
+    dialect: str | None
+    framework: str | None
+    model: str | None
+    scope: str | None  # whose rate the log prints: "global" or "per_device"
+    status: Status
+    reason: str = ""
+    steps: tuple[Step, ...] = ()
+    throughput: Throughput | None = None
+    reported_final: float | None = None  # the log's own summary figure, over all devices
+    unit: str | None = None
+    steps_reported: int = 0
+    total_devices: int | None = None
+    batch_per_device: float | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+def read_run(
+    logs: Sequence[Log],
+    case: Case,
+    dialect: str | None = None,
+    *,
+    scope: str | None = None,
+    dialects: Mapping[str, Dialect] | None = None,
+) -> Reading:
+    """The run of *case* whose processes wrote *logs*. *dialect* is the one its recipe names; else it is found."""
+    known = merging.Facts(
+        devices=case.total_devices,
+        nodes=case.nodes,
+        batch_per_device=case.batch_per_device,
+        model=case.model,
+    )
+    paths = [log.path for log in logs]
+    arrivals = [_arrivals(log.arrivals) for log in logs]
+    return _read(paths, arrivals, known, case.protocol, dialect, scope, dialects)
+
+
+def read_file(
+    path: Path,
+    *,
+    dialect: str | None = None,
+    devices: int | None = None,
+    batch_per_device: float | None = None,
+    protocol: Protocol | None = None,
+    scope: str | None = None,
+    dialects: Mapping[str, Dialect] | None = None,
+) -> Reading:
+    """The log at *path*; what it does not say of devices and batch is taken from the arguments."""
+    known = merging.Facts(devices=devices, batch_per_device=batch_per_device)
+    return _read([Path(path)], [None], known, protocol or Protocol(), dialect, scope, dialects)
+
+
+def sniffed(path: Path, dialects: Iterable[Dialect]) -> list[Dialect]:
+    """The dialects that fit the log best: none, one, or several equally. Raises Unreadable."""
+    dialects = tuple(dialects)
+    text, found, wanted = b"", [], None
+    for chunk in chunks(path):
+        text = (text + chunk.text)[-2 * SNIFF_BYTES :]
+        found = dialects_room.sniff(text, dialects) or found
+        if found and wanted is None:
+            wanted = chunk.offset + len(chunk.text) + SNIFF_BYTES
+        if wanted is not None and chunk.offset + len(chunk.text) >= wanted:
+            break
+        if wanted is None:
+            text = text[-(1 << 14) :]
+    return found
+
+
+def _read(
+    paths: Sequence[Path],
+    arrivals: Sequence[Callable | None],
+    known: merging.Facts,
+    protocol: Protocol,
+    name: str | None,
+    scope: str | None,
+    dialects: Mapping[str, Dialect] | None,
+) -> Reading:
+    dialects = dialects_room.discover() if dialects is None else dialects
+    try:
+        spoken = _dialect(paths, name, dialects)
+        if isinstance(spoken, Reading):
+            return spoken
+        scans = [_scanned(path, spoken, known, protocol, scope) for path in paths]
+    except Unreadable as error:
+        return _unrecognised(f"{error}")
+    return _reading(scans, arrivals, spoken, known, protocol, scope)
+
+
+def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect | Reading:
+    if name is not None:
+        return dialects_room.chosen(name, dialects)
+    for path in paths:
+        found = sniffed(path, dialects.values())
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = " and ".join(dialect.name for dialect in found)
+            return _unrecognised(f"{names} fit this log equally well; say which with --dialect")
+    return _silent(paths)
+
+
+def _silent(paths: Sequence[Path]) -> Reading:
+    """The reading of logs in which no dialect finds a line."""
+    if not paths:
+        return _unrecognised("there is no log")
+    nothing = True
+    for path in paths:
+        quiet = _Quiet(None)
+        for chunk in chunks(path):
+            quiet.add(chunk)
+            nothing = False
+        failure = failures.failure(quiet.lines())
+        if failure:
+            return replace(_unrecognised(failure.reason), status="failed")
+    if nothing:
+        return _unrecognised("the log is empty")
+    return _unrecognised("no known dialect fits any of its lines; `evalsuite dialects --explain` shows why")
+
+
+def _unrecognised(reason: str) -> Reading:
+    return Reading(dialect=None, framework=None, model=None, scope=None, status="unrecognised", reason=reason)
+
+
+# one pass over a file
+
+
+class _Scan:
+    """What one pass over a file finds: records until the window is full, then only how many more there are."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.records: list[Record] = []
+        self.uncollected = 0  # step lines behind the window
+        self.facts: dict[str, bytes | float] = {}
+        self.finals: list[float] = []
+        self.ended = False
+        self.lines = 0
+        self.cut_line: int | None = None  # in whose middle the file ends
+        self._extractor = Extractor(dialect)
+        self._full = False
+        self._checked = 0
+        self._quiet = _Quiet(dialect)
+
+    def add(self, chunk: Chunk, full: Callable[["_Scan"], bool]) -> None:
+        text = chunk.text
+        if self._full:
+            self.uncollected += count(text, self.dialect)
+        else:
+            self._collect(chunk, full)
+        if chunk.offset < FACT_BYTES:
+            self._collect_facts(text)
+        for match, line in matches(text, self.dialect.final):
+            fields = line.read(match)
+            if fields is not None and (rate := rate_of(fields)) is not None and _whole(match, chunk):
+                self.finals.append(rate)
+        self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
+        self._quiet.add(chunk)
+        self.lines = chunk.first_line + text.count(b"\n") - (1 if chunk.complete else 0)
+        self.cut_line = None if chunk.complete else self.lines
+
+    @property
+    def after(self) -> list[tuple[int, bytes]]:
+        """The lines behind the last sign of training."""
+        return self._quiet.lines()
+
+    def _collect(self, chunk: Chunk, full: Callable[["_Scan"], bool]) -> None:
+        self.records += self._extractor.records(chunk)
+        if len(self.records) >= max(1, 2 * self._checked):
+            self._checked = len(self.records)
+            self._full = full(self) or len(self.records) > MAX_RECORDS
+
+    def _collect_facts(self, text: bytes) -> None:
+        for match, line in matches(text, (_HEADER, *self.dialect.facts)):
+            for name, value in (line.read(match) or {}).items():
+                if value is not None:
+                    self.facts.setdefault(name, value)
+
+
+class _Quiet:
+    """The text behind the last sign of training: its first and last pieces, in bounded memory."""
+
+    def __init__(self, dialect: Dialect | None) -> None:
+        self._signs: tuple[Line, ...] = ()
+        if dialect is not None:
+            self._signs = (*dialect.step, *dialect.final, *dialect.evaluation, *dialect.end)
+        self._first: list[tuple[int, bytes]] = []
+        self._last: deque[tuple[int, bytes]] = deque(maxlen=QUIET_CHUNKS)
+
+    def add(self, chunk: Chunk) -> None:
+        sign = max((_last_match(chunk.text, line) for line in self._signs), default=-1)
+        if sign >= 0:
+            self._first.clear()
+            self._last.clear()
+        begin = chunk.text.find(b"\n", sign) + 1 if sign >= 0 else 0
+        if sign >= 0 and begin == 0:
+            return  # the sign stands in the last line
+        piece = (chunk.first_line + chunk.text.count(b"\n", 0, begin), chunk.text[begin:])
+        (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(piece)
+
+    def lines(self) -> list[tuple[int, bytes]]:
+        pieces = (*self._first, *self._last)
+        return [
+            (number, part)
+            for first, text in pieces
+            for number, line in enumerate(text.split(b"\n"), first)
+            for part in line.split(b"\r")
+            if part
+        ]
+
+
+def _last_match(text: bytes, line: Line) -> int:
+    """Where *line* stands last in *text*; -1 if nowhere."""
+    if line.literal not in text:
+        return -1
+    if not line.literal:
+        return max((match.start() for match in line.compiled.finditer(text)), default=-1)
+    at = text.rfind(line.literal)
+    while at >= 0 and line.compiled.match(text, at) is None:
+        at = text.rfind(line.literal, 0, at)
+    return at
+
+
+def _whole(match: "re.Match[bytes]", chunk: Chunk) -> bool:
+    """False if the file ends inside this match, so that its last number may lack digits."""
+    return chunk.complete or match.end() < len(chunk.text)
+
+
+def _scanned(path: Path, dialect: Dialect, known: merging.Facts, protocol: Protocol, scope: str | None) -> _Scan:
+    longer = replace(protocol, measured_steps=protocol.measured_steps + MARGIN_STEPS)
+
+    def full(scan: _Scan) -> bool:
+        found = merging.merged([scan.records], dialect, _facts(known, scan.facts), scope=scope)
+        span = window.span(found.steps, longer, warmed_up=dialect.warmed_up)
+        return span is not None and span.complete
+
+    scan = _Scan(dialect)
+    for chunk in chunks(path):
+        scan.add(chunk, full)
+    return scan
+
+
+# from what was found to a reading
+
+
+def _reading(
+    scans: Sequence[_Scan],
+    arrivals: Sequence[Callable | None],
+    dialect: Dialect,
+    known: merging.Facts,
+    protocol: Protocol,
+    scope: str | None,
+) -> Reading:
+    said: dict[str, bytes | float] = {}
+    for scan in scans:
+        said = {**scan.facts, **said}
+    facts = _facts(known, said)
+    found = merging.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=scope)
+    measured, complete = window.throughput(
+        found.steps,
+        unit=dialect.unit,
+        protocol=protocol,
+        warmed_up=dialect.warmed_up,
+        trust_stamps=dialect.trust_stamps,
+    )
+    final = _final(scans, dialect, facts)
+    if measured is None and final is not None:
+        measured = Throughput(items_per_s=final, unit=dialect.unit, method="final figure", window=None)
+    status, reason = _status(scans, dialect, found, measured, complete, protocol)
+    findings = (*found.findings, *_contradictions(known, said), *_final_findings(measured, final))
+    return Reading(
+        dialect=dialect.name,
+        framework=dialect.framework,
+        model=known.model or facts.model or dialect.model,
+        scope="global" if found.scope == "global" else "per_device",
+        status=status,
+        reason=reason,
+        steps=found.steps,
+        throughput=measured,
+        reported_final=final,
+        unit=dialect.unit,
+        steps_reported=len(found.steps) + sum(scan.uncollected for scan in scans) // max(1, found.printers),
+        total_devices=facts.devices,
+        batch_per_device=_batch_per_device(facts),
+        findings=findings,
+    )
+
+
+def _status(
+    scans: Sequence[_Scan],
+    dialect: Dialect,
+    found: merging.Merged,
+    measured: Throughput | None,
+    complete: bool,
+    protocol: Protocol,
+) -> tuple[Status, str]:
+    ended = any(scan.ended for scan in scans)
+    failure = next((hit for scan in scans if (hit := failures.failure(scan.after))), None)
+    cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
+    if failure is not None and not ended:
+        return "failed", failure.reason
+    if not found.steps and measured is None:
+        return "unrecognised" if failure is None else "failed", f"no line of the dialect {dialect.name} was found"
+    if cut is not None and not ended:
+        return "incomplete", f"the log ends in the middle of line {cut}"
+    if dialect.end and not ended:
+        return "incomplete", f"the log has no end: {dialect.title} prints one"
+    if measured is None:
+        return ("ok" if complete else "partial"), _missing(found, dialect)
+    if not complete:
+        return "partial", _too_short(found.steps, protocol)
+    return "ok", ""
+
+
+def _too_short(steps: Sequence[Step], protocol: Protocol) -> str:
+    trained = steps[-1].index if steps else 0
+    wanted = f"{protocol.warmup_steps} + {protocol.measured_steps} steps are wanted"
+    return f"{len(steps)} reports up to step {trained}; {wanted}"
+
+
+def _missing(found: merging.Merged, dialect: Dialect) -> str:
+    """Which option would bring the printed figures to a throughput of the whole job."""
+    if found.scope != "global" and any(True for _ in found.steps):
+        return "the log prints the figure of one device and not how many there are: say --devices"
+    return "the log prints times and not how much was trained in them: say --batch-per-device and --devices"
+
+
+def _final(scans: Sequence[_Scan], dialect: Dialect, facts: merging.Facts) -> float | None:
+    last = next((scan.finals[-1] for scan in scans if scan.finals), None)
+    if last is None or dialect.final_scope == "global":
+        return last
+    return None if facts.devices is None else last * facts.devices
+
+
+def _final_findings(measured: Throughput | None, final: float | None) -> Iterator[Finding]:
+    if measured is None or final is None or abs(final / measured.items_per_s - 1) <= DISAGREE:
+        return
+    percent = f"{100 * (final / measured.items_per_s - 1):+.1f}"
+    yield Finding(
+        code="final_disagrees",
+        severity="flag",
+        text=f"the log's own final figure is {final:.2f} {measured.unit}, the window gives "
+        f"{measured.items_per_s:.2f}: {percent} %.",
+        values=(("final", f"{final:.2f}"), ("value", f"{measured.items_per_s:.2f}"), ("percent", percent)),
+    )
+
+
+# batch and devices
+
+
+def _facts(known: merging.Facts, said: Mapping[str, bytes | float]) -> merging.Facts:
+    """What is known from outside, completed by what the log says."""
+    devices = known.devices or _devices(said)
+    accumulation = positive(said.get("accumulation")) or 1.0
+    batch = known.batch_per_device
+    printed = positive(said.get("batch_per_device"))
+    if batch is None and printed is not None:
+        batch = printed * accumulation
+    whole_job = None if known.batch_per_device and devices else positive(said.get("global_batch"))
+    model = said.get("model")
+    return replace(
+        known,
+        devices=devices,
+        nodes=known.nodes or whole(said.get("nodes")),
+        batch_per_device=batch,
+        global_batch=whole_job,
+        items_per_batch=positive(said.get("items_per_batch")) or 1.0,
+        model=known.model or (model.decode("utf-8", "replace") if isinstance(model, bytes) else model),
+    )
+
+
+def _devices(said: Mapping[str, bytes | float]) -> int | None:
+    if positive(said.get("devices")):
+        return whole(said["devices"])
+    nodes, each = whole(said.get("nodes")), whole(said.get("devices_per_node"))
+    return (nodes or 1) * each if each else None
+
+
+def _batch_per_device(facts: merging.Facts) -> float | None:
+    if facts.batch_per_device is not None or facts.global_batch is None or facts.devices is None:
+        return facts.batch_per_device
+    return facts.global_batch / facts.devices
+
+
+def _contradictions(known: merging.Facts, said: Mapping[str, bytes | float]) -> Iterator[Finding]:
+    own = _facts(merging.Facts(), said)
+    pairs = (
+        ("devices", known.devices, own.devices),
+        ("batch_per_device", known.batch_per_device, _batch_per_device(own)),
+    )
+    for what, given, printed in pairs:
+        if given is not None and printed is not None and not math.isclose(given, printed):
+            yield Finding(
+                code="contradicts_log",
+                severity="flag",
+                text=f"{what} is said to be {given:g}, and the log says {printed:g}.",
+                values=(("what", what), ("given", f"{given:g}"), ("printed", f"{printed:g}")),
+            )
+
+
+# arrival times
+
+
+def _arrivals(path: Path) -> Callable[[int], float | None] | None:
+    """When the byte before an offset of the log arrived: the first chunk that reaches so far. None: no record."""
+    try:
+        rows = path.read_bytes().splitlines()[1:]
+    except OSError:
+        return None
+    pairs = [row.split(b",") for row in rows]
+    known = [(whole(pair[0]), number(pair[1])) for pair in pairs if len(pair) == 2]
+    table = [(end, at) for end, at in known if end is not None and at is not None]
+    ends = [end for end, _ in table]
+
+    def arrival(end: int) -> float | None:
+        index = bisect.bisect_left(ends, end)
+        return table[index][1] if index < len(table) else None
+
+    return arrival if table else None

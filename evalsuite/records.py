@@ -1,0 +1,242 @@
+"""From lines to records: each match of a dialect's step line, brought to plain numbers.
+
+A record says what one printer said in one line. Which records belong together is for `merging` to find out.
+"""
+
+import calendar
+import math
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from evalsuite.dialect import Dialect, Line
+from evalsuite.logfile import Chunk
+
+HALF_DAY_S = 43_200
+DAY_S = 86_400
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """One report as one printer printed it. Times are per report or per step, as their names say."""
+
+    line: int
+    end: int  # offset just behind the line in the file, for the arrival time
+    rank: str | None = None
+    epoch: int | None = None
+    step: int | None = None  # as printed
+    of: int | None = None
+    interval: float | None = None
+    rate: float | None = None  # items per second, of whomever the dialect says
+    steps_per_s: float | None = None
+    step_s: float | None = None
+    report_s: float | None = None
+    mean_s: float | None = None
+    elapsed_s: float | None = None
+    items: float | None = None
+    consumed: float | None = None
+    loss: float | None = None
+    stamp_s: float | None = None
+    global_batch: float | None = None
+    gap: bool = False  # evaluation, or another pause of training, since the record before
+
+    @property
+    def key(self) -> tuple[int, int] | None:
+        """Where in the training this is; None where the line has no number."""
+        if self.step is None and self.epoch is None:
+            return None
+        return (self.epoch or 0, self.step or 0)
+
+
+class Extractor:
+    """Takes the records out of the chunks of one file, one after the other."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._paused = False  # an evaluation line has been seen since the last record
+
+    def records(self, chunk: Chunk) -> list[Record]:
+        """Those of *chunk*, in the order of the file. Numbers that are no numbers (nan, None) are absent."""
+        text, found, line, seen = chunk.text, [], chunk.first_line, 0
+        pauses = [match.start() for match, _ in matches(text, self._dialect.evaluation)]
+        for match, kind in matches(text, self._dialect.step):
+            if not chunk.complete and match.end() == len(text):
+                break  # cut off inside: its last number may lack digits
+            fields = kind.read(match)
+            if fields is None:
+                continue
+            line += text.count(b"\n", seen, match.start())
+            paused = self._paused or any(seen <= at < match.start() for at in pauses)
+            seen, self._paused = match.start(), False
+            found.append(_record(fields, text, match, chunk, line, paused))
+        self._paused = self._paused or any(at >= seen for at in pauses)
+        return found
+
+
+def count(text: bytes, dialect: Dialect) -> int:
+    """How many step lines *text* holds: what is done once the window is known, as fast as it can be."""
+    return sum(_count(text, line) for line in dialect.step)
+
+
+def number(value: bytes | float | None) -> float | None:
+    """`b"5,868"` → 5868.0; None for what is no finite number (`nan`, `None`, ``)."""
+    if value is None or isinstance(value, bool):
+        return None
+    try:
+        found = float(value.replace(b",", b"")) if isinstance(value, bytes) else float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def whole(value: bytes | float | None) -> int | None:
+    found = number(value)
+    return None if found is None or abs(found) > 1e18 else int(found)
+
+
+def _record(fields: Mapping, text: bytes, match: "re.Match[bytes]", chunk: Chunk, line: int, gap: bool) -> Record:
+    lead = text[_line_start(text, match.start()) : match.start()]
+    end = text.find(b"\n", match.end())
+    rank = fields.get("rank")
+    return Record(
+        line=line,
+        end=chunk.raw_offset(len(text) if end < 0 else end + 1),
+        rank=printer(lead) if rank is None else _text(rank),
+        epoch=whole(fields.get("epoch")),
+        step=whole(fields.get("step")),
+        of=whole(fields.get("of")),
+        interval=_interval(fields),
+        rate=rate_of(fields),
+        steps_per_s=positive(fields.get("steps_per_s")),
+        step_s=_seconds(fields, "seconds", "ms", "us"),
+        report_s=_seconds(fields, "report_s", "report_ms"),
+        mean_s=positive(fields.get("mean_s")),
+        elapsed_s=_seconds(fields, "elapsed_s", "elapsed_ms"),
+        items=positive(fields.get("items")),
+        consumed=number(fields.get("consumed")),
+        loss=number(fields.get("loss")),
+        stamp_s=_stamp(fields, lead),
+        global_batch=positive(fields.get("global_batch")),
+        gap=gap,
+    )
+
+
+def positive(value: bytes | float | None) -> float | None:
+    """The number, if it can be a rate or a time: above zero (D01), and of this world."""
+    found = number(value)
+    return found if found is not None and 1e-9 < found < 1e15 else None
+
+
+def _interval(fields: Mapping) -> float | None:
+    if fields.get("interval") is not None:
+        return positive(fields["interval"])
+    since, step = number(fields.get("since")), number(fields.get("step"))
+    return step - since if since is not None and step is not None and step > since else None
+
+
+def rate_of(fields: Mapping) -> float | None:
+    """Items per second, as the printer says."""
+    thousands = positive(fields.get("rate_k"))
+    return 1000 * thousands if thousands is not None else positive(fields.get("rate"))
+
+
+_SECONDS = {"ms": 1e-3, "us": 1e-6, "report_ms": 1e-3, "elapsed_ms": 1e-3}
+
+
+def _seconds(fields: Mapping, *names: str) -> float | None:
+    for name in names:
+        found = positive(fields.get(name))
+        if found is not None:
+            return found * _SECONDS.get(name, 1.0)
+    return None
+
+
+def _text(value: bytes | float) -> str:
+    return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
+
+
+# who prints: the prefixes of launchers
+
+# [1,3]<stdout>:…                 Open MPI --tag-output, horovodrun in MPI mode
+# [3]<stdout>:…                   horovodrun with Gloo
+# 3: …                            srun --label
+# [rank3]:… [default3]:… [trainer3|3]:   torchrun --tee, PyTorch's own rank tag
+_PRINTER = re.compile(
+    rb"\[\d+,(?P<mpi>\d+)\]<std(?:out|err)>:?|\[(?P<gloo>\d+)\]<std(?:out|err)>:?"
+    rb"|\[(?:rank|default|trainer|worker)[ _]?(?P<torch>\d+)(?:\|\d+)?\]:?|^\s*(?P<srun>\d+): "
+)
+
+
+def printer(lead: bytes) -> str | None:
+    """The rank in what a launcher wrote before the line; the last one, where one line follows another's bar."""
+    found = None
+    for match in _PRINTER.finditer(lead):
+        found = match
+    return None if found is None else next(group for group in found.groups() if group is not None).decode()
+
+
+# when it was printed
+
+_DATE = rb"(?P<y>\d{4})[-/](?P<mo>\d\d)[-/](?P<d>\d\d)[ T]"
+_CLOCK = rb"(?P<h>\d\d):(?P<mi>\d\d):(?P<s>\d\d(?:[.,]\d{1,9})?)"
+# 2023-08-04 05:50:24.058929 · 2020-07-10 18:52:50,644 · 2023/07/28 07:14:48
+_DATED = re.compile(_DATE + _CLOCK)
+# I0917 12:01:18.520732: glog and absl, which print no year
+_GLOG = re.compile(rb"\b[IWEF](?P<mo>\d\d)(?P<d>\d\d) " + _CLOCK)
+# 16:38:39 alone: the day is not said
+_TIME_OF_DAY = re.compile(rb"(?<![\d:])" + _CLOCK + rb"(?![\d:])")
+_LEAP_YEAR = 2020  # any leap year serves where none is printed: only differences are used
+
+
+def stamp_s(text: bytes) -> float | None:
+    """The last date and time in *text*, as seconds of a fixed origin; None if there is none."""
+    for pattern in (_DATED, _GLOG, _TIME_OF_DAY):
+        found = deque(pattern.finditer(text), maxlen=1)
+        if found:
+            return _seconds_of(found[0].groupdict())
+    return None
+
+
+def _stamp(fields: Mapping, lead: bytes) -> float | None:
+    if fields.get("unix_s") is not None:
+        return number(fields["unix_s"])
+    if fields.get("unix_ms") is not None:
+        milliseconds = number(fields["unix_ms"])
+        return None if milliseconds is None else milliseconds / 1000
+    stamp = fields.get("stamp")
+    return stamp_s(stamp if isinstance(stamp, bytes) else lead) if stamp or lead else None
+
+
+def _seconds_of(parts: Mapping[str, bytes]) -> float | None:
+    month, day = int(parts.get("mo") or 1), int(parts.get("d") or 1)
+    hour, minute = int(parts["h"]), int(parts["mi"])
+    second = float(parts["s"].replace(b",", b"."))
+    year = int(parts.get("y") or _LEAP_YEAR)
+    if not (year >= 1970 and 1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
+        return None
+    days = calendar.timegm((year, month, day, 0, 0, 0))
+    return days + 3600 * hour + 60 * minute + second
+
+
+def _line_start(text: bytes, position: int) -> int:
+    start = text.rfind(b"\n", 0, position) + 1
+    return max(start, text.rfind(b"\r", start, position) + 1)
+
+
+def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[bytes]", Line]]:
+    """Where any of *lines* stands in *text*, in order."""
+    present = [line for line in lines if line.literal in text]
+    if len(present) == 1:
+        yield from ((match, present[0]) for match in present[0].compiled.finditer(text))
+        return
+    found = [(match, line) for line in present for match in line.compiled.finditer(text)]
+    yield from sorted(found, key=lambda pair: pair[0].start())
+
+
+def _count(text: bytes, line: Line) -> int:
+    if line.literal not in text:
+        return 0
+    if line.fields is None:
+        return len(line.counting.findall(text))
+    return sum(1 for match in line.compiled.finditer(text) if line.fields(match) is not None)

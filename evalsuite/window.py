@@ -1,0 +1,274 @@
+"""The window: which steps are measured, and what they make as a number (REPORT.md §4).
+
+The first steps are thrown away, the next ones are measured, and the value is items ÷ time. Which clock tells
+the time, in this order: stamps printed in the log with fractions of a second; the arrival of the lines; the
+script's own step times. Where only rates are printed, their harmonic mean is the value. What is not the value
+is a cross-check, and a difference beyond 2 % is a finding.
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.model import Finding, Protocol, Step, Throughput, Window
+
+DISAGREE = 0.02  # above this two clocks do not tell the same story (REPORT.md §4)
+DRIFT = 0.05  # D10
+COARSE_STEPS = 100  # logs that print this rarely lose their first report instead of the first 20 steps
+COARSE_REPORTS = 5  # "the following hundreds": DLPerf trains 600 steps, prints every 100, drops the first
+BURST_SHARE = 0.05  # a line that follows the one before within this share of a step came in the same write
+BURSTY = 1 / 3  # share of such lines above which arrival says when the buffer was full, not when a step ended
+
+STAMPS, ARRIVALS, TIMES, RATES = "log stamps", "arrival times", "step times", "harmonic mean of rates"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """The reports of a window, and the report before them, whose end is where the window begins."""
+
+    before: Step | None
+    reports: tuple[Step, ...]
+    complete: bool  # as long as the protocol asks, after as much warm-up
+
+    @property
+    def steps(self) -> int:
+        return sum(step.steps for step in self.reports)
+
+    @property
+    def intervals(self) -> tuple[tuple[Step, Step], ...]:
+        """(report before, report) for each report that has one before it."""
+        steps = ((self.before,) if self.before else ()) + self.reports
+        return tuple(itertools.pairwise(steps))
+
+
+def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False) -> Span | None:
+    """The reports to measure; None if there is none. Steps are thrown away by their number in the training.
+
+    *warmed_up*: the script has thrown its warm-up away before the first line. A log too short for the
+    protocol gives what it has after as much warm-up as leaves half of it.
+    """
+    if not steps:
+        return None
+    origin = steps[0].index - steps[0].steps if warmed_up else 0
+    skip = origin if warmed_up else protocol.warmup_steps
+    coarse = statistics.median_low([step.steps for step in steps]) >= COARSE_STEPS
+    first = next((i for i, step in enumerate(steps) if step.index - step.steps >= skip), None)
+    for begin in (first or 1, first):  # with the end of a report to begin at, if that leaves enough
+        chosen = () if begin is None else _take(steps[begin:], protocol.measured_steps, coarse)
+        if sum(step.steps for step in chosen) >= protocol.measured_steps:
+            return Span(before=steps[begin - 1] if begin else None, reports=chosen, complete=True)
+    return _short(steps, first, warmed_up)
+
+
+def throughput(
+    steps: Sequence[Step],
+    *,
+    unit: str,
+    protocol: Protocol,
+    warmed_up: bool = False,
+    trust_stamps: bool = True,
+) -> tuple[Throughput | None, bool]:
+    """(*steps* turned into a number, was the window as long as asked). None where no clock and no rate tells it."""
+    chosen = span(steps, protocol, warmed_up=warmed_up)
+    if chosen is None:
+        return None, False
+    findings: list[Finding] = []
+    by_stamp = _by_clock(chosen, lambda step: step.stamp_s) if trust_stamps and _fine(steps) else None
+    by_arrival = _by_arrival(chosen, findings)
+    printed, printed_as = _printed(chosen)
+    candidates = ((by_stamp, STAMPS), (by_arrival, ARRIVALS), (printed, printed_as))
+    value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
+    if value is None:
+        return None, chosen.complete
+    findings += _disagreements(value, method, candidates)
+    findings += _drift(chosen, method)
+    return _throughput(chosen, value, method, unit, printed, by_arrival, findings), chosen.complete
+
+
+def _from_start(step: Step) -> bool:
+    """Does this report reach back to the first step of the run? Then start-up is inside it."""
+    return step.index - step.steps <= 0
+
+
+def _take(steps: Sequence[Step], wanted: int, coarse: bool) -> tuple[Step, ...]:
+    if coarse:
+        return tuple(steps[: max(COARSE_REPORTS, math.ceil(wanted / max(1, steps[0].steps)))]) if steps else ()
+    taken, total = [], 0
+    for step in steps:
+        if total >= wanted:
+            break
+        taken.append(step)
+        total += step.steps
+    return tuple(taken)
+
+
+def _short(steps: Sequence[Step], first: int | None, warmed_up: bool) -> Span:
+    """What a log too short for the protocol can give: all but its first steps, never less than half of it."""
+    half = len(steps) // 2
+    begin = min(first if first is not None else half, half)
+    if begin == 0 and len(steps) > 1 and not warmed_up and _from_start(steps[0]):
+        begin = 1  # start-up and compilation are inside the first report
+    return Span(before=steps[begin - 1] if begin else None, reports=tuple(steps[begin:]), complete=False)
+
+
+# the clocks
+
+
+def _by_clock(chosen: Span, at: Callable[[Step], float | None]) -> float | None:
+    """Items ÷ time between reports; pauses of the training (evaluation, end of an epoch) are left out of both."""
+    items = seconds = 0.0
+    for before, step in _trained(chosen):
+        begin, end = at(before), at(step)
+        if begin is None or end is None or step.items is None:
+            return None
+        items += step.items
+        seconds += end - begin
+    return items / seconds if seconds > 0 and items > 0 else None
+
+
+def _trained(chosen: Span) -> list[tuple[Step, Step]]:
+    return [(before, step) for before, step in chosen.intervals if not step.after_pause]
+
+
+def _by_arrival(chosen: Span, findings: list[Finding]) -> float | None:
+    value = _by_clock(chosen, lambda step: step.arrival_s)
+    if value is None:
+        return None
+    gaps = [step.arrival_s - before.arrival_s for before, step in _trained(chosen)]
+    together = sum(gap < BURST_SHARE * statistics.fmean(gaps) for gap in gaps)
+    if together <= BURSTY * len(gaps) and len(gaps) >= 2:
+        return value
+    findings.append(
+        Finding(
+            code="arrivals_bursty",
+            severity="note",
+            text=f"{together} of {len(gaps)} lines arrived together with the line before: the script writes its log "
+            "in blocks, so arrival times are not used.",
+            values=(("together", str(together)), ("lines", str(len(gaps)))),
+        )
+    )
+    return None
+
+
+def _fine(steps: Sequence[Step]) -> bool:
+    """Do the stamps have fractions of a second? Whole seconds are too coarse for a window of some seconds."""
+    return any(step.stamp_s is not None and step.stamp_s % 1 for step in steps)
+
+
+def _printed(chosen: Span) -> tuple[float | None, str]:
+    """The script's own figure over the window, from its step times or else its rates."""
+    steps = chosen.reports
+    if all(step.items is not None and step.seconds is not None for step in steps):
+        seconds = math.fsum(step.seconds for step in steps)
+        return math.fsum(step.items for step in steps) / seconds, TIMES
+    rated = [step for step in steps if step.items_per_s is not None]
+    if len(rated) < max(1, len(steps) // 2):
+        return None, ""
+    return sum(step.steps for step in rated) / math.fsum(step.steps / step.items_per_s for step in rated), RATES
+
+
+# what a reader must know
+
+
+def _disagreements(value: float, method: str, candidates: Sequence[tuple[float | None, str]]) -> list[Finding]:
+    found = []
+    for other, name in candidates:
+        if other is None or name == method or abs(other / value - 1) <= DISAGREE:
+            continue
+        found.append(
+            Finding(
+                code="clock_disagrees",
+                severity="flag",
+                text=f"{name} give {other:.2f} items/s and {method} {value:.2f}: {100 * (other / value - 1):+.1f} %.",
+                values=(
+                    ("method", method),
+                    ("value", f"{value:.2f}"),
+                    ("other_method", name),
+                    ("other", f"{other:.2f}"),
+                    ("percent", f"{100 * (other / value - 1):+.1f}"),
+                ),
+            )
+        )
+    return found
+
+
+def _drift(chosen: Span, method: str) -> list[Finding]:
+    """D10: the first third of the window against the last."""
+    rates = [rate for rate in _rates(chosen, method) if rate]
+    third = len(rates) // 3
+    if third < 3:
+        return []
+    first, last = statistics.harmonic_mean(rates[:third]), statistics.harmonic_mean(rates[-third:])
+    if abs(last / first - 1) <= DRIFT:
+        return []
+    return [
+        Finding(
+            code="D10",
+            severity="flag",
+            text=f"throughput changes by {100 * (last / first - 1):+.1f} % from the first third of the window to "
+            "the last.",
+            values=(("percent", f"{100 * (last / first - 1):+.1f}"),),
+        )
+    ]
+
+
+def _rates(chosen: Span, method: str) -> list[float | None]:
+    return [1 / seconds if seconds else None for _, seconds in _durations(chosen, method)]
+
+
+def _durations(chosen: Span, method: str) -> list[tuple[Step, float | None]]:
+    """(report, seconds per step in it) by the clock of *method*."""
+    if method in (STAMPS, ARRIVALS):
+        at = (lambda step: step.stamp_s) if method == STAMPS else (lambda step: step.arrival_s)
+        return [(step, _positive(at(step) - at(before)) / step.steps) for before, step in _trained(chosen)]
+    return [(step, _own_duration(step)) for step in chosen.reports]
+
+
+def _own_duration(step: Step) -> float | None:
+    if step.seconds is not None:
+        return step.seconds / step.steps
+    if step.items is not None and step.items_per_s is not None:
+        return step.items / step.items_per_s / step.steps
+    return None if step.items_per_s is None else 1 / step.items_per_s
+
+
+def _positive(seconds: float) -> float:
+    return max(0.0, seconds)
+
+
+def _begin_s(chosen: Span) -> float | None:
+    """When the window began on the run's clock."""
+    if chosen.before is not None:
+        return chosen.before.arrival_s
+    first = chosen.reports[0]
+    return None if first.arrival_s is None or first.seconds is None else first.arrival_s - first.seconds
+
+
+def _throughput(
+    chosen: Span, value: float, method: str, unit: str, printed: float | None, clock: float | None, findings: list
+) -> Throughput:
+    reports = chosen.reports
+    rates = [step.items_per_s for step in reports if step.items_per_s is not None]
+    timed = any(step.items is not None or step.seconds is not None for step in reports)
+    times = [seconds for _, seconds in _durations(chosen, method) if seconds is not None] if timed else []
+    return Throughput(
+        items_per_s=value,
+        unit=unit,
+        method=method,
+        window=Window(
+            first_step=reports[0].index - reports[0].steps + 1,
+            last_step=reports[-1].index,
+            steps=chosen.steps,
+            begin_s=_begin_s(chosen),
+            end_s=reports[-1].arrival_s,
+        ),
+        printed_items_per_s=printed,
+        clock_items_per_s=clock,
+        arithmetic_items_per_s=statistics.fmean(rates) if rates else None,
+        step_time_s=tuple(times),
+        line_first=reports[0].line,
+        line_last=reports[-1].line,
+        findings=tuple(findings),
+    )

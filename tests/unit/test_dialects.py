@@ -1,0 +1,133 @@
+"""Every dialect's declaration holds together."""
+
+import re
+
+import pytest
+
+from evalsuite import dialect as room
+from evalsuite.dialect import Dialect, Line, sniff
+from evalsuite.errors import EvalsuiteError
+
+DIALECTS = room.discover()
+every_dialect = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda dialect: dialect.name)
+
+TOYNET = """
+from evalsuite.dialect import Dialect, Line
+
+DIALECTS = (
+    Dialect(
+        name="toynet",
+        title="ToyNet",
+        framework=None,
+        unit="images/s",
+        scope="per_device",
+        averaging="interval",
+        step=(Line(pattern=rb"toy step (?P<step>\\d+) speed (?P<rate>[\\d.]+)", sample=b"SAMPLE", source="here"),),
+    ),
+)
+"""
+
+
+def user_folder(tmp_path, text):
+    (tmp_path / "toynet.py").write_text(text)
+    return tmp_path
+
+
+@every_dialect
+def test_each_line_matches_its_own_sample_and_names_its_source(dialect):
+    dialect.check()
+
+    assert all(line.source for line in (*dialect.step, *dialect.final, *dialect.evaluation, *dialect.end))
+
+
+@every_dialect
+def test_step_lines_begin_with_literal_text_so_that_the_search_is_fast(dialect):
+    assert all(len(line.literal) >= 2 for line in dialect.step)
+
+
+@every_dialect
+def test_the_literal_of_a_line_stands_in_its_sample(dialect):
+    lines = (*dialect.step, *dialect.final, *dialect.evaluation, *dialect.end, *dialect.facts)
+
+    assert all(line.literal in line.sample for line in lines)
+
+
+@every_dialect
+def test_a_sample_is_found_by_its_own_dialect_alone(dialect):
+    for line in dialect.step:
+        found = sniff(b"noise\n" + line.sample + b"\nnoise\n", DIALECTS.values())
+
+        assert [fit.name for fit in found] == [dialect.name]
+
+
+@every_dialect
+def test_dialects_yield_only_to_dialects_that_exist(dialect):
+    assert set(dialect.yields_to) <= DIALECTS.keys()
+
+
+@every_dialect
+def test_a_unit_is_items_per_second(dialect):
+    assert re.fullmatch(r"[a-z]+/s", dialect.unit)
+
+
+def test_a_dialect_of_the_user_is_found_in_the_folder_given(tmp_path):
+    folder = user_folder(tmp_path, TOYNET.replace("SAMPLE", "toy step 1 speed 2.5"))
+
+    found = room.discover([folder])
+
+    assert found["toynet"].title == "ToyNet"
+    assert found.keys() > DIALECTS.keys()
+
+
+def test_a_user_dialect_that_misses_its_own_sample_is_refused(tmp_path):
+    folder = user_folder(tmp_path, TOYNET)
+
+    with pytest.raises(EvalsuiteError, match="does not match its own sample"):
+        room.discover([folder])
+
+
+def test_a_group_that_means_nothing_is_refused_with_the_list_of_groups(tmp_path):
+    folder = user_folder(tmp_path, TOYNET.replace("P<rate>", "P<speed>").replace("SAMPLE", "toy step 1 speed 2.5"))
+
+    with pytest.raises(EvalsuiteError, match=r"unknown group speed.*the groups are"):
+        room.discover([folder])
+
+
+@pytest.mark.parametrize("text", ["DIALECTS = 3", "x = 1", "raise RuntimeError('no')", "def ("])
+def test_a_module_that_declares_nothing_is_an_error_that_names_the_file(tmp_path, text):
+    folder = user_folder(tmp_path, text)
+
+    with pytest.raises(EvalsuiteError, match=r"toynet\.py"):
+        room.discover([folder])
+
+
+def test_an_unknown_dialect_gets_the_nearest_name():
+    with pytest.raises(EvalsuiteError, match="Did you mean pytorch_examples"):
+        room.chosen("pytorch_example", DIALECTS)
+
+
+def test_two_dialects_that_fit_equally_are_both_returned():
+    line = Line(pattern=rb"toy (?P<rate>\d+)", sample=b"toy 1", source="here")
+    one = Dialect(
+        name="one", title="One", framework=None, unit="images/s", step=(line,), scope="global", averaging="step"
+    )
+    other = Dialect(
+        name="other", title="Other", framework=None, unit="images/s", step=(line,), scope="global", averaging="step"
+    )
+
+    assert [fit.name for fit in sniff(b"toy 1\ntoy 2\n", [one, other])] == ["one", "other"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "literal"),
+    [
+        (rb"Epoch: \[(?P<epoch>\d+)\]", b"Epoch: ["),
+        (rb"ips: ?(?P<rate>\d+)", b"ips:"),
+        (rb"a|b", b""),
+        (rb"\d+ images", b""),
+        (rb"speed: (?:a|b)", b"speed: "),
+        (rb"x(?:a(?:b|c)d)", b"x"),
+    ],
+)
+def test_the_literal_beginning_of_a_pattern_is_its_plain_text(pattern, literal):
+    assert Line(pattern=pattern, sample=b"", source="").literal == literal

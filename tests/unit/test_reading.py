@@ -1,0 +1,361 @@
+"""From log files to readings: prefixes, ranks, restarts, clocks, failures, bad input."""
+
+import gzip
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalsuite import dialect
+from evalsuite.model import Case, Protocol
+from evalsuite.reading import read_file, read_run
+from evalsuite.store import Log
+
+DIALECTS = dialect.discover()
+SHORT = Protocol(warmup_steps=2, measured_steps=5)
+
+
+def case(**fields):
+    known = {"framework": "pytorch", "recipe": "reference-resnet50", "model": "resnet50_v1.5", "batch_per_device": 8}
+    return Case(**{**known, "protocol": SHORT, **fields})
+
+
+def example_line(step, seconds=0.5, epoch=0, of=100, mean=0.6):
+    return f"Epoch: [{epoch}][{step:3d}/{of}]\tTime {seconds:6.3f} ({mean:6.3f})\tData  0.002 ( 0.001)\tLoss 6.7e+00"
+
+
+def speed_line(step, rate, prefix=""):
+    return f"{prefix}INFO:root:Epoch[0] Batch [{step - 1}-{step}]\tSpeed: {rate:.2f} samples/sec\taccuracy=0.01"
+
+
+def card_line(step, seconds, ips, of=100, epoch=1):
+    return (
+        f"[2026/11/20 23:40:38] ppcls INFO: [Train][Epoch {epoch}/1][Iter: {step}/{of}]lr(P): 0.1, top1: 0.1, "
+        f"loss: 39.6, batch_cost: {seconds:.5f}s, reader_cost: 0.00022, ips: {ips:.5f} samples/s, eta: 0:00:16"
+    )
+
+
+def history_line(since, step, seconds, rate, stamp="23:37:53.561630"):
+    return (
+        f"I1120 {stamp} 140651157302144 keras_utils.py:145] TimeHistory: {seconds:.2f} seconds, {rate:.2f} "
+        f"examples/second between steps {since} and {step}"
+    )
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Writes lines as a log and returns it, with arrival times if they are given."""
+
+    def write(lines, *, arrivals=None, rank=None, end="\n", name="log.a"):
+        path = tmp_path / f"{name}{'' if rank is None else f'.r{rank}'}.txt"
+        pieces = [(line if isinstance(line, bytes) else line.encode()) + end.encode() for line in lines]
+        path.write_bytes(b"".join(pieces))
+        beside = path.with_suffix(".csv")
+        if arrivals:
+            ends = [sum(map(len, pieces[: i + 1])) for i in range(len(pieces))]
+            rows = [f"{at},{when:.6f}" for at, when in zip(ends, arrivals, strict=True)]
+            beside.write_text("\n".join(["end_byte,at_s", *rows]) + "\n")
+        return Log(path=path, arrivals=beside, host="a", rank=rank)
+
+    return write
+
+
+def read(written, **options):
+    return read_file(written.path, dialects=DIALECTS, **{"protocol": SHORT, **options})
+
+
+# the four dialects of the reference workloads
+
+
+def test_a_log_of_step_times_becomes_items_over_time(log):
+    written = log([example_line(step) for step in range(1, 8)])
+
+    reading = read_run([written], case(devices_per_node=2), "pytorch_examples", dialects=DIALECTS)
+
+    assert (reading.status, reading.unit, reading.scope) == ("ok", "images/s", "global")
+    assert reading.throughput.items_per_s == pytest.approx(16 / 0.5)
+    assert (reading.throughput.window.first_step, reading.throughput.window.last_step) == (3, 7)
+
+
+def test_ranks_that_repeat_a_step_are_counted_once(log):
+    lines = [example_line(step, seconds) for step in range(1, 8) for seconds in (0.4, 0.6)]
+
+    reading = read(log(lines), devices=2, batch_per_device=8)
+
+    assert len(reading.steps) == 7
+    assert reading.throughput.items_per_s == pytest.approx(16 / 0.5)
+
+
+def test_the_arrival_of_lines_is_the_clock_where_there_is_no_stamp(log):
+    lines = ["starting", *(example_line(step, 0.5) for step in range(1, 8))]
+    written = log(lines, arrivals=[0.1, *(3.0 + 0.8 * step for step in range(1, 8))])
+
+    reading = read_run([written], case(), "pytorch_examples", dialects=DIALECTS)
+
+    assert reading.throughput.method == "arrival times"
+    assert reading.throughput.items_per_s == pytest.approx(8 / 0.8)
+    assert reading.throughput.window.begin_s == pytest.approx(4.6)
+    assert "clock_disagrees" in [finding.code for finding in reading.throughput.findings]
+
+
+def test_workers_that_print_their_own_share_are_summed_over_their_logs(log):
+    logs = [log([speed_line(step, 10.0 * (rank + 1)) for step in range(1, 9)], rank=rank) for rank in (0, 1)]
+
+    reading = read_run(logs, case(devices_per_node=2), "mxnet_speedometer", scope="own", dialects=DIALECTS)
+
+    assert reading.throughput.printed_items_per_s == pytest.approx(30.0)
+    assert reading.scope == "per_device"
+
+
+def test_whose_rate_a_speedometer_prints_is_told_by_the_clock(log):
+    def line(step, rate):
+        return f"2020-07-10 18:52:{10 + step},500 Node[0] " + speed_line(step, rate)
+
+    own = read(log([line(step, 8.0) for step in range(1, 9)]), devices=2, batch_per_device=8)
+    whole = read(log([line(step, 16.0) for step in range(1, 9)]), devices=2, batch_per_device=8)
+
+    assert (own.scope, whole.scope) == ("per_device", "global")
+    assert own.throughput.items_per_s == whole.throughput.items_per_s == pytest.approx(16.0)
+    assert own.throughput.printed_items_per_s == whole.throughput.printed_items_per_s == pytest.approx(16.0)
+
+
+def test_the_rate_of_one_card_is_brought_to_all_cards(log):
+    lines = [card_line(step, 0.5, 16.0) for step in range(8)]
+
+    alone = read(log(lines))
+    of_four = read(log(lines), devices=4)
+
+    assert alone.throughput is None
+    assert "--devices" in alone.reason
+    assert of_four.throughput.items_per_s == pytest.approx(64.0)
+
+
+def test_a_running_mean_is_turned_into_what_was_added_to_it(log):
+    # iterations 5 to 9 take 1 s each, the following ones 2 s: the mean is printed
+    means = {9: 1.0, 11: (5 + 4) / 7, 13: (5 + 8) / 9}
+    lines = [card_line(step, 9.0, 1.0) for step in range(5)] + [
+        card_line(i, mean, 8 / mean) for i, mean in means.items()
+    ]
+
+    reading = read(log(lines), devices=1, batch_per_device=8)
+
+    assert [step.seconds for step in reading.steps[-2:]] == pytest.approx([4.0, 4.0], abs=1e-3)
+    assert [step.items_per_s for step in reading.steps[-2:]] == pytest.approx([4.0, 4.0], rel=1e-3)
+
+
+def test_time_history_covers_the_steps_between_its_two_numbers(log):
+    lines = [history_line(10 * i, 10 * i + 10, 2.0, 80.0, f"23:37:{10 + 2 * i}.5") for i in range(5)]
+
+    reading = read(log(lines), devices=2, batch_per_device=8, protocol=Protocol(warmup_steps=10, measured_steps=20))
+
+    assert reading.throughput.method == "log stamps"
+    assert reading.throughput.items_per_s == pytest.approx(16 * 10 / 2)
+    assert [step.steps for step in reading.steps] == [10] * 5
+
+
+# from lines to steps
+
+
+@pytest.mark.parametrize(
+    "prefix", ["[1,{}]<stdout>:", "{}: ", "[rank{}]:", "[{}]<stdout>:", "Thu Jun  9 09:15:17 2022[1,{}]<stderr>:"]
+)
+def test_launchers_prefixes_say_who_prints(log, prefix):
+    lines = [speed_line(step, 10.0 + rank, prefix.format(rank)) for step in range(1, 9) for rank in (0, 1)]
+
+    reading = read(log(lines), devices=2, scope="own")
+
+    assert reading.throughput.items_per_s == pytest.approx(21.0)
+
+
+def test_colours_carriage_returns_and_broken_text_do_not_hide_a_line(log):
+    lines = [
+        f"\x1b[32m 10%|██\x1b[0m| 3/30\r\x1b[36m{speed_line(step, 10.0)}\x1b[0m".encode() + b"\xff\xfe\r"
+        for step in range(1, 9)
+    ]
+
+    reading = read(log(lines))
+
+    assert reading.throughput.items_per_s == pytest.approx(10.0)
+    assert reading.steps[0].line == 1
+
+
+def test_step_numbers_that_restart_with_each_epoch_go_on_counting(log):
+    lines = [example_line(step, epoch=epoch, of=4) for epoch in (0, 1, 2) for step in (1, 2, 3, 4)]
+
+    reading = read(log(lines), devices=1, batch_per_device=8)
+
+    assert [step.index for step in reading.steps] == list(range(1, 13))
+    assert [step.index for step in reading.steps if step.after_pause] == [5, 9]
+
+
+def test_a_restart_within_the_file_leaves_the_attempt_with_the_most_steps(log):
+    lines = [example_line(step, 9.0) for step in range(1, 4)] + [example_line(step, 0.5) for step in range(1, 8)]
+
+    reading = read(log(lines), devices=1, batch_per_device=8)
+
+    assert reading.throughput.items_per_s == pytest.approx(16.0)
+    assert "restarted" in [finding.code for finding in reading.findings]
+
+
+def test_a_time_of_day_goes_on_after_midnight(log):
+    times = ["23:59:58.500", "23:59:59.500", *(f"00:00:0{second}.500" for second in range(7))]
+    lines = [f"{time} {speed_line(step, 8.0)}" for step, time in enumerate(times, 1)]
+
+    reading = read(log(lines), devices=1, batch_per_device=8)
+
+    assert reading.throughput.items_per_s == pytest.approx(8.0)
+
+
+def test_evaluation_between_steps_is_a_pause_also_where_the_file_is_read_in_pieces(log):
+    lines = [example_line(step, of=9) for step in range(1, 5)]
+    lines += ["Test: [  1/196]\tTime 1.2 ( 1.2)"] + ["x" * 100] * 400
+    lines += [example_line(step, of=9) for step in range(5, 10)]
+
+    reading = read(log(lines), devices=1, batch_per_device=8)
+
+    assert [step.index for step in reading.steps if step.after_pause] == [5]
+
+
+def test_a_time_of_zero_was_not_measured(log):
+    lines = [example_line(step, 0.0 if step == 4 else 0.5, mean=0.0 if step == 4 else 0.5) for step in range(1, 9)]
+
+    reading = read(log(lines), devices=1, batch_per_device=8)
+
+    assert [step.seconds for step in reading.steps][2:5] == [0.5, None, 0.5]
+
+
+def test_steps_behind_the_window_are_counted_and_not_kept(log):
+    reading = read(log([example_line(step % 5000, of=5000) for step in range(1, 5000)]), devices=1, batch_per_device=8)
+
+    assert reading.steps_reported == 4999
+    assert len(reading.steps) < 1000
+
+
+def test_an_option_that_contradicts_the_log_is_a_finding(log):
+    header = "reference workload: framework=pytorch batch_per_device=16 processes=2 global_batch=32"
+
+    reading = read(log([header, *(example_line(step) for step in range(1, 9))]), devices=4)
+
+    assert [finding.code for finding in reading.findings] == ["contradicts_log"]
+    assert reading.batch_per_device == 16
+
+
+# failures are results
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        (["RuntimeError: CUDA out of memory. Tried to allocate 1.02 GiB (GPU 0)"], "out of memory"),
+        (
+            ["Traceback (most recent call last):", '  File "a.py", line 1', "    x()", "ValueError: no such layer"],
+            "Python exception",
+        ),
+        (["RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:825, unhandled system error"], "communication"),
+        (["mpiexec noticed that process rank 1 exited on signal 11 (Segmentation fault)."], "segmentation fault"),
+        (["slurmstepd: error: *** STEP 1.0 ON n7 CANCELLED AT 2021-05-26T17:04:05 DUE TO TIME LIMIT ***"], "timed out"),
+        (["Killed"], "killed"),
+    ],
+)
+def test_a_failure_is_a_result_with_its_decisive_line(log, lines, kind):
+    written = log([example_line(1), *lines, "bye"])
+
+    reading = read(written, devices=1, batch_per_device=8)
+
+    assert reading.status == "failed"
+    assert reading.reason == f"{kind}, line {1 + len(lines)}: {lines[-1]}"
+
+
+def test_the_cause_is_told_and_not_its_consequences(log):
+    lines = [
+        "[1] Connection reset by peer",
+        "torch.OutOfMemoryError: CUDA out of memory.",
+        "ChildFailedError: train.py",
+    ]
+
+    reading = read(log([example_line(1), *lines]), devices=1, batch_per_device=8)
+
+    assert reading.reason == "out of memory, line 3: torch.OutOfMemoryError: CUDA out of memory."
+
+
+def test_a_warning_that_was_survived_is_no_failure(log):
+    lines = [example_line(step) for step in range(1, 9)]
+    lines.insert(4, "tried to allocate: CUDA out of memory, but went on")
+
+    reading = read(log(lines), devices=1, batch_per_device=8)
+
+    assert reading.status == "ok"
+
+
+def test_a_log_cut_off_in_the_middle_of_a_line_loses_that_line(log):
+    written = log([example_line(step) for step in range(1, 12)])
+    text = written.path.read_bytes()
+    written.path.write_bytes(text[: text.rfind(b"Time") + 9])
+
+    reading = read(written, devices=1, batch_per_device=8)
+
+    assert (reading.status, reading.reason) == ("incomplete", "the log ends in the middle of line 11")
+    assert len(reading.steps) == 10
+
+
+# bad input
+
+
+def test_a_log_of_something_else_is_not_recognised_and_has_no_number(log):
+    reading = read(log(["hello", "12 images/s"]))
+
+    assert (reading.status, reading.throughput) == ("unrecognised", None)
+
+
+def test_packed_logs_are_read_as_they_are(log, tmp_path):
+    plain = log([example_line(step) for step in range(1, 9)])
+    packed = tmp_path / "log.gz"
+    packed.write_bytes(gzip.compress(plain.path.read_bytes()))
+
+    found = [
+        read_file(path, devices=1, batch_per_device=8, protocol=SHORT, dialects=DIALECTS)
+        for path in (plain.path, packed)
+    ]
+
+    assert found[0] == found[1]
+
+
+def test_what_is_no_log_file_is_said_and_not_raised(tmp_path):
+    (tmp_path / "empty").touch()
+    (tmp_path / "broken").symlink_to("nowhere")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(os.urandom(10_000))[:5000])
+    (tmp_path / "binary").write_bytes(os.urandom(100_000))
+    (tmp_path / "one-line").write_bytes(b"x" * 3_000_000)
+
+    for name in (".", "empty", "broken", "absent", "cut.gz", "binary", "one-line"):
+        reading = read_file(tmp_path / name, dialects=DIALECTS)
+
+        assert (reading.status, reading.throughput) == ("unrecognised", None), name
+        assert reading.reason
+
+
+words = st.sampled_from(
+    [
+        line.sample
+        for known in DIALECTS.values()
+        for line in (*known.step, *known.final, *known.evaluation, *known.facts)
+    ]
+)
+noise = (
+    st.binary(max_size=60) | words | st.sampled_from([b"\n", b"\r", b"\r\n", b"\x1b[32m", b"[1,0]<stdout>:", b"nan"])
+)
+
+
+@settings(deadline=None)
+@given(st.lists(noise, max_size=40), st.none() | st.integers(1, 16), st.none() | st.integers(1, 512))
+def test_no_bytes_at_all_raise_or_make_a_number_that_is_none(tmp_path_factory, pieces, devices, batch):
+    path = tmp_path_factory.mktemp("any") / "log"
+    path.write_bytes(b"".join(pieces))
+
+    reading = read_file(path, devices=devices, batch_per_device=batch, dialects=DIALECTS)
+
+    assert reading.status in ("ok", "partial", "failed", "incomplete", "unrecognised")
+    if reading.throughput is not None:
+        assert 0 < reading.throughput.items_per_s < float("inf")
+    assert reading.throughput is not None or reading.reason
