@@ -106,20 +106,18 @@ class Network:
     """Interfaces: counters of bytes since the machine started.
 
     Ports of InfiniBand adapters stand beside them, because what goes by RDMA is in no interface's counter; an
-    interface that sends its packets through such a port (IPoIB) is left out, it would count twice. Bridges, bonds and the machine's ends of containers' links are left out where there is real hardware.
+    interface that sends its packets through such a port (IPoIB) is left out, it would count twice. So are
+    bridges, bonds and the machine's ends of containers' links where there is real hardware.
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
-        state = _psutil("net_if_stats") or {}
-        hardware = [name for name in state if (root / "sys/class/net" / name / "device").exists()]
-        names = hardware or [name for name, stats in state.items() if stats.isup]
-        loopback = [LOOPBACK] if LOOPBACK in state else []
         self._ports = {f"{port.parent.parent.name}/{port.name}": port for port in _ports(root)}
-        if self._ports:
-            names = [name for name in names if _text(root / "sys/class/net" / name / "type") != INFINIBAND]
-        self.facts = {name: {"speed_mbit_s": state[name].speed or None} for name in sorted({*names, *loopback})} | {
-            name: {"speed_mbit_s": _port_speed(port)} for name, port in self._ports.items()
+        state = _psutil("net_if_stats") or {}
+        names = _interfaces(state, root / "sys/class/net", bool(self._ports))
+        speeds = {name: state[name].speed for name in names} | {
+            name: _port_speed(port) for name, port in self._ports.items()
         }
+        self.facts = {name: {"speed_mbit_s": speed or None} for name, speed in speeds.items()}
 
     def reading(self) -> dict[str, dict[str, int]]:
         counters = _psutil("net_io_counters", pernic=True, nowrap=False) or {}
@@ -368,6 +366,15 @@ def _disk(counters: Any) -> dict[str, int]:
         "read_operations": counters.read_count,
         "write_operations": counters.write_count,
     }
+
+
+def _interfaces(state: Mapping, folder: Path, infiniband: bool) -> list[str]:
+    """The interfaces to read: real hardware, else what is up; and the loopback."""
+    names = [name for name in state if (folder / name / "device").exists()]
+    names = names or [name for name, stats in state.items() if stats.isup]
+    if infiniband:
+        names = [name for name in names if _text(folder / name / "type") != INFINIBAND]
+    return sorted({*names, *state.keys() & {LOOPBACK}})
 
 
 def _interface(counters: Any) -> dict[str, int]:

@@ -1,0 +1,394 @@
+"""The node agent with real processes, pipes and signals."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from evalsuite.store import RunFolder
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the node agent runs on Linux")
+pytestmark = LINUX
+LONG = 60  # seconds that nothing here waits for
+
+
+def agent(folder, *argv, options=(), **named):
+    """Runs the agent to its end."""
+    return subprocess.run(_line(folder, argv, options), capture_output=True, timeout=LONG, **named)
+
+
+def started(folder, *argv, options=(), **named):
+    return subprocess.Popen(_line(folder, argv, options), **named)
+
+
+def _line(folder, argv, options):
+    return [sys.executable, "-m", "evalsuite", "sample", "-o", str(folder), "--host", "n", *options, "--", *argv]
+
+
+def shell(folder, script, options=("--quiet",), **named):
+    return agent(folder, "sh", "-c", script, options=options, **named)
+
+
+def python(folder, program, options=("--quiet",), **named):
+    return agent(folder, sys.executable, "-c", program, options=options, **named)
+
+
+def log(folder, name="log.n.txt"):
+    return (folder / name).read_bytes()
+
+
+def ending(folder):
+    return RunFolder(folder).agents()["n"]
+
+
+def arrivals(folder, name="arrivals.n.csv"):
+    with open(folder / name, newline="") as file:
+        return [(int(row["end_byte"]), float(row["at_s"])) for row in csv.DictReader(file)]
+
+
+def wait_for(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def lives(pid):
+    """Whether *pid* is a process that still runs (a zombie has ended)."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        b"plain\n",
+        b"no newline at the end",
+        b"step 1\rstep 2\rstep 3\r\n",
+        b"\xff\xfe\x00 latin \xe9 \xc3\x28\n",
+        "图像/秒 100\n".encode(),
+        b"\x1b[31mred\x1b[0m\r\n\n\n",
+        b"",
+        bytes(range(256)) * 5000,
+    ],
+    ids=["plain", "no-newline", "carriage-returns", "not-utf-8", "chinese", "escapes", "nothing", "every-byte"],
+)
+def test_the_log_is_byte_for_byte_what_was_printed(tmp_path, output):
+    source = tmp_path / "source"
+    source.write_bytes(output)
+
+    agent(tmp_path / "run", "cat", str(source), options=["--quiet"])
+
+    assert log(tmp_path / "run") == output
+
+
+def test_standard_error_goes_into_the_same_log_in_the_order_printed(tmp_path):
+    shell(tmp_path / "run", "echo one; echo two >&2; echo three; echo four >&2")
+
+    assert log(tmp_path / "run") == b"one\ntwo\nthree\nfour\n"
+
+
+def test_arrivals_lead_to_the_last_byte_and_never_go_back(tmp_path):
+    shell(tmp_path / "run", "for i in 1 2 3 4 5; do echo line $i; sleep 0.05; done; printf end")
+
+    ends, times = zip(*arrivals(tmp_path / "run"), strict=True)
+    assert ends[-1] == len(log(tmp_path / "run"))
+    assert list(ends) == sorted(set(ends))
+    assert list(times) == sorted(times)
+
+
+def test_a_line_is_stamped_when_it_comes(tmp_path):
+    shell(tmp_path / "run", "echo first; sleep 1; echo second")
+
+    (_, first), (_, second) = arrivals(tmp_path / "run")
+    assert second - first == pytest.approx(1.0, abs=0.3)
+
+
+def test_the_output_is_printed_too_unless_quiet(tmp_path):
+    loud = shell(tmp_path / "loud", "printf 'a\\rb\\377'", options=[])
+    quiet = shell(tmp_path / "quiet", "printf 'a\\rb\\377'")
+
+    assert (loud.stdout, quiet.stdout) == (b"a\rb\xff", b"")
+
+
+def test_a_watcher_who_goes_away_does_not_end_the_run(tmp_path):
+    program = "import time\nfor i in range(20): print(i, flush=True); time.sleep(0.02)"
+    process = started(tmp_path / "run", sys.executable, "-c", program, stdout=subprocess.PIPE)
+    process.stdout.read(1)
+    process.stdout.close()
+
+    assert process.wait(LONG) == 0
+    assert log(tmp_path / "run").endswith(b"19\n")
+
+
+@pytest.mark.parametrize("status", [0, 1, 3, 255])
+def test_the_exit_status_is_passed_on(tmp_path, status):
+    done = shell(tmp_path / "run", f"exit {status}")
+
+    assert done.returncode == ending(tmp_path / "run")["exit_code"] == status
+
+
+def test_a_command_killed_by_a_signal_gives_128_and_its_number(tmp_path):
+    done = python(tmp_path / "run", "import os; os.kill(os.getpid(), 9)")
+
+    assert done.returncode == 137
+    assert ending(tmp_path / "run")["signal"] == "SIGKILL"
+
+
+def test_a_command_that_is_not_there_gives_127_and_says_so(tmp_path):
+    done = agent(tmp_path / "run", "no-such-program")
+
+    assert done.returncode == 127
+    assert b"no-such-program: no such program" in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert ending(tmp_path / "run")["error"].startswith("no-such-program")
+
+
+def test_a_command_that_is_no_program_gives_126(tmp_path):
+    text = tmp_path / "text"
+    text.write_text("no program")
+
+    done = agent(tmp_path / "run", str(text))
+
+    assert done.returncode == 126
+
+
+def test_the_time_limit_gives_124_and_ends_the_tree(tmp_path):
+    began = time.monotonic()
+
+    done = shell(tmp_path / "run", "echo $$; sleep 1000 & sleep 1000; wait", ["--quiet", "--timeout", "1"])
+
+    assert done.returncode == 124
+    assert time.monotonic() - began < 10
+    assert ending(tmp_path / "run")["timed_out"] is True
+    assert not lives(int(log(tmp_path / "run")))
+
+
+def test_a_child_that_opened_a_session_of_its_own_ends_with_the_run(tmp_path):
+    shell(tmp_path / "run", "setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.3; exit 0")
+
+    assert not lives(int(log(tmp_path / "run")))
+    assert ending(tmp_path / "run")["left_behind"] == 1
+
+
+def test_a_daemon_that_forked_twice_and_ignores_the_polite_signal_ends_with_the_run(tmp_path):
+    program = (
+        "import os, signal, sys, time\n"
+        "if os.fork():\n time.sleep(0.5); sys.exit(0)\n"
+        "os.setsid()\n"
+        "if os.fork(): os._exit(0)\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "print(os.getpid(), flush=True)\n"
+        "time.sleep(1000)\n"
+    )
+
+    done = python(tmp_path / "run", program)
+
+    assert done.returncode == 0
+    assert not lives(int(log(tmp_path / "run")))
+
+
+def test_helpers_that_follow_by_themselves_are_not_counted_as_left_behind(tmp_path):
+    shell(tmp_path / "run", "sleep 0.3 & exit 0")
+
+    assert ending(tmp_path / "run")["left_behind"] == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_signal_ends_the_whole_tree_and_the_files_are_whole(tmp_path, number):
+    folder = tmp_path / "run"
+    process = started(folder, "sh", "-c", "setsid sleep 1000 & echo $!; sleep 1000", options=["--quiet"])
+    wait_for(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
+
+    process.send_signal(number)
+
+    assert process.wait(20) == 128 + number
+    assert not lives(int(log(folder)))
+    assert ending(folder)["interrupted_by"] == number.name
+    assert all(json.loads(line) for line in (folder / "samples.n.jsonl").read_bytes().splitlines())
+
+
+def test_a_command_that_ends_well_when_interrupted_still_counts_as_interrupted(tmp_path):
+    folder = tmp_path / "run"
+    program = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (print('checkpoint'), sys.exit(0)))\n"
+        "print('ready', flush=True); time.sleep(1000)"
+    )
+    process = started(folder, sys.executable, "-c", program, options=["--quiet"])
+    wait_for(lambda: (folder / "log.n.txt").exists() and b"ready" in log(folder))
+
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait(20) == 128 + signal.SIGTERM
+    assert b"checkpoint" in log(folder)
+
+
+def test_a_second_interrupt_kills_at_once(tmp_path):
+    folder = tmp_path / "run"
+    process = started(folder, "sh", "-c", "trap '' INT TERM; echo on; while :; do sleep 1; done", options=["--quiet"])
+    wait_for(lambda: (folder / "log.n.txt").exists() and log(folder) == b"on\n")
+    began = time.monotonic()
+
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+
+    assert process.wait(20) == 128 + signal.SIGKILL
+    assert time.monotonic() - began < 4
+
+
+def test_a_users_signal_is_passed_to_the_command(tmp_path):
+    folder = tmp_path / "run"
+    program = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGUSR1, lambda *_: sys.exit(9))\n"
+        "print('ready', flush=True); signal.pause()"
+    )
+    process = started(folder, sys.executable, "-c", program, options=["--quiet"])
+    wait_for(lambda: (folder / "log.n.txt").exists() and b"ready" in log(folder))
+
+    process.send_signal(signal.SIGUSR1)
+
+    assert process.wait(20) == 9
+
+
+def test_the_command_starts_with_the_usual_signals(tmp_path):
+    program = (
+        "import signal\n"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
+        "print(signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    )
+
+    python(tmp_path / "run", program)
+    shell(tmp_path / "pipe", "yes | head -1; echo ended")
+
+    assert log(tmp_path / "run") == b"True\nset()\n"
+    assert log(tmp_path / "pipe") == b"y\nended\n"
+
+
+def test_each_of_several_processes_has_its_rank_and_its_log(tmp_path):
+    done = shell(
+        tmp_path / "run",
+        "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR; test $MASTER_PORT = {master_port}",
+        ["--quiet", "--processes", "3"],
+        env=os.environ | {"EVALSUITE_NODE_RANK": "1", "EVALSUITE_NODES": "2", "EVALSUITE_MASTER_ADDR": "10.0.0.7"},
+    )
+
+    assert done.returncode == 0
+    assert [log(tmp_path / "run", f"log.n.r{rank}.txt") for rank in (3, 4, 5)] == [
+        b"%d %d 6 3 1 10.0.0.7\n" % (3 + local, local) for local in range(3)
+    ]
+
+
+def test_a_process_that_fails_takes_the_others_with_it(tmp_path):
+    began = time.monotonic()
+
+    done = shell(tmp_path / "run", "test $RANK = 1 && exit 5; sleep 1000", ["--quiet", "--processes", "2"])
+
+    assert done.returncode == 5
+    assert time.monotonic() - began < 20
+
+
+def test_the_run_waits_for_the_last_of_several_processes(tmp_path):
+    shell(tmp_path / "run", "sleep 0.$RANK; echo done", ["--quiet", "--processes", "3"])
+
+    assert [log(tmp_path / "run", f"log.n.r{rank}.txt") for rank in range(3)] == [b"done\n"] * 3
+
+
+def test_samples_lie_on_a_grid_that_does_not_drift(tmp_path):
+    shell(tmp_path / "run", "sleep 2.1", ["--quiet", "--hz", "20"])
+
+    header, *samples = RunFolder(tmp_path / "run").samples("n")
+    late_s = [sample["at_s"] * 20 % 1 / 20 for sample in samples[:-1]]
+    assert header["hz"] == 20
+    assert len(samples) + ending(tmp_path / "run")["samples_missed"] >= 43
+    assert sorted(late_s)[len(late_s) // 2] < 0.02
+
+
+def test_the_tree_counts_cpu_time_of_processes_that_have_ended(tmp_path):
+    burn = "import time\nwhile time.process_time() < 0.4: pass"
+    program = f"import subprocess, sys\nfor _ in range(2): subprocess.run([sys.executable, '-c', {burn!r}])"
+
+    python(tmp_path / "run", program)
+
+    _, *samples = RunFolder(tmp_path / "run").samples("n")
+    spent_s = [sample["tree"]["cpu_s"] for sample in samples]
+    assert spent_s == sorted(spent_s)
+    assert 0.8 <= spent_s[-1] < 2.0
+
+
+def test_the_tree_counts_processes_and_their_memory(tmp_path):
+    shell(tmp_path / "run", "sleep 1.4 & sleep 1.4 & sleep 1.4; wait", ["--quiet", "--hz", "5"])
+
+    _, *samples = RunFolder(tmp_path / "run").samples("n")
+    tree = samples[len(samples) // 2]["tree"]
+    assert tree["processes"] == 4
+    assert tree["memory_bytes"] > 1e6
+
+
+def test_a_machine_without_gpus_has_none_rather_than_zeros(tmp_path):
+    shell(tmp_path / "run", "sleep 0.1", env=os.environ | {"LD_LIBRARY_PATH": str(tmp_path)})
+
+    header, *samples = RunFolder(tmp_path / "run").samples("n")
+    if header["gpus"]:
+        pytest.skip("this machine has NVIDIA devices")
+    assert all(sample["gpus"] == [] for sample in samples)
+
+
+def test_two_runs_never_share_a_folder(tmp_path):
+    shell(tmp_path / "run", "echo first")
+
+    done = shell(tmp_path / "run", "echo second")
+
+    assert done.returncode == 2
+    assert b"never over another" in done.stderr
+    assert log(tmp_path / "run") == b"first\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_a_full_disk_ends_the_run_with_a_clear_error_and_no_process_left(tmp_path):
+    program = (
+        "import os, sys\n"
+        "from evalsuite import sampler\n"
+        "opened = os.open\n"
+        "os.open = lambda path, flags, *mode, **more: opened('/dev/full', os.O_WRONLY)"
+        " if 'log.n' in str(path) else opened(path, flags, *mode, **more)\n"
+        "from evalsuite.cli import main\n"
+        f"sys.exit(main(['sample', '-o', {str(tmp_path / 'run')!r}, '--host', 'n', '--quiet', '--', 'sh', '-c',"
+        f" 'echo $$ > {tmp_path}/pid; echo output; sleep 1000']))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=LONG)
+
+    assert done.returncode == 125
+    assert b"log.n.txt: No space left on device" in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert not lives(int((tmp_path / "pid").read_text()))
+    assert "No space left" in ending(tmp_path / "run")["error"]
+
+
+def test_a_folder_that_cannot_be_made_is_said_before_anything_starts(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    done = shell(tmp_path / "file" / "run", f"touch {tmp_path}/started")
+
+    assert done.returncode == 2
+    assert b"expected a folder" in done.stderr
+    assert not (tmp_path / "started").exists()
+
+
+def test_output_faster_than_the_disk_is_kept_whole(tmp_path):
+    line = "step 1 loss 6.9 rate 100 images/s"
+
+    shell(tmp_path / "run", f"yes '{line}' | head -n 400000")
+
+    assert log(tmp_path / "run") == (line + "\n").encode() * 400_000
