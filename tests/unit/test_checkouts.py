@@ -1,0 +1,138 @@
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from evalsuite import adapter, checkouts
+from evalsuite.adapter import Recipe
+from evalsuite.checkouts import CannotFetch, Model
+from evalsuite.errors import EvalsuiteError
+
+
+def git(folder, *arguments):
+    identity = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org", "-c", "commit.gpgsign=false")
+    answer = subprocess.run(
+        ["git", *identity, "-C", str(folder), *arguments], capture_output=True, text=True, check=True
+    )
+    return answer.stdout.strip()
+
+
+@pytest.fixture
+def mirror(tmp_path, monkeypatch):
+    """A folder of clones with one repository of two commits, and the first commit's number."""
+    monkeypatch.setenv("EVALSUITE_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "mirror" / "lab+toynet"
+    folder.mkdir(parents=True)
+    git(folder, "init", "--quiet")
+    for text in ("first", "second"):
+        (folder / "train").mkdir(exist_ok=True)
+        (folder / "train" / "train.py").write_text(f"print('{text}')\n")
+        (folder / "docs").mkdir(exist_ok=True)
+        (folder / "docs" / "page.md").write_text("words\n")
+        git(folder, "add", ".")
+        git(folder, "commit", "--quiet", "-m", text)
+    return folder
+
+
+@pytest.fixture
+def model(mirror):
+    commit = git(mirror, "rev-parse", "HEAD~1")
+    return Model(name="toynet", repository="https://host.invalid/lab/toynet", commit=commit, licence="MIT")
+
+
+RECIPE = Recipe(name="official", model="toy", dialect="pytorch_examples", checkout="toynet", command=lambda case: None)
+
+
+def test_a_checkout_stands_at_the_pinned_commit_and_not_at_the_newest(mirror, model):
+    folder = checkouts.get(model, mirror=str(mirror.parent))
+
+    assert (folder / "train" / "train.py").read_text() == "print('first')\n"
+    assert checkouts.state(model).clean
+    assert checkouts.refusal(RECIPE, {"toynet": model}) is None
+
+
+def test_only_the_folders_that_are_needed_are_checked_out(mirror, model):
+    folder = checkouts.get(replace(model, paths=("train",)), mirror=str(mirror.parent))
+
+    assert (folder / "train").is_dir()
+    assert not (folder / "docs").exists()
+    assert checkouts.state(model).clean
+
+
+def test_a_run_records_repository_commit_and_whether_the_tree_was_clean(mirror, model):
+    checkouts.get(model, mirror=str(mirror.parent))
+
+    facts = checkouts.facts(RECIPE, {"toynet": model})
+
+    assert facts["repository"] == "https://host.invalid/lab/toynet"
+    assert facts["commit"] == model.commit
+    assert facts["clean"] is True
+
+
+def test_a_missing_checkout_is_a_refusal_that_names_the_command(model):
+    assert checkouts.refusal(RECIPE, {"toynet": model}) == (
+        "the repository https://host.invalid/lab/toynet is not here; run `evalsuite models get toynet`"
+    )
+
+
+def test_a_changed_script_is_no_longer_the_official_one(mirror, model):
+    folder = checkouts.get(model, mirror=str(mirror.parent))
+    (folder / "train" / "train.py").write_text("print('faster')\n")
+
+    reason = checkouts.refusal(RECIPE, {"toynet": model})
+
+    assert "has changes (train/train.py)" in reason
+    with pytest.raises(CannotFetch, match="does not undo changes that may be yours"):
+        checkouts.get(model, mirror=str(mirror.parent))
+
+
+def test_what_importing_leaves_behind_is_no_change(mirror, model):
+    folder = checkouts.get(model, mirror=str(mirror.parent))
+    (folder / "train" / "__pycache__").mkdir()
+    (folder / "train" / "__pycache__" / "train.cpython-311.pyc").write_bytes(b"\0")
+
+    assert checkouts.state(model).clean
+
+
+def test_a_checkout_of_another_commit_is_refused(mirror, model):
+    checkouts.get(model, mirror=str(mirror.parent))
+    git(model.folder, "checkout", "--quiet", git(mirror, "rev-parse", "HEAD"))
+
+    assert f"the recipe is for {model.commit[:10]}" in checkouts.refusal(RECIPE, {"toynet": model})
+
+
+def test_a_mirror_without_the_repository_says_what_it_should_hold(mirror, model):
+    other = replace(model, repository="https://host.invalid/lab/othernet")
+
+    with pytest.raises(CannotFetch, match=r"no clone of lab/othernet; expected lab\+othernet"):
+        checkouts.get(other, mirror=str(mirror.parent))
+
+
+def test_a_commit_that_is_not_there_leaves_no_half_made_checkout(mirror, model):
+    absent = replace(model, commit="0" * 40)
+
+    with pytest.raises(CannotFetch, match="git checkout"):
+        checkouts.get(absent, mirror=str(mirror.parent))
+    assert not checkouts.state(absent).present
+    assert not list(absent.folder.parent.glob("*.making"))
+
+
+def test_another_host_serves_the_same_owner_and_name(model):
+    assert checkouts.source(model, "https://git.example.org/mirrors/") == "https://git.example.org/mirrors/lab/toynet"
+
+
+def test_an_unknown_name_gets_the_nearest_one():
+    with pytest.raises(EvalsuiteError, match="Did you mean pytorch-examples"):
+        checkouts.chosen(["pytorch-exampels"], checkouts.known())
+
+
+def test_every_official_recipe_names_a_known_repository_or_its_package():
+    models = checkouts.known()
+
+    official = [recipe for each in adapter.discover().values() for recipe in each.recipes if recipe.kind == "official"]
+
+    assert [recipe.name for recipe in official if recipe.checkout not in models and not recipe.source] == []
+
+
+def test_every_pinned_commit_is_a_full_hash():
+    assert all(len(model.commit) == 40 and int(model.commit, 16) for model in checkouts.known().values())
