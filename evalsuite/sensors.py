@@ -1,9 +1,10 @@
 """The one door to the sensors of this machine: psutil, NVML and the kernel's own files.
 
 psutil and pynvml (the distribution nvidia-ml-py) are imported when a sensor is opened, never before. What a
-sensor cannot say is None; every error of NVML ends in `_nvml`, every error of psutil in `_psutil`.
+sensor cannot say is None; every error of NVML ends in `nvml_trouble` or `_nvml`, every error of psutil in `_psutil`.
 """
 
+import functools
 import os
 import threading
 import time
@@ -225,7 +226,6 @@ def visible(gpus: Sequence[Mapping], devices: str | None) -> list[Mapping]:
 
 def nvidia_versions() -> dict[str, str | None]:
     """The versions of the NVIDIA driver and of the newest CUDA that it serves."""
-    _nvml("nvmlInit")
     cuda = _nvml("nvmlSystemGetCudaDriverVersion")
     return {
         "driver": _string(_nvml("nvmlSystemGetDriverVersion")),
@@ -233,8 +233,9 @@ def nvidia_versions() -> dict[str, str | None]:
     }
 
 
+@functools.cache
 def nvml_trouble() -> str | None:
-    """Why NVML gives nothing, in its own words; None if it answers."""
+    """Why NVML gives nothing, in its own words; None if it answers. Asked once in the life of a process."""
     try:
         import pynvml
     except ImportError:
@@ -248,10 +249,10 @@ def nvml_trouble() -> str | None:
 
 def _nvml(name: str, *arguments: Any, **named: Any) -> Any:
     """What NVML answers; None where package, library, driver or device cannot say."""
-    try:
-        import pynvml
-    except ImportError:
+    if nvml_trouble() is not None:
         return None
+    import pynvml
+
     function = getattr(pynvml, name, None)
     if function is None:
         return None
@@ -280,7 +281,6 @@ def _psutil(name: str, **named: Any) -> Any:
 
 
 def _handles() -> list[Any]:
-    _nvml("nvmlInit")
     found = [_nvml("nvmlDeviceGetHandleByIndex", index) for index in range(_nvml("nvmlDeviceGetCount") or 0)]
     return [handle for handle in found if handle is not None]
 

@@ -278,7 +278,8 @@ def test_the_command_starts_with_the_usual_signals(tmp_path):
 def test_each_of_several_processes_has_its_rank_and_its_log(tmp_path):
     done = shell(
         tmp_path / "run",
-        "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR; test $MASTER_PORT = {master_port}",
+        "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR; "
+        "test $MASTER_PORT = {master_port}",
         ["--quiet", "--processes", "3"],
         env=os.environ | {"EVALSUITE_NODE_RANK": "1", "EVALSUITE_NODES": "2", "EVALSUITE_MASTER_ADDR": "10.0.0.7"},
     )

@@ -1,0 +1,173 @@
+"""Reading NVIDIA devices, through a small library of our own that stands in for NVML.
+
+The library is compiled here and answers fixed values, so what is tested is the way from NVML's C interface to
+our samples: units, fields, and functions that an older driver does not have. Its values are no measurements.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from evalsuite import utilisation
+from evalsuite.model import Window
+from evalsuite.store import RunFolder
+
+COMPILER = shutil.which("cc") or shutil.which("gcc")
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler to make the stand-in for NVML")
+
+# The signatures are those of nvml.h (docs.nvidia.com/deploy/nvml-api); device i answers values that tell it apart.
+ALWAYS = r"""
+#include <stdio.h>
+typedef int ret; typedef struct { unsigned gpu, memory; } busy;
+typedef struct { unsigned long long total, free, used; } memory;
+static int number[3] = {0, 1, 2};
+static unsigned nth(void *device) { return *(int *)device; }
+ret nvmlInitWithFlags(unsigned flags) { return INIT; }
+ret nvmlInit_v2(void) { return INIT; }
+ret nvmlDeviceGetCount_v2(unsigned *count) { *count = 2; return 0; }
+ret nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) { *device = &number[index]; return 0; }
+ret nvmlDeviceGetName(void *device, char *name, unsigned length) {
+    snprintf(name, length, "Stand-in %u", nth(device)); return 0; }
+ret nvmlDeviceGetUUID(void *device, char *uuid, unsigned length) {
+    snprintf(uuid, length, "GPU-0000%u", nth(device)); return 0; }
+"""
+READINGS = r"""
+ret nvmlSystemGetDriverVersion(char *text, unsigned length) { snprintf(text, length, "550.54.15"); return 0; }
+ret nvmlSystemGetCudaDriverVersion(int *version) { *version = 12040; return 0; }
+ret nvmlSystemGetCudaDriverVersion_v2(int *version) { *version = 12040; return 0; }
+ret nvmlDeviceGetUtilizationRates(void *device, busy *rates) {
+    rates->gpu = 90 + nth(device); rates->memory = 40 + nth(device); return 0; }
+ret nvmlDeviceGetMemoryInfo(void *device, memory *found) {
+    found->total = 16ULL << 30; found->used = 4ULL << 30; found->free = 12ULL << 30; return 0; }
+ret nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts) { *milliwatts = 250500; return 0; }
+ret nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts) { *milliwatts = 300000; return 0; }
+ret nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius) {
+    *celsius = sensor == 0 ? 61 : 999; return 0; }
+ret nvmlDeviceGetClockInfo(void *device, int kind, unsigned *megahertz) {
+    *megahertz = kind == 1 ? 1410 : kind == 2 ? 1215 : 999; return 0; }
+ret nvmlDeviceGetPcieThroughput(void *device, int counter, unsigned *kilobytes) {
+    *kilobytes = counter == 0 ? 1000 : 2000; return 0; }
+"""
+NEWER_MEMORY = r"""
+typedef struct { unsigned version; unsigned long long total, reserved, free, used; } memory2;
+ret nvmlDeviceGetMemoryInfo_v2(void *device, memory2 *found) {
+    found->total = 16ULL << 30; found->reserved = 1ULL << 30; found->used = 3ULL << 30; return 0; }
+"""
+LOST = "ret nvmlDeviceGetUtilizationRates(void *device, busy *rates) { return 15; }"  # NVML_ERROR_GPU_IS_LOST
+
+
+@pytest.fixture
+def sampled(tmp_path):
+    """Compiles a library of the given functions and returns header, samples and environment of a short run."""
+
+    def run(source, seconds="1.2", **environment):
+        library = tmp_path / "lib" / "libnvidia-ml.so.1"
+        library.parent.mkdir()
+        compiled = [COMPILER, "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
+        subprocess.run(compiled, input=source.encode(), check=True)
+        environment = os.environ | {"LD_LIBRARY_PATH": str(library.parent)} | environment
+        line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "run"), "--host", "n", "--hz", "4"]
+        subprocess.run([*line, "--", "sleep", seconds], env=environment, check=True, timeout=60)
+        header, *samples = RunFolder(tmp_path / "run").samples("n")
+        return header, samples, RunFolder(tmp_path / "run").environments()["n"]
+
+    return run
+
+
+def library(*parts, init=0):
+    return f"#define INIT {init}\n" + "".join((ALWAYS, *parts))
+
+
+def test_every_value_is_read_with_its_unit(sampled):
+    header, samples, _ = sampled(library(READINGS))
+
+    assert header["gpus"][1] == {
+        "index": 1,
+        "uuid": "GPU-00001",
+        "name": "Stand-in 1",
+        "memory_total_bytes": 16 << 30,
+        "power_limit_w": pytest.approx(300.0),
+        "of_job": False,
+    }
+    assert samples[-2]["gpus"][1] == {
+        "index": 1,
+        "utilisation_percent": 91,
+        "memory_used_bytes": 4 << 30,
+        "memory_utilisation_percent": 41,
+        "power_w": pytest.approx(250.5),
+        "temperature_c": 61,
+        "sm_clock_mhz": 1410,
+        "memory_clock_mhz": 1215,
+        "pcie_received_bytes_per_s": samples[-2]["gpus"][1]["pcie_received_bytes_per_s"],
+        "pcie_sent_bytes_per_s": samples[-2]["gpus"][1]["pcie_sent_bytes_per_s"],
+    }
+
+
+def test_pcie_traffic_is_read_both_ways(sampled):
+    _, samples, _ = sampled(library(READINGS))
+
+    read = {(gpu["pcie_received_bytes_per_s"], gpu["pcie_sent_bytes_per_s"]) for one in samples for gpu in one["gpus"]}
+    assert read - {(None, None)} == {(2000 * 1024, 1000 * 1024)}
+
+
+def test_the_environment_names_driver_and_cuda(sampled):
+    _, _, environment = sampled(library(READINGS))
+
+    assert (environment["driver"], environment["cuda_driver"]) == ("550.54.15", "12.4")
+    assert [gpu["name"] for gpu in environment["gpus"]] == ["Stand-in 0", "Stand-in 1"]
+
+
+def test_what_the_driver_does_not_have_is_absent(sampled):
+    header, samples, environment = sampled(library(), seconds="0.1")
+
+    values = {name: value for name, value in samples[0]["gpus"][0].items() if name != "index"}
+    assert set(values.values()) == {None}
+    assert (header["gpus"][0]["memory_total_bytes"], environment["driver"]) == (None, None)
+
+
+def test_what_the_driver_keeps_for_itself_is_not_used_memory(sampled):
+    _, samples, _ = sampled(library(READINGS, NEWER_MEMORY), seconds="0.1")
+
+    assert samples[0]["gpus"][0]["memory_used_bytes"] == 3 << 30
+
+
+def test_a_device_that_is_lost_gives_no_value_and_the_others_do(sampled):
+    source = library(READINGS.replace("ret nvmlDeviceGetUtilizationRates", "ret unused"), LOST)
+
+    _, samples, _ = sampled(source, seconds="0.1")
+
+    assert samples[0]["gpus"][0]["utilisation_percent"] is None
+    assert samples[0]["gpus"][0]["power_w"] == pytest.approx(250.5)
+
+
+def test_a_library_without_a_driver_finds_no_device(sampled):
+    driver_not_loaded = 9
+
+    header, samples, _ = sampled(library(READINGS, init=driver_not_loaded), seconds="0.1")
+
+    assert header["gpus"] == []
+    assert samples[0]["gpus"] == []
+
+
+def test_only_the_devices_of_the_job_count_as_used(sampled):
+    header, samples, _ = sampled(library(READINGS), CUDA_VISIBLE_DEVICES="1")
+
+    used, findings = utilisation.of_job(
+        {"n": [header, *samples]}, Window(first_step=1, last_step=2, steps=2, begin_s=0.1, end_s=1.1)
+    )
+    figures = {one.resource: one for one in used}
+    assert [gpu["of_job"] for gpu in header["gpus"]] == [False, True]
+    assert figures["gpu"].mean == 91
+    assert figures["gpu_memory"].mean == pytest.approx(25.0)
+    assert (figures["gpu_power"].mean, figures["gpu_power"].capacity) == (pytest.approx(250.5), pytest.approx(300.0))
+    assert findings == ()
+
+
+def test_nothing_of_the_stand_in_breaks_the_json(sampled):
+    header, samples, _ = sampled(library(READINGS), seconds="0.1")
+
+    assert json.loads(json.dumps([header, samples], allow_nan=False)) == [header, samples]
