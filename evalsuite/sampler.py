@@ -389,6 +389,7 @@ class NodeSensors:
             "disks": self._disks.names,
             "interfaces": self._network.facts,
             "gpus": self._gpu_facts(),
+            "pcie_period_s": self._gpus.pcie_period_s,
         }
 
     def reading(self, start_s: float) -> dict:

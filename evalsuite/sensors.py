@@ -140,6 +140,11 @@ class Gpus:
     def __len__(self) -> int:
         return len(self._handles)
 
+    @property
+    def pcie_period_s(self) -> float:
+        """Seconds from one reading of a device's PCIe traffic to the next: both ways on every device in between."""
+        return max(PCIE_PERIOD_S, 2.5 * PCIE_QUESTION_S * len(self._handles))
+
     def facts(self) -> list[dict]:
         """What each device is."""
         return [_gpu_facts(index, handle) for index, handle in enumerate(self._handles)]
@@ -147,7 +152,7 @@ class Gpus:
     def reading(self) -> list[dict]:
         """What each device does."""
         if self._handles and self._pcie is None:
-            self._pcie = PcieMeter(self._handles)
+            self._pcie = PcieMeter(self._handles, self.pcie_period_s)
         traffic = self._pcie.taken() if self._pcie else {}
         return [_gpu_reading(index, handle) | _pcie(traffic.get(index)) for index, handle in enumerate(self._handles)]
 
@@ -162,9 +167,8 @@ class PcieMeter:
     docs.nvidia.com/deploy/nvml-api, nvmlDeviceGetPcieThroughput: "queries a byte counter over a 20ms interval".
     """
 
-    PERIOD_S = 0.5
-
-    def __init__(self, handles: Sequence[Any]) -> None:
+    def __init__(self, handles: Sequence[Any], period_s: float) -> None:
+        self._period_s = period_s
         self._handles = dict(enumerate(handles))
         self._latest: dict[int, tuple[int | None, int | None]] = {}
         self._lock = threading.Lock()
@@ -191,7 +195,7 @@ class PcieMeter:
                     del self._handles[index]  # this device does not know, and will not know next time
                 with self._lock:
                     self._latest[index] = traffic
-            self._closed.wait(max(0.0, began + self.PERIOD_S - time.monotonic()))
+            self._closed.wait(max(0.0, began + self._period_s - time.monotonic()))
 
 
 def usable_cores() -> list[int]:

@@ -199,7 +199,8 @@ def _gpu_series(samples: _Samples, window: Window | None) -> Iterable[Series]:
         ):
             if scale is None:
                 continue
-            cells = _gauge(samples, _of_gpu(gpu.get("index"), field_name, scale), window)
+            reach_s = _number(samples.header.get("pcie_period_s")) if resource.startswith("pcie") else None
+            cells = _gauge(samples, _of_gpu(gpu.get("index"), field_name, scale), window, reach_s)
             yield _checked(
                 resource,
                 cells,
@@ -255,11 +256,19 @@ def _rates(samples: _Samples, counter: Callable[[Mapping], float | None]) -> lis
     ]
 
 
-def _gauge(samples: _Samples, value: Callable[[Mapping], float | None], window: Window | None) -> list[Cell]:
-    """Readings of an instant: each stands for the time around it, up to half-way to its neighbours."""
+def _gauge(
+    samples: _Samples,
+    value: Callable[[Mapping], float | None],
+    window: Window | None,
+    period_s: float | None = None,
+) -> list[Cell]:
+    """Readings of an instant: each stands for the time around it, up to half-way to its neighbours.
+
+    *period_s* is the time between two readings, where it is not that between two samples.
+    """
     read = ((at_s, value(reading)) for at_s, reading in zip(samples.times_s, samples.readings, strict=True))
     inside = [(at_s, it) for at_s, it in read if it is not None and _holds(window, at_s)]
-    reach_s = samples.period_s
+    reach_s = max(samples.period_s, period_s or 0.0)
     cells = []
     for place, (at_s, it) in enumerate(inside):
         begin, end = at_s - reach_s, at_s + reach_s

@@ -161,7 +161,7 @@ def test_only_the_devices_of_the_job_count_as_used(sampled):
     )
     figures = {one.resource: one for one in used}
     assert [gpu["of_job"] for gpu in header["gpus"]] == [False, True]
-    assert figures["gpu"].mean == 91
+    assert figures["gpu"].mean == pytest.approx(91)
     assert figures["gpu_memory"].mean == pytest.approx(25.0)
     assert (figures["gpu_power"].mean, figures["gpu_power"].capacity) == (pytest.approx(250.5), pytest.approx(300.0))
     assert findings == ()
