@@ -15,9 +15,10 @@ from typing import Any
 from evalsuite import cgroups
 
 KIBIBYTE = 1024  # nvmlDeviceGetPcieThroughput answers in KB/s
-WORD_BYTES = (
-    4  # InfiniBand's data counters count 32-bit words (kernel: Documentation/ABI/stable/sysfs-class-infiniband)
-)
+PCIE_QUESTION_S = 0.02  # that is how long it takes to answer
+PCIE_PERIOD_S = 0.5
+# InfiniBand's data counters count 32-bit words: the kernel's Documentation/ABI/stable/sysfs-class-infiniband
+WORD_BYTES = 4
 LOOPBACK = "lo"
 INFINIBAND = "32"  # ARPHRD_INFINIBAND, linux/if_arp.h
 
