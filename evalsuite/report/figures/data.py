@@ -186,9 +186,11 @@ def point_notes(series: Sequence[Series]) -> tuple[str, ...]:
     return tuple(key for key in order if key in present)
 
 
-def point_table(series: Sequence[Series], value_key: str, unit: str = "") -> Table:
-    """Every point as a row: what "show as table" opens."""
-    pairs = [(each, point) for each in series for point in each.points]
+def point_table(drawn: Sequence[Series], value_key: str, unit: str = "", *, given: Sequence[Series] = ()) -> Table:
+    """Every point as a row, first those of *drawn* in their order, then what of *given* could not be drawn."""
+    pairs = [(each, point) for each in drawn for point in each.points]
+    visible = {id(point) for _, point in pairs}
+    pairs += [(each, point) for each in given for point in each.points if id(point) not in visible]
     return Table(
         columns=("series", "devices", value_key, "low", "high", "n", "origin", "partial"),
         units=("", "", unit, unit, unit, "", "", ""),

@@ -183,7 +183,7 @@ def _strip_fields(sheet: Sheet, panel, strips: Sequence[Strip], span: tuple[floa
             begin = max(begin, span[0])
             levels.setdefault(level, []).append((begin, place - 0.4, end - begin, 0.8))
     whole = [(span[0], place - 0.4, span[1] - span[0], 0.8) for place in range(len(strips))]
-    field(panel, whole, "surface", hatch=True, zorder=1)
+    field(panel, whole, "surface", hatch="rule", zorder=1)
     for level in sorted(levels):
         field(panel, levels[level], f"seq-{level}", zorder=2)
     for place, box in enumerate(whole):
@@ -243,6 +243,7 @@ def repeats(rows: Sequence[Repeats], look: Look, *, id: str) -> Figure:
     """Every run of every case as its distance from the case's median in per cent, with median and CV."""
     rows = tuple(rows)
     shown = tuple(row for row in rows if row.values and all(map(_finite, row.values)) and row.median > 0)
+    ordered = (*shown, *(row for row in rows if row not in shown))
     return Figure(
         id=id,
         svg=drawn(_repeats, id, look, shown) if shown else None,
@@ -250,10 +251,10 @@ def repeats(rows: Sequence[Repeats], look: Look, *, id: str) -> Figure:
             columns=("case", "run", "value", "unit", "excluded"),
             rows=tuple(
                 (_key(row.label), i, value, row.unit, i >= len(row.values))
-                for row in rows
+                for row in ordered
                 for i, value in enumerate((*row.values, *row.excluded))
             ),
-            refs=tuple(row.ref for row in rows for _ in (*row.values, *row.excluded)),
+            refs=tuple(row.ref for row in ordered for _ in (*row.values, *row.excluded)),
         ),
         legend=(_note("median"),),
         axes=(Axis(key="distance_from_median", unit="%"), Axis(key="case")),
@@ -489,10 +490,10 @@ def _track(sheet: Sheet, panel, row: Bullet, place: int) -> None:
     panel.set_xlim(0, row.reach)
     panel.set_ylim(-1, 1)
     known = _finite(row.value)
-    field(panel, [(0, -0.75, row.reach, 1.5)], "shade", hatch=not known)
+    field(panel, [(0, -0.75, row.reach, 1.5)], "shade", hatch="" if known else "rule")
     if known:
         box, guessed = (0, -0.32, max(row.value, 0), 0.64), row.origin in SIGNS
-        bar = field(panel, [box], "surface" if guessed else "muted", hatch=guessed, zorder=2)
+        bar = field(panel, [box], "surface" if guessed else "muted", hatch="muted" if guessed else "", zorder=2)
         outline(panel, box, colour="muted")
         sheet.mark(bar, [(row.ref, place)])
     if _finite(row.low) and _finite(row.high):

@@ -32,6 +32,12 @@ def per_device(series: Sequence[Series], look: Look, *, id: str, unit: str) -> F
     return _figure(series, look, id, _Form(ideal="flat", unit=unit), "items_per_s_per_device")
 
 
+def time_to_solution(series: Sequence[Series], look: Look, *, id: str, unit: str = "s") -> Figure:
+    """Time to a stated end against devices, log–log, with the ideal line falling from each base."""
+    form = _Form(logarithmic=True, ideal="inverse", unit=unit)
+    return _figure(series, look, id, form, "time_to_solution")
+
+
 def efficiency(series: Sequence[Series], look: Look, *, id: str, threshold: float | None = 0.8) -> Figure:
     """Scaling efficiency (1.0 = linear) against devices, y from 0 to at least 105 %, with the threshold."""
     form = _Form(percent=True, threshold=threshold, ideal="one", least_top=1.05)
@@ -45,7 +51,7 @@ class _Form:
     logarithmic: bool = False
     percent: bool = False
     threshold: float | None = None
-    ideal: Literal["proportional", "flat", "one"] = "flat"
+    ideal: Literal["proportional", "inverse", "flat", "one"] = "flat"
     least_top: float = 0.0
     unit: str = ""
 
@@ -60,13 +66,13 @@ class _Form:
 
 def _figure(series: Sequence[Series], look: Look, id: str, form: _Form, key: str) -> Figure:
     visible = drawable(series)
-    counts = _counts(visible)
+    counts = counts_of(visible)
     draw = _lines if len(counts) > 1 else _one_scale
     notes = (*(("ideal",) if len(counts) > 1 else ()), *(("threshold",) if form.threshold else ()))
     return Figure(
         id=id,
         svg=drawn(draw, id, look, visible, form) if visible else None,
-        table=point_table(series, key, "" if form.percent else form.unit),
+        table=point_table(visible, key, "" if form.percent else form.unit, given=series),
         legend=legend(visible, look, notes, form="line" if len(counts) > 1 else "bar"),
         axes=(
             Axis(key="devices", logarithmic=True),
@@ -80,17 +86,17 @@ def drawable(series: Sequence[Series]) -> tuple[Series, ...]:
     """*series* with only the points that have a positive, finite value and a scale, sorted; none empty."""
     kept = []
     for each in series:
-        points = [p for p in each.points if _positive(p.value) and p.devices > 0]
+        points = [p for p in each.points if positive(p.value) and p.devices > 0]
         if points:
             kept.append(replace(each, points=tuple(sorted(points, key=lambda p: p.devices))))
     return tuple(kept)
 
 
-def _positive(value: float | None) -> bool:
+def positive(value: float | None) -> bool:
     return value is not None and math.isfinite(value) and value > 0
 
 
-def _counts(series: Sequence[Series]) -> list[int]:
+def counts_of(series: Sequence[Series]) -> list[int]:
     return sorted({point.devices for each in series for point in each.points})
 
 
@@ -130,8 +136,8 @@ def _lines(id: str, look: Look, series: Sequence[Series], form: _Form) -> str:
     limits, rows = _rows(series, form)
     left = max(ticks.margin(rows, form.tick), text_width(form.unit) if len(form.unit) < 12 else 0)
     panel = sheet.panel(left, _TOP, sheet.width - room, height - _BOTTOM)
-    counts = _counts(series)
-    _scale_columns(sheet, panel, counts)
+    counts = counts_of(series)
+    scale_columns(sheet, panel, counts)
     _scale_rows(sheet, panel, limits, rows, form)
     sheet.write(left - 6, 12, form.unit, anchor="right" if text_width(form.unit) < left - 6 else "center")
     draw_ideal(sheet, panel, series, look, form.ideal, counts)
@@ -141,14 +147,15 @@ def _lines(id: str, look: Look, series: Sequence[Series], form: _Form) -> str:
     for each in series:
         draw_series(sheet, panel, each, look, row)
         row += len(each.points)
-    _end_labels(sheet, panel, series, room)
+    end_labels(sheet, panel, series, room)
     return sheet.svg()
 
 
-def _scale_columns(sheet: Sheet, panel, counts: Sequence[int]) -> None:
+def scale_columns(sheet: Sheet, panel, counts: Sequence[int]) -> None:
+    """A log2 axis over these device counts (or batch sizes), with a tick at each."""
     from matplotlib.ticker import NullLocator
 
-    pad = (counts[-1] / counts[0]) ** 0.04
+    pad = (counts[-1] / counts[0]) ** 0.04 if counts[-1] > counts[0] else 1.3
     panel.set_xscale("log", base=2)
     panel.set_xlim(counts[0] / pad, counts[-1] * pad)
     ticks.label_columns(sheet, panel, counts)
@@ -181,10 +188,10 @@ def _scale_rows(sheet: Sheet, panel, limits: tuple[float, float], values: Sequen
 def _reach(series: Sequence[Series], form: _Form) -> tuple[float, float]:
     """The smallest and the largest number that the y axis must show."""
     points = [p for each in series for p in each.points]
-    values = [v for p in points for v in (p.value, p.low, p.high) if _positive(v)]
-    if form.ideal == "proportional":
+    values = [v for p in points for v in (p.value, p.low, p.high) if positive(v)]
+    if form.ideal in ("proportional", "inverse"):
         last = max(p.devices for p in points)
-        values += [base.value * last / base.devices for base in map(_base, series)]
+        values += [_ideal(base, last, form.ideal) for base in map(_base, series)]
     return min(values), max(values)
 
 
@@ -192,6 +199,12 @@ def _base(series: Series) -> Point:
     """The point that speed-up counts from: the series' base, or the smallest scale where that is missing."""
     named = [p for p in series.points if p.devices == series.base_devices]
     return (named or series.points)[0]
+
+
+def _ideal(base: Point, devices: int, kind: str) -> float:
+    """What perfect scaling from *base* would give on *devices*."""
+    ratio = devices / base.devices
+    return base.value * {"proportional": ratio, "inverse": 1 / ratio, "flat": 1.0}[kind]
 
 
 def draw_ideal(sheet: Sheet, panel, series: Sequence[Series], look: Look, kind: str, counts: Sequence[int]) -> None:
@@ -205,17 +218,18 @@ def draw_ideal(sheet: Sheet, panel, series: Sequence[Series], look: Look, kind: 
             continue
         base = _base(each)
         ends = (base.devices, counts[-1])
-        values = [base.value * (m / base.devices if kind == "proportional" else 1) for m in ends]
+        values = [_ideal(base, m, kind) for m in ends]
         (line,) = panel.plot(
             ends, values, color=ROLES[look.hue(each.framework).name], linewidth=1.1, dashes=(1.5, 3), zorder=1.6
         )
         sheet.belongs(line, each.framework)
 
 
-def draw_series(sheet: Sheet, panel, series: Series, look: Look, first_row: int) -> None:
+def draw_series(sheet: Sheet, panel, series: Series, look: Look, first_row: int, *, connected: bool = True) -> None:
     """Connection, whiskers, markers and provenance signs of one series."""
     hue = dashed(look.hue(series.framework), series.variant)
-    _connection(sheet, panel, series, hue)
+    if connected:
+        _connection(sheet, panel, series, hue)
     _whiskers(sheet, panel, series, hue)
     rows = list(enumerate(series.points, first_row))
     for hollow in (False, True):
@@ -246,14 +260,14 @@ def _connection(sheet: Sheet, panel, series: Series, hue: Hue) -> None:
 
 
 def _whiskers(sheet: Sheet, panel, series: Series, hue: Hue) -> None:
-    spans = [(p.devices, p.low, p.high) for p in series.points if _positive(p.low) and _positive(p.high)]
+    spans = [(p.devices, p.low, p.high) for p in series.points if positive(p.low) and positive(p.high)]
     if spans:
         xs, lows, highs = zip(*spans, strict=True)
         whiskers = panel.vlines(xs, lows, highs, color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
         sheet.belongs(whiskers, series.framework)
 
 
-def _end_labels(sheet: Sheet, panel, series: Sequence[Series], room: float) -> None:
+def end_labels(sheet: Sheet, panel, series: Sequence[Series], room: float) -> None:
     """Names at the ends of their lines, moved apart, with a thin lead where they moved."""
     ends = [sheet.pixel(panel, s.points[-1].devices, s.points[-1].value) for s in series]
     places = spread([y for _, y in ends], 16, _TOP, sheet.height - _BOTTOM - 2)
@@ -273,7 +287,7 @@ def _one_scale(id: str, look: Look, series: Sequence[Series], form: _Form) -> st
     height = _ROW * len(series) + 52
     sheet = Sheet(id, height=height)
     panel = sheet.panel(left, 8, sheet.width - 84, height - _BOTTOM)
-    top = max(v for s in series for p in s.points for v in (p.value, p.high) if _positive(v))
+    top = max(v for s in series for p in s.points for v in (p.value, p.high) if positive(v))
     panel.set_xlim(0, max(top * 1.02, form.least_top))
     panel.set_ylim(len(series) - 0.5, -0.5)
     ticks.label_columns(sheet, panel, ticks.linear(0, panel.get_xlim()[1], 5), form.tick)
@@ -309,7 +323,7 @@ def speedup(series: Sequence[Series], look: Look, *, id: str) -> Figure:
     return Figure(
         id=id,
         svg=drawn(_speedup, id, look, visible) if visible else None,
-        table=point_table(series, "speedup", "x"),
+        table=point_table(visible, "speedup", "x", given=series),
         legend=legend(visible, look, ("ideal_box",), form="bar"),
         axes=(Axis(key="devices"), Axis(key="speedup", unit="x")),
         notes=point_notes(visible),
@@ -319,7 +333,7 @@ def speedup(series: Sequence[Series], look: Look, *, id: str) -> Figure:
 def _speedup(id: str, look: Look, series: Sequence[Series]) -> str:
     height = 340
     sheet = Sheet(id, height=height)
-    chunks = _chunks(_counts(series))
+    chunks = _chunks(counts_of(series))
     shares = [len(chunk) + 0.3 for chunk in chunks]
     unit_width = (sheet.width - 12 - 58 * len(chunks)) / sum(shares)
     left = 48.0
@@ -346,7 +360,7 @@ def _speedup_panel(
     sheet: Sheet, panel, counts: Sequence[int], series: Sequence[Series], look: Look, group: float
 ) -> None:
     ideals = [m / s.base_devices for s in series for m in counts]
-    values = [v for s in series for p in s.points if p.devices in counts for v in (p.value, p.high) if _positive(v)]
+    values = [v for s in series for p in s.points if p.devices in counts for v in (p.value, p.high) if positive(v)]
     panel.set_xlim(-0.65, len(counts) - 0.35)
     panel.set_ylim(0, max(*ideals, *values, 0) * 1.1)
     ticks.label_rows(sheet, panel, ticks.linear(0, panel.get_ylim()[1], 5), lambda v: f"{ticks.number(v)}x")

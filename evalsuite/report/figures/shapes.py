@@ -57,16 +57,19 @@ def outline(panel, box: Box, *, colour: str = "ink", width: float = 1.1, zorder:
     return panel.add_patch(patch)
 
 
-def field(panel, boxes: Sequence[Box], colour: str, *, hatch: bool = False, zorder: float = 1, alpha: float = 1):
-    """Many boxes of one colour as one path: a heat strip of a thousand cells stays a few elements."""
+def field(panel, boxes: Sequence[Box], colour: str, *, hatch: str = "", zorder: float = 1, alpha: float = 1):
+    """Many boxes of one colour as one path: a heat strip of a thousand cells stays a few elements.
+
+    *hatch* is the colour of the lines over it.
+    """
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
     path = Path.make_compound_path(*(Path((*corners(box), corners(box)[0]), closed=True) for box in boxes))
     patch = PathPatch(
         path,
-        facecolor=ROLES[colour],
-        edgecolor=ROLES["rule"] if hatch else "none",
+        facecolor=ROLES.get(colour, "none"),
+        edgecolor=ROLES[hatch] if hatch else "none",
         linewidth=0,
         hatch="/////" if hatch else None,
         alpha=None if alpha == 1 else alpha,

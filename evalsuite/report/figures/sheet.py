@@ -232,17 +232,25 @@ class _Page:
     def __init__(self, sheet: Sheet, texts: Sequence[Label], groups: Sequence[dict]):
         self.sheet, self.texts, self.groups = sheet, texts, groups
         self.ids: dict[str, str] = {}
+        self.marks = 0
         self.colours = {colour: name for name, colour in ROLES.items()}
 
     def page(self, root: ElementTree.Element) -> str:
-        sheet = self.sheet
         body = "".join(self.element(child, _NO_GROUP) for child in root)
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="fig-svg{" fig-wide" if sheet.width == WIDTH else ""}" id="{sheet.id}-svg" role="img"'
-            f' aria-labelledby="{sheet.id}-title" aria-describedby="{sheet.id}-reading"'
-            f' viewBox="0 0 {sheet.width:g} {sheet.height:g}" width="{sheet.width:g}" height="{sheet.height:g}">'
-            f"{body}</svg>"
-        )
+        id, width, height = self.sheet.id, f"{self.sheet.width:g}", f"{self.sheet.height:g}"
+        attributes = {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "class": "fig-svg fig-wide" if self.sheet.width == WIDTH else "fig-svg",
+            "id": f"{id}-svg",
+            "role": "img",
+            "aria-labelledby": f"{id}-title",
+            "aria-describedby": f"{id}-reading",
+            "viewBox": f"0 0 {width} {height}",
+            "width": width,
+            "height": height,
+        }
+        opening = " ".join(f'{name}="{value}"' for name, value in attributes.items())
+        return f"<svg {opening}>{body}</svg>"
 
     def element(self, node: ElementTree.Element, group: "_Group") -> str:
         tag = node.tag.rpartition("}")[2]
@@ -276,7 +284,8 @@ class _Page:
         if mark:
             ref, row = mark
             classes = ["mark", *classes]
-            extra = f' id="{self.sheet.id}-m{row}" data-row="{row}"'
+            extra = f' id="{self.sheet.id}-m{self.marks}" data-row="{row}"'
+            self.marks += 1
             extra += f" data-ref={quoteattr(clean(ref))}" if ref else ""
         attributes = self.attributes(node, keep_id=group is _IN_DEFS)
         return f"<{tag}{extra}{_classes(classes)}{attributes}{plain}/>"

@@ -138,6 +138,11 @@ def _marker_sample(hue: Hue, hollow: bool) -> str:
     return f'<polygon points="{points}" {kind}/>'
 
 
+def phase_swatch(hue: int) -> str:
+    """A filled box in the hue of a phase (0 = the grey of "other")."""
+    return swatch(Hue(index=hue, marker="square"), form="bar")
+
+
 def note_swatch(key: str) -> str:
     """The sample of something that is no framework: the ideal line, a threshold, a shaded warm-up, …"""
     return _sample(_NOTE_SAMPLES[key])
@@ -154,6 +159,20 @@ _NOTE_SAMPLES = {
     "median": '<path d="M14 1V15" class="line-ink" fill="none" stroke-width="2"/>',
     "oom": '<rect x="2" y="2" width="24" height="12" class="fill-cell-bad line-rule"/>'
     '<path d="M2 14L14 2M10 14L22 2M18 14L26 6" class="line-rule" fill="none"/>',
+    "option_off": '<circle cx="14" cy="8" r="5" class="fill-surface line-ink" stroke-width="1.6"/>',
+    "option_on": '<path d="M9 2.5L20 8L9 13.5Z" class="fill-ink"/>',
+    "nested": '<rect x="2" y="3" width="24" height="10" class="fill-surface line-ink"/>'
+    '<path d="M4 13L14 3M12 13L22 3M20 13L26 7" class="line-rule" fill="none"/>',
+    "dot": '<path d="M2 8H16" class="line-rule" stroke-width="1.4"/><circle cx="16" cy="8" r="4" class="fill-ink"/>',
+    "curve": '<path d="M0 8H28" class="line-ink" fill="none" stroke-width="1.8" stroke-dasharray="7 4"/>',
+    "mean": '<path d="M0 8H28" class="line-ink" fill="none" stroke-width="2.6"/>',
+    "line_0": '<path d="M0 11L8 5L16 10L28 4" class="line-ink" fill="none" stroke-width="1.4"/>',
+    "line_1": '<path d="M0 11L8 5L16 10L28 4" class="line-rule" fill="none" stroke-width="1.4"'
+    ' stroke-dasharray="5 2"/>',
+    "line_2": '<path d="M0 11L8 5L16 10L28 4" class="line-muted" fill="none" stroke-width="1.4"'
+    ' stroke-dasharray="1.5 2"/>',
+    "line_3": '<path d="M0 11L8 5L16 10L28 4" class="line-hue-other" fill="none" stroke-width="1.4"'
+    ' stroke-dasharray="7 2 2 2"/>',
     "band": '<rect x="2" y="2" width="24" height="12" class="fill-shade"/>'
     '<path d="M2 14L14 2M10 14L22 2M18 14L26 6" class="line-rule" fill="none"/>',
 }
