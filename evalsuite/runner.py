@@ -18,9 +18,11 @@ from evalsuite.adapter import Recipe
 from evalsuite.engines import Engine, agent_argv
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Run
-from evalsuite.store import RunFolder
+from evalsuite.store import SCRATCH, RunFolder
 
 POLL_S = 0.2
+ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
+ENOUGH = {"status": "completed", "reason": "ended by evalsuite behind the last measured step: no limit of its own"}
 AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
 TERMINATE_S = 15.0  # between asking the agent to end and killing it
 
@@ -35,10 +37,17 @@ class Launcher:
     packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
 
 
-def filled(recipe: Recipe, case: Case, python: Path | str) -> tuple[tuple[str, ...], dict[str, str]]:
+def filled(recipe: Recipe, case: Case, python: Path | str, folder: Path) -> tuple[tuple[str, ...], dict[str, str]]:
     """The recipe's command line and environment with the plan's placeholders filled."""
     command = recipe.command(case)
-    known = {"{python}": str(python), "{workloads}": str(paths.ADAPTERS / "workloads")}
+    known = {
+        "{python}": str(python),
+        "{bin}": str(Path(python).parent),
+        "{workloads}": str(paths.ADAPTERS / "workloads"),
+        "{scratch}": str(folder / SCRATCH),
+        "{data}": str(paths.data_sets()),
+        **({"{checkout}": str(checkouts.folder(recipe))} if recipe.checkout else {}),
+    }
     return (
         tuple(_replaced(token, known) for token in command.argv),
         {name: _replaced(value, known) for name, value in command.environment.items()},
@@ -47,7 +56,7 @@ def filled(recipe: Recipe, case: Case, python: Path | str) -> tuple[tuple[str, .
 
 def argv(recipe: Recipe, case: Case, python: Path | str, folder: Path, engine: Engine, timeout_s: float):
     """The whole command line of a run, from the engine inward: pure, so `plan --commands` shows the same."""
-    command, _ = filled(recipe, case, python)
+    command, _ = filled(recipe, case, python, folder)
     agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, command)
     return engine.wrap(case, agent)
 
@@ -58,16 +67,18 @@ def launch(
     folder: RunFolder,
     launcher: Launcher,
     tick: Callable[[float], None] = lambda s: None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> dict:
     """Runs *run* in its claimed *folder* and writes its outcome; returns it.
 
-    *tick* is called several times a second with the seconds since the start. Whatever ends this function
+    *enough* is asked every few seconds where the script has no step limit: once it says yes, the run is ended
+    in order and counts as completed. *tick* is called several times a second with the seconds since the start. Whatever ends this function
     early (Ctrl-C among it) ends the process tree first and leaves no outcome: the run counts as not run.
     """
     python = launcher.pythons[run.case.framework, recipe.name]
     path = folder.path.resolve()
     line = argv(recipe, run.case, python, path, launcher.engine, launcher.timeout_s)
-    command, environment = filled(recipe, run.case, python)
+    command, environment = filled(recipe, run.case, python, path)
     folder.write_command(
         {
             "argv": list(line),
@@ -82,11 +93,11 @@ def launch(
     folder.scratch.mkdir()
     started_at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
     began = time.monotonic()
-    exit_code = _finish(line, environment, folder, launcher.timeout_s, tick)
+    exit_code, was_enough = _finish(line, environment, folder, launcher.timeout_s, tick, enough)
     duration_s = time.monotonic() - began
     shutil.rmtree(folder.scratch, ignore_errors=True)
     outcome = {
-        **_ending(exit_code, folder),
+        **(ENOUGH if was_enough else _ending(exit_code, folder)),
         "exit_code": exit_code,
         "started_at": started_at,
         "duration_s": round(duration_s, 3),
@@ -95,14 +106,15 @@ def launch(
     return outcome
 
 
-def _finish(line, environment, folder: RunFolder, timeout_s: float, tick) -> int:
-    """Starts *line*, waits for its end, and returns its exit code (negative: ended by that signal)."""
+def _finish(line, environment, folder: RunFolder, timeout_s: float, tick, enough) -> tuple[int, bool]:
+    """Starts *line* and waits for its end: its exit code (negative: ended by that signal), and whether it was
+    ended because *enough* said so."""
     with open(folder.engine_log, "wb") as output:
         try:
             process = subprocess.Popen(
                 line,
                 cwd=folder.scratch,
-                env={**os.environ, **_python_path(), **environment},
+                env={**os.environ, **_with_ours(environment)},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -113,15 +125,20 @@ def _finish(line, environment, folder: RunFolder, timeout_s: float, tick) -> int
                 f"{line[0]}: {error.strerror}; expected the engine's own command. `evalsuite doctor` says which "
                 "engines this machine has."
             ) from error
-        began = time.monotonic()
+        began = asked = time.monotonic()
         try:
             while process.poll() is None:
-                elapsed = time.monotonic() - began
-                if elapsed > timeout_s + AGENT_GRACE_S:
-                    return 124
-                tick(elapsed)
+                now = time.monotonic()
+                if now - began > timeout_s + AGENT_GRACE_S:
+                    return 124, False
+                if now - asked > ENOUGH_POLL_S:
+                    asked = now
+                    if enough():
+                        _end(process)
+                        return process.returncode, True
+                tick(now - began)
                 time.sleep(POLL_S)
-            return process.returncode
+            return process.returncode, False
         finally:
             _end(process)
 
@@ -152,7 +169,7 @@ def _ending(exit_code: int, folder: RunFolder) -> dict:
         return {"status": "timed_out", "reason": "the time limit was reached"}
     if exit_code == 0:
         return {"status": "completed", "reason": ""}
-    if not folder.logs():
+    if not any(log.path.stat().st_size for log in folder.logs()):  # the training never spoke: the engine may have
         return {"status": "failed", "reason": _last_line(folder.engine_log) or f"exit code {exit_code}"}
     if exit_code < 0 or exit_code > 128:
         number = -exit_code if exit_code < 0 else exit_code - 128
@@ -173,21 +190,26 @@ def _recipe_facts(recipe: Recipe, command: tuple[str, ...], packages: Mapping[st
             "source": recipe.source,
             "commit": recipe.commit,
             "image": recipe.image,
+            "amp": recipe.amp,
         },
+        "checkout": checkouts.facts(recipe, checkouts.known()),
         "script_sha256": store.sha256(script) if script else None,
         "framework_version": virtualenvs.framework_version(recipe, packages),
         "packages": dict(sorted(packages.items())),
     }
 
 
-def _python_path() -> dict[str, str]:
-    """What lets `python -m evalsuite` start from any folder; nothing where evalsuite is installed."""
+def _with_ours(environment: Mapping[str, str]) -> dict[str, str]:
+    """The recipe's environment, with what lets `python -m evalsuite` start from any folder behind its own path.
+
+    Nothing is added where evalsuite is installed.
+    """
     try:
         importlib.metadata.distribution("evalsuite")
-        return {}
+        return dict(environment)
     except importlib.metadata.PackageNotFoundError:
-        inherited = os.environ.get("PYTHONPATH")
-        return {"PYTHONPATH": os.pathsep.join(filter(None, [str(paths.PACKAGE.parent), inherited]))}
+        inherited = environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH")
+        return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, [inherited, str(paths.PACKAGE.parent)]))}
 
 
 def _replaced(token: str, known: Mapping[str, str]) -> str:

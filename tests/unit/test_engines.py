@@ -1,0 +1,53 @@
+from dataclasses import replace
+
+from evalsuite import runner
+from evalsuite.engines import ENGINES, agent_argv
+from tests.toys import CASE, toynet
+
+RECIPE = toynet().recipes[0]
+AGENT = ("python", "-m", "evalsuite", "sample", "--", "train")
+TWO_BY_EIGHT = replace(CASE, nodes=2, devices_per_node=8)
+
+
+def test_the_local_engine_adds_nothing():
+    assert ENGINES["local"].wrap(CASE, AGENT) == AGENT
+
+
+def test_slurm_starts_one_agent_on_every_node():
+    line = ENGINES["slurm"].wrap(TWO_BY_EIGHT, AGENT)
+
+    assert line[0] == "srun"
+    assert {"--nodes=2", "--ntasks=2", "--ntasks-per-node=1"} <= set(line)
+    assert line[-len(AGENT) :] == AGENT
+
+
+def test_mpi_starts_one_agent_on_every_node():
+    line = ENGINES["mpi"].wrap(TWO_BY_EIGHT, AGENT)
+
+    assert line[:5] == ("mpirun", "-np", "2", "--map-by", "ppr:1:node")
+    assert line[-len(AGENT) :] == AGENT
+
+
+def test_processes_are_started_by_the_agent_only_where_the_recipe_asks_for_it():
+    per_device = agent_argv("python", "out", TWO_BY_EIGHT, "per_device", 60.0, ["train"])
+    per_node = agent_argv("python", "out", TWO_BY_EIGHT, "per_node", 60.0, ["train"])
+
+    assert per_device[per_device.index("--processes") + 1] == "8"
+    assert "--processes" not in per_node
+    assert per_node[-2:] == ("--", "train")
+
+
+def test_the_plan_fills_the_interpreter_and_leaves_the_node_s_own_words():
+    recipe = toynet(
+        command=lambda case: RECIPE.command(case).__class__(argv=("{python}", "t.py", "{node_rank}"))
+    ).recipes[0]
+
+    command, _ = runner.filled(recipe, CASE, "/env/bin/python")
+
+    assert command == ("/env/bin/python", "t.py", "{node_rank}")
+
+
+def test_the_same_case_gives_the_same_command_line():
+    first = runner.argv(RECIPE, CASE, "py", "out", ENGINES["slurm"], 60.0)
+
+    assert first == runner.argv(RECIPE, CASE, "py", "out", ENGINES["slurm"], 60.0)
