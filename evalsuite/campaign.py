@@ -11,7 +11,7 @@ from evalsuite.engines import Engine
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan import Machine, Plan
-from evalsuite.store import Store
+from evalsuite.store import RunFolder, Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,10 +86,33 @@ def launch_all(
             if folder is None:
                 continue
             try:
-                outcome = runner.launch(run, recipe, folder, launcher, lambda seconds, run=run: tick(run, seconds))
+                outcome = runner.launch(
+                    run,
+                    recipe,
+                    folder,
+                    launcher,
+                    tick=lambda seconds, run=run: tick(run, seconds),
+                    enough=_enough(run, recipe, folder),
+                )
             except OSError as error:
                 raise _mendable(error, folder.path) from error
         yield Ended(run=run, outcome=outcome)
+
+
+def _enough(run: Run, recipe: Recipe, folder: RunFolder) -> Callable[[], bool]:
+    """Says whether every log of the run has come to the last measured step, where the script has no limit."""
+    if recipe.step_bound != "none":
+        return lambda: False
+    from evalsuite import reading
+
+    def enough() -> bool:
+        logs = folder.logs()
+        if not logs:
+            return False
+        steps = reading.read_run(logs, run.case, recipe.dialect).steps
+        return bool(steps) and steps[-1].index >= run.case.protocol.total_steps
+
+    return enough
 
 
 def _mendable(error: OSError, path: Path) -> Exception:

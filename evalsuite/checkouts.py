@@ -84,6 +84,11 @@ def state(model: Model) -> State:
     return State(present=True, commit=commit, changed=changed, absent=absent)
 
 
+def folder(recipe: Recipe) -> Path:
+    """Where the checkout of *recipe* lies, or will lie."""
+    return _chosen(recipe.checkout, known()).folder
+
+
 def refusal(recipe: Recipe, models: Mapping[str, Model]) -> str | None:
     """Why *recipe* cannot be run from the cache as it stands, or None if it can."""
     if not recipe.checkout:

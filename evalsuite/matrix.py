@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import axes, campaign, engines, plan, runner, virtualenvs
+from evalsuite import axes, campaign, engines, plan, readiness, runner, virtualenvs
 from evalsuite.adapter import Adapter, discover
 from evalsuite.engines import Engine
 from evalsuite.errors import EvalsuiteError
@@ -56,7 +56,10 @@ def planned(arguments: argparse.Namespace) -> Asked:
     spec = axes.spec_from(arguments)
     adapters = discover(arguments.adapters)
     machine = campaign.machine(arguments.device)
-    made = plan.plan(spec, adapters, machine, [lambda case, recipe: engine.refusal(case)])
+    refusals = [lambda case, recipe: engine.refusal(case)]
+    if not getattr(arguments, "commands", False):  # what would be run can be shown without what it needs
+        refusals.append(readiness.refusal)
+    made = plan.plan(spec, adapters, machine, refusals)
     return Asked(plan=made, adapters=adapters, machine=machine, engine=engine, store=Store(_folder(arguments.runs)))
 
 

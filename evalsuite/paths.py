@@ -25,3 +25,9 @@ def cache() -> Path:
     if named:
         return Path(named).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "evalsuite"
+
+
+def data_sets() -> Path:
+    """The folder of the user's data sets (`imagenet`, `imagenet-tfrecord`, …): `{data}` in command lines."""
+    named = os.environ.get("EVALSUITE_DATA")
+    return Path(named).expanduser() if named else cache() / "data"

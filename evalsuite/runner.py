@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalsuite import __version__, paths, store, virtualenvs
+from evalsuite import __version__, checkouts, paths, store, virtualenvs
 from evalsuite.adapter import Recipe
 from evalsuite.engines import Engine, agent_argv
 from evalsuite.errors import EvalsuiteError
@@ -72,8 +72,9 @@ def launch(
     """Runs *run* in its claimed *folder* and writes its outcome; returns it.
 
     *enough* is asked every few seconds where the script has no step limit: once it says yes, the run is ended
-    in order and counts as completed. *tick* is called several times a second with the seconds since the start. Whatever ends this function
-    early (Ctrl-C among it) ends the process tree first and leaves no outcome: the run counts as not run.
+    in order and counts as completed. *tick* is called several times a second with the seconds since the
+    start. Whatever ends this function early (Ctrl-C among it) ends the process tree first and leaves no
+    outcome: the run counts as not run.
     """
     python = launcher.pythons[run.case.framework, recipe.name]
     path = folder.path.resolve()

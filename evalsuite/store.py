@@ -24,6 +24,7 @@ from evalsuite.model import Case, Protocol, Run
 CASE = "case.json"
 COMMAND = "command.json"
 OUTCOME = "outcome.json"
+SCRATCH = "scratch"
 PLAN = "plan.json"
 SCHEMA = 1
 _LOG = re.compile(r"^log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt$")
@@ -65,7 +66,7 @@ class RunFolder:
     @property
     def scratch(self) -> Path:
         """Where the run's own processes may drop their files; removed when the run ends well."""
-        return self.path / "scratch"
+        return self.path / SCRATCH
 
     @property
     def engine_log(self) -> Path:

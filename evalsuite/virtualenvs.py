@@ -107,7 +107,7 @@ def folder_of(recipe: Recipe, device: Device) -> Path:
             f"recipe {recipe.name}: it names no requirements for a virtual environment on a {device}; "
             "expected exact pins, or use --environment current."
         )
-    key = json.dumps([sorted(pins), recipe.python, device])
+    key = json.dumps([sorted((*pins, *recipe.built)), recipe.python, device])
     digest = hashlib.sha256(key.encode()).hexdigest()[:10]
     return paths.cache() / "environments" / f"{_normal(_name(pins[0]))}-py{recipe.python}-{digest}"
 
@@ -128,11 +128,22 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
     (making / LOCK).write_text(lock)
     install = ("pip", "install", "--python", str(_interpreter(making)), "--requirement", str(making / LOCK))
     _uv((*install, *settings.arguments), settings, progress, f"installing {' '.join(pins)}")
+    _build(making, recipe, settings, progress)
     progress(f"checking that {recipe.import_name} imports")
     _check_import(_interpreter(making), recipe, "the new environment")
-    _record(making, pins, device)
+    _record(making, (*pins, *recipe.built), device)
     making.rename(folder)
     progress(f"{folder.name} is ready: {_recorded(folder).size_bytes / 1e6:.0f} MB")
+
+
+def _build(making: Path, recipe: Recipe, settings: "PipSettings", progress: Progress) -> None:
+    """Compiles `recipe.built` against what is installed. Without the cache, which does not know against what."""
+    if not recipe.built:
+        return
+    install = ("pip", "install", "--python", str(_interpreter(making)), "--no-cache", "--no-build-isolation")
+    path = os.pathsep.join((str(_interpreter(making).parent), os.environ.get("PATH", "")))
+    building = settings.with_environment({**recipe.build_environment, "PATH": path})
+    _uv((*install, *recipe.built, *settings.arguments), building, progress, f"compiling {' '.join(recipe.built)}")
 
 
 def _venv_command(folder: Path, version: str) -> tuple[str, ...]:
@@ -144,6 +155,9 @@ def _machine_python(version: str) -> str:
     """An interpreter of that version already on this machine: evalsuite's own, else one that uv finds."""
     if version == f"{sys.version_info.major}.{sys.version_info.minor}":
         return sys.executable
+    of_pyenv = sorted(_pyenv_versions().glob(f"{version}.*/bin/python"))
+    if of_pyenv:
+        return str(of_pyenv[-1])
     found = subprocess.run(
         [_uv_binary(), "python", "find", "--no-project", "--system", version],
         capture_output=True,
@@ -153,9 +167,14 @@ def _machine_python(version: str) -> str:
     if found.returncode != 0:
         raise CannotInstall(
             f"Python {version}: there is none on this machine, and the framework's pins need it; "
-            f"try: apt install python{version}"
+            f"try: apt install python{version}, or pyenv install {version}"
         )
     return found.stdout.strip()
+
+
+def _pyenv_versions() -> Path:
+    """Where pyenv keeps its interpreters: uv sees only the one that its shims stand for at the moment."""
+    return Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
 
 
 def _resolved(
@@ -284,6 +303,9 @@ class PipSettings:
 
     def with_arguments(self, *arguments: str) -> "PipSettings":
         return PipSettings(arguments=(*self.arguments, *arguments), environment=self.environment)
+
+    def with_environment(self, more: Mapping[str, str]) -> "PipSettings":
+        return PipSettings(arguments=self.arguments, environment=(*self.environment, *more.items()))
 
 
 def pip_settings(configuration: Mapping[str, str]) -> PipSettings:

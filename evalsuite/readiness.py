@@ -1,0 +1,39 @@
+"""What a recipe needs of this machine beside its environment: the official script, programs, data sets."""
+
+import re
+import shutil
+
+from evalsuite import checkouts, paths
+from evalsuite.adapter import Recipe
+from evalsuite.model import Case
+
+PACKAGES = {"mpirun": "openmpi-bin", "mpicc": "libopenmpi-dev", "cmake": "cmake", "g++": "g++"}
+
+
+def refusal(case: Case, recipe: Recipe) -> str | None:
+    """Why *recipe* cannot be started here for *case*, with what to do about it; None if it can."""
+    return checkouts.refusal(recipe, checkouts.known()) or _program_missing(recipe) or _data_missing(case, recipe)
+
+
+def data_sets(case: Case, recipe: Recipe) -> list[str]:
+    """The names of the data sets that the command line reads: what follows `{data}/` in its tokens."""
+    tokens = recipe.command(case).argv
+    return sorted({name for token in tokens for name in re.findall(r"\{data\}/([\w.+-]+)", token)})
+
+
+def _program_missing(recipe: Recipe) -> str | None:
+    for program in recipe.system:
+        if not shutil.which(program):
+            hint = f"; try: apt install {PACKAGES[program]}" if program in PACKAGES else ""
+            return f"the program {program} is not on this machine and the script needs it{hint}"
+    return None
+
+
+def _data_missing(case: Case, recipe: Recipe) -> str | None:
+    for name in data_sets(case, recipe):
+        if not (paths.data_sets() / name).exists():
+            return (
+                f"the data set {name} is not in {paths.data_sets()}; put it or a link to it there, or set "
+                "EVALSUITE_DATA (docs/recipes.md says what each holds)"
+            )
+    return None
