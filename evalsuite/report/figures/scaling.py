@@ -283,7 +283,7 @@ def end_labels(sheet: Sheet, panel, series: Sequence[Series], room: float) -> No
 
 def _one_scale(id: str, look: Look, series: Sequence[Series], form: _Form) -> str:
     names = max(text_width(each.name, TEXT) for each in series)
-    left = min(names + 40, 240)
+    left = min(names + 20, 240)
     height = _ROW * len(series) + 52
     sheet = Sheet(id, height=height)
     panel = sheet.panel(left, 8, sheet.width - 84, height - _BOTTOM)
@@ -307,7 +307,7 @@ def _bar_row(sheet: Sheet, panel, series: Series, hue: Hue, row: int, left: floa
         whisker(panel, (point.low, point.high), (row, row))
     _, y = sheet.pixel(panel, 0, row)
     end, _ = sheet.pixel(panel, max(point.value, point.high or 0), row)
-    sheet.write(left - 10, y, shortened(series.name, left - 40, TEXT), anchor="right", size=TEXT, colour="ink")
+    sheet.write(left - 10, y, shortened(series.name, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
     sheet.write(end + 7, y, form.value(point.value) + point.sign, colour="ink")
 
 

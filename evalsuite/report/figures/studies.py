@@ -111,6 +111,7 @@ def _dumbbell_row(sheet: Sheet, panel, pair: Pair, hue: Hue, place: int) -> None
             (dot,) = panel.plot(
                 [value],
                 [place],
+                linestyle="none",
                 marker=marker(shape),
                 markersize=marker_size(shape) * 1.25,
                 markerfacecolor=ROLES[face],
