@@ -1,0 +1,30 @@
+"""The report: an evaluation → `report.html` in both languages, `summary.json`, tidy tables as CSV.
+
+The same evaluation gives the same bytes: rows are ordered here, nothing asks the time, and random choices
+have fixed seeds.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalsuite.model import Evaluation
+
+
+def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = ("zh", "en")) -> list[Path]:
+    """Writes the report of *evaluation* into *out* and returns the files, the page first."""
+    from evalsuite.store import write_atomically
+
+    from . import identity, render, summary_json, tables, words
+    from .cells import Book
+
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    book = Book(evaluation=identity.ordered(evaluation))
+    build_hash = identity.build_hash(evaluation)
+    page = out / "report.html"
+    write_atomically(page, render.page(book, words.read(languages), build_hash).encode("utf-8", "backslashreplace"))
+    summary = out / "summary.json"
+    text = json.dumps(summary_json.document(book, build_hash), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    write_atomically(summary, text.encode("utf-8", "backslashreplace"))
+    return [page, summary, *tables.write(book, out / "tables")]

@@ -158,7 +158,9 @@ def _pairs(key: str) -> Callable[[Mapping], str | None]:
         found = facts.get(key)
         if not isinstance(found, Mapping):
             return names.visible(found) if found else None
-        return ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in sorted(found.items())) or None
+        return (
+            ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in sorted(found.items())) or None
+        )
 
     return read
 
@@ -198,7 +200,7 @@ def _letter(place: int) -> str:
 def topology(text: Any) -> Topology | None:
     """The matrix and the legend in the output of `nvidia-smi topo -m`; None if there is no matrix in it.
 
-    The header is "\\tGPU0\\tGPU1\\tNIC0\\tCPU Affinity\\t…" (underlined with ANSI codes), each row "GPU0\\t X \\tNV12\\t…".
+    Its header is "\\tGPU0\\tGPU1\\tNIC0\\tCPU Affinity" (underlined with ANSI codes), a row "GPU0\\t X \\tNV12".
     """
     if not isinstance(text, str):
         return None

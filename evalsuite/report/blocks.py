@@ -132,7 +132,9 @@ class Block:
 
     def _row(self, nodes: int, per_node: int, cell_of: CellOf) -> Row:
         found = tuple(cell_of(self.book, self.case(column, nodes, per_node)) for column in self.columns)
-        found = tuple(self._in_unit(column, cell, nodes, per_node) for column, cell in zip(self.columns, found, strict=True))
+        found = tuple(
+            self._in_unit(column, cell, nodes, per_node) for column, cell in zip(self.columns, found, strict=True)
+        )
         return Row(nodes=nodes, devices=nodes * per_node, cells=found)
 
     def _in_unit(self, column: Column, cell: Cell, nodes: int, per_node: int) -> Cell:
@@ -171,6 +173,11 @@ class Participant:
     def title(self) -> str:
         return names.framework(self.framework)
 
+    @property
+    def features(self) -> str:
+        """Switches that its cases use; proper names only."""
+        return ", ".join([names.precision(each) for each in self.precisions] + ["XLA"] * self.xla)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
@@ -183,6 +190,25 @@ class Model:
     @property
     def title(self) -> str:
         return names.model(self.name)
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether all of it was trained on made-up data: reference scripts have no data set."""
+        return bool(self.participants) and all(one.kind == "reference" for one in self.participants)
+
+    @property
+    def input(self) -> str:
+        """Image sizes, where the cases name one."""
+        sizes = {
+            names.visible(dict(block.options)["image_size"])
+            for block in self.blocks
+            if "image_size" in dict(block.options)
+        }
+        return ", ".join(f"{size}×{size}" for size in sorted(sizes))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return tuple(sorted({names.visible(block.unit) for block in self.blocks if block.unit}))
 
     @property
     def id(self) -> str:
@@ -280,7 +306,9 @@ def _columns(group: list[Case]) -> tuple[Column, ...]:
 
 def participants(book: Book, model: str) -> tuple[Participant, ...]:
     cases = [case for case in book.planned if case.model == model]
-    keys = sorted({(case.framework, case.recipe) for case in cases}, key=lambda k: (names.framework(k[0]).casefold(), k))
+    keys = sorted(
+        {(case.framework, case.recipe) for case in cases}, key=lambda k: (names.framework(k[0]).casefold(), k)
+    )
     return tuple(_participant(book, framework, recipe, cases) for framework, recipe in keys)
 
 

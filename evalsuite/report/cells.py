@@ -38,7 +38,8 @@ MARKS: Mapping[str, str] = {
     "digitised": "‡",
     "simulated": "≈",
 }
-# "CUDA out of memory", "Out of memory allocating", "OOM when allocating tensor", "std::bad_alloc", "ResourceExhaustedError"
+# PyTorch "CUDA out of memory", Paddle "Out of memory error", TensorFlow "OOM when allocating tensor" and
+# "ResourceExhaustedError", C++ "std::bad_alloc"
 OUT_OF_MEMORY = re.compile(r"out of memory|\bOOM\b|bad_alloc|ResourceExhausted|Cannot allocate memory", re.IGNORECASE)
 WORST_FIRST = ("oom", "timed_out", "failed", "invalid")
 

@@ -9,6 +9,7 @@ from evalsuite.summary import counts
 
 from . import cells, names
 from .cells import Book, State
+from .words import Text, Words, placeholders
 
 NOISY_CV = 0.05  # D08
 
@@ -132,3 +133,19 @@ def skip_groups(book: Book) -> tuple[SkipGroup, ...]:
         SkipGroup(framework=names.framework(key[0]), kind=key[1], reason=key[2], cases=tuple(s.case for s in same))
         for key, same in found.items()
     )
+
+
+def sentence(finding: Finding, words: Words) -> Text:
+    """What *finding* says in the languages of the report; its own English text where no sentence fits it."""
+    key = f"findings.{finding.code}"
+    values = dict(finding.values)
+    if key in words and placeholders(words.sentence(key)) <= set(values):
+        wanted = placeholders(words.sentence(key))
+        return words(key, **{name: names.visible(value) for name, value in values.items() if name in wanted})
+    return words("findings.other", text=names.visible(finding.text))
+
+
+def rule(code: str, words: Words) -> Text:
+    """The rule behind a finding's code, in words."""
+    key = f"rules.{code}"
+    return words(key) if key in words else words("rules.other", code=names.visible(code))

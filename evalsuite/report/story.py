@@ -129,7 +129,9 @@ def _speed(block: Block, words: Words) -> Iterable[Text]:
 
 def _scaling(block: Block, words: Words) -> Iterable[Text]:
     """Efficiency at the largest scale, with its base; adjectives only where the rule allows them."""
-    scaled = [one for one in block.valid if one.efficiency and one.base and one.base != one.case and not _suspicious(one)]
+    scaled = [
+        one for one in block.valid if one.efficiency and one.base and one.base != one.case and not _suspicious(one)
+    ]
     if not scaled:
         return
     largest = max(one.case.total_devices for one in scaled)
@@ -294,4 +296,3 @@ def _base(row: Sequence[Summary], words: Words) -> Text:
 def _suspicious(summary: Summary) -> bool:
     """Kept out of headlines (D12)."""
     return any(finding.code == "D12" for finding in summary.findings)
-

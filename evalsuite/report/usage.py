@@ -72,6 +72,10 @@ class Usage:
     rows: tuple[UsageRow, ...]
     shown: tuple[tuple[Summary, str, Timeline], ...]  # summary, run id, its time line
 
+    @property
+    def has_gpu(self) -> bool:
+        return "gpu" in self.resources
+
 
 def usages(book: Book, models: Sequence[Model]) -> tuple[Usage, ...]:
     found = (_usage(book, block) for model in models for block in model.blocks)

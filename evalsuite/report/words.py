@@ -50,6 +50,10 @@ class Words:
     def __contains__(self, key: str) -> bool:
         return key in self.tables[self.languages[0]]
 
+    def sentence(self, key: str) -> str:
+        """The bare sentence, as it stands in the first language's file."""
+        return self.tables[self.languages[0]][key]
+
     def listed(self, items: Iterable[Any]) -> "Listed":
         """*items* one after the other: A、B、C in Chinese, A, B, C in English."""
         return Listed(words=self, items=tuple(items))

@@ -1,0 +1,152 @@
+"""The contents: which sections this evaluation has, in the order of the outline, numbered without gaps."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import background, drawing, glossary, problems, quality, receipts, story, usage
+from .blocks import Model
+from .cells import Book
+from .figures import Look
+from .words import Rendered, Words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A subsection."""
+
+    id: str
+    number: str
+    title: Rendered
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A section: its template and what it shows."""
+
+    id: str
+    title: Rendered | str
+    template: str
+    facts: Mapping[str, Any]
+    number: str = ""
+    parts: tuple[Part, ...] = ()
+    places: "Places" = field(default_factory=lambda: Places(""))
+
+    def part(self, id: str) -> Part:
+        return next(part for part in self.parts if part.id == id)
+
+
+class Places:
+    """Numbers of the tables and figures of one section: 3-1, 3-2, …"""
+
+    def __init__(self, section: str) -> None:
+        self.section = section
+        self.counts = {"table": 0, "figure": 0}
+
+    def next(self, kind: str) -> str:
+        self.counts[kind] += 1
+        return f"{self.section}-{self.counts[kind]}"
+
+
+BACKGROUND_PARTS = ("platform", "frameworks", "models", "environment", "configuration", "rules", "metrics")
+
+
+def sections(book: Book, models: Sequence[Model], look: Look, words: Words) -> tuple[Section, ...]:
+    """All sections after the verdict."""
+    found = [
+        _introduction(book, models, words),
+        _background(book, models, words),
+        *(_model(model, look, words) for model in models),
+        _problems(book, words),
+        _usage(book, models, look, words),
+        _quality(book, models, look, words),
+        _reproduction(book, words),
+        _glossary(words),
+    ]
+    return tuple(_numbered(section, str(place)) for place, section in enumerate(found, 1))
+
+
+def _numbered(section: Section, number: str) -> Section:
+    parts = tuple(
+        Part(id=part.id, title=part.title, number=f"{number}.{place}") for place, part in enumerate(section.parts, 1)
+    )
+    return Section(**{**vars(section), "number": number, "parts": parts, "places": Places(number)})
+
+
+def _parts(words: Words, section: str, keys: Sequence[str]) -> tuple[Part, ...]:
+    return tuple(Part(id=f"{section}-{key}", number="", title=words(f"{section}.{key}")) for key in keys)
+
+
+def _introduction(book: Book, models: Sequence[Model], words: Words) -> Section:
+    facts = {"cards": story.cards(book, words), "models": models, "kinds": _kinds(models)}
+    return Section(id="intro", title=words("intro.title"), template="introduction.html.j2", facts=facts)
+
+
+def _kinds(models: Sequence[Model]) -> frozenset[str]:
+    return frozenset(one.kind for model in models for one in model.participants if one.kind)
+
+
+def _background(book: Book, models: Sequence[Model], words: Words) -> Section:
+    scales, rows = background.matrix(tuple(models))
+    facts = {
+        "models": models,
+        "environments": background.environments(book),
+        "scales": scales,
+        "rows": rows,
+        "methods": background.methods(book),
+        "tally": quality.tally(book),
+    }
+    parts = _parts(words, "background", BACKGROUND_PARTS)
+    return Section(
+        id="background", title=words("background.title"), template="background.html.j2", facts=facts, parts=parts
+    )
+
+
+def _model(model: Model, look: Look, words: Words) -> Section:
+    figures = {block.id: drawing.of_block(block, look, words) for block in model.blocks}
+    facts = {"model": model, "figures": figures}
+    return Section(id=model.id, title=model.title, template="model.html.j2", facts=facts)
+
+
+def _problems(book: Book, words: Words) -> Section:
+    facts = {"problems": problems.problems(book, words)}
+    return Section(id="problems", title=words("problems.title"), template="problems.html.j2", facts=facts)
+
+
+def _usage(book: Book, models: Sequence[Model], look: Look, words: Words) -> Section:
+    usages = usage.usages(book, models)
+    lines = {one.block.id: drawing.timelines(one, look, words) for one in usages}
+    facts = {"usages": usages, "timelines": lines}
+    return Section(id="usage", title=words("usage.title"), template="usage.html.j2", facts=facts)
+
+
+def _quality(book: Book, models: Sequence[Model], look: Look, words: Words) -> Section:
+    blocks = [block for model in models for block in model.blocks]
+    facts = {
+        "tally": quality.tally(book),
+        "groups": quality.groups(book),
+        "failures": quality.failures(book),
+        "excluded": quality.excluded(book),
+        "noisy": quality.noisy(book),
+        "skip_groups": quality.skip_groups(book),
+        "repeats": [(block, drawn) for block in blocks if (drawn := drawing.repeats(book, block, look, words))],
+    }
+    parts = _parts(words, "quality", ("counts", "findings", "failures", "skips", "repeats"))
+    return Section(id="quality", title=words("quality.title"), template="quality.html.j2", facts=facts, parts=parts)
+
+
+def _reproduction(book: Book, words: Words) -> Section:
+    facts = {"receipts": receipts.receipts(book), "software": receipts.software(book)}
+    parts = _parts(words, "reproduction", ("software", "cases"))
+    return Section(
+        id="reproduction",
+        title=words("reproduction.title"),
+        template="reproduction.html.j2",
+        facts=facts,
+        parts=parts,
+    )
+
+
+def _glossary(words: Words) -> Section:
+    facts = {"terms": glossary.terms()}
+    return Section(id="glossary", title=words("glossary.title"), template="glossary.html.j2", facts=facts)

@@ -1,0 +1,227 @@
+"""The seam to the figures: facts of the page → drawn figures with their words around them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Summary, Verdict
+from evalsuite.summary import counts
+
+from . import figures, names, numbers
+from .blocks import Block, Column
+from .cells import Book
+from .figures import Figure, Look
+from .numbers import Number
+from .story import Card
+from .usage import RESOURCES, Usage
+from .words import Text, Words
+
+FORMS = {
+    "items_per_s": numbers.throughput,
+    "items_per_s_per_device": numbers.throughput,
+    "speedup": numbers.speedup,
+    "efficiency": numbers.percent,
+    "ideal": numbers.speedup,
+    "value": numbers.throughput,
+    "median": numbers.throughput,
+}
+BULLET_WIDTH = 320
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """A figure and the words that stand around it."""
+
+    figure: Figure
+    title: Text
+    reading: tuple[Text, ...]
+
+    @property
+    def id(self) -> str:
+        return self.figure.id
+
+
+def look(book: Book) -> Look:
+    return figures.look(book.frameworks)
+
+
+def of_block(block: Block, look: Look, words: Words) -> tuple[Drawn, ...]:
+    """Figures a, b and c of a block: throughput, speed-up, efficiency, throughput per device."""
+    if not block.valid:
+        return ()
+    scales = {one.case.total_devices for one in block.valid}
+    unit = names.visible(block.unit)
+    throughput = figures.throughput(_series(block, "items_per_s"), look, id=f"f-{block.id}-t", unit=unit)
+    if len(scales) < 2:
+        return (_drawn(throughput, "throughput", "one_scale_see", words),)
+    found = [_drawn(throughput, "throughput", "throughput_see", words)]
+    if block.has_scaling:
+        speedup = figures.speedup(_series(block, "speedup"), look, id=f"f-{block.id}-s")
+        efficiency = figures.efficiency(_series(block, "efficiency"), look, id=f"f-{block.id}-e")
+        found.append(_drawn(speedup, "speedup", "speedup_see", words))
+        found.append(_drawn(efficiency, "efficiency", "efficiency_see", words))
+    per_device = figures.per_device(_series(block, "per_device"), look, id=f"f-{block.id}-d", unit=unit)
+    found.append(_drawn(per_device, "per_device", "per_device_see", words))
+    return tuple(found)
+
+
+def _series(block: Block, metric: str) -> tuple[figures.Series, ...]:
+    printed = {column.series: column.label for column in block.columns}
+    return tuple(_anchored(each) for each in figures.series_of(block.valid, metric, printed))
+
+
+def _anchored(series: figures.Series) -> figures.Series:
+    """Marks lead to the anchors of the page, not to case ids."""
+    return replace(series, points=tuple(replace(p, ref=names.anchor("c", p.ref)) for p in series.points))
+
+
+def _drawn(figure: Figure, title: str, see: str, words: Words) -> Drawn:
+    found = [words(f"figures.{see}")]
+    reading = _reading(figure, words)
+    if reading is not None:
+        found.append(reading)
+    return Drawn(figure=figure, title=words(f"figures.{title}"), reading=tuple(found))
+
+
+def _reading(figure: Figure, words: Words) -> Text | None:
+    """What the marks of a figure over scales say in one sentence: how many, from where to where."""
+    if "series" not in figure.table.columns:
+        return None
+    key = figure.table.columns[2]
+    value, name = (figure.table.columns.index(column) for column in (key, "series"))
+    rows = [row for row in figure.table.rows if row[value] is not None]
+    if not rows:
+        return None
+    low, high = min(rows, key=lambda row: row[value]), max(rows, key=lambda row: row[value])
+    return words(
+        "figures.reading_points",
+        series=numbers.count(len({row[name] for row in rows})),
+        points=numbers.count(len(rows)),
+        low=FORMS[key](low[value]),
+        low_name=low[name],
+        high=FORMS[key](high[value]),
+        high_name=high[name],
+    )
+
+
+def timelines(usage: Usage, look: Look, words: Words) -> tuple[Drawn, ...]:
+    return tuple(_timeline(*shown, look, words) for shown in usage.shown)
+
+
+def _timeline(summary: Summary, run_id: str, line, look: Look, words: Words) -> Drawn:
+    window = (line.window.begin_s, line.window.end_s) if line.window and line.window.begin_s is not None else None
+    figure = figures.utilisation(
+        tuple(_strips(summary, run_id, line, words)), look, id=names.anchor("f-u", run_id), window=window
+    )
+    case = words(
+        "words.case",
+        framework=names.framework(summary.case.framework),
+        precision=names.precision(summary.case.precision),
+        batch=numbers.count(summary.case.batch_per_device),
+        nodes=numbers.count(summary.case.nodes),
+        devices=numbers.count(summary.case.total_devices),
+    )
+    repeat = run_id.rpartition("/r")[2]
+    return Drawn(
+        figure=figure,
+        title=words("figures.timeline", framework=names.framework(summary.case.framework)),
+        reading=(words("figures.timeline_see", case=case, repeat=repeat),),
+    )
+
+
+def _strips(summary: Summary, run_id: str, line, words: Words) -> Iterable[figures.Strip]:
+    run = next(one for one in summary.measurements if one.run.id == run_id)
+    used = {(one.resource, one.device): one for one in run.utilisation}
+    order = {resource: place for place, resource in enumerate(RESOURCES)}
+    for key in sorted(line.series, key=lambda k: (order.get(k[0], 99), k[0], k[1] or "")):
+        resource, device = key
+        samples = tuple(line.series[key])
+        unit = line.units.get(resource, "")
+        values = [value for _, value in samples if value is not None]
+        if not values:
+            continue
+        about = used.get(key)
+        capacity = about.capacity if about else None
+        yield figures.Strip(
+            label=_resource(resource, device, words),
+            samples=samples,
+            maximum=(100.0 if unit == "%" else capacity) or max(values) or 1.0,
+            unit=unit,
+            mean=about.mean if about else None,
+            ref=names.case_anchor(summary.case),
+        )
+
+
+def _resource(resource: str, device: str | None, words: Words) -> figures.Label:
+    """The name of a strip: one word in each language, with the device behind it."""
+    key = f"resources.{resource}"
+    named = words(key) if key in words else words("resources.other", name=names.visible(resource))
+    behind = f" {names.visible(device)}" if device else ""
+    languages = words.languages
+    return figures.Words(zh=named.plain(languages[0]) + behind, en=named.plain(languages[-1]) + behind)
+
+
+def repeats(book: Book, block: Block, look: Look, words: Words) -> Drawn | None:
+    """Every run of the block."""
+    rows = tuple(_repeats(column, summary) for column in block.columns for summary in _of(block, column))
+    if not rows:
+        return None
+    figure = figures.repeats(rows, look, id=f"f-{block.id}-r")
+    return Drawn(figure=figure, title=words("figures.repeats"), reading=(words("figures.repeats_see"),))
+
+
+def _of(block: Block, column: Column) -> list[Summary]:
+    return [one for one in block.valid if one.case.series == column.series]
+
+
+def _repeats(column: Column, summary: Summary) -> figures.Repeats:
+    return figures.Repeats(
+        label=f"{column.label} {summary.case.scale}",
+        framework=summary.case.framework,
+        values=tuple(run.value for run in summary.measurements if counts(run)),
+        excluded=tuple(run.value for run in summary.measurements if run.value is not None and not counts(run)),
+        unit=names.visible(summary.unit),
+        ref=names.case_anchor(summary.case),
+    )
+
+
+def bullet(card: Card, look: Look, words: Words) -> Drawn | None:
+    """The value of a criterion against its threshold; None where one of them is missing."""
+    verdict: Verdict = card.verdict
+    if verdict.measured is None or verdict.threshold is None:
+        return None
+    row = figures.Bullet(
+        label="",
+        value=verdict.measured.value,
+        threshold=verdict.threshold,
+        low=verdict.measured.low,
+        high=verdict.measured.high,
+        ref=names.case_anchor(verdict.case) if verdict.case else "",
+    )
+    figure = figures.bullets((row,), look, id=f"f-{card.id}", width=BULLET_WIDTH)
+    criterion = words(f"criteria_short.{verdict.criterion}")
+    return Drawn(
+        figure=figure,
+        title=words("figures.bullet", criterion=criterion),
+        reading=(words("figures.bullet_see"),),
+    )
+
+
+def table_rows(figure: Figure) -> Sequence[tuple[str, Sequence[tuple[str, object]]]]:
+    """The rows of a figure's table as (anchor of the case, [(text, raw)])."""
+    columns = figure.table.columns
+    return [
+        (ref, [_shown(columns[place], value) for place, value in enumerate(row)])
+        for ref, row in zip(figure.table.refs, figure.table.rows, strict=True)
+    ]
+
+
+def _shown(column: str, value: object) -> tuple[str, object]:
+    if value is None:
+        return "n/r", ""
+    if isinstance(value, bool):
+        return ("✓" if value else "–"), int(value)
+    if isinstance(value, float):
+        form = FORMS.get(column, numbers.plain)
+        number: Number = form(value)
+        return number.text, value
+    return names.visible(value), value

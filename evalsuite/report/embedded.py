@@ -1,0 +1,71 @@
+"""What the page's script knows: each case for filters and cards, and the tidy tables for downloads."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from evalsuite.model import Summary
+from evalsuite.summary import values
+
+from . import names, numbers, tables
+from .cells import Book
+
+UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+
+
+def document(book: Book) -> Mapping[str, Any]:
+    return {
+        "cases": {names.case_anchor(case): _case(book, case) for case in book.planned},
+        "tables": {name: _columns(name, found) for name, found in tables.rows(book).items() if name in EMBEDDED},
+    }
+
+
+EMBEDDED = ("runs", "summaries")
+
+
+def _case(book: Book, case) -> dict:
+    """What filters ask of a case, and what its card shows; printed numbers come from `numbers` alone."""
+    facts = {
+        "framework": names.framework(case.framework),
+        "model": names.model(case.model),
+        "precision": names.precision(case.precision),
+        "batch": case.batch_per_device,
+        "xla": case.xla,
+        "nodes": case.nodes,
+        "devices": case.total_devices,
+        "fair": names.anchor("q", repr((case.series.removeprefix(f"{case.framework}-{case.recipe}"), case.scale))),
+        "state": book.state(case),
+    }
+    summary = book.summary_of.get(case.id)
+    return facts | (_value(summary) if summary is not None and summary.items_per_s else {"origin": "measured"})
+
+
+def _value(summary: Summary) -> dict:
+    return {
+        "origin": summary.origin,
+        "partial": summary.partial,
+        "unit": names.visible(summary.unit),
+        "values": values(summary),
+        "value": summary.items_per_s.value,
+        "text": numbers.throughput(summary.items_per_s.value).text,
+        "interval": _text(numbers.interval(summary.items_per_s, numbers.throughput)),
+        "n": summary.n,
+        "speedup": numbers.speedup(summary.speedup.value).text if summary.speedup else None,
+        "efficiency": numbers.percent(summary.efficiency.value).text if summary.efficiency else None,
+        "base": summary.base.total_devices if summary.base else None,
+    }
+
+
+def _text(number: numbers.Number | None) -> str | None:
+    return number.text if number else None
+
+
+def _columns(name: str, found: list[dict]) -> dict:
+    columns = tables.COLUMNS[name]
+    return {"columns": columns, "rows": [[tables.harmless(row[column]) for column in columns] for row in found]}
+
+
+def script_safe(document: Mapping[str, Any]) -> str:
+    """JSON that can stand inside a `<script>` element whatever it holds."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode().translate(UNSAFE)

@@ -1,0 +1,27 @@
+"""The glossary: the terms of the report in both languages, from `data/glossary.csv`."""
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from evalsuite import paths
+
+FILE = paths.DATA / "glossary.csv"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """One term and what it means."""
+
+    key: str
+    zh: str
+    en: str
+    definition_zh: str
+    definition_en: str
+
+
+@cache
+def terms(file: Path = FILE) -> tuple[Term, ...]:
+    with open(file, encoding="utf-8-sig", newline="") as lines:
+        return tuple(Term(**row) for row in csv.DictReader(lines))

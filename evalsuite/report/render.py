@@ -1,0 +1,201 @@
+"""The page: Jinja templates filled with facts; the one room that touches Jinja."""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from evalsuite import __version__, paths
+from evalsuite.model import Evaluation
+
+from . import (
+    background,
+    blocks,
+    contents,
+    drawing,
+    embedded,
+    figures,
+    glossary,
+    identity,
+    names,
+    numbers,
+    quality,
+    story,
+)
+from .cells import GLYPHS, MARKS, Book
+from .words import HTML_LANG, Pair, Words
+
+
+class NothingThere(ValueError):
+    """A template printed None: what is absent must be said in words."""
+
+
+def page(book: Book, words: Words, build_hash: str) -> str:
+    """The whole report as one HTML file."""
+    models = blocks.models(book)
+    look = drawing.look(book)
+    environment = _environment(words)
+    style = _static("report.css") + figures.css()
+    boot, script = _static("boot.js"), _static("report.js")
+    return environment.get_template("report.html.j2").render(
+        book=book,
+        evaluation=book.evaluation,
+        title=title(book.evaluation, words),
+        period=period(book),
+        machine=background.one_line(book),
+        build_hash=build_hash,
+        build_id=build_hash[: identity.SHOWN_DIGITS],
+        version=__version__,
+        style=Markup(style),
+        boot=Markup(boot),
+        script=Markup(script),
+        policy=policy(style, boot, script),
+        data=Markup(embedded.script_safe(embedded.document(book))),
+        cards=[(card, drawing.bullet(card, look, words)) for card in story.cards(book, words)],
+        headlines=story.headlines(book, models, words),
+        coverage=story.coverage(book, words),
+        notices=story.notices(book, words),
+        choices=choices(book),
+        sections=contents.sections(book, models, look, words),
+    )
+
+
+def title(evaluation: Evaluation, words: Words):
+    """The evaluation's own title, or the words that its title names."""
+    key = f"titles.{evaluation.title}"
+    return words(key) if key in words else same(words, evaluation.title)
+
+
+def same(words: Words, text: str) -> Pair:
+    """Text that reads the same in every language."""
+    return Pair(words=words, by_language=tuple((language, names.visible(text)) for language in words.languages))
+
+
+def period(book: Book) -> tuple[str, str] | None:
+    """First and last start of a run, ISO 8601 with zone, to the minute."""
+    starts = sorted(run.started_at for run in book.measurements if run.started_at)
+    return (_to_the_minute(starts[0]), _to_the_minute(starts[-1])) if starts else None
+
+
+def _to_the_minute(stamp: str) -> str:
+    """2026-11-20T10:24:07.250+08:00 → 2026-11-20 10:24+08:00; anything else as it came."""
+    date, t, rest = names.visible(stamp).partition("T")
+    zone = next((rest[place:] for place, sign in enumerate(rest) if sign in "+-Z" and place >= 5), "")
+    return f"{date} {rest[:5]}{zone}" if t and len(rest) >= 5 else names.visible(stamp)
+
+
+def choices(book: Book) -> Mapping[str, list]:
+    """What can be filtered by: only axes with two values at least."""
+    cases = book.planned
+    found = {
+        "framework": sorted({names.framework(case.framework) for case in cases}, key=str.casefold),
+        "model": [names.model(name) for name in book.models],
+        "precision": sorted({names.precision(case.precision) for case in cases}),
+        "xla": sorted({case.xla for case in cases}),
+        "batch": sorted({case.batch_per_device for case in cases}),
+        "origin": sorted({one.origin for one in book.valid}),
+        "devices": sorted({case.total_devices for case in cases}),
+    }
+    return {name: values for name, values in found.items() if len(values) > 1}
+
+
+def policy(style: str, *scripts: str) -> str:
+    """The content policy: our own style and scripts by their hash, nothing else, no request to anywhere."""
+    allowed = " ".join(_hash(script) for script in scripts)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _static(name: str) -> str:
+    return (paths.TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _environment(words: Words) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(paths.TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_present,
+    )
+    environment.globals |= {
+        "t": words,
+        "words": words,
+        "names": names,
+        "numbers": numbers,
+        "GLYPHS": GLYPHS,
+        "MARKS": MARKS,
+        "HTML_LANG": HTML_LANG,
+        "setting": _setting(words),
+        "sentence": lambda finding: quality.sentence(finding, words),
+        "rule": lambda code: quality.rule(code, words),
+        "table_rows": drawing.table_rows,
+        "known": _known(words),
+        "both": lambda zh, en: Pair(words=words, by_language=(("zh", zh), ("en", en))),
+        "term": _term(words),
+        "Markup": Markup,
+    }
+    environment.filters |= {
+        "visible": names.visible,
+        "framework_name": names.framework,
+        "model_name": names.model,
+        "scale_name": lambda scale: f"{scale[0]}×{scale[1]}",
+        "coverage": numbers.coverage,
+        "kinds": frozenset,
+        "protocols": lambda cases, field: sorted({getattr(case.protocol, field) for case in cases}),
+    }
+    return environment
+
+
+def _present(value: Any) -> Any:
+    if value is None:
+        raise NothingThere("a template printed None; what is absent has words of its own")
+    return value
+
+
+def _setting(words: Words):
+    def setting(block: blocks.Block):
+        values = {
+            "precision": names.precision(block.precision),
+            "batch": numbers.count(block.batch_per_device),
+            "device": words("words.gpu" if block.device == "gpu" else "words.cpu"),
+        }
+        if not block.options:
+            return words("models.block", **values)
+        options = ", ".join(f"{names.visible(name)} = {names.visible(value)}" for name, value in block.options)
+        return words("models.block_options", options=options, **values)
+
+    return setting
+
+
+def _term(words: Words):
+    found = {term.key: term for term in glossary.terms()}
+
+    def term(key: str) -> Markup:
+        """A term in the glossary's own form, linked to it."""
+        pair = Pair(words=words, by_language=(("zh", found[key].zh), ("en", found[key].en)))
+        return Markup('<a class="term" href="#term-{}">{}</a>').format(key, pair)
+
+    return term
+
+
+def _known(words: Words):
+    def known(section: str, name: str):
+        """The words `section.name`, or the bare name where there are none."""
+        key = f"{section}.{name}"
+        if key in words:
+            return words(key)
+        other = f"{section}.other"
+        return words(other, name=names.visible(name)) if other in words else same(words, name)
+
+    return known

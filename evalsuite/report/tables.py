@@ -1,0 +1,179 @@
+"""The tidy tables: one row a run, a summary, a reading, a finding, a skip; raw values, never rounded."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evalsuite.model import Case, Measurement, Summary
+from evalsuite.store import write_atomically
+from evalsuite.summary import counts
+
+from . import names
+from .cells import Book, run_state
+
+Row = dict[str, Any]
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would compute such a cell
+
+
+def rows(book: Book) -> Mapping[str, list[Row]]:
+    """Every table by name, as rows of plain values; None = not measured."""
+    return {
+        "runs": [_run(book, run) for run in book.measurements],
+        "summaries": [_summary(book, one) for one in book.summaries],
+        "utilisation": list(_utilisation(book)),
+        "findings": [{"code": f.code, "severity": f.severity, "where": f.where, "text": f.text} for f in book.findings],
+        "skips": [{**_case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
+    }
+
+
+def frames(book: Book) -> Mapping[str, "pandas.DataFrame"]:  # noqa: F821 (imported when it is needed)
+    """The same tables as data frames."""
+    import pandas
+
+    return {name: pandas.DataFrame(found, columns=COLUMNS[name], dtype=object) for name, found in rows(book).items()}
+
+
+def write(book: Book, folder: Path) -> list[Path]:
+    """Writes each table as CSV in UTF-8 with a byte order mark, which spreadsheets need to read Chinese."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, frame in frames(book).items():
+        path = folder / f"{name}.csv"
+        text = frame.map(harmless).to_csv(index=False, lineterminator="\r\n")
+        write_atomically(path, text.encode("utf-8-sig", "backslashreplace"))
+        written.append(path)
+    return written
+
+
+def harmless(value: Any) -> Any:
+    """Text that a spreadsheet would take for a formula gets an apostrophe before it, and shows as text.
+
+    OWASP, CSV Injection (owasp.org/www-community/attacks/CSV_Injection).
+    """
+    if isinstance(value, str):
+        value = names.visible(value)
+        return f"'{value}" if value.startswith(FORMULA_STARTS) else value
+    return value
+
+
+def _case(case: Case) -> Row:
+    return {
+        "case_id": case.id,
+        "framework": case.framework,
+        "recipe": case.recipe,
+        "model": case.model,
+        "precision": case.precision,
+        "xla": case.xla,
+        "device": case.device,
+        "batch_per_device": case.batch_per_device,
+        "nodes": case.nodes,
+        "devices_per_node": case.devices_per_node,
+        "total_devices": case.total_devices,
+        "global_batch": case.global_batch,
+        "warmup_steps": case.protocol.warmup_steps,
+        "measured_steps": case.protocol.measured_steps,
+        "options": ";".join(f"{name}={value}" for name, value in case.options),
+    }
+
+
+def _run(book: Book, run: Measurement) -> Row:
+    found = run.throughput
+    window = found.window if found else None
+    command = book.evaluation.commands.get(run.run.id) or {}
+    return {
+        "run_id": run.run.id,
+        **_case(run.run.case),
+        "repeat": run.run.repeat,
+        "status": run.status,
+        "counts": counts(run),
+        "outcome": run_state(run),
+        "reason": run.reason,
+        "origin": run.origin,
+        "items_per_s": run.value,
+        "unit": found.unit if found else None,
+        "method": found.method if found else None,
+        "printed_items_per_s": found.printed_items_per_s if found else None,
+        "clock_items_per_s": found.clock_items_per_s if found else None,
+        "first_step": window.first_step if window else None,
+        "last_step": window.last_step if window else None,
+        "window_steps": window.steps if window else None,
+        "window_begin_s": window.begin_s if window else None,
+        "window_end_s": window.end_s if window else None,
+        "started_at": run.started_at,
+        "duration_s": run.duration_s,
+        "exit_code": run.exit_code,
+        "host": run.host,
+        "environment": run.environment,
+        "framework_version": run.framework_version,
+        "log": run.log,
+        "log_line_first": found.line_first if found else None,
+        "log_line_last": found.line_last if found else None,
+        "log_sha256": run.log_sha256,
+        "engine": command.get("engine"),
+    }
+
+
+def _summary(book: Book, one: Summary) -> Row:
+    return {
+        **_case(one.case),
+        "unit": one.unit,
+        "n": one.n,
+        **_interval("items_per_s", one.items_per_s),
+        "items_per_s_per_device": one.items_per_s_per_device,
+        "cv": one.cv,
+        "base_case_id": one.base.id if one.base else None,
+        "base_devices": one.base.total_devices if one.base else None,
+        **_interval("speedup", one.speedup),
+        **_interval("efficiency", one.efficiency),
+        "partial": one.partial,
+        "origin": one.origin,
+        "state": book.state(one.case),
+        "findings": ";".join(sorted({finding.code for finding in book.findings_of(one)})),
+    }
+
+
+def _interval(name: str, found) -> Row:
+    parts = ("value", "low", "high", "coverage")
+    return {(name if part == "value" else f"{name}_{part}"): getattr(found, part, None) for part in parts}
+
+
+def _utilisation(book: Book) -> Iterable[Row]:
+    for run in book.measurements:
+        for used in run.utilisation:
+            yield {
+                "run_id": run.run.id,
+                "case_id": run.run.case.id,
+                "resource": used.resource,
+                "device": used.device,
+                "unit": used.unit,
+                "mean": used.mean,
+                "p5": used.p5,
+                "p95": used.p95,
+                "samples": used.samples,
+                "coverage": used.coverage,
+                "capacity": used.capacity,
+            }
+
+
+_CASE = tuple(_case(Case(framework="", recipe="", model="", batch_per_device=1)))
+_RATIO: Callable[[str], tuple[str, ...]] = lambda name: (name, f"{name}_low", f"{name}_high", f"{name}_coverage")  # noqa: E731
+COLUMNS: Mapping[str, Sequence[str]] = {
+    "runs": (
+        "run_id",
+        *_CASE,
+        *("repeat", "status", "counts", "outcome", "reason", "origin", "items_per_s", "unit", "method"),
+        *("printed_items_per_s", "clock_items_per_s", "first_step", "last_step", "window_steps"),
+        *("window_begin_s", "window_end_s", "started_at", "duration_s", "exit_code", "host", "environment"),
+        *("framework_version", "log", "log_line_first", "log_line_last", "log_sha256", "engine"),
+    ),
+    "summaries": (
+        *_CASE,
+        *("unit", "n", *_RATIO("items_per_s"), "items_per_s_per_device", "cv", "base_case_id", "base_devices"),
+        *(*_RATIO("speedup"), *_RATIO("efficiency"), "partial", "origin", "state", "findings"),
+    ),
+    "utilisation": (
+        *("run_id", "case_id", "resource", "device", "unit", "mean", "p5", "p95", "samples", "coverage", "capacity"),
+    ),
+    "findings": ("code", "severity", "where", "text"),
+    "skips": (*_CASE, "kind", "reason"),
+}
