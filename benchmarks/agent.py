@@ -1,0 +1,82 @@
+"""What the node agent costs: a CPU workload on every core, with the agent and without, in turn.
+
+    python benchmarks/agent.py [--pairs 7] [--seconds 3] [--hz 2]
+
+Prints the throughput with the agent as a ratio to that without (1.0 = no cost) and the agent's own CPU time as
+a share of one core. The order within each pair alternates, so that a machine growing slower hits both alike.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# One process per core hashes for the time given and prints a line every 50 steps, like a chatty training log.
+WORKLOAD = """
+import hashlib, multiprocessing, os, sys, time
+def steps(seconds, loud):
+    data, done, end = bytes(1 << 18), 0, time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        hashlib.sha256(data).digest()
+        done += 1
+        if loud and done % 50 == 0:
+            print(f"step {done} loss 6.9 {done} items/s", file=sys.stderr, flush=True)
+    return done
+if __name__ == "__main__":
+    cores = len(os.sched_getaffinity(0))
+    with multiprocessing.Pool(cores) as pool:
+        calls = [(float(sys.argv[1]), core == 0) for core in range(cores)]
+        print("total", sum(pool.starmap(steps, calls)))
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--hz", type=float, default=2.0)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "workload.py"
+        script.write_text(WORKLOAD)
+        line = [sys.executable, str(script), str(arguments.seconds)]
+        ratios, shares = [], []
+        for pair in range(arguments.pairs):
+            out = Path(folder) / str(pair)
+            first_bare = pair % 2 == 0
+            bare = alone(line) if first_bare else None
+            sampled, share = under_agent(line, out, arguments.hz)
+            ratios.append(sampled / (bare or alone(line)))
+            shares.append(share)
+            print(f"pair {pair + 1} of {arguments.pairs}: ratio {ratios[-1]:.4f}, agent {share:.3%}", flush=True)
+    print(f"\nthroughput with the agent ÷ without: {spread(ratios, '.4f')}")
+    print(f"agent's CPU time, share of one core: {spread(shares, '.3%')} at {arguments.hz:g} Hz")
+
+
+def alone(line: list[str]) -> int:
+    done = subprocess.run(line, capture_output=True, check=True)
+    return total(done.stdout)
+
+
+def under_agent(line: list[str], out: Path, hz: float) -> tuple[int, float]:
+    agent = [sys.executable, "-m", "evalsuite", "sample", "-o", str(out), "--hz", str(hz), "--host", "n", "--quiet"]
+    subprocess.run([*agent, "--", *line], check=True)
+    facts = json.loads((out / "agent.n.json").read_bytes())
+    return total((out / "log.n.txt").read_bytes()), facts["cpu_s"] / facts["duration_s"]
+
+
+def total(output: bytes) -> int:
+    return int(output.split(b"total ")[1])
+
+
+def spread(values: list[float], form: str) -> str:
+    return (
+        f"median {statistics.median(values):{form}} ({min(values):{form}} to {max(values):{form}}, n = {len(values)})"
+    )
+
+
+if __name__ == "__main__":
+    main()

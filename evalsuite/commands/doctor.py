@@ -1,0 +1,50 @@
+"""`evalsuite doctor`: what this machine can run. Needs nothing but the standard library to say what is missing."""
+
+import argparse
+from pathlib import Path
+
+HELP = "say what this machine can run, what is missing and how to get it"
+EXAMPLES = """\
+  python -m evalsuite doctor
+  python -m evalsuite doctor --runs /data/runs --json
+"""
+MARKS = {"ok": "ok", "later": "later", "missing": "--", "broken": "!!"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
+    parser.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help="more adapters")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from evalsuite import doctor
+    from evalsuite.errors import Exit
+
+    checks = doctor.checks(arguments.runs, arguments.adapters)
+    if arguments.json:
+        _print_json(checks, doctor.ready(checks))
+    else:
+        _print_table(checks, doctor.ready(checks))
+    return Exit.DONE
+
+
+def _print_json(checks, ready: bool) -> None:
+    import json
+    from dataclasses import asdict
+
+    print(json.dumps({"ready": ready, "checks": [asdict(check) for check in checks]}, indent=1, ensure_ascii=False))
+
+
+def _print_table(checks, ready: bool) -> None:
+    """Plain text, since the package that draws tables may be what is missing."""
+    width = max(len(check.name) for check in checks)
+    group = None
+    for check in checks:
+        if check.group != group:
+            group = check.group
+            print(group)
+        print(f"  {MARKS[check.state]:5}  {check.name:{width}}  {check.detail}")
+        if check.remedy:
+            print(f"  {'':5}  {'':{width}}  → {check.remedy}")
+    print("\nReady: `evalsuite compare` can measure here." if ready else "\nNot ready: see the lines marked -- and !!.")

@@ -1,0 +1,329 @@
+"""What this machine can run, what is missing, and how to get it."""
+
+import functools
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from evalsuite import adapter, cgroups, environment, paths, sensors, virtualenvs
+
+State = Literal["ok", "later", "missing", "broken"]
+QUESTION_TIMEOUT_S = 5.0
+GIB = 1 << 30
+NVIDIA = "0x10de"  # PCI vendor number
+DISPLAY = "0x03"  # PCI class of graphics and 3D controllers
+ROOM_BYTES = 10 * GIB  # four frameworks' environments took 5 GB on a CPU machine (FEASIBILITY: 0.3 to 1.5 GB each)
+LIBRARIES = {  # module → distribution, and what it is for
+    "psutil": ("psutil", "sampling CPU, memory, disks and network"),
+    "pynvml": ("nvidia-ml-py", "sampling NVIDIA devices"),
+    "jinja2": ("jinja2", "the report"),
+    "matplotlib": ("matplotlib", "the report's figures"),
+    "pandas": ("pandas", "the report's tables"),
+    "rich": ("rich", "tables and progress on a terminal"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One thing that was looked for. *remedy* says how to get it, "" where nothing is to be done."""
+
+    group: str
+    name: str
+    state: State  # "later": made on first use; "broken": there, and does not work
+    detail: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A program of the system, the package that has it, and a question that shows whether it works."""
+
+    name: str
+    purpose: str
+    remedy: str
+    version: tuple[str, ...] = ("--version",)
+    alive: tuple[str, ...] = ()  # fails where the client has no server behind it
+    dead: str = ""  # what that means
+
+
+ENGINES = (
+    Program(
+        name="srun",
+        purpose="engine slurm",
+        remedy="apt install slurm-client, on a node of a Slurm cluster",
+        alive=("scontrol", "ping"),
+        dead="no Slurm controller answers",
+    ),
+    Program(name="mpirun", purpose="engine mpi", remedy="apt install openmpi-bin"),
+    Program(name="ssh", purpose="reaching other hosts", remedy="apt install openssh-client", version=("-V",)),
+    Program(
+        name="docker",
+        purpose="containers",
+        remedy="apt install docker.io",
+        alive=("docker", "info", "--format", "{{.ServerVersion}}"),
+        dead="the client is here and no engine answers",
+    ),
+    Program(name="podman", purpose="containers", remedy="apt install podman"),
+    Program(name="apptainer", purpose="containers", remedy="see apptainer.org/docs/admin/main/installation.html"),
+    Program(
+        name="kubectl",
+        purpose="Kubernetes jobs",
+        remedy="apt install kubernetes-client",
+        version=("version", "--client"),
+        alive=("kubectl", "cluster-info"),
+        dead="no cluster answers",
+    ),
+)
+
+
+def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
+    """Everything that was looked for, group by group. *runs* is where run folders shall go."""
+    return [
+        *machine(),
+        *devices(),
+        *engines(),
+        *tools(),
+        *libraries(),
+        *frameworks(folders),
+        *fonts(),
+        *folders_writable(runs),
+    ]
+
+
+def machine(root: Path = Path("/")) -> Iterator[Check]:
+    check = functools.partial(Check, group="machine", state="ok")
+    limits = cgroups.limits(root)
+    cpu, memory = sensors.Cpu(limits, root), sensors.Memory(limits)
+    model = environment.cpu_model(root) or "unknown processor"
+    system = environment.operating_system(root)
+    yield check(name="system", detail=f"{system}, Python {platform.python_version()}")
+    yield check(name="processor", detail=f"{model}, {cpu.capacity:g} of {os.cpu_count()} cores usable")
+    if memory.total_bytes is not None:
+        yield check(name="memory", detail=f"{memory.total_bytes / GIB:.1f} GiB")
+    if limits.cpus is not None or limits.memory_bytes is not None:
+        cpus = "no CPU limit" if limits.cpus is None else f"{limits.cpus:g} cores"
+        size = "no memory limit" if limits.memory_bytes is None else f"{limits.memory_bytes / GIB:.1f} GiB"
+        yield check(name="container", detail=f"limits: {cpus}, {size}")
+
+
+def devices(root: Path = Path("/")) -> Iterator[Check]:
+    """NVIDIA devices, or why there are none."""
+    check = functools.partial(Check, group="devices")
+    found = sensors.Gpus().facts()
+    if found:
+        versions = sensors.nvidia_versions()
+        for gpu in found:
+            size = f", {gpu['memory_total_bytes'] / GIB:.0f} GiB" if gpu["memory_total_bytes"] else ""
+            yield check(name=f"gpu{gpu['index']}", state="ok", detail=f"{gpu['name']}{size}")
+        driver = f"driver {versions['driver'] or 'unknown'}, CUDA up to {versions['cuda_driver'] or 'unknown'}"
+        yield check(name="driver", state="ok", detail=driver)
+        return
+    trouble = sensors.nvml_trouble() or "NVML finds no device"
+    cards = nvidia_cards(root)
+    if cards:
+        yield check(
+            name="gpu",
+            state="broken",
+            detail=f"{cards} NVIDIA device(s) on the PCI bus, but {trouble}",
+            remedy="apt install nvidia-driver; in a container: start it with --gpus all",
+        )
+    else:
+        yield check(name="gpu", state="ok", detail=f"no NVIDIA device ({trouble}): runs use the CPU")
+
+
+def nvidia_cards(root: Path = Path("/")) -> int:
+    """NVIDIA graphics and 3D controllers on the PCI bus."""
+    return sum(
+        _text(device / "vendor") == NVIDIA and _text(device / "class").startswith(DISPLAY)
+        for device in root.glob("sys/bus/pci/devices/*")
+    )
+
+
+def engines() -> Iterator[Check]:
+    yield Check(group="engines", name="local", state="ok", detail="this machine")
+    yield from (program(wanted, "engines") for wanted in ENGINES)
+
+
+def program(wanted: Program, group: str) -> Check:
+    """Whether *wanted* is on the PATH and works."""
+    check = functools.partial(Check, group=group, name=wanted.name)
+    where = shutil.which(wanted.name)
+    if where is None:
+        return check(state="missing", detail=f"not on the PATH; for {wanted.purpose}", remedy=wanted.remedy)
+    works, version = _answer((wanted.name, *wanted.version))
+    if wanted.alive and not _answer(wanted.alive)[0]:
+        return check(state="broken", detail=f"{version}: {wanted.dead}", remedy="start it, or do without")
+    return check(state="ok" if works else "broken", detail=f"{version or 'no version'} ({where})")
+
+
+def tools() -> Iterator[Check]:
+    yield _uv()
+    git = Program(name="git", purpose="fetching official scripts", remedy="apt install git")
+    yield program(git, "tools")
+    if sensors.nvml_trouble() is None:
+        smi = Program(name="nvidia-smi", purpose="the topology of the devices", remedy="apt install nvidia-smi")
+        yield program(smi, "tools")
+
+
+def libraries() -> Iterator[Check]:
+    """The Python packages of evalsuite itself."""
+    for module, (distribution, purpose) in LIBRARIES.items():
+        there = importlib.util.find_spec(module) is not None
+        yield Check(
+            group="libraries",
+            name=distribution,
+            state="ok" if there else "missing",
+            detail=purpose,
+            remedy="" if there else f"{sys.executable} -m pip install {distribution}",
+        )
+
+
+def frameworks(folders: Sequence[Path] = ()) -> Iterator[Check]:
+    """Each framework: whether the environment of its reference workload has been made, or can be."""
+    device = "gpu" if len(sensors.Gpus()) else "cpu"
+    for known in adapter.discover(folders).values():
+        recipe = min(known.recipes, key=lambda recipe: recipe.kind != "reference", default=None)
+        if recipe is not None:
+            yield framework(known, recipe, device)
+
+
+def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: str) -> Check:
+    """Whether *recipe* can run here, now or once its environment has been installed."""
+    check = functools.partial(Check, group="frameworks", name=known.name)
+    absent = [name for name in recipe.system if shutil.which(name) is None]
+    if recipe.needs_gpu and device == "cpu":
+        return check(state="missing", detail=recipe.needs_gpu, remedy="a machine with NVIDIA devices")
+    if absent:
+        return check(state="missing", detail=f"{', '.join(absent)}: not on the PATH", remedy="see the engines above")
+    if not recipe.pins(device):
+        detail = f"recipe {recipe.name} names no packages for a {device}"
+        return check(state="missing", detail=detail, remedy="install it and use --environment current")
+    there = virtualenvs.existing(recipe, device=device)
+    if there is not None:
+        version = virtualenvs.framework_version(recipe, there.packages) or "of unknown version"
+        return check(state="ok", detail=f"{known.title} {version} ({there.folder})")
+    if not _python_found(recipe.python):
+        remedy = f"pyenv install {recipe.python}, or apt install python{recipe.python}-venv"
+        return check(state="missing", detail=f"needs Python {recipe.python}", remedy=remedy)
+    return check(state="later", detail=f"will be installed on first use: {recipe.pins(device)[0]}")
+
+
+def fonts() -> Iterator[Check]:
+    """Fonts with Chinese characters, without which the report's figures show boxes."""
+    families = chinese_fonts()
+    if families is None:
+        yield Check(
+            group="fonts",
+            name="fc-list",
+            state="missing",
+            detail="cannot tell which fonts are here",
+            remedy="apt install fontconfig",
+        )
+    elif families:
+        yield Check(group="fonts", name="Chinese", state="ok", detail=", ".join(families[:3]))
+    else:
+        yield Check(
+            group="fonts",
+            name="Chinese",
+            state="missing",
+            detail="no font with Chinese characters: figures would show boxes",
+            remedy="apt install fonts-noto-cjk (or the small fonts-wqy-microhei)",
+        )
+
+
+def chinese_fonts() -> list[str] | None:
+    """Families that hold Chinese; None if the system cannot say."""
+    if shutil.which("fc-list") is None:
+        return None
+    listed = environment.output("fc-list", ":lang=zh", "family") or ""
+    return sorted({line.split(",")[0].strip() for line in listed.splitlines() if line.strip()})
+
+
+def folders_writable(runs: Path) -> Iterator[Check]:
+    yield folder("runs", runs, "--runs DIR with a folder of yours")
+    yield folder("cache", paths.cache(), "EVALSUITE_CACHE=DIR with a folder of yours", ROOM_BYTES)
+
+
+def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:
+    """Whether *path* can be written, or made; it is not made here."""
+    check = functools.partial(Check, group="folders", name=name)
+    standing = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
+    try:
+        with tempfile.TemporaryFile(dir=standing):
+            pass
+    except OSError as error:
+        return check(state="broken", detail=f"{path}: {error.strerror or error}", remedy=f"try {remedy}")
+    free_bytes = shutil.disk_usage(standing).free
+    detail = f"{path} can be written, {free_bytes / GIB:.1f} GiB free"
+    if free_bytes < room_bytes:
+        wanted = f"; the environments of all frameworks take some {room_bytes / GIB:.0f} GiB"
+        return check(state="broken", detail=detail + wanted, remedy=f"make room, or try {remedy}")
+    return check(state="ok", detail=detail)
+
+
+def ready(found: Iterable[Check]) -> bool:
+    """Whether `compare` can measure anything here: a folder to write to and a framework that can be had."""
+    found = list(found)
+    writable = all(check.state == "ok" for check in found if check.group == "folders" and check.name == "runs")
+    return writable and any(check.group == "frameworks" and check.state in ("ok", "later") for check in found)
+
+
+def _uv() -> Check:
+    try:
+        import uv
+
+        where = uv.find_uv_bin()
+    except (ImportError, FileNotFoundError):
+        return Check(
+            group="tools",
+            name="uv",
+            state="missing",
+            detail="makes the frameworks' environments",
+            remedy=f"{sys.executable} -m pip install uv",
+        )
+    works, version = _answer((where, "--version"))
+    return Check(group="tools", name="uv", state="ok" if works else "broken", detail=f"{version} ({where})")
+
+
+def _python_found(version: str) -> bool:
+    """Whether an interpreter of that version is here; uv looks where `virtualenvs` does."""
+    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+        return True
+    try:
+        import uv
+
+        return _answer((uv.find_uv_bin(), "python", "find", "--no-project", version))[0]
+    except (ImportError, FileNotFoundError):
+        return shutil.which(f"python{version}") is not None
+
+
+def _answer(argv: Sequence[str]) -> tuple[bool, str]:
+    """Whether a program ends well, and the first line that it prints."""
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=QUESTION_TIMEOUT_S,
+            env=os.environ | {"UV_PYTHON_DOWNLOADS": "never"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False, ""
+    lines = done.stdout.decode(errors="replace").strip().splitlines()
+    return done.returncode == 0, lines[0].strip() if lines else ""
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""
