@@ -306,7 +306,7 @@ def test_one_scale_gives_bars_and_no_line():
 
     assert "ideal" not in [entry.key for entry in figure.legend]
     assert len(re.findall(r'class="mark fill-hue', figure.svg)) == 2
-    assert not re.findall(r'<path class="line-hue', figure.svg)
+    assert not re.findall(r'<path class="line-hue[^>]*stroke-width="2"', figure.svg)
 
 
 def test_two_scales_are_joined_by_dots_and_three_by_a_line():

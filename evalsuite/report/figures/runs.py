@@ -12,12 +12,12 @@ from evalsuite.model import Origin
 from . import ticks
 from .cache import drawn
 from .data import FLAG, SIGNS, TEXT_FORM, Axis, Figure, Label, LegendEntry, Table, Words
-from .shapes import Box, field, outline, whisker
+from .shapes import Box, field, outlines, tiles, whiskers
 from .sheet import SMALL, TEXT, WIDTH, Sheet, marker_style, shortened, text_width
 from .style import ROLES, Look, note_swatch, scale_swatch
 
 _LEVELS = 10  # steps of the sequential scale
-_CELLS = 240  # cells of a strip: narrower than 3 pixels none is told from its neighbour
+_CELLS = 160  # cells of a strip: about 3 pixels each, narrower none is told from its neighbour
 _GAP = 2.5  # sampling intervals without a sample that count as missing
 
 # --- utilisation over time ---------------------------------------------------------------------------
@@ -186,9 +186,8 @@ def _strip_fields(sheet: Sheet, panel, strips: Sequence[Strip], span: tuple[floa
     field(panel, whole, "surface", hatch="rule", zorder=1)
     for level in sorted(levels):
         field(panel, levels[level], f"seq-{level}", zorder=2)
-    for place, box in enumerate(whole):
-        frame = outline(panel, box, colour="rule", width=0.8, zorder=4)
-        sheet.mark(frame, [(strips[place].ref, place)])
+    frames = outlines(panel, whole, colour="rule", width=0.8, zorder=4)
+    sheet.mark(frames, [(strip.ref, place) for place, strip in enumerate(strips)])
 
 
 def _fade(sheet: Sheet, panel, window, shaded, span: tuple[float, float], rows: int) -> None:
@@ -397,18 +396,19 @@ def _coverage(id: str, look: Look, cells: Sequence[CoverageCell]) -> str:
 
 def _matrix(sheet: Sheet, panel, cells, rows: list, columns: list, left: float, across: float) -> None:
     named = {(cell.row, cell.column): (i, cell) for i, cell in enumerate(cells)}
-    empty = CoverageCell(row="", column="", status="not_planned")
+    empty = (-1, CoverageCell(row="", column="", status="not_planned"))
+    groups: dict[str, list[tuple[Box, int, CoverageCell]]] = {}
     for y, row in enumerate(rows):
         for x, column in enumerate(columns):
-            number, cell = named.get((row, column), (None, empty))
-            box = (x + 0.03, y + 0.05, 0.94, 0.9)
-            patch = field(panel, [box], _FILLS.get(cell.status, "surface"))
-            if number is not None:
-                sheet.mark(patch, [(cell.ref, number)])
-            if cell.status in ("planned",):
-                outline(panel, box, colour="rule", width=0.8)
+            number, cell = named.get((row, column), empty)
+            groups.setdefault(cell.status, []).append(((x + 0.03, y + 0.05, 0.94, 0.9), number, cell))
             middle = (left + across * (x + 0.5), 30 + 28 * (y + 0.5))
             sheet.write(*middle, _cell_text(cell), anchor="center", size=SMALL, colour="ink")
+    for status, group in groups.items():
+        boxes = [box for box, *_ in group]
+        shapes = outlines(panel, boxes, colour="rule", width=0.8) if status == "planned" else None
+        shapes = shapes or tiles(panel, boxes, _FILLS[status])
+        sheet.mark(shapes, [(cell.ref, number) if number >= 0 else None for _, number, cell in group])
 
 
 def _cell_text(cell: CoverageCell) -> str:
@@ -494,10 +494,10 @@ def _track(sheet: Sheet, panel, row: Bullet, place: int) -> None:
     if known:
         box, guessed = (0, -0.32, max(row.value, 0), 0.64), row.origin in SIGNS
         bar = field(panel, [box], "surface" if guessed else "muted", hatch="muted" if guessed else "", zorder=2)
-        outline(panel, box, colour="muted")
+        outlines(panel, [box], colour="muted")
         sheet.mark(bar, [(row.ref, place)])
     if _finite(row.low) and _finite(row.high):
-        whisker(panel, (row.low, row.high), (0, 0))
+        whiskers(panel, [(0, row.low, row.high)], across=True)
     if _finite(row.threshold):
         panel.plot((row.threshold,) * 2, (-1, 1), color=ROLES["surface"], linewidth=5.5, zorder=4)
         panel.plot((row.threshold,) * 2, (-1, 1), color=ROLES["ink"], linewidth=3, zorder=5)

@@ -8,7 +8,7 @@ from typing import Literal
 from . import ticks
 from .cache import drawn
 from .data import Axis, Figure, LegendEntry, Point, Series, point_notes, point_table
-from .shapes import bars, lead, outline, whisker
+from .shapes import Box, bars, lead, outlines, whiskers
 from .sheet import SMALL, TEXT, Sheet, marker_style, shortened, spread, text_width
 from .style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
 
@@ -302,9 +302,9 @@ def _one_scale(id: str, look: Look, series: Sequence[Series], form: _Form) -> st
 
 def _bar_row(sheet: Sheet, panel, series: Series, hue: Hue, row: int, left: float, form: _Form) -> None:
     point = series.points[0]
-    bars(sheet, panel, [(0, row - 0.3, point.value, 0.6)], hue, [point], row, series.framework)
-    if point.low is not None and point.high is not None:
-        whisker(panel, (point.low, point.high), (row, row))
+    bars(sheet, panel, [((0, row - 0.3, point.value, 0.6), point, row)], hue, series.framework)
+    if positive(point.low) and positive(point.high):
+        whiskers(panel, [(row, point.low, point.high)], across=True)
     _, y = sheet.pixel(panel, 0, row)
     end, _ = sheet.pixel(panel, max(point.value, point.high or 0), row)
     sheet.write(left - 10, y, shortened(series.name, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
@@ -365,55 +365,92 @@ def _speedup_panel(
     panel.set_ylim(0, max(*ideals, *values, 0) * 1.1)
     ticks.label_rows(sheet, panel, ticks.linear(0, panel.get_ylim()[1], 5), lambda v: f"{ticks.number(v)}x")
     width = min(0.84 / len(series), 60 / group)
-    narrow = width * group < _NARROW and len({s.base_devices for s in series}) == 1
-    row = 0
-    for place, each in enumerate(series):
-        offset = (place - len(series) / 2) * width
-        _speedup_bars(sheet, panel, counts, each, look.hue(each.framework), offset, width, row, group)
-        row += len(each.points)
-    if narrow:
-        for i, count in enumerate(counts):
-            ideal = count / series[0].base_devices
-            outline(panel, (i - len(series) / 2 * width, 0, width * len(series), ideal))
+    columns = _bars_of(series, counts, width)
+    every = [bar for bars_of_one in columns for bar in bars_of_one]
+    for each, members in zip(series, columns, strict=True):
+        boxes = [(bar.box(bar.point.value), bar.point, bar.row) for bar in members]
+        bars(sheet, panel, boxes, look.hue(each.framework), each.framework)
+        _feet(sheet, panel, members, look.hue(each.framework), width * group)
+    outlines(panel, _ideal_boxes(series, counts, every, width, width * group))
+    spans = [(bar.middle, bar.point.low, bar.point.high) for bar in every]
+    whiskers(panel, [s for s in spans if positive(s[1]) and positive(s[2])], wide=width * group >= _NARROW)
+    for bar in every:
+        _speedup_label(sheet, panel, bar, width * group)
     for i, count in enumerate(counts):
         x, y = sheet.pixel(panel, i, 0)
         sheet.write(x, y + 34, ticks.number(count), anchor="center", size=TEXT, colour="ink")
 
 
-def _speedup_bars(sheet, panel, counts, series: Series, hue: Hue, offset, width, first_row, group) -> None:
-    shown = [(row, p) for row, p in enumerate(series.points, first_row) if p.devices in counts]
-    pixels = width * group
-    gap = width * (0.12 if pixels > 12 else 0.06)
-    for row, point in shown:
-        left = counts.index(point.devices) + offset + gap / 2
-        bars(sheet, panel, [(left, 0, width - gap, point.value)], hue, [point], row, series.framework)
-        ideal = point.devices / series.base_devices
-        middle = left + (width - gap) / 2
-        if point.low is not None and point.high is not None:
-            whisker(panel, (middle, middle), (point.low, point.high), wide=pixels >= _NARROW)
-        if pixels < _NARROW:
-            continue
-        outline(panel, (left, 0, width - gap, ideal))
-        _speedup_label(sheet, panel, point, middle, pixels, ideal)
-        _foot(sheet, panel, middle, hue, pixels, point.hollow)
+@dataclass(frozen=True, kw_only=True)
+class _Bar:
+    """One bar of a group: which point it shows and where it stands (1 = the width of a group)."""
+
+    point: Point
+    row: int
+    left: float
+    width: float
+    ideal: float
+
+    @property
+    def middle(self) -> float:
+        return self.left + self.width / 2
+
+    def box(self, height: float) -> Box:
+        return (self.left, 0, self.width, height)
 
 
-def _speedup_label(sheet: Sheet, panel, point: Point, middle: float, pixels: float, ideal: float) -> None:
+def _bars_of(series: Sequence[Series], counts: Sequence[int], width: float) -> list[list[_Bar]]:
+    """The bars of each series, side by side around the middle of their group."""
+    columns, row = [], 0
+    for place, each in enumerate(series):
+        left = (place - len(series) / 2 + 0.06) * width
+        columns.append(
+            [
+                _Bar(
+                    point=point,
+                    row=i,
+                    left=counts.index(point.devices) + left,
+                    width=0.88 * width,
+                    ideal=point.devices / each.base_devices,
+                )
+                for i, point in enumerate(each.points, row)
+                if point.devices in counts
+            ]
+        )
+        row += len(each.points)
+    return columns
+
+
+def _ideal_boxes(
+    series: Sequence[Series], counts: Sequence[int], every: Sequence[_Bar], width: float, pixels: float
+) -> list[Box]:
+    """A box around each bar, or one around the group where bars are thin and share their base."""
+    bases = {each.base_devices for each in series}
+    if pixels >= _NARROW or len(bases) > 1:
+        return [bar.box(bar.ideal) for bar in every]
+    whole = width * len(series)
+    return [(i - whole / 2, 0, whole, count / min(bases)) for i, count in enumerate(counts)]
+
+
+def _speedup_label(sheet: Sheet, panel, bar: _Bar, pixels: float) -> None:
     """The number over its bar where the bar is wide enough, else only its provenance sign."""
-    text = ticks.times(point.value) + point.sign if pixels >= 40 else point.sign
+    text = ticks.times(bar.point.value) + bar.point.sign if pixels >= 40 else bar.point.sign
     if text:
-        x, y = sheet.pixel(panel, middle, max(point.value, point.high or 0))
-        _, lid = sheet.pixel(panel, middle, ideal)
+        x, y = sheet.pixel(panel, bar.middle, max(bar.point.value, bar.point.high or 0))
+        _, lid = sheet.pixel(panel, bar.middle, bar.ideal)
         crosses = lid - 13 < y - 8 < lid + 14 or text_width(text) > pixels - 6
         place = min(lid, y) - 8 if crosses else y - 8  # never across the edges of the box
         sheet.write(x, place, text, anchor="center", size=SMALL, colour="ink", style="halo")
 
 
-def _foot(sheet: Sheet, panel, middle: float, hue: Hue, pixels: float, hollow: bool) -> None:
-    """The framework's marker under its bar: identity without colour."""
-    style = marker_style(hue, hollow=hollow)
-    style["markersize"] *= min(1, pixels / 12)
-    panel.plot([middle], [0], transform=_below(sheet, panel), **style)
+def _feet(sheet: Sheet, panel, bars_of_one: Sequence[_Bar], hue: Hue, pixels: float) -> None:
+    """The framework's marker under its bars: identity without colour."""
+    for hollow in (False, True):
+        xs = [bar.middle for bar in bars_of_one if bar.point.hollow == hollow]
+        if xs and pixels >= _NARROW:
+            style = marker_style(hue, hollow=hollow)
+            style["markersize"] *= min(1, pixels / 12)
+            panel.plot(xs, [0] * len(xs), transform=_below(sheet, panel), **style)
 
 
 def _below(sheet: Sheet, panel):

@@ -9,29 +9,22 @@ from .style import ROLES, Hue
 Box = tuple[float, float, float, float]  # x, y, width, height in the panel's data
 
 
-def bars(
-    sheet: Sheet,
-    panel,
-    boxes: Sequence[Box],
-    hue: Hue,
-    points: Sequence[Point],
-    first_row: int,
-    series: str,
-) -> None:
-    """Rectangles (x, y, width, height); hatched where the points are not fully measured."""
+def bars(sheet: Sheet, panel, boxes: Sequence[tuple[Box, Point, int]], hue: Hue, series: str) -> None:
+    """Bars as (box, point, table row); hatched where the point is not fully measured."""
+    for hollow in (False, True):
+        group = [bar for bar in boxes if bar[1].hollow == hollow]
+        if group:
+            fill = {"facecolors": ROLES["surface"], "hatch": "////", "linewidths": 1.4} if hollow else {}
+            shapes = _polygons(panel, [box for box, *_ in group], hue.name, **fill)
+            sheet.mark(shapes, [(point.ref, row) for _, point, row in group], series=series)
+
+
+def _polygons(panel, boxes: Sequence[Box], colour: str, **style):
     from matplotlib.collections import PolyCollection
 
-    hollow = points[0].hollow
-    collection = PolyCollection(
-        [corners(box) for box in boxes],
-        facecolors=ROLES["surface" if hollow else hue.name],
-        edgecolors=ROLES[hue.name],
-        hatch="////" if hollow else None,
-        linewidths=1.4 if hollow else 0.6,
-        zorder=2,
-    )
-    panel.add_collection(collection, autolim=False)
-    sheet.mark(collection, [(p.ref, row) for row, p in enumerate(points, first_row)], series=series)
+    style = {"facecolors": ROLES[colour], "edgecolors": ROLES[colour], "linewidths": 0.6, "zorder": 2} | style
+    shapes = PolyCollection([corners(box) for box in boxes], clip_on=False, **style)
+    return panel.add_collection(shapes, autolim=False)
 
 
 def corners(box: Box) -> tuple[tuple[float, float], ...]:
@@ -39,22 +32,24 @@ def corners(box: Box) -> tuple[tuple[float, float], ...]:
     return ((x, y), (x + width, y), (x + width, y + height), (x, y + height))
 
 
-def whisker(panel, xs: tuple[float, float], ys: tuple[float, float], *, wide: bool = True) -> None:
-    """An interval over a bar: ink on a halo of the surface, so that it is seen on any hue."""
-    if wide:
-        panel.plot(xs, ys, color=ROLES["surface"], linewidth=3.6, zorder=3)
-    panel.plot(xs, ys, color=ROLES["ink"], linewidth=1.4 if wide else 0.8, zorder=3.1)
+def whiskers(panel, spans: Sequence[tuple[float, float, float]], *, across: bool = False, wide: bool = True) -> None:
+    """Intervals (place, low, high) over bars: ink on a halo of the surface, so that they are seen on any hue."""
+    draw = panel.hlines if across else panel.vlines
+    if spans and wide:
+        draw(*zip(*spans, strict=True), color=ROLES["surface"], linewidth=3.6, zorder=3)
+    if spans:
+        draw(*zip(*spans, strict=True), color=ROLES["ink"], linewidth=1.4 if wide else 0.8, zorder=3.1)
 
 
-def outline(panel, box: Box, *, colour: str = "ink", width: float = 1.1, zorder: float = 2.5):
-    """An empty box: what ideal scaling would fill, the frame of a strip."""
-    from matplotlib.patches import Rectangle
+def outlines(panel, boxes: Sequence[Box], *, colour: str = "ink", width: float = 1.1, zorder: float = 2.5):
+    """Empty boxes: what ideal scaling would fill, the frames of strips."""
+    style = {"facecolors": "none", "edgecolors": ROLES[colour], "linewidths": width, "zorder": zorder}
+    return _polygons(panel, boxes, colour, **style)
 
-    x, y, across, up = box
-    patch = Rectangle(
-        (x, y), across, up, facecolor="none", edgecolor=ROLES[colour], linewidth=width, zorder=zorder, clip_on=False
-    )
-    return panel.add_patch(patch)
+
+def tiles(panel, boxes: Sequence[Box], colour: str):
+    """Boxes of one colour that are marks of their own."""
+    return _polygons(panel, boxes, colour, edgecolors="none")
 
 
 def field(panel, boxes: Sequence[Box], colour: str, *, hatch: str = "", zorder: float = 1, alpha: float = 1):
@@ -65,17 +60,19 @@ def field(panel, boxes: Sequence[Box], colour: str, *, hatch: str = "", zorder: 
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    path = Path.make_compound_path(*(Path((*corners(box), corners(box)[0]), closed=True) for box in boxes))
+    vertices = [corner for box in boxes for corner in (*corners(box), box[:2])]
+    codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(boxes)
     patch = PathPatch(
-        path,
+        Path(vertices, codes),
         facecolor=ROLES.get(colour, "none"),
         edgecolor=ROLES[hatch] if hatch else "none",
         linewidth=0,
         hatch="/////" if hatch else None,
         alpha=None if alpha == 1 else alpha,
         zorder=zorder,
+        clip_on=False,
     )
-    return panel.add_patch(patch)
+    return panel.add_artist(patch)  # add_patch would look for the limits of every corner
 
 
 def lead(sheet: Sheet, points: Sequence[tuple[float, float]]) -> None:

@@ -86,8 +86,8 @@ class Sheet:
         across, up = panel.transData.transform((x, y))
         return float(across), self.height - float(up)
 
-    def mark(self, artist, refs: Sequence[tuple[str, int]], *, series: str | None = None) -> None:
-        """Makes the shapes of *artist* marks: (case id, table row) each, in the order they are drawn."""
+    def mark(self, artist, refs: Sequence[tuple[str, int] | None], *, series: str | None = None) -> None:
+        """Makes the shapes of *artist* marks: (case id, table row) each, in the order they are drawn; None for none."""
         artist.set_gid(self._group("", refs, series))
 
     def belongs(self, artist, series: str) -> None:
@@ -324,7 +324,8 @@ class _Page:
                 continue
             if name == "transform" and value.startswith("rotate(-0"):
                 continue
-            pairs.append((name, self.identifier(value) if name == "id" else self.value(value)))
+            value = self.identifier(value) if name == "id" else self.value(value)
+            pairs.append((name, _compact(value) if name == "d" else value))
         return "".join(f" {name}={quoteattr(value)}" for name, value in pairs if value)
 
     def value(self, value: str) -> str:
@@ -352,11 +353,18 @@ class _Group:
 _NO_GROUP, _IN_DEFS = _Group(), _Group()
 _REFERENCE = re.compile(r"^(url\(#|#)([\w-]+)")
 _NUMBER = re.compile(r"-?\d+\.\d+")
-_TEXT_STYLES = {"font", "font-size", "text-anchor"}
+_RECTANGLE = re.compile(r"M(\S+) (\S+)L(\S+) \2L\3 ([^L\s]+)L\1 \4(?:L\1 \2)?z")
+
+
+def _compact(path: str) -> str:
+    """The same path with fewer characters: no needless spaces, rectangles by their edges."""
+    path = re.sub(r" ?([MLCQz]) ?", r"\1", path)
+    return _RECTANGLE.sub(r"M\1 \2H\3V\4H\1z", path)
 
 
 def _rounded(found: re.Match) -> str:
-    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".").replace("-0", "-0") or "0"
+    text = f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 def _declarations(style: str) -> Iterable[tuple[str, str]]:

@@ -9,7 +9,7 @@ from . import ticks
 from .cache import drawn
 from .data import Axis, Figure, Label, LegendEntry, Series, Table, Words, point_notes, point_table
 from .scaling import counts_of, draw_ideal, draw_series, drawable, legend, positive, scale_columns
-from .shapes import Box, field, outline
+from .shapes import Box, field, outlines
 from .sheet import TEXT, WIDTH, Sheet, marker, marker_size, marker_style, shortened, spread, text_width
 from .style import ROLES, Hue, Look, note_swatch, phase_swatch, swatch
 
@@ -244,7 +244,7 @@ def _stack(sheet: Sheet, panel, step: Step, keys: dict[str, int], place: int, sc
     _nested(sheet, panel, step, begins, place, scale, rows)
     if step.overlaps:
         field(panel, [(0, place - 0.34, begin, 0.68)], "none", hatch="surface", zorder=4)
-        outline(panel, (0, place - 0.34, begin, 0.68), colour="ink", zorder=4)
+        outlines(panel, [(0, place - 0.34, begin, 0.68)], colour="ink", zorder=4)
     return begin
 
 
@@ -469,7 +469,7 @@ def _oom_lanes(sheet: Sheet, panels, lanes: Sequence[Sweep], look: Look, sizes: 
         lane.spines["bottom"].set_visible(False)
         lane.set(xlim=(0, 1), ylim=(0, 1))
         field(lane, [(0, 0, 1, 1)], "cell-bad", hatch="rule")
-        outline(lane, (0, 0, 1, 1), colour="rule", width=0.8)
+        outlines(lane, [(0, 0, 1, 1)], colour="rule", width=0.8)
         lane.plot([0], [0.5], zorder=4, **marker_style(look.hue(sweep.framework)))
         sheet.write((x + edge) / 2, y + 7, "OOM", anchor="center", colour="ink", style="halo")
         for panel in panels:
