@@ -81,8 +81,17 @@ class Line:
 
     @cached_property
     def counting(self) -> "re.Pattern[bytes]":
-        """The same pattern without its groups: what `findall` is fastest with."""
-        return re.compile(re.sub(rb"\(\?P<\w+>", b"(?:", self.pattern))
+        """The same pattern as `findall` is fastest with: no groups, and no optional part at its end."""
+        plain = re.sub(rb"\(\?P<\w+>", b"(?:", self.pattern)
+        while (shorter := _OPTIONAL_END.sub(b"", plain)) != plain:
+            plain = shorter
+        return re.compile(plain)
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The names of the groups in their order; a group without a name has an empty one."""
+        names = {number: name for name, number in self.compiled.groupindex.items()}
+        return tuple(names.get(number, "") for number in range(1, self.compiled.groups + 1))
 
     @cached_property
     def literal(self) -> bytes:
@@ -93,7 +102,7 @@ class Line:
         return self.fields(match) if self.fields else match.groupdict()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Dialect:
     """What one training script prints."""
 
@@ -170,16 +179,38 @@ def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
     raise EvalsuiteError(f'--dialect: unknown dialect "{name}"; `evalsuite dialects` lists them.{hint}')
 
 
-def sniff(text: bytes, dialects: Iterable[Dialect]) -> list[Dialect]:
-    """The dialects that fit *text* best: none, one, or several that fit equally.
+_NO_DIGITS = b"0123456789+-. \t"
 
-    Fit is the number of step lines found; a dialect yields to one that says more (`yields_to`).
+
+class Sniffer:
+    """Finds the dialects that fit a piece of log.
+
+    The lines of a log are alike but for their numbers: what is left when numbers are taken out is a handful of
+    shapes, and only a dialect whose literal text stands in one of them is tried on the lines themselves.
     """
-    fits = {dialect.name: (dialect, _lines_found(text, dialect)) for dialect in dialects}
-    fits = {name: fit for name, fit in fits.items() if fit[1]}
-    strong = [fit for fit in fits.values() if not any(name in fits for name in fit[0].yields_to)]
-    best = max((count for _, count in strong), default=0)
-    return [dialect for dialect, count in strong if count == best]
+
+    def __init__(self, dialects: Iterable[Dialect]) -> None:
+        self._dialects = tuple(dialects)
+        self._shapes = [
+            tuple(line.literal.translate(None, _NO_DIGITS) for line in (*dialect.step, *dialect.final))
+            for dialect in self._dialects
+        ]
+
+    def fits(self, text: bytes) -> list[Dialect]:
+        """The dialects that fit *text* best: none, one, or several that fit equally.
+
+        Fit is the number of step lines found; a dialect yields to one that says more (`yields_to`).
+        """
+        shapes = b"\n".join(set(text.translate(None, _NO_DIGITS).split(b"\n")))
+        counts = {
+            dialect: count
+            for dialect, wanted in zip(self._dialects, self._shapes, strict=True)
+            if any(shape in shapes for shape in wanted) and (count := _lines_found(text, dialect))
+        }
+        names = {dialect.name for dialect in counts}
+        strong = {dialect: count for dialect, count in counts.items() if not names.intersection(dialect.yields_to)}
+        best = max(strong.values(), default=0)
+        return [dialect for dialect, count in strong.items() if count == best]
 
 
 def _lines_found(text: bytes, dialect: Dialect) -> int:
@@ -213,6 +244,8 @@ def _check(name: str, line: Line) -> None:
         )
 
 
+# (?:\s+Loss +(?:[\d.]+|nan))? at the end: groups in it are one deep
+_OPTIONAL_END = re.compile(rb"(?<!\\)\(\?:(?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)\?$")
 _SPECIAL = frozenset(b".^$*+?{}[]()|")
 
 

@@ -6,9 +6,10 @@ bytes as they were printed.
 
 import bisect
 import gzip
+import io
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -34,10 +35,13 @@ class Chunk:
     first_line: int  # 1-based number of the first line
     offset: int  # of the first byte in the (unpacked) file
     complete: bool
+    line_ends: int
     removed: tuple[tuple[int, int], ...] = field(default=())  # (position in text, bytes taken out before it)
 
     def raw_offset(self, position: int) -> int:
         """Where *position* of the text stood in the file."""
+        if not self.removed:
+            return self.offset + position
         index = bisect.bisect_right(self.removed, (position, 1 << 62)) - 1
         return self.offset + position + (self.removed[index][1] if index >= 0 else 0)
 
@@ -47,32 +51,27 @@ def chunks(path: Path) -> Iterator[Chunk]:
     line, offset = 1, 0
     for raw, complete in _pieces(path):
         text, removed = _plain(raw)
-        yield Chunk(text=text, first_line=line, offset=offset, complete=complete, removed=removed)
-        line += raw.count(b"\n")
+        ends = raw.count(b"\n")
+        yield Chunk(text=text, first_line=line, offset=offset, complete=complete, line_ends=ends, removed=removed)
+        line += ends
         offset += len(raw)
 
 
 def head(path: Path, size: int) -> bytes:
     """The first *size* bytes, unpacked."""
     with _opened(path) as file:
-        return _read(file, size, path)
+        return _read(file.read, size)
 
 
 def _pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
-    """(whole lines, does the last one end) until the end of the file."""
-    size, rest = FIRST_CHUNK_BYTES, b""
+    """(whole lines, does the last one end) until the end of the file. A line without end comes in pieces."""
+    size = FIRST_CHUNK_BYTES
     with _opened(path) as file:
-        while block := _read(file, size, path):
+        while block := _read(file.read, size):
             size = min(2 * size, CHUNK_BYTES)
-            rest += block
-            cut = rest.rfind(b"\n") + 1
-            if not cut and len(rest) >= LINE_BYTES:
-                cut = rest.rfind(b"\r") + 1 or len(rest)  # a run of progress bars is one line without end
-            if cut:
-                yield rest[:cut], True
-                rest = rest[cut:]
-    if rest:
-        yield rest, False
+            if not block.endswith(b"\n"):
+                block += _read(file.readline, LINE_BYTES)
+            yield block, block.endswith((b"\n", b"\r")) or len(block) > LINE_BYTES
 
 
 def _plain(raw: bytes) -> tuple[bytes, tuple[tuple[int, int], ...]]:
@@ -118,12 +117,12 @@ def _zstd(file: BinaryIO) -> BinaryIO:
     except ImportError as error:
         file.close()
         raise Unreadable("packed with zstd; try pip install zstandard, or unpack it first") from error
-    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True)
+    return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True))
 
 
-def _read(file: BinaryIO, size: int, path: Path) -> bytes:
+def _read(how: Callable[[int], bytes], size: int) -> bytes:
     try:
-        return file.read(size)
+        return how(size)
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise Unreadable(f"cannot be read to its end: {error}") from error
     except Exception as error:

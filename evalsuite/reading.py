@@ -7,20 +7,21 @@ import bisect
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite import dialect as dialects_room
 from evalsuite import failures, merging, window
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, Line, Sniffer
 from evalsuite.logfile import Chunk, Unreadable, chunks
 from evalsuite.model import Case, Finding, Protocol, Status, Step, Throughput
 from evalsuite.records import Extractor, Record, count, matches, number, positive, rate_of, whole
 from evalsuite.store import Log
 
 DISAGREE = 0.02  # between the log's own final figure and ours
-SNIFF_BYTES = 1 << 18  # how much is looked at behind the first line that fits
+SNIFF_BYTES = 1 << 15  # a dialect is judged by so much at a time, until one fits
+LOOK_BACK_BYTES = 1 << 12
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 # the header of our own reference workloads, whatever dialect they print in
 _HEADER = Line(
@@ -88,20 +89,20 @@ def read_file(
     return _read([Path(path)], [None], known, protocol or Protocol(), dialect, scope, dialects)
 
 
-def sniffed(path: Path, dialects: Iterable[Dialect]) -> list[Dialect]:
-    """The dialects that fit the log best: none, one, or several equally. Raises Unreadable."""
-    dialects = tuple(dialects)
-    text, found, wanted = b"", [], None
+def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
+    """The dialects that fit the log best: none, one, or several equally. Raises Unreadable.
+
+    Judged by the first lines that any dialect knows and what stands near them, never by the file's name.
+    """
+    text = b""
     for chunk in chunks(path):
-        text = (text + chunk.text)[-2 * SNIFF_BYTES :]
-        found = dialects_room.sniff(text, dialects) or found
-        if found and wanted is None:
-            wanted = chunk.offset + len(chunk.text) + SNIFF_BYTES
-        if wanted is not None and chunk.offset + len(chunk.text) >= wanted:
-            break
-        if wanted is None:
-            text = text[-(1 << 14) :]
-    return found
+        text += chunk.text
+        if len(text) >= SNIFF_BYTES:
+            found = sniffer.fits(text)
+            if found:
+                return found
+            text = text[-LOOK_BACK_BYTES:]
+    return sniffer.fits(text)
 
 
 def _read(
@@ -118,17 +119,23 @@ def _read(
         spoken = _dialect(paths, name, dialects)
         if isinstance(spoken, Reading):
             return spoken
-        scans = [_scanned(path, spoken, known, protocol, scope) for path in paths]
+        enough = _Enough(spoken, known, protocol, scope)
+        scans = [_scanned(path, spoken, enough) for path in paths]
+        numbers = _numbers(scans, arrivals, spoken, known, protocol, scope)
+        if not numbers.complete and any(scan.uncollected for scan in scans):
+            scans = [_scanned(path, spoken, _too_many) for path in paths]
+            numbers = _numbers(scans, arrivals, spoken, known, protocol, scope)
     except Unreadable as error:
         return _unrecognised(f"{error}")
-    return _reading(scans, arrivals, spoken, known, protocol, scope)
+    return _reading(scans, spoken, known, protocol, numbers)
 
 
 def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect | Reading:
     if name is not None:
         return dialects_room.chosen(name, dialects)
+    sniffer = Sniffer(dialects.values())
     for path in paths:
-        found = sniffed(path, dialects.values())
+        found = sniffed(path, sniffer)
         if len(found) == 1:
             return found[0]
         if found:
@@ -165,26 +172,26 @@ def _unrecognised(reason: str) -> Reading:
 class _Scan:
     """What one pass over a file finds: records until the window is full, then only how many more there are."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, enough: Callable[["_Scan"], bool]) -> None:
         self.dialect = dialect
         self.records: list[Record] = []
         self.uncollected = 0  # step lines behind the window
         self.facts: dict[str, bytes | float] = {}
         self.finals: list[float] = []
         self.ended = False
-        self.lines = 0
         self.cut_line: int | None = None  # in whose middle the file ends
         self._extractor = Extractor(dialect)
+        self._enough = enough
         self._full = False
-        self._checked = 0
         self._quiet = _Quiet(dialect)
 
-    def add(self, chunk: Chunk, full: Callable[["_Scan"], bool]) -> None:
+    def add(self, chunk: Chunk) -> None:
         text = chunk.text
         if self._full:
             self.uncollected += count(text, self.dialect)
         else:
-            self._collect(chunk, full)
+            self.records += self._extractor.records(chunk)
+            self._full = bool(self.records) and self._enough(self)
         if chunk.offset < FACT_BYTES:
             self._collect_facts(text)
         for match, line in matches(text, self.dialect.final):
@@ -193,19 +200,12 @@ class _Scan:
                 self.finals.append(rate)
         self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
         self._quiet.add(chunk)
-        self.lines = chunk.first_line + text.count(b"\n") - (1 if chunk.complete else 0)
-        self.cut_line = None if chunk.complete else self.lines
+        self.cut_line = None if chunk.complete else chunk.first_line + chunk.line_ends
 
     @property
     def after(self) -> list[tuple[int, bytes]]:
         """The lines behind the last sign of training."""
         return self._quiet.lines()
-
-    def _collect(self, chunk: Chunk, full: Callable[["_Scan"], bool]) -> None:
-        self.records += self._extractor.records(chunk)
-        if len(self.records) >= max(1, 2 * self._checked):
-            self._checked = len(self.records)
-            self._full = full(self) or len(self.records) > MAX_RECORDS
 
     def _collect_facts(self, text: bytes) -> None:
         for match, line in matches(text, (_HEADER, *self.dialect.facts)):
@@ -218,21 +218,25 @@ class _Quiet:
     """The text behind the last sign of training: its first and last pieces, in bounded memory."""
 
     def __init__(self, dialect: Dialect | None) -> None:
-        self._signs: tuple[Line, ...] = ()
+        self._steps: tuple[Line, ...] = () if dialect is None else dialect.step
+        self._others: tuple[Line, ...] = ()
         if dialect is not None:
-            self._signs = (*dialect.step, *dialect.final, *dialect.evaluation, *dialect.end)
+            self._others = (*dialect.final, *dialect.evaluation, *dialect.end)
         self._first: list[tuple[int, bytes]] = []
         self._last: deque[tuple[int, bytes]] = deque(maxlen=QUIET_CHUNKS)
 
     def add(self, chunk: Chunk) -> None:
-        sign = max((_last_match(chunk.text, line) for line in self._signs), default=-1)
+        text = chunk.text
+        sign = max((_last_match(text, line, 0) for line in self._steps), default=-1)
+        others = (_last_match(text, line, max(sign, 0)) for line in self._others)
+        sign = max(sign, *others, -1)
         if sign >= 0:
             self._first.clear()
             self._last.clear()
-        begin = chunk.text.find(b"\n", sign) + 1 if sign >= 0 else 0
-        if sign >= 0 and begin == 0:
+        begin = text.find(b"\n", sign) + 1 if sign >= 0 else 0
+        if (sign >= 0 and begin == 0) or begin == len(text):
             return  # the sign stands in the last line
-        piece = (chunk.first_line + chunk.text.count(b"\n", 0, begin), chunk.text[begin:])
+        piece = (chunk.first_line + text.count(b"\n", 0, begin), text[begin:])
         (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(piece)
 
     def lines(self) -> list[tuple[int, bytes]]:
@@ -246,15 +250,13 @@ class _Quiet:
         ]
 
 
-def _last_match(text: bytes, line: Line) -> int:
-    """Where *line* stands last in *text*; -1 if nowhere."""
-    if line.literal not in text:
-        return -1
+def _last_match(text: bytes, line: Line, begin: int) -> int:
+    """Where *line* stands last in *text* from *begin* on; -1 if nowhere."""
     if not line.literal:
-        return max((match.start() for match in line.compiled.finditer(text)), default=-1)
-    at = text.rfind(line.literal)
+        return max((match.start() for match in line.compiled.finditer(text, begin)), default=-1)
+    at = text.rfind(line.literal, begin)
     while at >= 0 and line.compiled.match(text, at) is None:
-        at = text.rfind(line.literal, 0, at)
+        at = text.rfind(line.literal, begin, at)
     return at
 
 
@@ -263,48 +265,84 @@ def _whole(match: "re.Match[bytes]", chunk: Chunk) -> bool:
     return chunk.complete or match.end() < len(chunk.text)
 
 
-def _scanned(path: Path, dialect: Dialect, known: merging.Facts, protocol: Protocol, scope: str | None) -> _Scan:
-    longer = replace(protocol, measured_steps=protocol.measured_steps + MARGIN_STEPS)
-
-    def full(scan: _Scan) -> bool:
-        found = merging.merged([scan.records], dialect, _facts(known, scan.facts), scope=scope)
-        span = window.span(found.steps, longer, warmed_up=dialect.warmed_up)
-        return span is not None and span.complete
-
-    scan = _Scan(dialect)
+def _scanned(path: Path, dialect: Dialect, enough: Callable[[_Scan], bool]) -> _Scan:
+    scan = _Scan(dialect, enough)
     for chunk in chunks(path):
-        scan.add(chunk, full)
+        scan.add(chunk)
     return scan
+
+
+def _too_many(scan: _Scan) -> bool:
+    return len(scan.records) > MAX_RECORDS
+
+
+class _Enough:
+    """Do the records of a scan fill the window? A quick answer for plain logs, else that of the window itself."""
+
+    def __init__(self, dialect: Dialect, known: merging.Facts, protocol: Protocol, scope: str | None) -> None:
+        self._dialect, self._known, self._scope = dialect, known, scope
+        self._protocol = replace(protocol, measured_steps=protocol.measured_steps + MARGIN_STEPS)
+        self._judged = 0
+
+    def __call__(self, scan: _Scan) -> bool:
+        first, last = scan.records[0], scan.records[-1]
+        if first.step is not None and last.step is not None and first.epoch == last.epoch:
+            return last.step - first.step >= self._protocol.total_steps
+        if len(scan.records) < 2 * self._judged:
+            return False
+        self._judged = len(scan.records)
+        facts = _facts(self._known, scan.facts)
+        found = merging.merged([scan.records], self._dialect, facts, scope=self._scope)
+        span = window.span(found.steps, self._protocol, warmed_up=self._dialect.warmed_up)
+        return _too_many(scan) or (span is not None and span.complete)
 
 
 # from what was found to a reading
 
 
-def _reading(
+@dataclass(frozen=True, kw_only=True)
+class _Numbers:
+    """What the scans make as numbers."""
+
+    said: Mapping[str, bytes | float]  # by the logs, of batch and devices
+    facts: merging.Facts  # what they say, and what is known from outside
+    merged: merging.Merged
+    throughput: Throughput | None
+    complete: bool  # is the window as long as asked?
+
+
+def _numbers(
     scans: Sequence[_Scan],
     arrivals: Sequence[Callable | None],
     dialect: Dialect,
     known: merging.Facts,
     protocol: Protocol,
     scope: str | None,
-) -> Reading:
+) -> _Numbers:
     said: dict[str, bytes | float] = {}
     for scan in scans:
         said = {**scan.facts, **said}
     facts = _facts(known, said)
-    found = merging.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=scope)
+    merged = merging.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=scope)
     measured, complete = window.throughput(
-        found.steps,
+        merged.steps,
         unit=dialect.unit,
         protocol=protocol,
         warmed_up=dialect.warmed_up,
         trust_stamps=dialect.trust_stamps,
     )
+    return _Numbers(said=said, facts=facts, merged=merged, throughput=measured, complete=complete)
+
+
+def _reading(
+    scans: Sequence[_Scan], dialect: Dialect, known: merging.Facts, protocol: Protocol, numbers: _Numbers
+) -> Reading:
+    found, facts, measured = numbers.merged, numbers.facts, numbers.throughput
     final = _final(scans, dialect, facts)
     if measured is None and final is not None:
         measured = Throughput(items_per_s=final, unit=dialect.unit, method="final figure", window=None)
-    status, reason = _status(scans, dialect, found, measured, complete, protocol)
-    findings = (*found.findings, *_contradictions(known, said), *_final_findings(measured, final))
+    status, reason = _status(scans, dialect, found, measured, numbers.complete, protocol)
+    findings = (*found.findings, *_contradictions(known, numbers.said), *_final_findings(measured, final))
     return Reading(
         dialect=dialect.name,
         framework=dialect.framework,

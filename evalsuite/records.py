@@ -7,27 +7,32 @@ import calendar
 import math
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logfile import Chunk
 
+NEWLINE = ord("\n")
 HALF_DAY_S = 43_200
 DAY_S = 86_400
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Record:
-    """One report as one printer printed it. Times are per report or per step, as their names say."""
+class Record(NamedTuple):
+    """One report as one printer printed it. Times are per report or per step, as their names say.
+
+    A named tuple, because logs have many lines and few other things cost anything.
+    """
 
     line: int
     end: int  # offset just behind the line in the file, for the arrival time
+    gap: bool = False  # evaluation, or another pause of training, since the record before
     rank: str | None = None
     epoch: int | None = None
     step: int | None = None  # as printed
     of: int | None = None
     interval: float | None = None
+    since: float | None = None
     rate: float | None = None  # items per second, of whomever the dialect says
     steps_per_s: float | None = None
     step_s: float | None = None
@@ -39,14 +44,13 @@ class Record:
     loss: float | None = None
     stamp_s: float | None = None
     global_batch: float | None = None
-    gap: bool = False  # evaluation, or another pause of training, since the record before
 
-    @property
-    def key(self) -> tuple[int, int] | None:
-        """Where in the training this is; None where the line has no number."""
-        if self.step is None and self.epoch is None:
-            return None
-        return (self.epoch or 0, self.step or 0)
+
+def place(record: Record) -> tuple[int, int] | None:
+    """Where in the training a record is, to be compared; None where the line has no number."""
+    if record.step is None and record.epoch is None:
+        return None
+    return (record.epoch or 0, record.step or 0)
 
 
 class Extractor:
@@ -63,13 +67,17 @@ class Extractor:
         for match, kind in matches(text, self._dialect.step):
             if not chunk.complete and match.end() == len(text):
                 break  # cut off inside: its last number may lack digits
-            fields = kind.read(match)
-            if fields is None:
+            values = _read(match, kind)
+            if values is None:
                 continue
             line += text.count(b"\n", seen, match.start())
-            paused = self._paused or any(seen <= at < match.start() for at in pauses)
+            paused = self._paused or (bool(pauses) and any(seen <= at < match.start() for at in pauses))
             seen, self._paused = match.start(), False
-            found.append(_record(fields, text, match, chunk, line, paused))
+            start = match.start()
+            if start and text[start - 1] != NEWLINE:
+                _look_ahead_of(text, start, values)
+            end = text.find(b"\n", match.end()) + 1 or len(text)
+            found.append(Record(line, chunk.raw_offset(end), paused, **values))
         self._paused = self._paused or any(at >= seen for at in pauses)
         return found
 
@@ -81,45 +89,21 @@ def count(text: bytes, dialect: Dialect) -> int:
 
 def number(value: bytes | float | None) -> float | None:
     """`b"5,868"` → 5868.0; None for what is no finite number (`nan`, `None`, ``)."""
-    if value is None or isinstance(value, bool):
+    if value is None or value is True or value is False:
         return None
     try:
-        found = float(value.replace(b",", b"")) if isinstance(value, bytes) else float(value)
-    except (ValueError, OverflowError):
-        return None
-    return found if math.isfinite(found) else None
+        found = float(value)
+    except (ValueError, OverflowError, TypeError):
+        return number(value.replace(b",", b"")) if isinstance(value, bytes) and b"," in value else None
+    return found if -math.inf < found < math.inf else None
 
 
 def whole(value: bytes | float | None) -> int | None:
+    """The number without its fraction."""
+    if isinstance(value, bytes) and len(value) < 16 and value.isdigit():
+        return int(value)
     found = number(value)
     return None if found is None or abs(found) > 1e18 else int(found)
-
-
-def _record(fields: Mapping, text: bytes, match: "re.Match[bytes]", chunk: Chunk, line: int, gap: bool) -> Record:
-    lead = text[_line_start(text, match.start()) : match.start()]
-    end = text.find(b"\n", match.end())
-    rank = fields.get("rank")
-    return Record(
-        line=line,
-        end=chunk.raw_offset(len(text) if end < 0 else end + 1),
-        rank=printer(lead) if rank is None else _text(rank),
-        epoch=whole(fields.get("epoch")),
-        step=whole(fields.get("step")),
-        of=whole(fields.get("of")),
-        interval=_interval(fields),
-        rate=rate_of(fields),
-        steps_per_s=positive(fields.get("steps_per_s")),
-        step_s=_seconds(fields, "seconds", "ms", "us"),
-        report_s=_seconds(fields, "report_s", "report_ms"),
-        mean_s=positive(fields.get("mean_s")),
-        elapsed_s=_seconds(fields, "elapsed_s", "elapsed_ms"),
-        items=positive(fields.get("items")),
-        consumed=number(fields.get("consumed")),
-        loss=number(fields.get("loss")),
-        stamp_s=_stamp(fields, lead),
-        global_batch=positive(fields.get("global_batch")),
-        gap=gap,
-    )
 
 
 def positive(value: bytes | float | None) -> float | None:
@@ -128,32 +112,61 @@ def positive(value: bytes | float | None) -> float | None:
     return found if found is not None and 1e-9 < found < 1e15 else None
 
 
-def _interval(fields: Mapping) -> float | None:
-    if fields.get("interval") is not None:
-        return positive(fields["interval"])
-    since, step = number(fields.get("since")), number(fields.get("step"))
-    return step - since if since is not None and step is not None and step > since else None
-
-
 def rate_of(fields: Mapping) -> float | None:
     """Items per second, as the printer says."""
     thousands = positive(fields.get("rate_k"))
     return 1000 * thousands if thousands is not None else positive(fields.get("rate"))
 
 
-_SECONDS = {"ms": 1e-3, "us": 1e-6, "report_ms": 1e-3, "elapsed_ms": 1e-3}
-
-
-def _seconds(fields: Mapping, *names: str) -> float | None:
-    for name in names:
-        found = positive(fields.get(name))
-        if found is not None:
-            return found * _SECONDS.get(name, 1.0)
-    return None
-
-
 def _text(value: bytes | float) -> str:
     return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _times(factor: float) -> Callable[[bytes | float | None], float | None]:
+    def scaled(value: bytes | float | None) -> float | None:
+        found = positive(value)
+        return None if found is None else found * factor
+
+    return scaled
+
+
+# group → (field of the record, how its text becomes the value)
+_FIELDS: dict[str, tuple[str, Callable]] = {
+    "epoch": ("epoch", whole),
+    "step": ("step", whole),
+    "of": ("of", whole),
+    "interval": ("interval", positive),
+    "since": ("since", number),
+    "rank": ("rank", _text),
+    "rate": ("rate", positive),
+    "rate_k": ("rate", _times(1e3)),
+    "steps_per_s": ("steps_per_s", positive),
+    "seconds": ("step_s", positive),
+    "ms": ("step_s", _times(1e-3)),
+    "us": ("step_s", _times(1e-6)),
+    "report_s": ("report_s", positive),
+    "report_ms": ("report_s", _times(1e-3)),
+    "mean_s": ("mean_s", positive),
+    "elapsed_s": ("elapsed_s", positive),
+    "elapsed_ms": ("elapsed_s", _times(1e-3)),
+    "items": ("items", positive),
+    "consumed": ("consumed", number),
+    "loss": ("loss", number),
+    "stamp": ("stamp_s", lambda value: stamp_s(value)),
+    "unix_s": ("stamp_s", number),
+    "unix_ms": ("stamp_s", _times(1e-3)),
+    "global_batch": ("global_batch", positive),
+}
+
+
+def _values(fields: Iterable[tuple[str, bytes | float | None]]) -> dict:
+    """Groups of a line as fields of a record; other groups are facts and not for here."""
+    found = {}
+    for name, value in fields:
+        if value is not None and name in _FIELDS:
+            field, convert = _FIELDS[name]
+            found[field] = convert(value)
+    return found
 
 
 # who prints: the prefixes of launchers
@@ -198,16 +211,6 @@ def stamp_s(text: bytes) -> float | None:
     return None
 
 
-def _stamp(fields: Mapping, lead: bytes) -> float | None:
-    if fields.get("unix_s") is not None:
-        return number(fields["unix_s"])
-    if fields.get("unix_ms") is not None:
-        milliseconds = number(fields["unix_ms"])
-        return None if milliseconds is None else milliseconds / 1000
-    stamp = fields.get("stamp")
-    return stamp_s(stamp if isinstance(stamp, bytes) else lead) if stamp or lead else None
-
-
 def _seconds_of(parts: Mapping[str, bytes]) -> float | None:
     month, day = int(parts.get("mo") or 1), int(parts.get("d") or 1)
     hour, minute = int(parts["h"]), int(parts["mi"])
@@ -217,6 +220,22 @@ def _seconds_of(parts: Mapping[str, bytes]) -> float | None:
         return None
     days = calendar.timegm((year, month, day, 0, 0, 0))
     return days + 3600 * hour + 60 * minute + second
+
+
+def _read(match: "re.Match[bytes]", line: Line) -> dict | None:
+    if line.fields is None:
+        return _values(zip(line.groups, match.groups(), strict=True))
+    fields = line.fields(match)
+    return None if fields is None else _values(fields.items())
+
+
+def _look_ahead_of(text: bytes, start: int, values: dict) -> None:
+    """Takes rank and stamp from what stands in the same line before the match, where the match has none."""
+    lead = text[_line_start(text, start) : start]
+    if lead and values.get("rank") is None:
+        values["rank"] = printer(lead)
+    if lead and values.get("stamp_s") is None:
+        values["stamp_s"] = stamp_s(lead)
 
 
 def _line_start(text: bytes, position: int) -> int:

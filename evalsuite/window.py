@@ -55,8 +55,8 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False) 
     skip = origin if warmed_up else protocol.warmup_steps
     coarse = statistics.median_low([step.steps for step in steps]) >= COARSE_STEPS
     first = next((i for i, step in enumerate(steps) if step.index - step.steps >= skip), None)
-    for begin in (first or 1, first):  # with the end of a report to begin at, if that leaves enough
-        chosen = () if begin is None else _take(steps[begin:], protocol.measured_steps, coarse)
+    for begin in () if first is None else (first or 1, first):  # behind a report to begin at, if that leaves enough
+        chosen = _take(steps[begin:], protocol.measured_steps, coarse)
         if sum(step.steps for step in chosen) >= protocol.measured_steps:
             return Span(before=steps[begin - 1] if begin else None, reports=chosen, complete=True)
     return _short(steps, first, warmed_up)

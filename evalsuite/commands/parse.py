@@ -1,7 +1,8 @@
 """`evalsuite parse`: what training logs say, without any run folder."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError, Exit
@@ -12,6 +13,7 @@ EXAMPLES = """examples:
   python -m evalsuite parse logs/ --devices 8 --batch-per-device 256 --json
   python -m evalsuite parse train.log --dialects my_dialects/ --dialect toynet
 """
+WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,27 +37,52 @@ def run(arguments: argparse.Namespace) -> int:
     dialects = dialect.discover(Path(folder) for folder in arguments.dialects)
     if arguments.dialect:
         dialect.chosen(arguments.dialect, dialects)
-    found = [(path, _reading(path, arguments, dialects)) for path in _files(arguments.logs)]
-    if not found:
+    paths = list(_files(arguments.logs))
+    if not paths:
         raise EvalsuiteError(f"{arguments.logs[0]}: the folder holds no file; expected training logs.")
+    found = _each(paths, _reader(arguments, dialects))
     (_print_json if arguments.json else _print_table)(found)
     return _exit(found, arguments.logs)
 
 
-def _reading(path: Path, arguments: argparse.Namespace, dialects):
+def _reader(arguments: argparse.Namespace, dialects) -> Callable[[Path], dict]:
     from evalsuite.model import Protocol
     from evalsuite.reading import read_file
 
     warmup, measured = arguments.steps
-    return read_file(
-        path,
-        dialect=arguments.dialect,
-        devices=arguments.devices,
-        batch_per_device=arguments.batch_per_device,
-        protocol=Protocol(warmup_steps=warmup, measured_steps=measured),
-        scope=arguments.scope,
-        dialects=dialects,
-    )
+    options = {
+        "dialect": arguments.dialect,
+        "devices": arguments.devices,
+        "batch_per_device": arguments.batch_per_device,
+        "protocol": Protocol(warmup_steps=warmup, measured_steps=measured),
+        "scope": arguments.scope,
+        "dialects": dialects,
+    }
+    return lambda path: facts(path, read_file(path, **options))
+
+
+def _each(paths: Sequence[Path], read: Callable[[Path], dict]) -> list[dict]:
+    """The facts of each log, in order; much to read is read by a process on each core."""
+    cores = len(os.sched_getaffinity(0))
+    if cores < 2 or len(paths) < 2 or sum(map(_size, paths)) < WORTH_FORKING_BYTES:
+        return [read(path) for path in paths]
+    import multiprocessing
+
+    global _READ
+    _READ = read  # inherited by the forked processes; a closure cannot be sent to them
+    with multiprocessing.get_context("fork").Pool(min(cores, len(paths))) as pool:
+        return pool.map(_read_inherited, paths, chunksize=max(1, len(paths) // (4 * cores)))
+
+
+def _read_inherited(path: Path) -> dict:
+    return _READ(path)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def _files(names: Sequence[str]) -> Iterator[Path]:
@@ -67,12 +94,10 @@ def _files(names: Sequence[str]) -> Iterator[Path]:
             yield path
 
 
-def _exit(found: list, names: Sequence[str]) -> int:
-    """Nothing measured at all, some logs without a number, or done. A single unreadable log is wrong usage."""
-    measured = [
-        reading for _, reading in found if reading.throughput is not None and reading.status in ("ok", "partial")
-    ]
-    if any(not Path(name).exists() for name in names):
+def _exit(found: list[dict], names: Sequence[str]) -> int:
+    """Nothing measured at all, some logs without a valid number, or done. A log that is not there is wrong usage."""
+    measured = [one for one in found if one["throughput"] is not None and one["status"] in ("ok", "partial")]
+    if not all(map(os.path.exists, names)):
         return Exit.USAGE
     if not measured:
         return Exit.NOTHING_MEASURED
@@ -83,8 +108,9 @@ def facts(path: Path, reading) -> dict:
     """One element of `parse --json` (DESIGN.md §3)."""
     throughput = reading.throughput
     window = None if throughput is None else throughput.window
+    findings = (*reading.findings, *(throughput.findings if throughput else ()))
     return {
-        "file": str(path),
+        "file": _shown(str(path)),
         "dialect": reading.dialect,
         "framework": reading.framework,
         "model": reading.model,
@@ -99,48 +125,41 @@ def facts(path: Path, reading) -> dict:
         "window": window and {"first_step": window.first_step, "last_step": window.last_step, "steps": window.steps},
         "steps_reported": reading.steps_reported,
         "reported_final": reading.reported_final,
-        "findings": [
-            {"code": finding.code, "severity": finding.severity, "text": finding.text}
-            for finding in all_findings(reading)
-        ],
+        "findings": [{"code": one.code, "severity": one.severity, "text": one.text} for one in findings],
     }
-
-
-def all_findings(reading) -> tuple:
-    return (*reading.findings, *(reading.throughput.findings if reading.throughput else ()))
 
 
 def _plain(batch: float | None) -> float | int | None:
     return int(batch) if batch is not None and batch == int(batch) else batch
 
 
-def _print_json(found: list) -> None:
+def _print_json(found: list[dict]) -> None:
     import json
 
-    print(json.dumps([facts(path, reading) for path, reading in found], indent=1, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False))
 
 
-def _print_table(found: list) -> None:
-    for path, reading in found:
-        print(f"{_shown(str(path))}: {_sentence(reading)}")
-        for finding in all_findings(reading):
-            print(f"  {finding.code}: {finding.text}")
+def _print_table(found: list[dict]) -> None:
+    for one in found:
+        print(f"{one['file']}: {_sentence(one)}")
+        for finding in one["findings"]:
+            print(f"  {finding['code']}: {finding['text']}")
 
 
-def _sentence(reading) -> str:
-    if reading.throughput is None:
-        return f"{reading.status}; {reading.reason}"
-    value = f"{reading.throughput.items_per_s:,.2f} {reading.unit}"
-    window = reading.throughput.window
-    steps = f", steps {window.first_step} to {window.last_step}" if window else ""
-    devices = f" on {reading.total_devices} devices" if reading.total_devices else ""
-    reason = f"; {reading.reason}" if reading.reason else ""
-    return f"{reading.status}; {value}{devices} ({reading.dialect}, {reading.throughput.method}{steps}){reason}"
+def _sentence(one: dict) -> str:
+    if one["throughput"] is None:
+        return f"{one['status']}; {one['reason']}"
+    window = one["window"]
+    steps = f", steps {window['first_step']} to {window['last_step']}" if window else ""
+    devices = f" on {one['total_devices']} devices" if one["total_devices"] else ""
+    how = f"({one['dialect']}, {one['method']}{steps})"
+    reason = f"; {one['reason']}" if one["reason"] else ""
+    return f"{one['status']}; {one['throughput']:,.2f} {one['unit']}{devices} {how}{reason}"
 
 
 def _shown(name: str) -> str:
     """A file's name may hold bytes that are no text, or control characters."""
-    return "".join(c if c.isprintable() else "�" for c in name)
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
 
 
 def _count(text: str) -> int:

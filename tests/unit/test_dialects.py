@@ -5,10 +5,11 @@ import re
 import pytest
 
 from evalsuite import dialect as room
-from evalsuite.dialect import Dialect, Line, sniff
+from evalsuite.dialect import Dialect, Line, Sniffer
 from evalsuite.errors import EvalsuiteError
 
 DIALECTS = room.discover()
+SNIFFER = Sniffer(DIALECTS.values())
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda dialect: dialect.name)
 
 TOYNET = """
@@ -55,7 +56,7 @@ def test_the_literal_of_a_line_stands_in_its_sample(dialect):
 @every_dialect
 def test_a_sample_is_found_by_its_own_dialect_alone(dialect):
     for line in dialect.step:
-        found = sniff(b"noise\n" + line.sample + b"\nnoise\n", DIALECTS.values())
+        found = SNIFFER.fits(b"noise\n" + line.sample + b"\nnoise\n")
 
         assert [fit.name for fit in found] == [dialect.name]
 
@@ -115,7 +116,7 @@ def test_two_dialects_that_fit_equally_are_both_returned():
         name="other", title="Other", framework=None, unit="images/s", step=(line,), scope="global", averaging="step"
     )
 
-    assert [fit.name for fit in sniff(b"toy 1\ntoy 2\n", [one, other])] == ["one", "other"]
+    assert [fit.name for fit in Sniffer([one, other]).fits(b"toy 1\ntoy 2\n")] == ["one", "other"]
 
 
 @pytest.mark.parametrize(

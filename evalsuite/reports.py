@@ -1,0 +1,148 @@
+"""From a stream to reports: step numbers that count over the whole run, and figures of one report alone.
+
+Numbers that restart with each epoch go on counting; a cumulative mean becomes the increment since the report
+before, and is never averaged; a time of day goes on after midnight.
+"""
+
+import itertools
+import statistics
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evalsuite.dialect import Dialect
+from evalsuite.records import DAY_S, HALF_DAY_S, Record
+
+
+class Report(NamedTuple):
+    """A record with its place in the run: the end of step *index*, *steps* after the report before."""
+
+    record: Record
+    index: int
+    steps: int
+    pause: bool
+    stamp_s: float | None
+    seconds: float | None  # of the whole report, by the script's own clock
+    rate: float | None  # items per second of the printer, in this report alone
+    items: float | None  # of the whole job in this report, where the log says
+
+
+def reports(stream: Sequence[Record], dialect: Dialect) -> list[Report]:
+    """The records of one printer with their places in the run."""
+    usual = _usual_interval(stream, dialect)
+    base = 1 if _zero_based(stream, usual, dialect) else 0
+    found: list[Report] = []
+    before = None
+    for record in stream:
+        before = _report(record, before, base, usual, dialect)
+        found.append(before)
+    return found
+
+
+def _report(record: Record, before: Report | None, base: int, usual: int, dialect: Dialect) -> Report:
+    new_epoch = before is not None and record.epoch != before.record.epoch
+    index, steps = _numbers(record, before, base, usual, new_epoch and dialect.steps_restart == "epoch")
+    new_epoch = new_epoch and not dialect.per_epoch
+    mean = _Mean(record, None if new_epoch else before, base - dialect.mean_since, steps)
+    return Report(
+        record,
+        index,
+        steps,
+        record.gap or new_epoch,
+        record.stamp_s if before is None else _unwrapped(record.stamp_s, before.stamp_s),
+        _seconds(record, before, mean),
+        mean.rate() if dialect.averaging == "cumulative" else record.rate,
+        record.items if record.consumed is None else _items(record, before),
+    )
+
+
+_ENOUGH = 50  # reports to judge the usual interval by
+
+
+def _zero_based(stream: Sequence[Record], usual: int, dialect: Dialect) -> bool:
+    """Is the first step numbered 0? Then the 20th is 19, which is what a log of every 20th step shows."""
+    if dialect.zero_based is not None:
+        return dialect.zero_based
+    numbers = [record.step for record in stream if record.step is not None]
+    return 0 in numbers or (usual > 1 and bool(numbers) and (numbers[0] + 1) % usual == 0)
+
+
+def _usual_interval(stream: Sequence[Record], dialect: Dialect) -> int:
+    """Training steps between two reports, where the line does not say."""
+    if dialect.every:
+        return dialect.every
+    numbered = [record for record in stream[:_ENOUGH] if record.step is not None]
+    gaps = [after.step - before.step for before, after in itertools.pairwise(numbered) if before.epoch == after.epoch]
+    return max(1, statistics.mode(gaps)) if gaps else 1
+
+
+def _numbers(record: Record, before: Report | None, base: int, usual: int, restart: bool) -> tuple[int, int]:
+    """(number of the step in the run, steps since the report before)."""
+    if record.step is None:
+        steps = max(1, int(record.interval or usual))
+        return (before.index if before else 0) + steps, steps
+    step = max(1, record.step + base)
+    own = record.interval or (None if record.since is None else record.step - record.since)
+    if before is None:
+        return step, max(1, min(step, int(own or usual)))
+    if restart:
+        rest = max(0, (before.record.of or 0) - (before.record.step or 0) - base)
+        return before.index + rest + step, max(1, min(step, int(own or step)))
+    steps = max(1, step - max(1, (before.record.step or 0) + base))
+    return before.index + steps, steps
+
+
+def _unwrapped(stamp: float | None, before: float | None) -> float | None:
+    """The stamp, a day later where the time of day has passed midnight."""
+    if stamp is None or before is None or stamp >= before - HALF_DAY_S:
+        return stamp
+    return stamp + DAY_S * round((before - stamp) / DAY_S)
+
+
+class _Mean:
+    """A mean over all steps since the run (or the epoch) began, and what this report added to it."""
+
+    def __init__(self, record: Record, before: Report | None, offset: int, steps: int) -> None:
+        self._now = record
+        self._before = None if before is None else before.record
+        self._n = None if record.step is None else record.step + offset  # steps that the mean is over
+        self._m = None if before is None or before.record.step is None else before.record.step + offset
+        self.steps = steps
+
+    @property
+    def _grows(self) -> bool:
+        return self._n is not None and self._m is not None and 0 < self._m < self._n
+
+    def seconds(self) -> float | None:
+        if self._grows and self._before.mean_s is not None:
+            return _above_zero(self._now.mean_s * self._n - self._before.mean_s * self._m)
+        return self._now.mean_s * self.steps
+
+    def rate(self) -> float | None:
+        """With r the mean rate after n steps, n ÷ r is the time since the start in units of one step's items,
+        so that the increment needs no batch size."""
+        if not self._grows or self._now.rate is None:
+            return self._now.rate
+        if self._before.rate is None:
+            return None
+        units = self._n / self._now.rate - self._m / self._before.rate
+        return (self._n - self._m) / units if units > 0 else None
+
+
+def _seconds(record: Record, before: Report | None, mean: _Mean) -> float | None:
+    if record.step_s is not None and (mean.steps == 1 or record.mean_s is None):
+        return record.step_s * mean.steps
+    if record.report_s is not None:
+        return record.report_s
+    if record.elapsed_s is not None:
+        began = before.record.elapsed_s if before else 0.0
+        return None if began is None else _above_zero(record.elapsed_s - began)
+    return None if record.mean_s is None else mean.seconds()
+
+
+def _items(record: Record, before: Report | None) -> float | None:
+    began = before.record.consumed if before else None
+    return None if began is None else _above_zero(record.consumed - began)
+
+
+def _above_zero(value: float) -> float | None:
+    return value if value > 1e-9 else None

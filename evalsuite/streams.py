@@ -1,0 +1,76 @@
+"""From records to streams: one printer's records in which the step number only grows, and attempts of the run.
+
+Streams that run side by side are ranks of one attempt; a stream that begins after the others have ended is a
+restart.
+"""
+
+from collections.abc import Sequence
+
+from evalsuite.dialect import Dialect
+from evalsuite.records import Record, place
+
+Stream = list[Record]
+
+
+def attempts(records: Sequence[Record], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
+    """The streams of one file, in groups that ran side by side."""
+    streams = _streams(records)
+    if len(streams) == 1:
+        return [streams]
+    streams = _without_copies(streams, dialect)
+    if devices and len(streams) == devices and _same_steps(streams):
+        return [streams]  # ranks whose output was written one after the other
+    groups: list[list[Stream]] = []
+    for stream in sorted(streams, key=lambda stream: stream[0].end):
+        if groups and stream[0].end < max(other[-1].end for other in groups[-1]):
+            groups[-1].append(stream)
+        else:
+            groups.append([stream])
+    return groups
+
+
+_NOWHERE = (-1, -1)
+
+
+def _streams(records: Sequence[Record]) -> list[Stream]:
+    """Each record joins the stream of its rank whose last step number is the nearest below its own."""
+    by_rank: dict[str | None, tuple[list[Stream], list[tuple[int, int]]]] = {}  # streams, and where each has got to
+    for record in records:
+        streams, last = by_rank.setdefault(record.rank, ([], []))
+        here = place(record)
+        number = _nearest(streams, last, here)
+        if number is None:
+            streams.append([record])
+            last.append(here or _NOWHERE)
+        else:
+            streams[number].append(record)
+            last[number] = here or last[number]
+    return [stream for streams, _ in by_rank.values() for stream in streams]
+
+
+def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int, int] | None) -> int | None:
+    """The stream that a record at *here* goes on; None if it begins another. One without a number goes on any."""
+    if len(streams) == 1:  # what nearly all logs are like
+        return 0 if here is None or last[0] < here else None
+    behind = [number for number in range(len(streams)) if here is None or last[number] < here]
+    return max(behind, key=lambda number: (last[number], streams[number][-1].end), default=None)
+
+
+def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
+    """One of each set of streams that say the same to the last digit: a second handler, or a repeated figure."""
+    kept: dict[tuple, Stream] = {}
+    for stream in streams:
+        rank = None if dialect.scope == "global" else stream[0].rank
+        said = tuple((place(record), record.rate, record.step_s, record.report_s, record.loss) for record in stream)
+        untagged = dialect.scope != "global" and rank is None
+        kept.setdefault((rank, said, stream[0].stamp_s if untagged else 0), stream)
+    return list(kept.values())
+
+
+def _same_steps(streams: list[Stream]) -> bool:
+    first = [place(record) for record in streams[0]]
+    return len(streams) > 1 and all([place(record) for record in stream] == first for stream in streams)
+
+
+def size(attempt: list[Stream]) -> int:
+    return max(len(stream) for stream in attempt)
