@@ -1,0 +1,111 @@
+import pytest
+
+from evalsuite import rendezvous
+from evalsuite.errors import EvalsuiteError
+
+SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "4", "SLURM_JOB_NODELIST": "gpu[03-06]", "SLURM_JOB_ID": "812"}
+
+
+def test_alone_on_a_machine_the_processes_meet_on_a_free_port():
+    found = rendezvous.node({})
+
+    assert (found.rank, found.nodes, found.master_addr) == (0, 1, "127.0.0.1")
+    assert rendezvous.FIRST_PORT <= found.master_port < rendezvous.LAST_PORT
+
+
+def test_slurm_tells_rank_and_number_and_the_first_host_is_the_master():
+    found = rendezvous.node(SLURM)
+
+    assert (found.rank, found.nodes, found.master_addr) == (1, 4, "gpu03")
+
+
+def test_all_nodes_of_a_slurm_step_work_out_the_same_port():
+    ports = {rendezvous.node(SLURM | {"SLURM_NODEID": str(rank)}).master_port for rank in range(4)}
+
+    assert len(ports) == 1
+
+
+def test_two_steps_of_a_job_meet_on_different_ports():
+    ports = {rendezvous.node(SLURM | {"SLURM_STEP_ID": str(step)}).master_port for step in range(5)}
+
+    assert len(ports) == 5
+
+
+def test_a_step_on_some_nodes_of_the_job_counts_its_own():
+    found = rendezvous.node(SLURM | {"SLURM_STEP_NUM_NODES": "2", "SLURM_STEP_NODELIST": "gpu[05,06]"})
+
+    assert (found.nodes, found.master_addr) == (2, "gpu05")
+
+
+def test_open_mpi_tells_rank_and_number_and_where_mpirun_is():
+    environment = {
+        "OMPI_COMM_WORLD_RANK": "1",
+        "OMPI_COMM_WORLD_SIZE": "2",
+        "OMPI_MCA_orte_hnp_uri": "3391488000.0;tcp://10.1.0.5,172.17.0.1:41823",
+        "OMPI_MCA_ess_base_jobid": "3391488001",
+    }
+
+    found = rendezvous.node(environment)
+
+    assert (found.rank, found.nodes, found.master_addr) == (1, 2, "10.1.0.5")
+
+
+def test_our_own_variables_win_over_the_launchers():
+    ours = {
+        "EVALSUITE_NODE_RANK": "0",
+        "EVALSUITE_NODES": "2",
+        "EVALSUITE_MASTER_ADDR": "10.0.0.1",
+        "EVALSUITE_MASTER_PORT": "29500",
+    }
+
+    found = rendezvous.node(SLURM | ours)
+
+    assert found == rendezvous.Node(rank=0, nodes=2, master_addr="10.0.0.1", master_port=29500)
+
+
+@pytest.mark.parametrize(
+    ("nodelist", "host"),
+    [
+        ("gpu[03-07,12],login1", "gpu03"),
+        ("node7", "node7"),
+        ("a,b", "a"),
+        ("rack1-n[001-016]-ib", "rack1-n001-ib"),
+        ("n[5]", "n5"),
+    ],
+)
+def test_the_first_host_of_a_slurm_list(nodelist, host):
+    assert rendezvous.first_host(nodelist) == host
+
+
+@pytest.mark.parametrize(
+    ("environment", "part"),
+    [
+        ({"EVALSUITE_NODES": "2"}, "EVALSUITE_MASTER_ADDR=<first host>"),
+        ({"EVALSUITE_NODE_RANK": "one"}, 'EVALSUITE_NODE_RANK: "one" stands there'),
+        ({"EVALSUITE_NODE_RANK": "2", "EVALSUITE_NODES": "2", "EVALSUITE_MASTER_ADDR": "a"}, "node rank 2 of 2"),
+    ],
+)
+def test_half_an_answer_is_an_error_that_says_what_is_missing(environment, part):
+    with pytest.raises(EvalsuiteError, match="expected") as error:
+        rendezvous.node(environment)
+
+    assert part in str(error.value)
+
+
+def test_ranks_count_on_from_node_to_node():
+    place = rendezvous.Node(rank=1, nodes=2, master_addr="a", master_port=1)
+
+    found = rendezvous.variables(place, processes=4, local_rank=2)
+
+    assert {name: found[name] for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")} == {
+        "RANK": "6",
+        "LOCAL_RANK": "2",
+        "WORLD_SIZE": "8",
+        "LOCAL_WORLD_SIZE": "4",
+    }
+
+
+def test_a_command_that_starts_its_own_workers_is_given_no_rank():
+    found = rendezvous.variables(rendezvous.Node(master_port=1), processes=1, local_rank=None)
+
+    assert "RANK" not in found
