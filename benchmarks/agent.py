@@ -1,13 +1,16 @@
 """What the node agent costs: a CPU workload on every core, with the agent and without, in turn.
 
-    python benchmarks/agent.py [--pairs 7] [--seconds 3] [--hz 2]
+    python benchmarks/agent.py [--rounds 7] [--seconds 3] [--hz 2]
 
-Prints the throughput with the agent as a ratio to that without (1.0 = no cost) and the agent's own CPU time as
-a share of one core. The order within each pair alternates, so that a machine growing slower hits both alike.
+Each round runs the workload alone, under the agent, and alone again. Prints the throughput under the agent as
+a ratio to the mean of the two beside it (1.0 = no cost), the ratio of those two to each other (how much the
+machine itself wavers: a cost smaller than that cannot be seen), and the agent's own CPU time as a share of
+one core.
 """
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -35,25 +38,28 @@ if __name__ == "__main__":
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--hz", type=float, default=2.0)
     arguments = parser.parse_args()
+    ratios, waverings, shares = [], [], []
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "workload.py"
         script.write_text(WORKLOAD)
         line = [sys.executable, str(script), str(arguments.seconds)]
-        ratios, shares = [], []
-        for pair in range(arguments.pairs):
-            out = Path(folder) / str(pair)
-            first_bare = pair % 2 == 0
-            bare = alone(line) if first_bare else None
-            sampled, share = under_agent(line, out, arguments.hz)
-            ratios.append(sampled / (bare or alone(line)))
+        print("round  agent ÷ alone  alone ÷ alone  agent's CPU")
+        for number in range(arguments.rounds):
+            before = alone(line)
+            sampled, share = under_agent(line, Path(folder) / str(number), arguments.hz)
+            after = alone(line)
+            ratios.append(2 * sampled / (before + after))
+            waverings.append(after / before)
             shares.append(share)
-            print(f"pair {pair + 1} of {arguments.pairs}: ratio {ratios[-1]:.4f}, agent {share:.3%}", flush=True)
-    print(f"\nthroughput with the agent ÷ without: {spread(ratios, '.4f')}")
-    print(f"agent's CPU time, share of one core: {spread(shares, '.3%')} at {arguments.hz:g} Hz")
+            print(f"{number + 1:5}  {ratios[-1]:13.4f}  {waverings[-1]:13.4f}  {share:11.3%}", flush=True)
+    print(f"\nload of the machine now (1 min): {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(f"throughput, agent ÷ alone: {spread(ratios, '.4f')}")
+    print(f"throughput, alone ÷ alone: {spread(waverings, '.4f')}")
+    print(f"agent's CPU, of one core:  {spread(shares, '.3%')} at {arguments.hz:g} Hz")
 
 
 def alone(line: list[str]) -> int:
@@ -73,9 +79,8 @@ def total(output: bytes) -> int:
 
 
 def spread(values: list[float], form: str) -> str:
-    return (
-        f"median {statistics.median(values):{form}} ({min(values):{form}} to {max(values):{form}}, n = {len(values)})"
-    )
+    least, greatest = min(values), max(values)
+    return f"median {statistics.median(values):{form}} ({least:{form}} to {greatest:{form}}, n = {len(values)})"
 
 
 if __name__ == "__main__":

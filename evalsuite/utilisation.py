@@ -221,7 +221,8 @@ def _of_job(gpus: object) -> list[Mapping]:
 
 def _of_gpu(index: object, name: str, scale: float) -> Callable[[Mapping], float | None]:
     def value(sample: Mapping) -> float | None:
-        for gpu in _at(sample, "gpus") or ():
+        gpus = _at(sample, "gpus")
+        for gpu in gpus if isinstance(gpus, list) else ():
             if _at(gpu, "index") == index:
                 found = _number(_at(gpu, name))
                 return None if found is None else found * scale

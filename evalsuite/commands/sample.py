@@ -29,7 +29,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite import sampler
 
-    return sampler.run(_order(arguments))["exit_code"]
+    order = _order(arguments)
+    facts = sampler.run(order)
+    if not arguments.quiet:
+        _print_summary(order, facts)
+    return facts["exit_code"]
+
+
+def _print_summary(order, facts: dict) -> None:
+    """What was recorded, on standard error: standard output is the command's own."""
+    import sys
+
+    from evalsuite import utilisation
+    from evalsuite.model import Window
+    from evalsuite.store import RunFolder
+
+    whole = Window(first_step=0, last_step=0, steps=0, begin_s=0.0, end_s=facts["duration_s"])
+    used, _ = utilisation.of_job({order.host: RunFolder(order.folder).samples(order.host)}, whole)
+    means = ", ".join(f"{one.resource} {one.mean:.1f} %" for one in used if one.unit == "%")
+    print(
+        f"evalsuite sample: {facts['duration_s']:.1f} s, exit code {facts['exit_code']}, {facts['samples']} samples in "
+        f"{order.folder}{': ' + means if means else ''}",
+        file=sys.stderr,
+    )
 
 
 def _order(arguments: argparse.Namespace):
@@ -50,6 +72,8 @@ def _order(arguments: argparse.Namespace):
             raise EvalsuiteError(f"--{name.replace('_', '-')}: {value:g} stands there; expected more than 0.")
     if arguments.hz > 100:
         raise EvalsuiteError(f"--hz: {arguments.hz:g} stands there; expected at most 100. Try 10.")
+    if arguments.host and "/" in arguments.host:
+        raise EvalsuiteError(f'--host: "{arguments.host}" stands there; expected a name without "/", for file names.')
     return Order(
         argv=tuple(argv),
         folder=Path(arguments.out or f"sample-{datetime.now():%Y%m%d-%H%M%S}"),

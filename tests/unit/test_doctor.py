@@ -1,0 +1,137 @@
+import json
+
+import pytest
+
+from evalsuite import cli, doctor, virtualenvs
+from evalsuite.doctor import Check, Program
+from tests.toys import toynet
+
+GHOST = Program(name="no-such-program-anywhere", purpose="nothing", remedy="apt install nothing")
+
+
+@pytest.fixture
+def program_on_path(tmp_path, monkeypatch):
+    """Puts a shell script of that name and text on the PATH."""
+
+    def put(name, text):
+        file = tmp_path / name
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    return put
+
+
+def test_a_program_that_is_missing_comes_with_the_way_to_get_it():
+    found = doctor.program(GHOST, "engines")
+
+    assert (found.state, found.remedy) == ("missing", "apt install nothing")
+
+
+def test_a_program_that_answers_is_named_with_its_version(program_on_path):
+    program_on_path("tool", "echo tool 1.2")
+
+    found = doctor.program(Program(name="tool", purpose="", remedy=""), "tools")
+
+    assert (found.state, found.detail.split(" (")[0]) == ("ok", "tool 1.2")
+
+
+def test_a_client_without_its_server_is_broken(program_on_path):
+    program_on_path("tool", "[ $1 = --version ]")
+
+    found = doctor.program(
+        Program(name="tool", purpose="", remedy="", alive=("tool", "ping"), dead="nobody answers"), "x"
+    )
+
+    assert found.state == "broken"
+    assert "nobody answers" in found.detail
+
+
+def test_a_framework_whose_environment_has_been_made_is_ready(monkeypatch, tmp_path):
+    made = virtualenvs.Environment(
+        folder=tmp_path, python=tmp_path, pins=("toy==1.0",), device="cpu", size_bytes=1, packages={"toy": "1.0"}
+    )
+    monkeypatch.setattr(virtualenvs, "existing", lambda recipe, device: made)
+    adapter = toynet(requirements=("toy==1.0",), package="toy")
+
+    found = doctor.framework(adapter, adapter.recipes[0], "cpu")
+
+    assert (found.state, found.detail.split(" (")[0]) == ("ok", "Toynet 1.0")
+
+
+def test_a_framework_that_can_be_installed_says_so(monkeypatch):
+    monkeypatch.setattr(virtualenvs, "existing", lambda recipe, device: None)
+    adapter = toynet(requirements=("toy==1.0",), python="3.11")
+    monkeypatch.setattr(doctor, "_python_found", lambda version: True)
+
+    found = doctor.framework(adapter, adapter.recipes[0], "cpu")
+
+    assert (found.state, found.detail) == ("later", "will be installed on first use: toy==1.0")
+
+
+def test_a_framework_for_a_python_that_is_not_here_names_it(monkeypatch):
+    monkeypatch.setattr(virtualenvs, "existing", lambda recipe, device: None)
+    monkeypatch.setattr(doctor, "_python_found", lambda version: False)
+    adapter = toynet(requirements=("toy==1.0",), python="3.7")
+
+    found = doctor.framework(adapter, adapter.recipes[0], "cpu")
+
+    assert found.state == "missing"
+    assert "3.7" in found.remedy
+
+
+def test_a_system_without_chinese_fonts_gets_the_package_to_install(monkeypatch):
+    monkeypatch.setattr(doctor, "chinese_fonts", lambda: [])
+
+    (found,) = doctor.fonts()
+
+    assert "fonts-noto-cjk" in found.remedy
+
+
+def test_a_folder_that_can_be_made_is_writable_and_is_not_made(tmp_path):
+    found = doctor.folder("runs", tmp_path / "a" / "b", "")
+
+    assert found.state == "ok"
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_file_in_the_place_of_a_folder_is_broken(tmp_path):
+    (tmp_path / "runs").write_text("")
+
+    assert doctor.folder("runs", tmp_path / "runs", "").state == "broken"
+
+
+def test_a_disk_without_room_is_broken(tmp_path):
+    assert doctor.folder("cache", tmp_path, "", room_bytes=1 << 70).state == "broken"
+
+
+def test_nvidia_cards_are_counted_on_the_bus(tmp_path):
+    for name, vendor, kind in (("a", "0x10de", "0x030200"), ("b", "0x10de", "0x040300"), ("c", "0x8086", "0x030000")):
+        device = tmp_path / "sys/bus/pci/devices" / name
+        device.mkdir(parents=True)
+        (device / "vendor").write_text(vendor + "\n")
+        (device / "class").write_text(kind + "\n")
+
+    assert doctor.nvidia_cards(tmp_path) == 1
+
+
+@pytest.mark.parametrize(("state", "ready"), [("ok", True), ("later", True), ("missing", False)])
+def test_a_machine_is_ready_with_a_framework_and_a_folder(state, ready):
+    runs = Check(group="folders", name="runs", state="ok", detail="")
+    framework = Check(group="frameworks", name="toynet", state=state, detail="")
+
+    assert doctor.ready([runs, framework]) is ready
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_the_command_prints_every_check(capsys, monkeypatch, options):
+    found = [Check(group="engines", name="srun", state="missing", detail="not here", remedy="apt install slurm-client")]
+    monkeypatch.setattr(doctor, "checks", lambda runs, folders: found)
+
+    code = cli.main(["doctor", *options])
+
+    printed = capsys.readouterr().out
+    assert code == 0
+    assert "apt install slurm-client" in printed
+    if options:
+        assert json.loads(printed)["checks"][0]["name"] == "srun"

@@ -1,0 +1,61 @@
+import pytest
+
+from evalsuite import environment
+from evalsuite.cgroups import Limits
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """Writes one file below a root that stands for `/`, and gives that root."""
+
+    def write(path, text):
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return tmp_path
+
+    return write
+
+
+def test_the_system_calls_itself_by_its_pretty_name(machine):
+    root = machine("etc/os-release", 'ID=debian\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n')
+
+    assert environment.operating_system(root) == "Debian GNU/Linux 12 (bookworm)"
+
+
+def test_the_processor_is_named_as_the_kernel_names_it(machine):
+    root = machine("proc/cpuinfo", "processor\t: 0\nmodel name\t: Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz\n")
+
+    assert environment.cpu_model(root) == "Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz"
+
+
+def test_only_variables_that_change_the_speed_are_recorded():
+    found = environment.relevant(
+        {
+            "NCCL_DEBUG": "INFO",
+            "CUDA_VISIBLE_DEVICES": "0",
+            "AWS_SECRET_ACCESS_KEY": "s",
+            "TF_TOKEN_x": "s",
+            "HOME": "/",
+        }
+    )
+
+    assert found == {"CUDA_VISIBLE_DEVICES": "0", "NCCL_DEBUG": "INFO"}
+
+
+def test_no_limit_means_no_container():
+    assert environment.container(Limits()) is None
+    assert environment.container(Limits(cpus=2.0)) == {"cpus": 2.0, "memory_bytes": None}
+
+
+def test_a_program_that_is_absent_or_fails_says_nothing():
+    assert environment.output("no-such-program-anywhere") is None
+    assert environment.output("false") is None
+
+
+def test_the_facts_say_what_cannot_be_known_as_absent(tmp_path):
+    facts = environment.facts("n", node_rank=3, root=tmp_path)
+
+    assert (facts["host"], facts["node_rank"]) == ("n", 3)
+    assert facts["cpu_governor"] is None
+    assert facts["container"] is None

@@ -1,0 +1,113 @@
+"""The parts of the node agent that start nothing. `tests/real/test_agent.py` has the rest."""
+
+import argparse
+import os
+from pathlib import Path
+
+import pytest
+
+from evalsuite import processes, rendezvous, sampler, sensors
+from evalsuite.commands import sample
+from evalsuite.errors import EvalsuiteError
+
+PLACE = rendezvous.Node(rank=1, nodes=2, master_addr="10.0.0.1", master_port=29500)
+
+
+def order(*argv, **changes):
+    return sampler.Order(**{"argv": argv, "folder": Path("out"), "host": "n", "threads": 3} | changes)
+
+
+def parsed(*words):
+    parser = argparse.ArgumentParser()
+    sample.add_arguments(parser)
+    return sample._order(parser.parse_args(words))
+
+
+def test_placeholders_are_filled_in_the_command_and_in_its_environment():
+    words = ("{node_rank}/{nodes}", "{processes_per_node}", "tcp://{master_addr}:{master_port}", "-t{threads}")
+
+    argv, variables = sampler.command(order(*words, processes=4), PLACE, 0, {"CLUSTER": "{master_addr}:{node_rank}"})
+
+    assert argv == ["1/2", "4", "tcp://10.0.0.1:29500", "-t3"]
+    assert variables["CLUSTER"] == "10.0.0.1:1"
+
+
+def test_other_braces_stay_as_they_are():
+    argv, _ = sampler.command(order('{"task": {"index": {node_rank}}}', "{unknown}"), PLACE, None, {})
+
+    assert argv == ['{"task": {"index": 1}}', "{unknown}"]
+
+
+def test_thread_counts_are_set_unless_somebody_has():
+    _, ours = sampler.command(order("x"), PLACE, None, {})
+    _, theirs = sampler.command(order("x"), PLACE, None, {"OMP_NUM_THREADS": "7", "PYTHONUNBUFFERED": ""})
+
+    assert [ours[name] for name in sampler.THREAD_VARIABLES] == ["3", "3", "3"]
+    assert [theirs[name] for name in sampler.THREAD_VARIABLES] == ["7", "7", "7"]
+    assert (ours["PYTHONUNBUFFERED"], theirs["PYTHONUNBUFFERED"]) == ("1", "")
+
+
+@pytest.mark.parametrize(("cpus", "devices", "threads"), [(8.0, 2, 4), (7.5, 2, 3), (2.0, 8, 1), (0.5, 1, 1)])
+def test_the_usable_cores_are_shared_out_among_the_devices(monkeypatch, cpus, devices, threads):
+    monkeypatch.setattr(sensors, "usable_cpus", lambda: cpus)
+
+    assert sampler.threads(order("x", threads=None, devices_per_node=devices)) == threads
+
+
+def test_everything_behind_the_dashes_belongs_to_the_command():
+    found = parsed("-o", "out", "--quiet", "--", "python", "-o", "x", "--", "--hz", "9")
+
+    assert found.argv == ("python", "-o", "x", "--", "--hz", "9")
+    assert (found.folder, found.hz, found.echo) == (Path("out"), 2.0, False)
+
+
+def test_the_dashes_may_be_left_out():
+    assert parsed("-o", "out", "sleep", "3").argv == ("sleep", "3")
+
+
+def test_several_processes_use_as_many_devices():
+    found = parsed("--processes", "4", "--", "x")
+
+    assert (found.processes, found.devices_per_node) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ((), "no command"),
+        (("--hz", "0", "--", "x"), "--hz: 0 stands there; expected more than 0"),
+        (("--hz", "nan", "--", "x"), "--hz: nan"),
+        (("--hz", "1000", "--", "x"), "expected at most 100"),
+        (("--processes", "0", "--", "x"), "--processes: 0"),
+        (("--timeout", "-1", "--", "x"), "--timeout: -1"),
+        (("--host", "a/b", "--", "x"), "--host"),
+    ],
+)
+def test_what_makes_no_sense_is_said_before_anything_starts(words, part):
+    with pytest.raises(EvalsuiteError) as error:
+        parsed(*words)
+
+    assert part in str(error.value)
+
+
+def test_a_process_whose_name_looks_like_its_fields_is_read_right(monkeypatch, tmp_path):
+    fields = "S 41 1 1 0 -1 0 0 0 0 0 100 50 30 20 20 0 1 0 99 1000 2 184"
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7" / "stat").write_text(f"7 (a) R (b) {fields}\n")
+    monkeypatch.setattr(processes, "PROC", str(tmp_path))
+    monkeypatch.setattr(processes, "TICKS_PER_S", 100)
+
+    found = processes.stat(7)
+
+    assert found == processes.Stat(state="S", parent=41, cpu_s=2.0, memory_bytes=2 * processes.PAGE_BYTES)
+
+
+def test_the_tree_is_found_through_processes_in_between(monkeypatch, tmp_path):
+    root = os.getpid()
+    for pid, parent in {root: 1, 900: root, 20: 900, 30: 20, 40: 1, 50: 40}.items():
+        (tmp_path / str(pid)).mkdir(exist_ok=True)
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} (x) S {parent} " + "0 " * 60)
+    monkeypatch.setattr(processes, "PROC", str(tmp_path))
+
+    assert processes.descendants() == [900, 20, 30]
+    assert processes.Tree().reading()["processes"] == 3

@@ -1,0 +1,311 @@
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalsuite import utilisation
+from evalsuite.model import Window
+
+GIB = 1 << 30
+HEADER = {
+    "header": True,
+    "hz": 2.0,
+    "started_at_unix_s": 1000.0,
+    "cpu_count": 4.0,
+    "memory_total_bytes": 100,
+    "disks": ["sda"],
+    "interfaces": {"eth0": {"speed_mbit_s": 1000}, "lo": {"speed_mbit_s": None}},
+    "gpus": [],
+}
+
+
+def window(begin_s, end_s):
+    return Window(first_step=21, last_step=120, steps=100, begin_s=begin_s, end_s=end_s)
+
+
+def used(samples, begin_s, end_s):
+    figures, _ = utilisation.of_job({"n": samples}, window(begin_s, end_s))
+    return {figure.resource: figure for figure in figures}
+
+
+def findings(samples, begin_s, end_s):
+    return [finding.text for finding in utilisation.of_job({"n": samples}, window(begin_s, end_s))[1]]
+
+
+def ticks(*values, name="cpu_percent", header=HEADER, period_s=0.5):
+    """A sample every half second: {name: value}."""
+    return [header, *({"at_s": place * period_s, name: value} for place, value in enumerate(values))]
+
+
+def disk(*counts):
+    return [
+        {"sda": {"read_bytes": count, "write_bytes": 0, "read_operations": 0, "write_operations": 0}}
+        for count in counts
+    ]
+
+
+def gpus(*percents, **header):
+    """Samples of as many devices as the first tuple has."""
+    devices = [
+        {"index": index, "memory_total_bytes": 16 * GIB, "power_limit_w": 300.0} | header
+        for index in range(len(percents[0]))
+    ]
+    readings = [[{"index": index, "utilisation_percent": it} for index, it in enumerate(tick)] for tick in percents]
+    return ticks(*readings, name="gpus", header=HEADER | {"gpus": devices})
+
+
+def test_a_cpu_percentage_holds_from_the_sample_before():
+    samples = ticks(None, 10.0, 90.0, 10.0)
+
+    assert used(samples, 0.5, 1.0)["cpu"].mean == 90.0
+
+
+def test_a_mean_is_weighted_with_the_time_inside_the_window():
+    samples = ticks(None, 0.0, 100.0, 0.0)
+
+    figure = used(samples, 0.75, 1.5)["cpu"]
+
+    assert figure.mean == pytest.approx(100.0 * 0.25 / 0.75)
+    assert (figure.samples, figure.coverage) == (2, 1.0)
+
+
+def test_warm_up_and_what_comes_after_do_not_count():
+    samples = ticks(None, 0.0, 0.0, 80.0, 80.0, 80.0, 0.0, 0.0)
+
+    assert used(samples, 1.0, 2.5)["cpu"].mean == 80.0
+
+
+def test_a_counter_gives_its_rate_between_the_windows_edges():
+    samples = ticks(*disk(0, 1000, 1000, 3000), name="disks")
+
+    figure = used(samples, 0.25, 1.25)["disk_read"]
+
+    assert figure.mean == pytest.approx(500 + 0 + 1000)
+    assert (figure.p5, figure.p95, figure.unit) == (0.0, 4000.0, "bytes/s")
+
+
+def test_a_counter_that_falls_is_left_out_and_said():
+    samples = ticks(*disk(1000, 2000, 100, 1100), name="disks")
+
+    assert used(samples, 0.0, 1.5)["disk_read"].mean == pytest.approx(2000.0)
+    assert any("1 samples of disk_read" in text for text in findings(samples, 0.0, 1.5))
+
+
+def test_a_last_reading_hard_on_the_one_before_makes_no_peak():
+    samples = [
+        HEADER,
+        *({"at_s": at_s, "disks": one} for at_s, one in zip((0.0, 0.5, 1.0, 1.001), disk(0, 10, 20, 30), strict=True)),
+    ]
+
+    figure = used(samples, 0.0, 1.001)["disk_read"]
+
+    assert figure.p95 < 50
+
+
+def test_the_jobs_cpu_is_a_share_of_the_usable_cores():
+    samples = ticks({"cpu_s": 0.0}, {"cpu_s": 1.0}, {"cpu_s": 2.0}, name="tree")
+
+    figure = used(samples, 0.0, 1.0)["job_cpu"]
+
+    assert figure.mean == pytest.approx(50.0)
+    assert figure.capacity == 100.0
+
+
+def test_memory_is_a_share_of_what_there_is():
+    samples = ticks(20, 40, 60, name="memory_used_bytes")
+
+    assert used(samples, 0.0, 1.0)["memory"].mean == pytest.approx(40.0)
+
+
+def test_a_gauge_read_outside_the_window_does_not_count():
+    samples = ticks(90, 10, 10, 90, name="memory_used_bytes")
+
+    assert used(samples, 0.3, 1.2)["memory"].mean == pytest.approx(10.0)
+
+
+def test_loopback_is_kept_apart_from_the_network():
+    def counts(lo, eth0):
+        return {name: {"received_bytes": it, "sent_bytes": it} for name, it in (("lo", lo), ("eth0", eth0))}
+
+    samples = ticks(counts(0, 0), counts(500, 50), counts(1000, 100), name="interfaces")
+
+    figures = used(samples, 0.0, 1.0)
+
+    assert figures["loopback"].mean == pytest.approx(1000.0)
+    assert figures["network_receive"].mean == figures["network_send"].mean == pytest.approx(100.0)
+    assert figures["network_receive"].capacity == 125e6
+
+
+def test_no_gpu_means_no_figure():
+    assert not any(name.startswith(("gpu", "pcie")) for name in used(ticks(None, 1.0, 1.0), 0.0, 1.0))
+
+
+def test_the_gpu_figure_is_the_mean_over_the_devices_and_their_samples():
+    samples = gpus((100, 50), (100, 50), (100, 50))
+
+    figure = used(samples, 0.0, 1.0)["gpu"]
+
+    assert (figure.mean, figure.p5, figure.p95) == (75.0, 50, 100)
+    assert (figure.samples, figure.coverage) == (6, 1.0)
+
+
+def test_devices_that_the_job_does_not_use_do_not_count():
+    samples = gpus((100, 0), (100, 0), (100, 0))
+    samples[0]["gpus"][0]["of_job"], samples[0]["gpus"][1]["of_job"] = True, False
+
+    assert used(samples, 0.0, 1.0)["gpu"].mean == 100.0
+
+
+def test_a_missing_reading_is_not_zero_and_lowers_the_coverage():
+    samples = gpus((80,), (None,), (None,), (None,), (80,))
+
+    figure = used(samples, 0.0, 2.0)["gpu"]
+
+    assert figure.mean == pytest.approx(80.0)
+    assert figure.coverage == pytest.approx(0.375)
+    assert any("gpu cover 37.5 %" in text for text in findings(samples, 0.0, 2.0))
+
+
+def test_an_impossible_reading_is_left_out_and_said():
+    samples = ticks(None, 50.0, 300.0, 50.0)
+
+    assert used(samples, 0.0, 1.5)["cpu"].mean == 50.0
+    assert any("1 samples of cpu lie outside" in text for text in findings(samples, 0.0, 1.5))
+
+
+def test_a_grain_above_a_hundred_percent_is_full():
+    samples = ticks(None, 101.0, 101.0)
+
+    assert used(samples, 0.0, 1.0)["cpu"].mean == 100.0
+    assert findings(samples, 0.0, 1.0) == []
+
+
+def test_a_gap_in_the_samples_is_a_finding():
+    samples = [HEADER, *({"at_s": at_s, "memory_used_bytes": 50} for at_s in (0.0, 0.5, 1.0, 4.0, 4.5, 5.0))]
+
+    assert used(samples, 0.0, 5.0)["memory"].coverage == pytest.approx(2.75 / 5)
+    assert any("memory cover 55.0 %" in text for text in findings(samples, 0.0, 5.0))
+
+
+def test_percentages_of_several_nodes_are_averaged_and_rates_are_added():
+    def node(percent, rate):
+        percents = ticks(None, percent, percent)
+        return [percents[0], *(one | {"disks": disk(place * rate)[0]} for place, one in enumerate(percents[1:]))]
+
+    figures, _ = utilisation.of_job({"a": node(100.0, 50), "b": node(50.0, 150)}, window(0.0, 1.0))
+    by_resource = {figure.resource: figure for figure in figures}
+
+    assert by_resource["cpu"].mean == 75.0
+    assert by_resource["disk_read"].mean == pytest.approx(400.0)
+    assert (by_resource["cpu"].coverage, by_resource["disk_read"].coverage) == (1.0, 1.0)
+
+
+def test_a_node_that_started_later_is_brought_to_the_clock_of_the_first():
+    later = ticks(None, 100.0, 0.0, header=HEADER | {"started_at_unix_s": 1010.0})
+    first = ticks(*[0.0] * 30)
+
+    figures, _ = utilisation.of_job({"a": first, "b": later}, window(10.0, 10.5))
+
+    assert next(figure for figure in figures if figure.resource == "cpu").mean == 50.0
+
+
+def test_the_clock_of_another_host_may_be_asked_for():
+    later = ticks(None, 100.0, 0.0, header=HEADER | {"started_at_unix_s": 1010.0})
+    first = ticks(*[0.0] * 30)
+
+    figures, _ = utilisation.of_job({"a": first, "b": later}, window(0.0, 0.5), clock="b")
+
+    assert next(figure for figure in figures if figure.resource == "cpu").mean == 50.0
+
+
+def test_a_window_without_times_gives_nothing():
+    no_times = Window(first_step=1, last_step=2, steps=2)
+
+    assert utilisation.of_job({"n": ticks(None, 1.0)}, no_times) == ((), ())
+
+
+def test_a_window_outside_the_samples_gives_nothing_rather_than_zero():
+    assert used(ticks(None, 50.0, 50.0), 100.0, 110.0) == {}
+
+
+def test_no_samples_give_nothing():
+    assert utilisation.of_job({}, window(0, 1)) == ((), ())
+    assert utilisation.of_job({"n": []}, window(0, 1)) == ((), ())
+
+
+def test_a_clock_that_goes_back_costs_that_sample_alone():
+    samples = ticks(None, 50.0, 50.0, 50.0)
+    samples[3]["at_s"] = 0.1
+
+    assert used(samples, 0.0, 1.5)["cpu"].mean == 50.0
+
+
+def test_the_time_line_covers_the_whole_run():
+    line = utilisation.timeline(ticks(None, 10.0, 90.0, 10.0), window(0.5, 1.0))
+
+    assert line.series["cpu", None] == ((0.5, 10.0), (1.0, 90.0), (1.5, 10.0))
+    assert (line.units["cpu"], line.window) == ("%", window(0.5, 1.0))
+
+
+def test_the_time_line_has_each_device_and_their_mean():
+    line = utilisation.timeline(gpus((100, 50), (80, 50)), None)
+
+    assert line.series["gpu", "gpu0"] == ((0.0, 100), (0.5, 80))
+    assert [value for _, value in line.series["gpu", None]] == [75.0, 65.0]
+
+
+def test_the_time_line_of_nothing_is_empty():
+    assert utilisation.timeline([], None).series == {}
+
+
+def test_a_constant_counter_rate_is_found_whatever_the_window():
+    samples = ticks(*disk(*range(0, 10_000, 100)), name="disks")
+
+    for begin_s, end_s in ((0.1, 0.2), (0.0, 49.5), (3.33, 17.77)):
+        assert used(samples, begin_s, end_s)["disk_read"].mean == pytest.approx(200.0)
+
+
+percent = st.one_of(st.none(), st.floats(0, 100))
+names = st.sampled_from([*HEADER, "at_s", "tree", "cpu_s", "cpu_percent", "memory_used_bytes", "sda", "lo"])
+anything = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(names, inner)),
+    max_leaves=8,
+)
+sample = st.one_of(
+    anything, st.fixed_dictionaries({"at_s": st.floats(0, 2)} | {name: anything for name in ("gpus", "disks", "tree")})
+)
+
+
+@given(values=st.lists(percent, min_size=1, max_size=40), begin_s=st.floats(0, 10), length_s=st.floats(0.01, 20))
+def test_a_mean_lies_between_the_least_and_the_greatest(values, begin_s, length_s):
+    figure = used(ticks(*values), begin_s, begin_s + length_s).get("cpu")
+
+    if figure:
+        known = [value for value in values if value is not None]
+        assert min(known) - 1e-9 <= figure.mean <= max(known) + 1e-9
+        assert figure.p5 <= figure.p95
+        assert 0 < figure.coverage <= 1
+
+
+@given(values=st.lists(percent, min_size=3, max_size=40), edge=st.floats(0.1, 5))
+def test_two_halves_of_a_window_make_the_whole(values, edge):
+    samples = ticks(*values)
+    whole, left, right = (used(samples, *ends).get("cpu") for ends in ((0, 10), (0, edge), (edge, 10)))
+
+    parts = [(one.mean, one.coverage * length) for one, length in ((left, edge), (right, 10 - edge)) if one]
+    if whole:
+        weighted = math.fsum(mean * seconds for mean, seconds in parts) / math.fsum(seconds for _, seconds in parts)
+        assert weighted == pytest.approx(whole.mean, abs=1e-6)
+
+
+@given(samples=st.lists(sample, max_size=6), header=st.sampled_from([HEADER, HEADER | {"gpus": [{}, 1]}]))
+def test_samples_that_hold_anything_never_raise(samples, header):
+    samples = [header, *samples]
+    figures, found = utilisation.of_job({"n": samples}, window(0.0, 1.0))
+
+    assert all(math.isfinite(figure.mean) for figure in figures)
+    assert isinstance(found, tuple)
+    assert json.dumps([list(key) for key in utilisation.timeline(samples, None).series])
