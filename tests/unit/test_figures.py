@@ -498,6 +498,16 @@ def test_styles_cover_both_themes_print_and_forced_colours():
     assert text.count("{") == text.count("}")
 
 
+def test_a_figure_can_stand_alone_with_its_name_and_styles():
+    file = figures.standalone(DRAWN["throughput"].svg, title="吞吐 <1>", description="a & b")
+
+    root = ElementTree.fromstring(file.encode())
+
+    assert [(local(node), node.text) for node in root[:2]] == [("title", "吞吐 <1>"), ("desc", "a & b")]
+    assert root[2].text.startswith(figures.css())
+    assert "aria-labelledby" not in root.attrib
+
+
 def test_a_drawn_figure_is_read_back_and_not_drawn_again(tmp_path, monkeypatch):
     look = replace(LOOK, cache=tmp_path)
     first = figures.throughput(SERIES, look, id="kept", unit="images/s")

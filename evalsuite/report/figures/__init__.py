@@ -28,7 +28,7 @@ from .studies import (
     small_multiples,
     time_panels,
 )
-from .style import Hue, Look, css, look, note_swatch, palette, scale_swatch, swatch
+from .style import Hue, Look, css, look, note_swatch, palette, scale_swatch, standalone, swatch
 
 __all__ = [
     "Axis",
@@ -75,6 +75,7 @@ __all__ = [
     "series_of",
     "small_multiples",
     "speedup",
+    "standalone",
     "swatch",
     "throughput",
     "time_panels",

@@ -438,7 +438,7 @@ def _speedup_label(sheet: Sheet, panel, bar: _Bar, pixels: float) -> None:
     if text:
         x, y = sheet.pixel(panel, bar.middle, max(bar.point.value, bar.point.high or 0))
         _, lid = sheet.pixel(panel, bar.middle, bar.ideal)
-        crosses = lid - 13 < y - 8 < lid + 14 or text_width(text) > pixels - 6
+        crosses = lid - 13 < y - 8 < lid + 14 or text_width(text) > pixels
         place = min(lid, y) - 8 if crosses else y - 8  # never across the edges of the box
         sheet.write(x, place, text, anchor="center", size=SMALL, colour="ink", style="halo")
 

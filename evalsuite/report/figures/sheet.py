@@ -165,7 +165,7 @@ def marker_style(hue: Hue, *, hollow: bool = False) -> dict:
 
 
 def text_width(text: Label, size: float = SMALL) -> float:
-    """A fair guess of the width in pixels: the page's font is not known here."""
+    """A guess of the width in pixels, on the wide side: the page's font is not known here."""
     if isinstance(text, Words):
         return max(text_width(text.zh, size), text_width(text.en, size))
     return size * sum(_character_width(character) for character in text)
@@ -178,7 +178,7 @@ def _character_width(character: str) -> float:
         return 0.0
     if character in "iljft.,:;'|!()[] -/":
         return 0.34
-    return 0.86 if character in "mwMW@%" else 0.68 if character.isupper() else 0.57
+    return 0.9 if character in "mwMW@%" else 0.7 if character.isupper() else 0.61
 
 
 def shortened(text: Label, width: float, size: float = SMALL) -> Label:

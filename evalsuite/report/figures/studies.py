@@ -822,7 +822,7 @@ def _time_line(sheet: Sheet, panel, line: TimeLine, style: int, factor: float) -
         xs, ys = zip(*points, strict=True)
         dash = {"dashes": _LINE_DASHES[style]} if _LINE_DASHES[style] else {}
         colour = ROLES[_LINE_COLOURS[style]]
-        (curve,) = panel.plot(xs, [y / factor for y in ys], color=colour, linewidth=1.4, zorder=3, **dash)
+        (curve,) = panel.plot(xs, [y / factor for y in ys], color=colour, linewidth=1.1, zorder=3, **dash)
         sheet.belongs(curve, line.key)
 
 
@@ -833,6 +833,5 @@ def _means(sheet: Sheet, panel, part: TimePanel, window, factor: float, right: f
     places = spread(heights, 16, min(heights, default=0) - 40, max(heights, default=0) + 8)
     for (i, mean), place in zip(means, places, strict=True):
         style = {"color": ROLES[_LINE_COLOURS[min(i, 3)]], "linewidth": 2.4, "zorder": 4}
-        panel.hlines(mean, *window, color=ROLES["surface"], linewidth=5, zorder=3.5)
         panel.hlines(mean, *window, **style)
         sheet.write(right + 8, place, ticks.quantity(mean * factor, part.unit), colour="ink")

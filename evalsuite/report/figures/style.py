@@ -1,8 +1,10 @@
 """Hues, markers, dashes, and the styles that let one SVG serve light, dark, print and forced colours."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from evalsuite import paths
 
@@ -206,6 +208,19 @@ def css() -> str:
             _RULES,
         )
     )
+
+
+def standalone(svg: str, *, title: str = "", description: str = "") -> str:
+    """A figure as a file of its own: with its styles, and named in one language. The page's script does the same."""
+    named = f"<title>{escape(title)}</title><desc>{escape(description)}</desc><style>{css()}\n{_ALONE}</style>"
+    opening, bracket, rest = svg.partition(">")
+    opening = re.sub(r' aria-(labelledby|describedby)="[^"]*"', "", opening)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{opening}{bracket}{named}{rest}\n'
+
+
+_ALONE = (
+    '.fig-svg{font-family:system-ui,"Segoe UI",Arial,"PingFang SC","Microsoft YaHei","Noto Sans CJK SC",sans-serif}'
+)
 
 
 def _variables(theme: int) -> str:
