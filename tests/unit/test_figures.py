@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalsuite import model
 from evalsuite.report import figures
 from evalsuite.report.figures import sheet, style, ticks
 
@@ -263,6 +264,7 @@ def test_drawing_leaves_matplotlibs_settings_alone():
 
 PROGRAM = """
 import sys, pathlib
+from evalsuite import model
 from evalsuite.report import figures
 look = figures.Look(hues=figures.palette(["a"]), cache=pathlib.Path(sys.argv[1]))
 point = figures.Point(devices=1, value=2.0)
@@ -604,3 +606,28 @@ def test_numbers_are_written_the_same_in_both_languages():
     assert ticks.quantity(7.4349, "x") == "7.43x"
     assert ticks.quantity(2.5e9, "bytes/s") == "2.500 GB/s"
     assert ticks.quantity(360.0, "images/s") == "360.0 images/s"
+
+
+CASE = model.Case(framework="pytorch", recipe="reference-resnet50", model="resnet50_v1.5", batch_per_device=32)
+
+
+def summary(case, value):
+    interval = None if value is None else model.Interval(value=value, low=0.9 * value, high=1.1 * value)
+    return model.Summary(
+        case=case, unit="images/s", measurements=(), items_per_s=interval, n=3, base=CASE, partial=True
+    )
+
+
+def test_summaries_become_series_by_everything_but_scale():
+    faster = replace(CASE, xla=True)
+    given = [summary(CASE, 30.0), summary(CASE.at_scale(1, 2), 50.0), summary(faster, None)]
+
+    plain, xla = figures.series_of(given, "per_device", {"pytorch": "PyTorch 2.4", faster.series: "PyTorch w/XLA"})
+
+    assert (plain.name, xla.name) == ("PyTorch 2.4", "PyTorch w/XLA")
+    assert (plain.variant, xla.variant) == (0, 1)
+    assert [(p.devices, p.value, p.low, p.ref) for p in plain.points] == [
+        (1, 30.0, 27.0, CASE.id),
+        (2, 25.0, 22.5, CASE.at_scale(1, 2).id),
+    ]
+    assert xla.points[0].value is None
