@@ -64,6 +64,12 @@ def place() -> Place:
     )
 
 
+def limit_threads(threads: int) -> None:
+    """Threads of OpenMP and the libraries on it. To be called before the framework is imported."""
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = str(threads)
+
+
 def see_one_gpu(local_rank: int) -> None:
     """Leaves this process its own GPU only. To be called before the framework is imported."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")

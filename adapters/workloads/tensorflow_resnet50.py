@@ -75,7 +75,7 @@ def _step(tf, strategy, model, optimiser, arguments, place: common.Place):
 
     def replica_step(images, labels):
         loss, found = gradients(images, labels)
-        optimiser.apply_gradients(zip(found, model.trainable_variables))  # sums over the processes
+        optimiser.apply_gradients(zip(found, model.trainable_variables, strict=True))  # sums over the processes
         return loss
 
     @tf.function

@@ -1,0 +1,82 @@
+"""Bluefog: its own benchmark, with the communication of the optimiser as an axis; bfrun starts the processes."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+# `allreduce` averages parameters and `gradient_allreduce` averages gradients: compare Horovod with the latter.
+OPTIMISERS = (
+    "neighbor_allreduce",
+    "hierarchical_neighbor_allreduce",
+    "gradient_allreduce",
+    "allreduce",
+    "win_put",
+    "horovod",
+)
+
+
+def _command(case: Case) -> Command:
+    """A single process has no neighbour: the default, a topology that changes at every step, divides by zero."""
+    measured = case.protocol.measured_steps
+    size = next(size for size in (10, 5, 4, 3, 2, 1) if measured % size == 0)
+    static = case.total_devices == 1 or case.option("topology") == "static"
+    return Command(
+        argv=(
+            *launchers.bfrun(case),
+            *("{python}", "{checkout}/examples/pytorch_benchmark.py", "--model", case.option("network", "resnet50")),
+            *("--batch-size", str(case.batch_per_device)),
+            *("--num-warmup-batches", str(max(1, case.protocol.warmup_steps))),
+            *("--num-batches-per-iter", str(size), "--num-iters", str(measured // size)),
+            f"--dist-optimizer={case.option('optimiser', OPTIMISERS[0])}",
+            *(("--disable-dynamic-topology",) if static else ()),
+            *(("--atc-style",) if case.option("style") == "atc" else ()),
+            *(("--no-cuda",) if case.device == "cpu" else ()),
+        )
+    )
+
+
+def _unsupported(case: Case) -> str | None:
+    if case.option("optimiser") == "horovod":
+        return "bfrun starts no Horovod: --dist-optimizer=horovod wants Horovod built for the same PyTorch beside it."
+    if case.option("optimiser") == "hierarchical_neighbor_allreduce" and case.nodes == 1:
+        return "hierarchical_neighbor_allreduce averages within a node first and needs at least two nodes."
+    return None
+
+
+ADAPTER = Adapter(
+    name="bluefog",
+    title="Bluefog",
+    recipes=(
+        Recipe(
+            name="benchmark-resnet50",
+            model="resnet50_v1.5",
+            checkout="bluefog",
+            dialect="horovod_synthetic",
+            command=_command,
+            spawn="once",
+            unsupported=_unsupported,
+            options={
+                "optimiser": OPTIMISERS,
+                "topology": ("dynamic", "static"),
+                "style": ("awc", "atc"),
+                "network": ("resnet50", "resnet18"),
+            },
+            amp="",
+            xla="",
+            printed_by="every_node",
+            python="3.7",
+            requirements=(
+                "torch==1.7.1",
+                "torchvision==0.8.2",
+                "setuptools==59.8.0",
+                "wheel==0.42.0",
+                "packaging==24.0",
+            ),
+            built=("bluefog==0.3.0",),
+            import_name="bluefog.torch",
+            package="bluefog",
+            system=("mpirun", "mpicc"),
+            outside="it neither evaluates nor saves",
+        ),
+    ),
+)

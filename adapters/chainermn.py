@@ -1,0 +1,99 @@
+"""ChainerMN: the ImageNet example (GPU only) and the MNIST example, under mpirun."""
+
+import math
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+PINS = ("chainer==7.8.1", "numpy==1.23.5", "setuptools==59.8.0", "pillow==10.4.0")
+MNIST_IMAGES = 60_000
+EXAMPLES = "{checkout}/examples/chainermn"
+
+
+def _imagenet(case: Case) -> Command:
+    lists = "{data}/imagenet-chainer"
+    return Command(
+        argv=(
+            *launchers.mpirun(case),
+            *("{python}", f"{EXAMPLES}/imagenet/train_imagenet.py", f"{lists}/train.txt", f"{lists}/val.txt"),
+            *("--arch", "resnet50", "--batchsize", str(case.batch_per_device), "--epoch", "1"),
+            *("--communicator", "pure_nccl", "--root", f"{lists}", "--mean", f"{EXAMPLES}/imagenet/mean.npy"),
+            *("--out", "{scratch}/result", "--test"),
+        )
+    )
+
+
+def _imagenet_unsupported(case: Case) -> str | None:
+    for name, default in (("double_buffering", "off"), ("allreduce_grad_dtype", "float32")):
+        if case.option(name, default) != default:
+            return (
+                f"{name} is no argument of train_imagenet.py but one of create_multi_node_optimizer and "
+                "create_communicator: it takes a change of the script, and evalsuite runs it as it is."
+            )
+    return None
+
+
+def _mnist(case: Case) -> Command:
+    """Bounded by epochs: as many as hold the steps that are asked for."""
+    steps_per_epoch = MNIST_IMAGES / case.global_batch
+    epochs = max(2, math.ceil(case.protocol.total_steps / steps_per_epoch))
+    gpu = case.device == "gpu"
+    return Command(
+        argv=(
+            *launchers.mpirun(case, variables=("CHAINER_DATASET_ROOT",)),
+            *("{python}", f"{EXAMPLES}/mnist/train_mnist.py", "--batchsize", str(case.batch_per_device)),
+            *("--communicator", "pure_nccl" if gpu else "naive", *(("--gpu",) if gpu else ())),
+            *("--epoch", str(epochs), "--out", "{scratch}/result"),
+        ),
+        environment={"CHAINER_DATASET_ROOT": "{data}/chainer"},
+    )
+
+
+ADAPTER = Adapter(
+    name="chainermn",
+    title="ChainerMN",
+    recipes=(
+        Recipe(
+            name="imagenet-resnet50",
+            model="resnet50_v1",
+            checkout="chainer",
+            dialect="chainer_report",
+            command=_imagenet,
+            spawn="once",
+            unsupported=_imagenet_unsupported,
+            options={"double_buffering": ("off", "on"), "allreduce_grad_dtype": ("float32", "float16")},
+            amp="",
+            xla="",
+            needs_gpu="train_imagenet.py stops at once without a GPU: ImageNet requires GPU support.",
+            step_bound="none",
+            python="3.8",
+            requirements=(*PINS, "cupy-cuda112==10.6.0"),
+            built=("mpi4py==3.1.6",),
+            import_name="chainermn",
+            package="chainer",
+            system=("mpirun", "mpicc"),
+            outside="--test reports every 10 iterations; the run is ended before its first evaluation",
+        ),
+        Recipe(
+            name="mnist-mlp",
+            model="mnist_mlp",
+            checkout="chainer",
+            dialect="chainer_report",
+            command=_mnist,
+            spawn="once",
+            options={},
+            amp="",
+            xla="",
+            step_bound="examples",
+            python="3.8",
+            requirements=PINS,
+            requirements_gpu=(*PINS, "cupy-cuda112==10.6.0"),
+            built=("mpi4py==3.1.6",),
+            import_name="chainermn",
+            package="chainer",
+            system=("mpirun", "mpicc"),
+            outside="one report an epoch; the evaluation of 10,000 images is part of it",
+        ),
+    ),
+)

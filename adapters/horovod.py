@@ -1,0 +1,156 @@
+"""Horovod: its own synthetic benchmarks (TensorFlow 2, PyTorch) and its MXNet ImageNet example."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+BUILD = {"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1"}
+NEEDED = (
+    "setuptools==59.8.0",
+    "wheel==0.45.1",
+    "packaging==24.2",
+    "cffi==1.17.1",
+    "cloudpickle==3.1.1",
+    "psutil==6.1.1",
+    "PyYAML==6.0.2",
+)  # what Horovod's build and horovodrun import
+CONTROLLER = {"controller": ("gloo", "mpi")}
+LOOSE = {"fp16_allreduce": ("off", "on")}  # compresses what is sent; the training stays in fp32
+
+
+def batches_per_iteration(case: Case) -> int:
+    """How many steps one printed "Iter" covers: ten, as the script's default, or what divides the window."""
+    return next(size for size in (10, 5, 4, 3, 2, 1) if case.protocol.measured_steps % size == 0)
+
+
+def synthetic(script: str, model: str):
+    """The command of the synthetic benchmarks, which share their arguments."""
+
+    def command(case: Case) -> Command:
+        size = batches_per_iteration(case)
+        launcher = launchers.horovodrun(case, case.option("controller", "gloo"))
+        return Command(
+            argv=(
+                *(launcher if case.total_devices > 1 else ()),
+                *("{python}", f"{{checkout}}/examples/{script}", "--model", model),
+                *("--batch-size", str(case.batch_per_device)),
+                *("--num-warmup-batches", str(max(1, case.protocol.warmup_steps))),
+                *("--num-batches-per-iter", str(size), "--num-iters", str(case.protocol.measured_steps // size)),
+                *(("--fp16-allreduce",) if case.option("fp16_allreduce") == "on" else ()),
+                *(("--no-cuda",) if case.device == "cpu" else ()),
+            )
+        )
+
+    return command
+
+
+def mxnet_imagenet(case: Case) -> Command:
+    data = "{data}/imagenet-recordio"
+    files = (
+        "--use-rec",
+        "--rec-train",
+        f"{data}/train.rec",
+        "--rec-train-idx",
+        f"{data}/train.idx",
+        "--rec-val",
+        f"{data}/val.rec",
+        "--rec-val-idx",
+        f"{data}/val.idx",
+    )
+    return Command(
+        argv=(
+            *launchers.horovodrun(case, case.option("controller", "gloo")),
+            *("{python}", "{checkout}/examples/mxnet/mxnet_imagenet_resnet50.py", "--model", "resnet50_v1"),
+            *("--mode", "gluon", "--batch-size", str(case.batch_per_device), "--num-epochs", "1"),
+            *("--log-interval", "1", "--dtype", "float16" if case.precision == "amp" else "float32"),
+            *(files if case.option("data") == "imagenet" else ()),
+            *(("--no-cuda",) if case.device == "cpu" else ()),
+        )
+    )
+
+
+ADAPTER = Adapter(
+    name="horovod",
+    title="Horovod",
+    recipes=(
+        Recipe(
+            name="tensorflow2-synthetic",
+            model="resnet50_v1",
+            checkout="horovod",
+            dialect="horovod_synthetic",
+            command=synthetic("tensorflow2/tensorflow2_synthetic_benchmark.py", "ResNet50"),
+            spawn="once",
+            options={**CONTROLLER, **LOOSE},
+            amp="",
+            xla="",
+            python="3.8",
+            requirements=("tensorflow-cpu==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *NEEDED),
+            requirements_gpu=("tensorflow==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *NEEDED),
+            built=("horovod==0.28.1",),
+            build_environment={
+                **BUILD,
+                "HOROVOD_WITH_TENSORFLOW": "1",
+                "HOROVOD_WITHOUT_PYTORCH": "1",
+                "HOROVOD_WITHOUT_MXNET": "1",
+            },
+            import_name="horovod.tensorflow",
+            package="horovod",
+            system=("mpirun", "cmake"),
+            image="horovod/horovod:0.28.1",
+            outside="it neither evaluates nor saves",
+        ),
+        Recipe(
+            name="pytorch-synthetic",
+            model="resnet50_v1.5",
+            checkout="horovod",
+            dialect="horovod_synthetic",
+            command=synthetic("pytorch/pytorch_synthetic_benchmark.py", "resnet50"),
+            spawn="once",
+            options={**CONTROLLER, **LOOSE},
+            amp="",
+            xla="",
+            # 0.28.1 is compiled as C++14 and PyTorch's headers have wanted C++17 since 2.1.
+            python="3.8",
+            requirements=("torch==1.13.1", "torchvision==0.14.1", "numpy==1.23.5", *NEEDED),
+            built=("horovod==0.28.1",),
+            build_environment={
+                **BUILD,
+                "HOROVOD_WITH_PYTORCH": "1",
+                "HOROVOD_WITHOUT_TENSORFLOW": "1",
+                "HOROVOD_WITHOUT_MXNET": "1",
+            },
+            import_name="horovod.torch",
+            package="horovod",
+            system=("mpirun", "cmake"),
+            image="horovod/horovod:0.28.1",
+            outside="it neither evaluates nor saves",
+        ),
+        Recipe(
+            name="mxnet-imagenet",
+            model="resnet50_v1",
+            checkout="horovod",
+            dialect="mxnet_speedometer",
+            command=mxnet_imagenet,
+            spawn="once",
+            options={**CONTROLLER, "data": ("synthetic", "imagenet")},
+            amp="all of it cast to float16",
+            xla="",
+            step_bound="none",
+            python="3.8",
+            requirements=("mxnet==1.9.1", "numpy==1.23.5", *NEEDED),
+            requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5", *NEEDED),
+            built=("horovod==0.28.1",),
+            build_environment={
+                **BUILD,
+                "HOROVOD_WITH_MXNET": "1",
+                "HOROVOD_WITHOUT_TENSORFLOW": "1",
+                "HOROVOD_WITHOUT_PYTORCH": "1",
+            },
+            import_name="horovod.mxnet",
+            package="horovod",
+            system=("mpirun", "cmake"),
+            image="horovod/horovod:0.28.1",
+            outside="the run is ended within its first epoch",
+        ),
+    ),
+)
