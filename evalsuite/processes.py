@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 PROC = "/proc"
-PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 POLL_S = 0.1  # the end of a child wakes us at once, that of a grandchild does not
@@ -41,6 +41,11 @@ class Ended:
 def adopt_orphans() -> bool:
     """Makes this process the new parent of every orphan below it (prctl(2), Linux 3.4)."""
     return ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+
+
+def be_told_of_parents_death(number: int) -> bool:
+    """Asks for the signal *number* when the parent of this process dies (prctl(2), PR_SET_PDEATHSIG)."""
+    return ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, number, 0, 0, 0) == 0
 
 
 class Tree:

@@ -13,12 +13,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from evalsuite import cgroups, environment, processes, rendezvous, sensors
+from evalsuite import cgroups, environment, processes, rendezvous, sensors, signals
 from evalsuite.errors import EvalsuiteError
 from evalsuite.store import RunFolder
 
@@ -36,8 +36,8 @@ POLL_S = 1.0
 CHUNK_BYTES = 1 << 16
 PIPE_BYTES = 1 << 20  # the most that Linux gives without privilege (pipe(7))
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
-PASSED_ON = frozenset({signal.SIGUSR1, signal.SIGUSR2})
+FIRST_ENDED = "first-node.ended"  # tells the agents of the other nodes, over the shared folder, to end too
+WAIT = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.5)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +53,7 @@ class Order:
     threads: int | None = None  # CPU threads for each process; None: the usable cores shared out
     timeout_s: float | None = None
     echo: bool = False  # print the output too
+    first_node_only: bool = False  # the command reaches the other nodes by itself; there the agent only samples
 
 
 class CannotStart(EvalsuiteError):
@@ -76,7 +77,7 @@ def run(order: Order) -> dict:
     """
     place = rendezvous.node(os.environ)
     folder = _prepared(order)
-    with _signals_held() as watched:
+    with signals.held() as watched:
         processes.adopt_orphans()
         try:
             folder.write_environment(order.host, environment.facts(order.host, place.rank))
@@ -118,6 +119,8 @@ class _Agent:
         self._start_children()
         self._watch()
         ended = self._end_tree()
+        if self.order.first_node_only and self.place.rank == 0:
+            (self.folder.path / FIRST_ENDED).touch()
         duration_s = time.monotonic() - self.start_s
         self._drain()
         self.sampler.stop()
@@ -187,9 +190,9 @@ class _Agent:
         caught = signal.sigtimedwait(self.watched, seconds)
         self._reap()
         number = caught.si_signo if caught else None
-        if number in PASSED_ON:
+        if number in signals.PASSED_ON:
             processes.send([pid for pid, status in self.children.items() if status is None], number)
-        elif number in ENDING:
+        elif number in signals.ENDING:
             self.impatient = self.interrupted_by is not None
             self.interrupted_by = self.interrupted_by or number
         return self.impatient
@@ -228,9 +231,9 @@ class _Agent:
         killer = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         return {
             "exit_code": self._exit_code(status),
-            "signal": _signal_name(killer),
+            "signal": signals.name(killer),
             "timed_out": self.timed_out,
-            "interrupted_by": _signal_name(self.interrupted_by),
+            "interrupted_by": signals.name(self.interrupted_by),
             "error": None if self.failure is None else str(self.failure),
             "started_at": self.started_at,
             "duration_s": round(duration_s, 6),
@@ -449,7 +452,12 @@ def command(
         "PYTHONUNBUFFERED": "1",
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # so that CUDA numbers the devices as NVML does
     }
-    return [_filled(token, known) for token in order.argv], defaults | variables
+    argv = [_filled(token, known) for token in order.argv]
+    if order.first_node_only and place.rank > 0:
+        argv = [sys.executable, "-c", WAIT, str(order.folder / FIRST_ENDED)]
+    if reason := rendezvous.unfilled(argv):
+        raise CannotStart(reason, CANNOT_EXECUTE)
+    return argv, defaults | variables
 
 
 def _prepared(order: Order) -> RunFolder:
@@ -467,23 +475,6 @@ def _prepared(order: Order) -> RunFolder:
             "Try -o with a new folder."
         )
     return folder
-
-
-@contextlib.contextmanager
-def _signals_held() -> Iterator[set[int]]:
-    """Signals wait until the main thread asks for them, and no thread or exception is torn by one.
-
-    Gives the set to ask for. What we were told to ignore (nohup, `&` in a script) stays ignored.
-    """
-    child_before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # were it ignored, exit codes would be lost
-    heeded = {number for number in ENDING | PASSED_ON if signal.getsignal(number) != signal.SIG_IGN}
-    watched = heeded | {signal.SIGCHLD}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
-    try:
-        yield watched
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        signal.signal(signal.SIGCHLD, child_before)
 
 
 def _filled(token: str, known: Mapping[str, str]) -> str:
@@ -504,12 +495,6 @@ def _cannot_record(error: OSError) -> CannotRecord:
         f"{error.filename}: {error.strerror}; what was written up to there stays, and the run was ended. Make room, "
         "or try -o (--runs) on another disk."
     )
-
-
-def _signal_name(number: int | None) -> str | None:
-    if number is None:
-        return None
-    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
 def _rounded(percent: float | None) -> float | None:

@@ -22,14 +22,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--threads", type=int, metavar="T", help="CPU threads for each process (cores ÷ devices)")
     parser.add_argument("--host", metavar="NAME", help="name of this node in the files (its host name)")
+    parser.add_argument(
+        "--first-node-only", action="store_true", help="start the command on the first node; the others only sample"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not print the command's output")
     parser.add_argument("argv", nargs=argparse.REMAINDER, metavar="-- ARGV…", help="the command")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite import sampler
+    from evalsuite import guard, sampler
 
     order = _order(arguments)
+    guard.stand()
     facts = sampler.run(order)
     if not arguments.quiet:
         _print_summary(order, facts)
@@ -84,4 +88,5 @@ def _order(arguments: argparse.Namespace):
         threads=arguments.threads,
         timeout_s=arguments.timeout,
         echo=not arguments.quiet,
+        first_node_only=arguments.first_node_only,
     )

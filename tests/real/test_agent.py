@@ -1,5 +1,6 @@
 """The node agent with real processes, pipes and signals."""
 
+import contextlib
 import csv
 import json
 import os
@@ -56,6 +57,22 @@ def wait_for(condition, seconds=20):
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.02)
+
+
+def parent(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def family(pid):
+    """*pid* and all below it."""
+    found = [pid]
+    for one in found:
+        for name in os.listdir("/proc"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if name.isdigit() and parent(name) == one:
+                    found.append(int(name))
+    return found
 
 
 def lives(pid):
@@ -244,6 +261,21 @@ def test_a_second_interrupt_kills_at_once(tmp_path):
 
     assert process.wait(20) == 128 + signal.SIGKILL
     assert time.monotonic() - began < 4
+
+
+@pytest.mark.parametrize("victim", ["guard", "agent"])
+def test_killing_the_agent_does_not_leave_the_command_behind(tmp_path, victim):
+    folder = tmp_path / "run"
+    process = started(folder, "sh", "-c", "echo $$; sleep 1000 & setsid sleep 1000", options=["--quiet"])
+    wait_for(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
+    command = int(log(folder))
+    wait_for(lambda: len(family(command)) == 3)
+    tree = family(command)
+
+    os.kill(process.pid if victim == "guard" else parent(command), signal.SIGKILL)
+
+    wait_for(lambda: not any(map(lives, tree)))
+    assert process.wait(20) in (-signal.SIGKILL, 128 + signal.SIGKILL)
 
 
 def test_a_users_signal_is_passed_to_the_command(tmp_path):

@@ -1,0 +1,55 @@
+"""Two processes that watch each other, so that killing either does not leave the training behind.
+
+A launcher may give the node agent no time to end its tree: mpirun sends SIGKILL one second after SIGTERM
+(Open MPI 4, `odls_base_sigkill_timeout`), and the kernel kills without a word when memory runs out. So the
+agent works in a child, and the process that the launcher knows stands guard: it passes signals down and the
+exit status up. If the guard is killed, the agent is told and ends the tree; if the agent is killed, the
+guard inherits the tree and ends it.
+"""
+
+import contextlib
+import os
+import signal
+
+from evalsuite import processes, signals
+
+POLL_S = 1.0
+KILL_S = 5.0
+
+
+def stand() -> None:
+    """Returns in a child that does the work. The caller's process stays behind, and exits as the child does.
+
+    Call it before any thread has been started.
+    """
+    processes.adopt_orphans()
+    guard = os.getpid()
+    with signals.held() as asked_for:
+        child = os.fork()
+        if child:
+            os._exit(_guarded(child, asked_for))
+        os.setsid()  # a launcher that kills our process group must not kill both at once
+        processes.be_told_of_parents_death(signal.SIGTERM)
+        if os.getppid() != guard:
+            os._exit(128 + signal.SIGKILL)  # it died before we had asked to be told
+
+
+def _guarded(child: int, asked_for: set[int]) -> int:
+    """Waits for the child, ends what it may have left, and returns the exit code to pass on."""
+    status = None
+    while status is None:
+        caught = signal.sigtimedwait(asked_for, POLL_S)
+        if caught and caught.si_signo != signal.SIGCHLD:
+            processes.send([child], caught.si_signo)
+        status = _status(child)
+    processes.end_descendants(first=signal.SIGKILL, grace_s=0.0, kill_s=KILL_S)
+    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+
+
+def _status(child: int) -> int | None:
+    """How *child* ended, None while it runs; takes the other children that have ended off the list."""
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            if ended[0] == child:
+                return ended[1]
+    return None
