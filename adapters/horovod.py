@@ -5,15 +5,11 @@ from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 
 BUILD = {"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1"}
+# What Horovod's build and horovodrun import.
 NEEDED = (
-    "setuptools==59.8.0",
-    "wheel==0.45.1",
-    "packaging==24.2",
-    "cffi==1.17.1",
-    "cloudpickle==3.1.1",
-    "psutil==6.1.1",
-    "PyYAML==6.0.2",
-)  # what Horovod's build and horovodrun import
+    *("setuptools==59.8.0", "wheel==0.45.1", "packaging==24.2", "cffi==1.17.1", "cloudpickle==3.1.1"),
+    *("psutil==6.1.1", "PyYAML==6.0.2"),
+)
 CONTROLLER = {"controller": ("gloo", "mpi")}
 LOOSE = {"fp16_allreduce": ("off", "on")}  # compresses what is sent; the training stays in fp32
 

@@ -33,6 +33,8 @@ class Command:
 
     argv: tuple[str, ...]
     environment: Mapping[str, str] = None  # type: ignore[assignment]
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Files that the script wants to be configured by: name → text, written into `{scratch}` before the start."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "environment", dict(self.environment or {}))

@@ -74,9 +74,11 @@ def engine(name: str) -> Engine:
 def agent_argv(python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str]) -> Argv:
     """The node agent's command line for one run."""
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
+    once = ("--first-node-only",) if spawn == "once" and case.nodes > 1 else ()
     return (
         *(python, "-m", "evalsuite", "sample", "-o", folder, "--quiet"),
         *processes,
+        *once,
         *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{timeout_s:g}"),
         *("--", *command),
     )

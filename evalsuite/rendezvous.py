@@ -7,8 +7,8 @@ Read in this order: EVALSUITE_*, Slurm (srun(1), "OUTPUT ENVIRONMENT VARIABLES")
 import random
 import re
 import socket
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from evalsuite.errors import EvalsuiteError
 
@@ -25,6 +25,8 @@ class Node:
     nodes: int = 1
     master_addr: str = LOCALHOST
     master_port: int
+    hosts: tuple[str, ...] = field(default=("localhost",), compare=False)
+    """All nodes by rank; another number of them than *nodes* where the launcher does not tell."""
 
 
 def node(environment: Mapping[str, str]) -> Node:
@@ -37,6 +39,7 @@ def node(environment: Mapping[str, str]) -> Node:
         nodes=nodes or 1,
         master_addr=environment.get("EVALSUITE_MASTER_ADDR") or _address(environment, nodes or 1),
         master_port=port or _port(environment, nodes or 1),
+        hosts=_hosts(environment, nodes or 1),
     )
     if not 0 <= found.rank < found.nodes:
         raise EvalsuiteError(
@@ -72,7 +75,7 @@ def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, 
 
 def placeholders(place: Node, processes: int, threads: int) -> dict[str, str]:
     """What stands for each placeholder of a command line (`evalsuite.adapter.Command`)."""
-    return {
+    return _hosts_placeholders(place, processes) | {
         "{node_rank}": str(place.rank),
         "{nodes}": str(place.nodes),
         "{processes_per_node}": str(processes),
@@ -80,6 +83,46 @@ def placeholders(place: Node, processes: int, threads: int) -> dict[str, str]:
         "{master_port}": str(place.master_port),
         "{threads}": str(threads),
     }
+
+
+def unfilled(argv: Iterable[str]) -> str | None:
+    """Why the command line cannot be started: it wants the names of the hosts and the launcher told none."""
+    if any("{host" in token for token in argv):
+        return "the script wants the names of all hosts and the launcher tells none; set EVALSUITE_HOSTS=h1,h2,…"
+    return None
+
+
+def _hosts_placeholders(place: Node, processes: int) -> dict[str, str]:
+    if len(place.hosts) != place.nodes:
+        return {}
+    return {
+        "{host}": place.hosts[place.rank],
+        "{hosts}": ",".join(place.hosts),
+        "{hosts_slots}": ",".join(f"{host}:{processes}" for host in place.hosts),
+        "{hosts_ports}": ",".join(f"{host}:{place.master_port}" for host in place.hosts),
+    }
+
+
+def _hosts(environment: Mapping[str, str], nodes: int) -> tuple[str, ...]:
+    """All nodes by rank. Open MPI tells its processes no names, so there they have to be given."""
+    named = environment.get("EVALSUITE_HOSTS")
+    if named:
+        return tuple(host.strip() for host in named.split(",") if host.strip())
+    nodelist = environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST")
+    if nodelist and nodes > 1:
+        return hosts_of(nodelist)
+    return ("localhost",) if nodes == 1 else ()
+
+
+def hosts_of(nodelist: str) -> tuple[str, ...]:
+    """A Slurm list, unrolled: `gpu[03-05,12],login1` → gpu03, gpu04, gpu05, gpu12, login1."""
+    found = []
+    for prefix, ranges, suffix in re.findall(r"([^,\[\]]+)(?:\[([^\]]*)\])?([^,\[\]]*)(?:,|$)", nodelist):
+        for part in ranges.split(",") if ranges else [""]:
+            first, _, last = part.partition("-")
+            numbers = range(int(first), int(last or first) + 1) if first else [None]
+            found += [f"{prefix}{'' if n is None else str(n).zfill(len(first))}{suffix}" for n in numbers]
+    return tuple(found)
 
 
 def _number(environment: Mapping[str, str], *names: str) -> int | None:

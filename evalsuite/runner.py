@@ -37,14 +37,16 @@ class Launcher:
     packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
 
 
-def filled(recipe: Recipe, case: Case, python: Path | str, folder: Path) -> tuple[tuple[str, ...], dict[str, str]]:
+def filled(
+    recipe: Recipe, case: Case, python: Path | str, folder: Path | str = ""
+) -> tuple[tuple[str, ...], dict[str, str]]:
     """The recipe's command line and environment with the plan's placeholders filled."""
     command = recipe.command(case)
     known = {
         "{python}": str(python),
         "{bin}": str(Path(python).parent),
         "{workloads}": str(paths.ADAPTERS / "workloads"),
-        "{scratch}": str(folder / SCRATCH),
+        "{scratch}": str(Path(folder) / SCRATCH),
         "{data}": str(paths.data_sets()),
         **({"{checkout}": str(checkouts.folder(recipe))} if recipe.checkout else {}),
     }
@@ -85,13 +87,14 @@ def launch(
             "argv": list(line),
             "command": list(command),
             "environment": environment,
+            "files": dict(recipe.command(run.case).files),
             "engine": launcher.engine.name,
             "timeout_s": launcher.timeout_s,
             "evalsuite": __version__,
             **_recipe_facts(recipe, command, launcher.packages.get((run.case.framework, recipe.name), {})),
         }
     )
-    folder.scratch.mkdir()
+    _write_files(recipe.command(run.case).files, folder.scratch)
     started_at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
     began = time.monotonic()
     exit_code, was_enough = _finish(line, environment, folder, launcher.timeout_s, tick, enough)
@@ -105,6 +108,14 @@ def launch(
     }
     folder.write_outcome(outcome)
     return outcome
+
+
+def _write_files(files: Mapping[str, str], scratch: Path) -> None:
+    scratch.mkdir()
+    for name, text in files.items():
+        file = scratch / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
 
 
 def _finish(line, environment, folder: RunFolder, timeout_s: float, tick, enough) -> tuple[int, bool]:
