@@ -4,7 +4,8 @@ A launcher may give the node agent no time to end its tree: mpirun sends SIGKILL
 (Open MPI 4, `odls_base_sigkill_timeout`), and the kernel kills without a word when memory runs out. So the
 agent works in a child, and the process that the launcher knows stands guard: it passes signals down and the
 exit status up. If the guard is killed, the agent is told and ends the tree; if the agent is killed, the
-guard inherits the tree and ends it.
+guard inherits the tree and ends it. If asked to, the guard also ends the run when the launcher has died, which
+mpirun does without a word to anybody at a second Ctrl-C.
 """
 
 import contextlib
@@ -17,30 +18,35 @@ POLL_S = 1.0
 KILL_S = 5.0
 
 
-def stand() -> None:
+def stand(end_with_parent: bool = False) -> None:
     """Returns in a child that does the work. The caller's process stays behind, and exits as the child does.
 
-    Call it before any thread has been started.
+    *end_with_parent*: the run ends when the process that started this one is gone. Call it before any thread
+    has been started.
     """
     processes.adopt_orphans()
+    launcher = os.getppid() if end_with_parent else None
     guard = os.getpid()
     with signals.held() as asked_for:
         child = os.fork()
         if child:
-            os._exit(_guarded(child, asked_for))
+            os._exit(_guarded(child, asked_for, launcher))
         os.setsid()  # a launcher that kills our process group must not kill both at once
         processes.be_told_of_parents_death(signal.SIGTERM)
         if os.getppid() != guard:
             os._exit(128 + signal.SIGKILL)  # it died before we had asked to be told
 
 
-def _guarded(child: int, asked_for: set[int]) -> int:
+def _guarded(child: int, asked_for: set[int], launcher: int | None) -> int:
     """Waits for the child, ends what it may have left, and returns the exit code to pass on."""
     status = None
     while status is None:
         caught = signal.sigtimedwait(asked_for, POLL_S)
         if caught and caught.si_signo != signal.SIGCHLD:
             processes.send([child], caught.si_signo)
+        if launcher is not None and os.getppid() != launcher:
+            processes.send([child], signal.SIGTERM)
+            launcher = None
         status = _status(child)
     processes.end_descendants(first=signal.SIGKILL, grace_s=0.0, kill_s=KILL_S)
     return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)

@@ -26,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--first-node-only", action="store_true", help="start the command on the first node; the others only sample"
     )
     parser.add_argument("--quiet", action="store_true", help="do not print the command's output")
+    parser.add_argument(
+        "--end-with-parent", action="store_true", help="end the command when the process that started us is gone"
+    )
     parser.add_argument("argv", nargs=argparse.REMAINDER, metavar="-- ARGV…", help="the command")
 
 
@@ -33,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite import guard, sampler
 
     order = _order(arguments)
-    guard.stand()
+    guard.stand(arguments.end_with_parent)
     facts = sampler.run(order)
     if not arguments.quiet:
         _print_summary(order, facts)

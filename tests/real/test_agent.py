@@ -278,6 +278,19 @@ def test_killing_the_agent_does_not_leave_the_command_behind(tmp_path, victim):
     assert process.wait(20) in (-signal.SIGKILL, 128 + signal.SIGKILL)
 
 
+def test_the_run_ends_with_the_launcher_if_asked_to(tmp_path):
+    folder = tmp_path / "run"
+    line = _line(folder, ("sh", "-c", "echo $$; sleep 1000"), ["--quiet", "--end-with-parent"])
+    launcher = subprocess.Popen([sys.executable, "-c", f"import subprocess; subprocess.run({line!r})"])
+    wait_for(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
+
+    launcher.kill()
+    launcher.wait()
+
+    wait_for(lambda: not lives(int(log(folder))))
+    wait_for(lambda: (folder / "agent.n.json").exists())
+
+
 def test_a_users_signal_is_passed_to_the_command(tmp_path):
     folder = tmp_path / "run"
     program = (
