@@ -1,16 +1,17 @@
 """Makes evaluations out of thin air, for the tests of the report: no run folder, no framework, no clock.
 
 Each maker returns a `model.Evaluation`. The numbers come from a small model of scaling with fixed-seed
-noise; intervals, medians and coverage follow REPORT.md §4, so that the pages look as real ones do.
+noise; medians, intervals and verdicts are made by the project's own rooms, as they are for real runs.
 """
 
 import hashlib
 import random
-import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from evalsuite import criteria
+from evalsuite import summary as summaries_of
+from evalsuite.compare import with_scaling
 from evalsuite.model import (
     Case,
     Evaluation,
@@ -121,6 +122,7 @@ def measured(of: Case, repeat: int, items_per_s: float, *, environment: str = CP
             line_last=protocol.total_steps + 11,
         ),
         utilisation=tuple(resources if resources is not None else cpu_resources(of, repeat)),
+        findings=short_window(of),
         started_at=f"2026-11-20T{10 + repeat:02d}:{_minute(of):02d}:07.250+08:00",
         duration_s=end_s + 3.5,
         exit_code=0,
@@ -130,6 +132,14 @@ def measured(of: Case, repeat: int, items_per_s: float, *, environment: str = CP
         log=f"{of.id}/r{repeat}/log.bench-01.txt",
         log_sha256=hashlib.sha256(f"{of.id}/r{repeat}".encode()).hexdigest(),
     )
+
+
+def short_window(of: Case) -> tuple[Finding, ...]:
+    """D07, as `measure` finds it."""
+    if of.protocol.measured_steps >= FULL.measured_steps:
+        return ()
+    values = (("warmup", str(of.protocol.warmup_steps)), ("measured", str(of.protocol.measured_steps)))
+    return (Finding(code="D07", severity="note", text="a short window", values=values, where=of.id),)
 
 
 def failed(of: Case, repeat: int, reason: str, status: str = "failed") -> Measurement:
@@ -225,29 +235,10 @@ def gpu_resources(of: Case, repeat: int) -> list[Utilisation]:
     return found
 
 
-def summary(measurements: Iterable[Measurement], base: Summary | None = None, **changes) -> Summary:
-    """A case over its repeats: median, range, exact coverage, and ratios of medians against *base*."""
-    found = sorted(measurements, key=lambda measurement: measurement.run.repeat)
-    values = [measurement.value for measurement in found if measurement.value is not None]
-    of = found[0].run.case
-    speedup = _ratio(values, base) if values else None
-    share = of.total_devices / (base.case.total_devices if base else of.total_devices)
-    efficiency = _scaled(speedup, 1 / share) if speedup else None
-    facts = {
-        "case": of,
-        "unit": "images/s",
-        "measurements": tuple(found),
-        "items_per_s": _median(values) if values else None,
-        "n": len(values),
-        "cv": statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else None,
-        "base": (base.case if base else of) if values else None,
-        "speedup": speedup,
-        "efficiency": efficiency,
-        "utilisation": _median_utilisation(found),
-        "partial": len(values) < 5 or of.protocol.measured_steps < 100,
-        "findings": (),
-    }
-    return Summary(**{**facts, **changes})
+def summary(measurements: Iterable[Measurement], **changes) -> Summary:
+    """A case over its repeats, as the project itself summarises it."""
+    found = list(measurements)
+    return replace(summaries_of.summary(found[0].run.case, found), **changes)
 
 
 def evaluation(summaries: Iterable[Summary] = (), **changes) -> Evaluation:
@@ -456,21 +447,20 @@ def partial() -> Evaluation:
             measured(case("pytorch", (1, 2)), 0, 47.0),
             failed(case("pytorch", (1, 2)), 1, "log.bench-01.txt:90: Killed", "failed"),
         ],
-        base=ones,
         findings=(
             Finding(
                 code="D08",
                 severity="flag",
                 text="the coefficient of variation is 7.1 %",
-                values=(("cv", "7.1 %"),),
+                values=(("cv", "7.1"),),
                 where=case("pytorch", (1, 2)).id,
             ),
         ),
     )
     lone = summary([measured(case("mxnet", (1, 2)), k, 33.0 + k) for k in range(3)])
-    lone = replace(lone, base=None, speedup=None, efficiency=None)
     planned = tuple(case(framework, scale) for framework in ("mxnet", "pytorch") for scale in ((1, 1), (1, 2)))
-    return evaluation((ones, twos, lone), planned=planned, findings=twos.findings)
+    found = with_scaling((ones, twos))
+    return evaluation((*found, lone), planned=planned, findings=twos.findings)
 
 
 def mixed_units() -> Evaluation:
@@ -548,7 +538,6 @@ def gpu() -> Evaluation:
     """One node with four GPUs, NVLink topology, and a second environment that differs from it."""
     gain, found = 0.97, []
     for framework in ("tensorflow", "pytorch"):
-        base = None
         for devices in (1, 2, 4):
             of = case(
                 framework,
@@ -564,9 +553,8 @@ def gpu() -> Evaluation:
                 measured(of, k, speed * (1 + 0.004 * (k - 2)), environment=GPU_KEY, resources=gpu_resources(of, k))
                 for k in range(5)
             ]
-            one = summary(runs, base=base, partial=False)
-            base = base or one
-            found.append(one)
+            found.append(summary(runs))
+    found = with_scaling(found)
     other = {**GPU_MACHINE, "host": "gpu-02", "driver": "535.161.07", "cuda_driver": "12.2"}
     return evaluation(
         found,
@@ -581,63 +569,17 @@ def _ladders(frameworks, scales, *, repeats: int, gain: float = 0.8, **changes) 
     """One series for each framework: each doubling of the devices keeps *gain* of the ideal speed."""
     found = []
     for framework in frameworks:
-        base = None
         for scale in scales:
             of = case(framework, scale, **changes)
             doublings = max(0, of.total_devices.bit_length() - 1)
             speed = SPEED.get(framework, 20.0) * of.total_devices * gain**doublings
             noise = random.Random(of.id)
-            runs = [measured(of, k, speed * noise.uniform(0.985, 1.015)) for k in range(repeats)]
-            one = summary(runs, base=base)
-            base = base or one
-            found.append(one)
-    return found
+            found.append(summary(measured(of, k, speed * noise.uniform(0.985, 1.015)) for k in range(repeats)))
+    return with_scaling(found)
 
 
 def _minute(of: Case) -> int:
     return int(hashlib.sha256(of.id.encode()).hexdigest(), 16) % 60
-
-
-def _median(values: list[float]) -> Interval:
-    if len(values) < 2:
-        return Interval(value=values[0])
-    return Interval(
-        value=statistics.median(values),
-        low=min(values),
-        high=max(values),
-        coverage=1 - 2 * 0.5 ** len(values),
-    )
-
-
-def _ratio(values: list[float], base: Summary | None) -> Interval:
-    if base is None or base.items_per_s is None:
-        return Interval(value=1.0, low=1.0, high=1.0, coverage=0.95)
-    below = base.items_per_s
-    low, high = (min(values) / (below.high or below.value), max(values) / (below.low or below.value))
-    return Interval(value=statistics.median(values) / below.value, low=low, high=high, coverage=0.95)
-
-
-def _scaled(interval: Interval, factor: float) -> Interval:
-    low = None if interval.low is None else interval.low * factor
-    high = None if interval.high is None else interval.high * factor
-    return Interval(value=interval.value * factor, low=low, high=high, coverage=interval.coverage)
-
-
-def _median_utilisation(measurements: list[Measurement]) -> tuple[Utilisation, ...]:
-    groups: dict[tuple, list[Utilisation]] = {}
-    for measurement in measurements:
-        for found in measurement.utilisation:
-            groups.setdefault((found.resource, found.device), []).append(found)
-    return tuple(
-        replace(
-            group[0],
-            mean=statistics.median(one.mean for one in group),
-            p5=statistics.median(one.p5 for one in group),
-            p95=statistics.median(one.p95 for one in group),
-            samples=sum(one.samples for one in group),
-        )
-        for group in groups.values()
-    )
 
 
 PAGES: Mapping[str, callable] = {

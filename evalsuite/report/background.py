@@ -10,6 +10,7 @@ from evalsuite.model import Case
 from . import names, numbers
 from .blocks import Block, Model
 from .cells import Book, Cell, throughput_cell
+from .words import Listed, Words
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 MATRIX_HEADER = re.compile(r"^\s*(GPU|NIC)\d+\b")
@@ -89,15 +90,26 @@ def environments(book: Book) -> Environments:
     )
 
 
-def one_line(book: Book) -> str:
-    """The machines in one line: accelerators, processor, cores, memory. Proper names and units only."""
-    lines = dict.fromkeys(_one_line(facts) for _, facts in sorted(book.evaluation.environments.items()))
-    return " / ".join(line for line in lines if line)
+def one_line(book: Book, words: Words) -> Listed | None:
+    """The machines in one line: accelerators, processor, cores, memory."""
+    machines = [facts for _, facts in sorted(book.evaluation.environments.items())]
+    if not machines:
+        return None
+    parts = list(_short(machines[0], words))
+    if len(machines) > 1:
+        parts.append(words("background.more_machines", n=numbers.count(len(machines) - 1)))
+    return words.listed(parts) if parts else None
 
 
-def _one_line(facts: Mapping) -> str:
-    parts = (_safely(FIELDS[key], facts) for key in ("accelerator", "cpu", "cores", "memory"))
-    return " · ".join(part for part in parts if part)
+def _short(facts: Mapping, words: Words):
+    for key in ("accelerator", "cpu"):
+        if (found := _safely(FIELDS[key], facts)) is not None:
+            yield found
+    cores = facts.get("cpu_count_usable") or facts.get("cpu_count")
+    if isinstance(cores, int | float):
+        yield words("background.cores", n=numbers.plain(cores))
+    if (memory := _safely(_memory, facts)) is not None:
+        yield memory
 
 
 def usable_cores(book: Book) -> float | None:
@@ -113,9 +125,8 @@ def _text(key: str) -> Callable[[Mapping], str | None]:
 
 def _cores(facts: Mapping) -> str | None:
     total, usable = facts.get("cpu_count"), facts.get("cpu_count_usable")
-    if usable is None or usable == total:
-        return f"{total:g} × CPU" if total is not None else None
-    return f"{usable:g} / {total:g} × CPU" if total is not None else f"{usable:g} × CPU"
+    known = [f"{cores:g}" for cores in (usable, total) if cores is not None]
+    return " / ".join(known) or None
 
 
 def _memory(facts: Mapping) -> str | None:

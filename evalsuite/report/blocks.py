@@ -207,6 +207,11 @@ class Model:
         return ", ".join(f"{size}×{size}" for size in sorted(sizes))
 
     @property
+    def images(self) -> bool:
+        """Whether any of it ran in a container."""
+        return any(one.image for one in self.participants)
+
+    @property
     def units(self) -> tuple[str, ...]:
         return tuple(sorted({names.visible(block.unit) for block in self.blocks if block.unit}))
 

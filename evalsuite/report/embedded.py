@@ -21,6 +21,7 @@ def document(book: Book) -> Mapping[str, Any]:
 
 
 EMBEDDED = ("runs", "summaries")
+DERIVED = {"runs": ("run_id",)}  # the script joins case_id and repeat
 
 
 def _case(book: Book, case) -> dict:
@@ -61,8 +62,21 @@ def _text(number: numbers.Number | None) -> str | None:
 
 
 def _columns(name: str, found: list[dict]) -> dict:
-    columns = tables.COLUMNS[name]
-    return {"columns": columns, "rows": [[tables.harmless(row[column]) for column in columns] for row in found]}
+    """A table by columns; one with few different values as those values and the place of each row's."""
+    columns = [column for column in tables.COLUMNS[name] if column not in DERIVED.get(name, ())]
+    return {
+        "columns": tables.COLUMNS[name],
+        "rows": len(found),
+        "values": {column: _packed([tables.harmless(row[column]) for row in found]) for column in columns},
+    }
+
+
+def _packed(values: list) -> list | dict:
+    different = {repr(value): value for value in values}  # by repr: 1, 1.0 and true are not the same
+    if 2 * len(different) > len(values):
+        return values
+    places = {text: place for place, text in enumerate(different)}
+    return {"of": list(different.values()), "at": [places[repr(value)] for value in values]}
 
 
 def script_safe(document: Mapping[str, Any]) -> str:

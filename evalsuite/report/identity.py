@@ -2,11 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 
-from evalsuite.model import Evaluation
+from evalsuite.model import Evaluation, Timeline
 
 from . import names
 
@@ -27,15 +26,25 @@ def ordered(evaluation: Evaluation) -> Evaluation:
 
 def build_hash(evaluation: Evaluation) -> str:
     """SHA-256 of *evaluation*: the same input gives the same hash on every machine."""
-    text = json.dumps(_plain(ordered(evaluation)), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    hashed = hashlib.sha256()
+    for part in _parts(ordered(evaluation)):
+        hashed.update(part.encode("utf-8", "backslashreplace"))
+        hashed.update(b"\n")
+    return hashed.hexdigest()
 
 
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return [[_plain(key), _plain(found)] for key, found in sorted(value.items(), key=lambda item: str(item[0]))]
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return value
+def _parts(evaluation: Evaluation) -> Iterator[str]:
+    """The evaluation as text: values by their repr (floats in full), mappings in the order of their keys."""
+    for field in fields(evaluation):
+        value = getattr(evaluation, field.name)
+        if field.name == "timelines":
+            yield from (_line(run_id, line) for run_id, line in sorted(value.items()))
+        elif isinstance(value, Mapping):
+            yield json.dumps(value, sort_keys=True, default=repr)
+        else:
+            yield f"{field.name}={value!r}"
+
+
+def _line(run_id: str, line: Timeline) -> str:
+    series = sorted(line.series.items(), key=lambda item: (item[0][0], item[0][1] or ""))
+    return repr((run_id, line.window, series, sorted(line.units.items())))

@@ -17,7 +17,7 @@ NARROW_SPACE = "\u202f"  # between a number and its unit: no line break, half a 
 RANGE = "–"
 WHOLE_FROM = 100_000  # from here on a throughput is printed without decimals
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
-DECIMAL = ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")
+PREFIXES = ("", "k", "M", "G", "T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Number:
 
     def __html__(self) -> Markup:
         if self.ref is None:
-            return Markup('<span class="num">{}</span>').format(self.text)
+            return escape(self.text)
         return Markup('<a class="num" href="#{0}" data-ref="{0}">{1}</a>').format(self.ref, self.text)
 
     @property
@@ -100,22 +100,26 @@ def plain(value: float) -> Number:
 
 
 def memory(value_bytes: float) -> Number:
-    """Bytes in binary units."""
-    return _scaled(value_bytes, 1024, BINARY)
-
-
-def rate(value_bytes_per_s: float) -> Number:
-    """Bytes per second in decimal units, as links and disks are sold."""
-    return _scaled(value_bytes_per_s, 1000, DECIMAL)
+    """The size of a memory, in binary units as it is built."""
+    scaled, position = float(value_bytes), 0
+    while abs(scaled) >= 1024 and position < len(BINARY) - 1:
+        scaled, position = scaled / 1024, position + 1
+    decimals = 0 if position == 0 else 1
+    return Number(text=_number(scaled, decimals, f"{NARROW_SPACE}{BINARY[position]}").text, raw=value_bytes)
 
 
 def quantity(value: float, unit: str) -> Number:
-    """A reading of a sensor in its own unit."""
-    forms: dict[str, Form] = {"%": percentage, "bytes": memory, "bytes/s": rate, "s": seconds}
-    if unit in forms:
-        return forms[unit](value)
-    decimals = 0 if unit in ("MHz", "W") and abs(value) >= 100 else 1
-    return _number(value, decimals, f"{NARROW_SPACE}{unit}" if unit else "")
+    """A reading of a sensor: percentages with one decimal, everything else with four significant digits.
+
+    Bytes in decimal multiples, as links and disks are sold and as the figures print them.
+    """
+    if unit == "%":
+        return percentage(value)
+    if unit.startswith("bytes"):
+        power = min(int(math.log10(value) // 3), len(PREFIXES) - 1) if value >= 1 else 0
+        behind = f"{PREFIXES[power]}B{unit.removeprefix('bytes')}"
+        return Number(text=f"{significant(value / 1000**power).text}{NARROW_SPACE}{behind}", raw=value)
+    return Number(text=f"{significant(value).text}{NARROW_SPACE}{unit}".rstrip(), raw=value)
 
 
 def span(low: float, high: float, form: Form) -> Number:
@@ -146,14 +150,6 @@ def _number(value: float, decimals: int, suffix: str = "") -> Number:
     if text.strip("-0.,") == "":
         text = text.lstrip("-")  # no minus before zero
     return Number(text=text + suffix, raw=value)
-
-
-def _scaled(value: float, step: int, units: tuple[str, ...]) -> Number:
-    scaled, position = float(value), 0
-    while abs(scaled) >= step and position < len(units) - 1:
-        scaled, position = scaled / step, position + 1
-    decimals = 0 if position == 0 else 1
-    return Number(text=_number(scaled, decimals, f"{NARROW_SPACE}{units[position]}").text, raw=value)
 
 
 def _unit(text: str) -> str:

@@ -27,6 +27,11 @@ class RunReceipt:
     def id(self) -> str:
         return names.anchor("r", self.run.run.id)
 
+    @property
+    def log(self) -> str:
+        """The log's path inside the folder of its case, which stands above it; the whole path elsewhere."""
+        return names.visible((self.run.log or "").removeprefix(f"{self.run.run.case.id}/"))
+
 
 @dataclass(frozen=True, kw_only=True)
 class CaseReceipt:
@@ -36,8 +41,7 @@ class CaseReceipt:
     summary: Summary | None
     state: State
     runs: tuple[RunReceipt, ...]
-    command: str | None  # of the training script
-    launch: str | None  # the whole line, from the engine inward
+    command: str | None  # the whole line that was started, from the engine inward; of the script, if that is all
     environment: tuple[tuple[str, str], ...]
     engine: str | None
     again: str  # the evalsuite command that makes this case again
@@ -45,6 +49,33 @@ class CaseReceipt:
     @property
     def id(self) -> str:
         return names.case_anchor(self.case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesReceipt:
+    """The cases of one series: they differ in scale only."""
+
+    cases: tuple[CaseReceipt, ...]
+
+    @property
+    def first(self) -> Case:
+        return self.cases[0].case
+
+    @property
+    def id(self) -> str:
+        return names.anchor("p", self.first.series)
+
+    @property
+    def runs(self) -> int:
+        return sum(len(one.runs) for one in self.cases)
+
+    @property
+    def valid(self) -> int:
+        return sum(run.state == "value" for one in self.cases for run in one.runs)
+
+    @property
+    def options(self) -> str:
+        return ", ".join(f"{names.visible(name)} = {names.visible(value)}" for name, value in self.first.options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +96,11 @@ class Software:
         return names.framework(self.framework)
 
 
-def receipts(book: Book) -> tuple[CaseReceipt, ...]:
-    return tuple(_receipt(book, case) for case in book.planned)
+def receipts(book: Book) -> tuple[SeriesReceipt, ...]:
+    found: dict[str, list[CaseReceipt]] = {}
+    for case in book.planned:
+        found.setdefault(case.series, []).append(_receipt(book, case))
+    return tuple(SeriesReceipt(cases=tuple(cases)) for cases in found.values())
 
 
 def _receipt(book: Book, case: Case) -> CaseReceipt:
@@ -78,8 +112,7 @@ def _receipt(book: Book, case: Case) -> CaseReceipt:
         summary=summary,
         state=book.state(case),
         runs=tuple(_run(run) for run in runs),
-        command=_line(facts.get("command")),
-        launch=_line(facts.get("argv")),
+        command=_line(facts.get("argv")) or _line(facts.get("command")),
         environment=_pairs(facts.get("environment")),
         engine=names.visible(facts["engine"]) if facts.get("engine") else None,
         again=again(book, case),

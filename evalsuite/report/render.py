@@ -45,7 +45,7 @@ def page(book: Book, words: Words, build_hash: str) -> str:
         evaluation=book.evaluation,
         title=title(book.evaluation, words),
         period=period(book),
-        machine=background.one_line(book),
+        machine=background.one_line(book, words),
         build_hash=build_hash,
         build_id=build_hash[: identity.SHOWN_DIGITS],
         version=__version__,

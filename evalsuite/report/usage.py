@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Summary, Timeline, Utilisation
 
@@ -11,7 +11,7 @@ from .blocks import Block, Model
 from .cells import Book
 from .numbers import Number
 
-RESOURCES = (
+COMPUTE = (
     "gpu",
     "gpu_memory",
     "gpu_power",
@@ -21,6 +21,8 @@ RESOURCES = (
     "job_cpu",
     "memory",
     "job_memory",
+)
+TRANSFER = (
     "disk_read",
     "disk_write",
     "disk_operations",
@@ -30,6 +32,8 @@ RESOURCES = (
     "pcie_receive",
     "pcie_send",
 )
+RESOURCES = (*COMPUTE, *TRANSFER)
+MOST_TIMELINES = 8  # drawn in one report; each is some 40 kB
 ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage or a temperature is averaged
 
 
@@ -73,13 +77,25 @@ class Usage:
     shown: tuple[tuple[Summary, str, Timeline], ...]  # summary, run id, its time line
 
     @property
+    def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Two tables, for what computes and for what moves: key, places in *resources*."""
+        moving = tuple(place for place, name in enumerate(self.resources) if name in TRANSFER)
+        other = tuple(place for place, name in enumerate(self.resources) if name not in TRANSFER)
+        return tuple(part for part in (("compute", other), ("transfer", moving)) if part[1])
+
+    @property
     def has_gpu(self) -> bool:
         return "gpu" in self.resources
 
 
 def usages(book: Book, models: Sequence[Model]) -> tuple[Usage, ...]:
     found = (_usage(book, block) for model in models for block in model.blocks)
-    return tuple(usage for usage in found if usage is not None)
+    present = [usage for usage in found if usage is not None]
+    room = MOST_TIMELINES
+    for place, usage in enumerate(present):
+        present[place] = replace(usage, shown=usage.shown[:room])
+        room -= len(present[place].shown)
+    return tuple(present)
 
 
 def _usage(book: Book, block: Block) -> Usage | None:
@@ -105,11 +121,11 @@ def _reading(summary: Summary, resource: str) -> Reading | None:
     used = [one for one in summary.utilisation if one.resource == resource]
     if not used:
         return None
-    unit, ref = used[0].unit, names.case_anchor(summary.case)
+    unit = used[0].unit
     return Reading(
         resource=resource,
         unit=unit,
-        mean=numbers.quantity(together(used), unit).to(ref),
+        mean=numbers.quantity(together(used), unit),
         spread=_spread(used, unit),
         devices=len(used),
         thin=min(one.coverage for one in used) < 0.8,

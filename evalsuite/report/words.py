@@ -22,6 +22,8 @@ FOLDER = paths.DATA / "text"
 HTML_LANG = {"zh": "zh-CN", "en": "en"}
 PLACEHOLDER = re.compile(r"\{(\w*)\}")
 TAG = re.compile(r"<[^>]*>")
+BETWEEN_SENTENCES = {"zh": "", "en": " "}
+TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
 
 
 class WordsError(EvalsuiteError):
@@ -57,6 +59,10 @@ class Words:
     def listed(self, items: Iterable[Any]) -> "Listed":
         """*items* one after the other: A、B、C in Chinese, A, B, C in English."""
         return Listed(words=self, items=tuple(items))
+
+    def sentences(self, items: Iterable[Any]) -> "Listed":
+        """Whole sentences one after the other: Chinese sets no blank after a full stop."""
+        return Listed(words=self, items=tuple(items), separators=BETWEEN_SENTENCES)
 
     def duration(self, seconds: float) -> "Text":
         """A span of time as prose has it: 1 h 07 min 51 s."""
@@ -106,7 +112,8 @@ class Text(Rendered):
     def in_language(self, language: str) -> Markup:
         values = dict(self.values)
         sentence = self.words.tables[language][self.key]
-        return Markup(PLACEHOLDER.sub(lambda match: _shown(values[match[1]], language), sentence))
+        filled = PLACEHOLDER.sub(lambda match: _shown(values[match[1]], language), sentence)
+        return Markup(TOGETHER.sub("\\1\u00a0\\2\u00a0", filled))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -115,9 +122,11 @@ class Listed(Rendered):
 
     words: Words
     items: tuple[Any, ...]
+    separators: Mapping[str, str] | None = None
 
     def in_language(self, language: str) -> Markup:
-        separator = self.words.tables[language]["list.separator"]
+        separators = self.separators or {language: self.words.tables[language]["list.separator"]}
+        separator = separators[language]
         return Markup(separator).join(_shown(item, language) for item in self.items)
 
 
@@ -181,6 +190,6 @@ def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]
         if isinstance(value, Mapping):
             yield from _flat(value, f"{key}.")
         elif isinstance(value, str) and value.strip():
-            yield key, value.strip()
+            yield key, value.strip("\n ")
         else:
             raise WordsError(f'data/text: "{key}" is {value!r}; expected a sentence.')
