@@ -14,6 +14,7 @@ from evalsuite.errors import EvalsuiteError
 
 LOCALHOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 20000, 32000  # above the well-known, below where Linux takes client ports from (32768)
+HOST_PLACEHOLDERS = ("{host}", "{hosts}", "{hosts_slots}", "{hosts_ports}")
 PORTS_KEPT_FREE = 16  # some frameworks take the ports behind MASTER_PORT for their own workers
 
 
@@ -87,7 +88,7 @@ def placeholders(place: Node, processes: int, threads: int) -> dict[str, str]:
 
 def unfilled(argv: Iterable[str]) -> str | None:
     """Why the command line cannot be started: it wants the names of the hosts and the launcher told none."""
-    if any("{host" in token for token in argv):
+    if any(name in token for token in argv for name in HOST_PLACEHOLDERS):
         return "the script wants the names of all hosts and the launcher tells none; set EVALSUITE_HOSTS=h1,h2,…"
     return None
 

@@ -335,6 +335,22 @@ def test_each_of_several_processes_has_its_rank_and_its_log(tmp_path):
     ]
 
 
+def test_where_the_command_reaches_the_other_nodes_itself_they_only_sample(tmp_path):
+    places = {"EVALSUITE_NODES": "2", "EVALSUITE_MASTER_ADDR": "127.0.0.1", "EVALSUITE_MASTER_PORT": "29500"}
+    options = ["--quiet", "--first-node-only"]
+    agents = [
+        subprocess.Popen(
+            _line(tmp_path / "run", ("sh", "-c", "echo trained; sleep 1"), [*options, "--host", f"n{rank}"]),
+            env=os.environ | places | {"EVALSUITE_NODE_RANK": str(rank)},
+        )
+        for rank in (1, 0)
+    ]
+
+    assert [agent.wait(20) for agent in agents] == [0, 0]
+    assert [log(tmp_path / "run", f"log.n{rank}.txt") for rank in (0, 1)] == [b"trained\n", b""]
+    assert all(len(RunFolder(tmp_path / "run").samples(f"n{rank}")) > 2 for rank in (0, 1))
+
+
 def test_a_process_that_fails_takes_the_others_with_it(tmp_path):
     began = time.monotonic()
 

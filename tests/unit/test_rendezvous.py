@@ -109,3 +109,31 @@ def test_a_command_that_starts_its_own_workers_is_given_no_rank():
     found = rendezvous.variables(rendezvous.Node(master_port=1), processes=1, local_rank=None)
 
     assert "RANK" not in found
+
+
+@pytest.mark.parametrize(
+    ("nodelist", "hosts"),
+    [
+        ("gpu[03-05,12],login1", ("gpu03", "gpu04", "gpu05", "gpu12", "login1")),
+        ("rack1-n[009-010]-ib", ("rack1-n009-ib", "rack1-n010-ib")),
+        ("a,b", ("a", "b")),
+    ],
+)
+def test_a_slurm_list_is_unrolled(nodelist, hosts):
+    assert rendezvous.hosts_of(nodelist) == hosts
+
+
+def test_a_command_that_wants_hosts_nobody_told_cannot_be_started():
+    assert "EVALSUITE_HOSTS" in rendezvous.unfilled(["mpirun", "-H", "{hosts_slots}"])
+
+
+def test_other_braces_are_no_wish_for_hosts():
+    assert rendezvous.unfilled(["python", "-c", "print(f'{hostname}')"]) is None
+
+
+def test_hosts_are_filled_in_with_their_slots():
+    place = rendezvous.Node(rank=1, nodes=2, master_addr="a", master_port=7, hosts=("a", "b"))
+
+    found = rendezvous.placeholders(place, processes=8, threads=1)
+
+    assert [found[name] for name in rendezvous.HOST_PLACEHOLDERS] == ["b", "a,b", "a:8,b:8", "a:7,b:7"]
