@@ -10,7 +10,7 @@ def _command(case: Case) -> Command:
 
 def _unsupported(case: Case) -> str | None:
     if case.xla:
-        return "MXNet has no XLA; hybridize(), its own graph mode, is always on in this workload."
+        return "MXNet has no XLA, and hybridize(), its own graph mode, is always on in this workload."
     return reference_unsupported(case)
 
 
@@ -24,6 +24,10 @@ ADAPTER = Adapter(
             kind="reference",
             dialect="mxnet_speedometer",
             command=_command,
+            options={"image_size": ()},
+            amp="mxnet.contrib.amp: bfloat16 on CPU, float16 with loss scaling on GPU",
+            printed_by="every_rank",
+            outside="it neither evaluates nor saves",
             spawn="per_device",
             unsupported=_unsupported,
             requirements=("mxnet==1.9.1", "numpy==1.23.5"),  # it uses np.bool, which numpy 1.24 removed

@@ -9,7 +9,7 @@ def _command(case: Case) -> Command:
     master = ("--master", "{master_addr}:{master_port}", "--rank", "{node_rank}") if case.nodes > 1 else ()
     launcher = (
         *("-m", "paddle.distributed.launch", "--nnodes", str(case.nodes), *master),
-        *("--nproc_per_node", str(case.devices_per_node), "--log_dir", "paddle_launch"),
+        *("--nproc_per_node", str(case.devices_per_node), "--log_dir", "{scratch}/paddle_launch"),
     )
     return Command(
         argv=(
@@ -19,6 +19,13 @@ def _command(case: Case) -> Command:
             *reference_arguments(case),
         )
     )
+
+
+def _unsupported(case: Case) -> str | None:
+    """paddle/amp/auto_cast.py (3.3.1): "amp_guard can only be enabled on CUDAPlace, XPUPlace, and CustomPlace"."""
+    if case.precision == "amp" and case.device == "cpu":
+        return "PaddlePaddle's auto_cast has no effect on a CPU: the run would be a second fp32 run."
+    return reference_unsupported(case)
 
 
 ADAPTER = Adapter(
@@ -31,8 +38,13 @@ ADAPTER = Adapter(
             kind="reference",
             dialect="paddleclas",
             command=_command,
+            options={"image_size": ()},
+            amp="paddle.amp O1: float16 with loss scaling on GPU, none on CPU",
+            xla="paddle.jit.to_static",
+            printed_by="rank0",
+            outside="it neither evaluates nor saves",
             spawn="per_node",
-            unsupported=reference_unsupported,
+            unsupported=_unsupported,
             requirements=("paddlepaddle==3.3.1", "setuptools==80.9.0"),  # it imports setuptools without saying so
             requirements_gpu=("paddlepaddle-gpu==3.3.1", "setuptools==80.9.0"),
             import_name="paddle",

@@ -21,6 +21,11 @@ ADAPTER = Adapter(
             kind="reference",
             dialect="tf_time_history",
             command=_command,
+            options={"image_size": ()},
+            amp="Keras mixed precision: bfloat16 on CPU, float16 with loss scaling on GPU",
+            xla="XLA (jit_compile)",
+            printed_by="every_rank",
+            outside="it neither evaluates nor saves",
             spawn="per_device",
             unsupported=reference_unsupported,
             # 2.15 is the last release whose own Keras is Keras 2: with Keras 3 MultiWorkerMirroredStrategy
