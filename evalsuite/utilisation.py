@@ -6,9 +6,11 @@ one period long, and counts only if it was read inside the window. What was not 
 """
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from evalsuite.model import Finding, Timeline, Utilisation, Window
 
@@ -20,9 +22,8 @@ BITS_PER_BYTE = 8
 MEGA = 1e6
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Cell:
-    """A value and the time that it stands for."""
+class Cell(NamedTuple):
+    """A value and the time that it stands for. A run has many thousands: a tuple is made fastest."""
 
     begin_s: float
     end_s: float
@@ -74,7 +75,8 @@ def of_job(
     """
     if window.begin_s is None or window.end_s is None or window.end_s <= window.begin_s:
         return (), ()
-    every = [one for samples in _on_one_clock(hosts, clock) for one in _series(samples, window)]
+    near = (_near(samples, window) for samples in _on_one_clock(hosts, clock))
+    every = [one for samples in near for one in _series(samples, window)]
     figures = (_utilisation(_job(same), window, len(same)) for same in _by_resource(every))
     used = tuple(figure for figure in figures if figure is not None)
     return used, _findings(every, used)
@@ -120,6 +122,13 @@ def _on_one_clock(hosts: Mapping[str, Sequence[Mapping]], clock: str | None) -> 
     return found
 
 
+def _near(samples: _Samples, window: Window) -> _Samples:
+    """The readings inside the window and the neighbours of its edges; the others could not count."""
+    first = max(0, bisect_right(samples.times_s, window.begin_s) - 1)
+    last = bisect_left(samples.times_s, window.end_s) + 1
+    return replace(samples, readings=samples.readings[first:last], times_s=samples.times_s[first:last])
+
+
 def _header(samples: Sequence[Mapping]) -> Mapping:
     first = samples[0] if samples else {}
     return first if isinstance(first, Mapping) and first.get("header") else {}
@@ -154,7 +163,7 @@ def _node_series(samples: _Samples, window: Window | None) -> Iterable[Series]:
         yield _checked("memory", used, window, limit=100.0 + GRAIN_PERCENT, **percent)
     if cores:
         busy = [
-            replace(cell, value=100.0 * cell.value / cores)
+            cell._replace(value=100.0 * cell.value / cores)
             for cell in _rates(samples, lambda sample: _number(_at(sample, "tree", "cpu_s")))
         ]
         yield _checked("job_cpu", busy, window, limit=100.0 + JOB_CPU_GRAIN_PERCENT, **percent)
@@ -187,6 +196,7 @@ def _network_series(samples: _Samples, window: Window | None) -> Iterable[Series
 def _gpu_series(samples: _Samples, window: Window | None) -> Iterable[Series]:
     for gpu in _of_job(samples.header.get("gpus")):
         memory = _number(gpu.get("memory_total_bytes"))
+        readings = _of_device(samples, gpu.get("index"))
         for resource, unit, field_name, scale, capacity in (
             ("gpu", "%", "utilisation_percent", 1.0, 100.0),
             ("gpu_memory", "%", "memory_used_bytes", 100.0 / memory if memory else None, 100.0),
@@ -200,7 +210,7 @@ def _gpu_series(samples: _Samples, window: Window | None) -> Iterable[Series]:
             if scale is None:
                 continue
             reach_s = _number(samples.header.get("pcie_period_s")) if resource.startswith("pcie") else None
-            cells = _gauge(samples, _of_gpu(gpu.get("index"), field_name, scale), window, reach_s)
+            cells = _gauge(readings, _field(field_name, scale), window, reach_s)
             yield _checked(
                 resource,
                 cells,
@@ -219,16 +229,25 @@ def _of_job(gpus: object) -> list[Mapping]:
     return [gpu for gpu in known if gpu.get("of_job", True)]
 
 
-def _of_gpu(index: object, name: str, scale: float) -> Callable[[Mapping], float | None]:
-    def value(sample: Mapping) -> float | None:
-        gpus = _at(sample, "gpus")
-        for gpu in gpus if isinstance(gpus, list) else ():
-            if _at(gpu, "index") == index:
-                found = _number(_at(gpu, name))
-                return None if found is None else found * scale
-        return None
+def _field(name: str, scale: float) -> Callable[[Mapping], float | None]:
+    def value(reading: Mapping) -> float | None:
+        found = _number(reading.get(name))
+        return None if found is None else found * scale
 
     return value
+
+
+def _of_device(samples: _Samples, index: object) -> _Samples:
+    """The same samples, each reading that of one device alone."""
+    return replace(samples, readings=tuple(_device(reading, index) for reading in samples.readings))
+
+
+def _device(reading: Mapping, index: object) -> Mapping:
+    devices = _at(reading, "gpus")
+    for device in devices if isinstance(devices, list) else ():
+        if isinstance(device, Mapping) and device.get("index") == index:
+            return device
+    return {}
 
 
 # from readings to cells
@@ -300,7 +319,7 @@ def _checked(
     inside = [cell for cell in _cut(cells, window) if cell.seconds > 0]
     sound = [cell for cell in inside if 0 <= cell.value <= limit]
     if unit == "%":
-        sound = [cell if cell.value <= 100 else replace(cell, value=100.0) for cell in sound]
+        sound = [cell if cell.value <= 100 else cell._replace(value=100.0) for cell in sound]
     return Series(
         resource=resource,
         unit=unit,
@@ -317,7 +336,7 @@ def _cut(cells: Iterable[Cell], window: Window | None) -> Iterable[Cell]:
     if window is None:
         return cells
     return (
-        replace(cell, begin_s=max(cell.begin_s, window.begin_s), end_s=min(cell.end_s, window.end_s)) for cell in cells
+        cell._replace(begin_s=max(cell.begin_s, window.begin_s), end_s=min(cell.end_s, window.end_s)) for cell in cells
     )
 
 
