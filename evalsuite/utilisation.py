@@ -8,7 +8,7 @@ one period long, and counts only if it was read inside the window. What was not 
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ LEAST_COVERAGE = 0.8  # REPORT.md §9, D18
 # Two clocks, that of the counter and ours, are never read at the same instant: a little above 100 % is full.
 GRAIN_PERCENT = 2.0
 JOB_CPU_GRAIN_PERCENT = 10.0  # the kernel gives a process's CPU time in steps of 10 ms (proc_pid_stat(5))
+DRAWN_READINGS = 1500  # a figure is some 1,000 points wide
 BITS_PER_BYTE = 8
 MEGA = 1e6
 
@@ -56,12 +57,14 @@ class _Samples:
     header: Mapping
     readings: tuple[Mapping, ...]
     times_s: tuple[float, ...]
-    host: str | None = field(default=None)  # None: the only one
+    host: str | None = None  # None: the only one
+    stride: int = 1  # every so many readings of the file are here
 
     @property
     def period_s(self) -> float:
+        """Seconds from one reading to the next."""
         hz = _number(self.header.get("hz"))
-        return 1.0 / hz if hz and hz > 0 else 0.5
+        return self.stride / hz if hz and hz > 0 else 0.5 * self.stride
 
 
 def of_job(
@@ -83,9 +86,12 @@ def of_job(
 
 
 def timeline(samples: Sequence[Mapping], window: Window | None) -> Timeline:
-    """How the use of each resource went over the whole run, on one host: a point where each was read."""
-    host = next(iter(_on_one_clock({"": samples}, None)), None)
-    every = _series(host, None) if host else []
+    """How the use of each resource went over the whole run, on one host: a point where each was read.
+
+    Of a long run every k-th reading is drawn, so that there are at most DRAWN_READINGS.
+    """
+    host = next(iter(_on_one_clock({"": samples}, None)))
+    every = _series(_thinned(host), None)
     drawn = []
     for same in _by_resource(every):
         drawn += [_together(same), *(same if len(same) > 1 or same[0].resource.startswith("gpu") else ())]
@@ -120,6 +126,11 @@ def _on_one_clock(hosts: Mapping[str, Sequence[Mapping]], clock: str | None) -> 
             )
         )
     return found
+
+
+def _thinned(samples: _Samples) -> _Samples:
+    every = -(-len(samples.readings) // DRAWN_READINGS) or 1
+    return replace(samples, readings=samples.readings[::every], times_s=samples.times_s[::every], stride=every)
 
 
 def _near(samples: _Samples, window: Window) -> _Samples:

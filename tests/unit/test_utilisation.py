@@ -256,6 +256,15 @@ def test_the_time_line_has_each_device_and_their_mean():
     assert [value for _, value in line.series["gpu", None]] == [75.0, 65.0]
 
 
+def test_the_time_line_of_a_long_run_is_thinned():
+    samples = ticks(*disk(*range(0, 500_000, 100)), name="disks")
+
+    points = utilisation.timeline(samples, None).series["disk_read", None]
+
+    assert 1000 < len(points) <= utilisation.DRAWN_READINGS
+    assert {round(value, 6) for _, value in points} == {200.0}
+
+
 def test_the_time_line_of_nothing_is_empty():
     assert utilisation.timeline([], None).series == {}
 
