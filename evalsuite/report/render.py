@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -38,7 +38,7 @@ def page(book: Book, words: Words, build_hash: str) -> str:
     models = blocks.models(book)
     look = drawing.look(book)
     environment = _environment(words)
-    style = _static("report.css") + figures.css()
+    style, figure_style = _static("report.css"), figures.css()
     boot, script = _static("boot.js"), _static("report.js")
     return environment.get_template("report.html.j2").render(
         book=book,
@@ -50,9 +50,10 @@ def page(book: Book, words: Words, build_hash: str) -> str:
         build_id=build_hash[: identity.SHOWN_DIGITS],
         version=__version__,
         style=Markup(style),
+        figure_style=Markup(figure_style),
         boot=Markup(boot),
         script=Markup(script),
-        policy=policy(style, boot, script),
+        policy=policy((style, figure_style), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
         cards=[(card, drawing.bullet(card, look, words)) for card in story.cards(book, words)],
         headlines=story.headlines(book, models, words),
@@ -102,13 +103,19 @@ def choices(book: Book) -> Mapping[str, list]:
     return {name: values for name, values in found.items() if len(values) > 1}
 
 
-def policy(style: str, *scripts: str) -> str:
-    """The content policy: our own style and scripts by their hash, nothing else, no request to anywhere."""
-    allowed = " ".join(_hash(script) for script in scripts)
+def policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
+    """The content policy: our own styles and scripts by their hash, nothing else, no request to anywhere.
+
+    Images may come from the page itself: the script turns a figure into a PNG through one.
+    """
     return (
-        f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; img-src data: blob:; "
+        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def _hashes(texts: Iterable[str]) -> str:
+    return " ".join(_hash(text) for text in texts)
 
 
 def _hash(text: str) -> str:
