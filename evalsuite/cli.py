@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import keyword
 import sys
 from collections.abc import Sequence
 
@@ -14,6 +15,8 @@ COMMANDS = {
     "plan": "show the test matrix; nothing is started",
     "run": "run what is missing of the test matrix",
     "report": "write the report from run folders; nothing is started",
+    "compare-reports": "say what changed between two finished reports, and what cannot be compared",
+    "publish": "build a static site out of finished reports, with their history",
     "parse": "say what a training log says",
     "import": "make run folders from logs or tables produced elsewhere",
     "sample": "run a command, sampling the machine and stamping its output (the node agent)",
@@ -78,6 +81,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
 
 
 def _module(command: str):
-    """The module of *command*; `import` is a word of the language, so its module is `import_`."""
-    suffix = "_" if command == "import" else ""
-    return importlib.import_module(f"evalsuite.commands.{command}{suffix}")
+    """The module of *command*: `compare-reports` is `compare_reports`; a word of the language gets an underscore."""
+    name = command.replace("-", "_")
+    suffix = "_" if keyword.iskeyword(name) else ""
+    return importlib.import_module(f"evalsuite.commands.{name}{suffix}")

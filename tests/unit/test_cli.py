@@ -11,7 +11,8 @@ LIBRARIES = ("jinja2", "matplotlib", "pandas", "numpy", "psutil", "rich", "pynvm
 
 
 def module(command):
-    return importlib.import_module(f"evalsuite.commands.{command}{'_' if command == 'import' else ''}")
+    name = command.replace("-", "_")
+    return importlib.import_module(f"evalsuite.commands.{name}{'_' if name == 'import' else ''}")
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)

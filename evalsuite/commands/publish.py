@@ -1,0 +1,69 @@
+"""`evalsuite publish`: a static site out of finished reports."""
+
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError, Exit
+
+HELP = "build a static site out of finished reports, with their history"
+EXAMPLES = """  evalsuite publish report --site site
+  evalsuite publish monday/report tuesday/report --site site --title "Cluster A" --url https://example.org/bench/
+  evalsuite publish --site site
+"""
+
+
+def add_arguments(parser) -> None:
+    parser.add_argument("reports", metavar="REPORT", nargs="*", type=Path, help="folder of a finished report")
+    parser.add_argument("--site", metavar="DIR", type=Path, required=True, help="the site; reports in it stay")
+    parser.add_argument("--title", metavar="TEXT", help="name of the site")
+    parser.add_argument("--url", metavar="URL", help="where it will be served; makes the links of the feeds absolute")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
+
+
+def run(arguments) -> int:
+    from evalsuite import publishing
+
+    about = publishing.About(title=arguments.title, url=_url(arguments.url))
+    try:
+        published = publishing.publish(arguments.reports, arguments.site, about)
+    except OSError as error:
+        raise EvalsuiteError(
+            f"{error.filename or arguments.site}: {error.strerror}; the site is written there. Try another --site."
+        ) from error
+    _print(published, arguments)
+    return Exit.DONE
+
+
+def _url(text: str | None) -> str | None:
+    if text is None:
+        return None
+    if not text.startswith(("http://", "https://")):
+        raise EvalsuiteError(f'--url "{text}": expected an address that begins with https:// or http://.')
+    return text.rstrip("/") + "/"
+
+
+def _print(published, arguments) -> None:
+    if arguments.json:
+        import json
+
+        print(json.dumps(_facts(published, arguments.site), indent=1))
+        return
+    for name in published.added:
+        print(f"added   {arguments.site / 'reports' / name}")
+    for name in published.known:
+        print(f"known   {arguments.site / 'reports' / name}")
+    for one in published.shelf:
+        if one.broken:
+            print(f"broken  {one.broken}")
+    regressed = len(published.history.regressions)
+    print(f"site: {arguments.site / 'index.html'} ({len(published.shelf)} reports, {regressed} regressions)")
+
+
+def _facts(published, site: Path) -> dict:
+    return {
+        "site": str(site),
+        "added": list(published.added),
+        "known": list(published.known),
+        "broken": [one.id for one in published.shelf if one.broken],
+        "reports": [one.id for one in published.shelf],
+        "regressions": [line.case.id for line in published.history.regressions],
+    }

@@ -1,0 +1,178 @@
+"""A finished report, read back from its `summary.json`: what `publish` and `compare-reports` work on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import (
+    Case,
+    Finding,
+    Interval,
+    Measurement,
+    Protocol,
+    Run,
+    Summary,
+    Throughput,
+    Verdict,
+)
+from evalsuite.store import read_json
+
+SCHEMA_VERSION = 1  # the one that report/summary_json.py writes; data/schema/summary.schema.json describes it
+SUMMARY, PAGE = "summary.json", "report.html"
+EXCLUDED = Finding(code="excluded", severity="exclude", text="the report keeps this run out of the median")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """What a finished report says, in the nouns it was made of."""
+
+    folder: Path
+    title: str  # the evaluation's own, or a key of `titles` in data/text
+    profile: str
+    evalsuite: str  # the version that wrote the report
+    input_sha256: str
+    recorded_elsewhere: bool
+    verdicts: tuple[Verdict, ...]
+    summaries: tuple[Summary, ...]
+    quality: Mapping[str, Any]  # counts of cases and runs
+
+    @cached_property
+    def measurements(self) -> tuple[Measurement, ...]:
+        return tuple(run for summary in self.summaries for run in summary.measurements)
+
+    @cached_property
+    def period(self) -> tuple[str, str] | None:
+        """Start of the first and of the last run, ISO 8601 with zone; None where no run says when it was."""
+        starts = sorted((run.started_at for run in self.measurements if moment(run.started_at)), key=moment)
+        return (starts[0], starts[-1]) if starts else None
+
+    @cached_property
+    def versions(self) -> dict[str, tuple[str, ...]]:
+        """Framework → the versions its runs were made with."""
+        found: dict[str, set[str]] = {}
+        for run in self.measurements:
+            if run.framework_version:
+                found.setdefault(run.run.case.framework, set()).add(run.framework_version)
+        return {framework: tuple(sorted(versions)) for framework, versions in sorted(found.items())}
+
+    @cached_property
+    def environments(self) -> tuple[str, ...]:
+        return tuple(sorted({run.environment for run in self.measurements if run.environment}))
+
+
+def read(folder: Path) -> Finished:
+    """The report in *folder*. Raises EvalsuiteError if no finished report of a known schema stands there."""
+    folder = Path(folder)
+    file = folder / SUMMARY
+    if not (file.is_file() and (folder / PAGE).is_file()):
+        raise EvalsuiteError(
+            f"{folder}: no finished report stands there; expected {PAGE} and {SUMMARY} side by side. "
+            "Try the folder that `evalsuite report --out DIR` wrote."
+        )
+    facts = read_json(file)
+    version = facts.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise EvalsuiteError(
+            f"{file}: schema_version is {version!r}; expected {SCHEMA_VERSION}. "
+            "Try the evalsuite version that wrote it, or write the report again from its run folders."
+        )
+    try:
+        return _finished(folder, facts)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise EvalsuiteError(
+            f"{file}: {type(error).__name__} {error}; expected the fields of data/schema/summary.schema.json. "
+            "Was it edited? Write the report again from its run folders."
+        ) from error
+
+
+def moment(stamp: str | None) -> datetime | None:
+    """The time in an ISO 8601 stamp, in UTC, for putting stamps of several zones into order; None if it is none.
+
+    A stamp without a zone is taken as UTC.
+    """
+    try:
+        found = datetime.fromisoformat(stamp or "")
+    except ValueError:
+        return None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def _finished(folder: Path, facts: Mapping) -> Finished:
+    return Finished(
+        folder=folder,
+        title=facts["title"],
+        profile=facts["profile"],
+        evalsuite=facts["evalsuite"],
+        input_sha256=facts["input_sha256"],
+        recorded_elsewhere=facts["recorded_elsewhere"],
+        verdicts=tuple(_verdict(verdict) for verdict in facts["verdicts"]),
+        summaries=tuple(_summary(summary) for summary in facts["summaries"]),
+        quality=facts["data_quality"],
+    )
+
+
+def _summary(facts: Mapping) -> Summary:
+    case = case_of(facts["case"])
+    throughput = _interval(facts["throughput"])
+    return Summary(
+        case=case,
+        unit=facts["unit"],
+        measurements=tuple(_measurement(case, facts["unit"], run) for run in facts["runs"]),
+        items_per_s=throughput,
+        n=facts["n"],
+        cv=facts["cv"],
+        speedup=_interval(facts["speedup"]),
+        efficiency=_interval(facts["efficiency"]),
+        partial=facts["partial"],
+        origin=facts["origin"],
+    )
+
+
+def case_of(facts: Mapping) -> Case:
+    """The case as `summary.json` writes it."""
+    protocol = Protocol(warmup_steps=facts["warmup_steps"], measured_steps=facts["measured_steps"])
+    same = ("framework", "recipe", "model", "precision", "xla", "device", "batch_per_device", "nodes")
+    return Case(
+        **{name: facts[name] for name in (*same, "devices_per_node")},
+        protocol=protocol,
+        options=tuple(sorted(facts["options"].items())),
+    )
+
+
+def _measurement(case: Case, unit: str, run: Mapping) -> Measurement:
+    value = run["value"]
+    throughput = Throughput(items_per_s=value, unit=unit, method="", window=None) if value is not None else None
+    return Measurement(
+        run=Run(case=case, repeat=run["repeat"]),
+        status=run["status"],
+        origin=run["origin"],
+        reason=run["reason"],
+        throughput=throughput,
+        findings=() if run["counts"] or value is None else (EXCLUDED,),
+        started_at=run["started_at"],
+        environment=run["environment"],
+        framework_version=run["framework_version"],
+        log=run["log"],
+        log_sha256=run["log_sha256"],
+    )
+
+
+def _verdict(facts: Mapping) -> Verdict:
+    return Verdict(
+        criterion=facts["criterion"],
+        outcome=facts["outcome"],
+        threshold=facts["threshold"],
+        measured=_interval(facts["measured"]),
+        n=facts["n"],
+        reason=facts["reason"],
+        values=tuple(sorted(facts["values"].items())),
+        within_noise=facts["within_noise"],
+    )
+
+
+def _interval(facts: Mapping | None) -> Interval | None:
+    return None if facts is None else Interval(**facts)

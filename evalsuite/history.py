@@ -1,0 +1,181 @@
+"""Many finished reports → the history of each case, with the regressions found in it.
+
+A line of history is one case in one environment with one unit and one origin of its data: what differs
+between its points is the day and the framework's version. Two reports that hold the same runs are one
+measurement, and the later, larger one stands for both.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from evalsuite import changes
+from evalsuite.changes import Change
+from evalsuite.finished import Finished, moment
+from evalsuite.model import Case, Summary
+from evalsuite.summary import counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One measurement of a case: the report it stands in and how it compares with the one before."""
+
+    report: str  # the id of the report on the site
+    started_at: str  # of its first run that counts
+    summary: Summary
+    change: Change | None = None  # against the last full measurement before it; None for the first
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        return changes.versions(self.summary)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One case in one environment, over all reports."""
+
+    case: Case
+    environment: str | None
+    unit: str
+    origin: str
+    points: tuple[Point, ...]  # by the time of their data
+    since_best: Change | None = None  # the last full point, where it is significantly slower than the best before it
+
+    @property
+    def last(self) -> Point:
+        return self.points[-1]
+
+    @property
+    def judged(self) -> Point | None:
+        """The latest full measurement: the one that a regression is looked for in."""
+        return next((point for point in reversed(self.points) if not point.summary.partial), None)
+
+    @property
+    def regressed(self) -> bool:
+        """Whether the latest full measurement is slower than the one before, or than the best so far."""
+        return self.since_best is not None or self.just_slowed
+
+    @property
+    def just_slowed(self) -> bool:
+        """Whether it is slower than the full measurement just before it."""
+        return self.judged is not None and self.judged.change is not None and self.judged.change.outcome == "slower"
+
+    @property
+    def untold(self) -> bool:
+        """Whether the latest measurement has a predecessor and too few runs to compare it with."""
+        return self.last.change is not None and self.last.change.outcome == "cannot_tell"
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """All lines, and how many pairs were tested for them."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def regressions(self) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if line.regressed)
+
+    @property
+    def untold(self) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if line.untold)
+
+    @property
+    def tested(self) -> int:
+        return sum(point.change.tested for line in self.lines for point in line.points if point.change)
+
+    @property
+    def expected_by_chance(self) -> float:
+        return self.tested * changes.SIGNIFICANCE
+
+    def in_model(self, model: str) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if line.case.model == model)
+
+    def in_report(self, report: str) -> tuple[Line, ...]:
+        """The lines that regressed with the measurement in *report*."""
+        return tuple(line for line in self.regressions if line.judged.report == report)
+
+
+def history(reports: Iterable[tuple[str, Finished]]) -> History:
+    """The history of every case with a dated valid result in *reports*, given as (id, report)."""
+    by_line: dict[tuple, list[Point]] = {}
+    for name, report in reports:
+        for summary in report.summaries:
+            point = _point(name, summary)
+            if point is not None:
+                by_line.setdefault(_key(summary), []).append(point)
+    lines = (_line(key, points) for key, points in by_line.items())
+    return History(lines=tuple(sorted(lines, key=_order)))
+
+
+def _key(summary: Summary) -> tuple:
+    return (summary.case, changes.environments(summary), summary.unit, summary.origin)
+
+
+def _order(line: Line) -> tuple:
+    return (
+        line.case.model,
+        line.case.series,
+        line.case.total_devices,
+        line.case.nodes,
+        line.environment or "",
+        line.unit,
+    )
+
+
+def _point(report: str, summary: Summary) -> Point | None:
+    starts = [run.started_at for run in summary.measurements if counts(run) and moment(run.started_at)]
+    if summary.items_per_s is None or not starts:
+        return None
+    return Point(report=report, started_at=min(starts, key=moment), summary=summary)
+
+
+def _line(key: tuple, points: Sequence[Point]) -> Line:
+    case, environments, unit, origin = key
+    compared = _compared(_without_repeated_runs(sorted(points, key=_when)))
+    return Line(
+        case=case,
+        environment=" + ".join(environments) or None,
+        unit=unit,
+        origin=origin,
+        points=tuple(compared),
+        since_best=_since_best(compared),
+    )
+
+
+def _when(point: Point) -> tuple[datetime, int, str]:
+    return (moment(point.started_at), point.summary.n, point.report)
+
+
+def _without_repeated_runs(points: Sequence[Point]) -> list[Point]:
+    """*points* without those whose runs stand in a later one too (a report that was written again, or extended)."""
+    kept: list[Point] = []
+    for point in points:
+        kept = [one for one in kept if not changes.shared_runs(one.summary, point.summary)]
+        kept.append(point)
+    return kept
+
+
+def _compared(points: Sequence[Point]) -> list[Point]:
+    """Each point against the last full measurement before it; against the one just before where none is full."""
+    found = list(points[:1])
+    for point in points[1:]:
+        before = next((one for one in reversed(found) if not one.summary.partial), found[-1])
+        change = changes.pair(before.summary, point.summary)
+        found.append(_with(point, change if isinstance(change, Change) else None))
+    return found
+
+
+def _with(point: Point, change: Change | None) -> Point:
+    return Point(report=point.report, started_at=point.started_at, summary=point.summary, change=change)
+
+
+def _since_best(points: Sequence[Point]) -> Change | None:
+    """The last full point against the best before it, if it is significantly slower: what creeps shows only so."""
+    full = [point for point in points if not point.summary.partial]
+    earlier = full[:-2]  # the one just before is compared already
+    if not earlier:
+        return None
+    best = max(earlier, key=lambda point: point.summary.items_per_s.value)
+    change = changes.pair(best.summary, full[-1].summary)
+    return change if isinstance(change, Change) and change.outcome == "slower" else None

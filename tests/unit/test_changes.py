@@ -1,0 +1,156 @@
+import json
+from dataclasses import replace
+
+import pytest
+import reports
+import synthetic
+
+from evalsuite import changes, cli, finished
+from evalsuite.errors import Exit
+from evalsuite.model import Protocol
+
+MACHINE = "another machine"
+
+
+def one(before, after, **options):
+    """The only case of two evaluations, compared."""
+    found = changes.between([before], [after], **options)
+    return (*found.changes, *found.unpaired)[0]
+
+
+@pytest.mark.parametrize(
+    ("speeds", "outcome"),
+    [
+        (reports.SLOWER, "slower"),
+        (reports.FASTER, "faster"),
+        ((100.1, 100.3, 99.9, 100.8, 99.6), "no_difference"),
+        (reports.SLOWER[:4], "cannot_tell"),
+    ],
+)
+def test_a_case_is_called_slower_or_faster_only_if_the_difference_is_significant(speeds, outcome):
+    found = one(reports.summary(), reports.summary(speeds, day=2, version="2.1"))
+
+    assert found.outcome == outcome
+
+
+def test_the_ratio_is_that_of_the_medians_and_carries_an_interval():
+    found = one(reports.summary(), reports.summary(reports.SLOWER, day=2))
+
+    assert found.ratio.value == pytest.approx(90.0 / 100.0)
+    assert found.ratio.low < found.ratio.value < found.ratio.high
+
+
+def test_a_short_window_is_too_little_to_call_anything_slower():
+    of = synthetic.case(protocol=synthetic.QUICK)
+
+    found = one(reports.summary(of=of), reports.summary(reports.SLOWER, of=of, day=2))
+
+    assert (found.outcome, found.why.key) == ("cannot_tell", "short_window")
+
+
+@pytest.mark.parametrize(
+    ("after", "reason"),
+    [
+        (reports.summary(), "same_runs"),
+        (reports.summary(day=2, environment=MACHINE), "machine"),
+        (reports.summary(day=2, environment=None), "machine_unknown"),
+        (replace(reports.summary(day=2), unit="sentences/s"), "unit"),
+        (replace(reports.summary(day=2), origin="cited"), "origin"),
+        (synthetic.summary([synthetic.failed(reports.summary().case, 0, "Killed")]), "no_valid_run_after"),
+    ],
+)
+def test_what_cannot_be_compared_says_why(after, reason):
+    found = one(reports.summary(), after)
+
+    assert isinstance(found, changes.Unpaired)
+    assert found.why.key == reason
+
+
+def test_machines_are_compared_when_that_is_asked_for():
+    found = one(
+        reports.summary(), reports.summary(reports.FASTER, day=2, environment=MACHINE), across_environments=True
+    )
+
+    assert found.outcome == "faster"
+
+
+def test_a_case_without_a_counterpart_names_what_its_nearest_relative_has_different():
+    longer = synthetic.case(protocol=Protocol(measured_steps=200))
+
+    found = changes.between([reports.summary()], [reports.summary(of=longer, day=2)])
+
+    assert [(one.only_in, one.why.key) for one in found.unpaired] == [
+        ("after", "only_after_like"),
+        ("before", "only_before_like"),
+    ]
+    assert dict(found.unpaired[0].why.values) == {"difference": "protocol = 20+200 / 20+100"}
+
+
+def test_a_case_without_any_relative_stands_in_one_report_only():
+    found = changes.between([reports.summary()], [])
+
+    assert found.unpaired[0].why == changes.Why(key="only_before")
+
+
+def test_a_finished_report_reads_back_as_it_was_summarised(tmp_path):
+    original = reports.summary()
+    folder = reports.written(tmp_path, reports.evaluation(original))
+
+    found = finished.read(folder)
+
+    assert found.summaries[0].case == original.case
+    assert found.summaries[0].items_per_s == original.items_per_s
+    assert changes.obstacle(original, found.summaries[0]) == changes.Why(key="same_runs")
+    assert found.period == ("2026-11-01T10:00:00+08:00", "2026-11-01T14:00:00+08:00")
+    assert found.versions == {"pytorch": ("2.0",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "expected a JSON object"),
+        ('{"schema_version": 99}', "schema_version is 99"),
+        ('{"schema_version": 1}', "expected the fields of data/schema"),
+    ],
+)
+def test_a_report_that_cannot_be_read_says_what_stands_there(tmp_path, text, message, capsys):
+    folder = reports.written(tmp_path / "a", reports.evaluation(reports.summary()))
+    (folder / "summary.json").write_text(text)
+
+    code = cli.main(["compare-reports", str(folder), str(folder)])
+
+    assert code == Exit.USAGE
+    assert message in capsys.readouterr().err
+
+
+@pytest.fixture
+def two(tmp_path):
+    """An evaluation and a slower one."""
+    before = reports.evaluation(reports.summary())
+    after = reports.evaluation(reports.summary(reports.SLOWER, day=2, version="2.1"))
+    return [str(reports.written(tmp_path / name, of)) for name, of in (("a", before), ("b", after))]
+
+
+def test_compare_reports_says_what_became_slower_with_both_versions(two, capsys):
+    assert cli.main(["compare-reports", *two]) == Exit.DONE
+
+    said = capsys.readouterr().out
+    assert "▼ slower" in said
+    assert "100.00 images/s   90.00 images/s" in said
+    assert said.index("2.0") < said.index("2.1")
+    assert "1 slower, 0 faster" in said
+
+
+def test_a_regression_is_exit_code_5_only_where_that_was_asked_for(two):
+    assert cli.main(["compare-reports", *two, "--fail-on-regression"]) == Exit.CRITERION_FAILED
+    assert cli.main(["compare-reports", *reversed(two), "--fail-on-regression"]) == Exit.DONE
+
+
+def test_compare_reports_prints_json(two, capsys):
+    cli.main(["compare-reports", *two, "--json"])
+
+    found = json.loads(capsys.readouterr().out)
+    assert found["slower"] == 1
+    assert found["changes"][0]["outcome"] == "slower"
+    assert found["changes"][0]["after"]["framework_versions"] == ["2.1"]
+    assert found["expected_by_chance"] == pytest.approx(0.05)

@@ -1,0 +1,266 @@
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import reports
+import synthetic
+
+from evalsuite import cli, publishing
+from evalsuite.errors import EvalsuiteError, Exit
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+@pytest.fixture
+def monday(tmp_path):
+    return reports.written(tmp_path / "monday", reports.evaluation(reports.summary(), title="Monday's"))
+
+
+@pytest.fixture
+def tuesday(tmp_path):
+    slower = reports.summary(reports.SLOWER, day=2, version="2.1")
+    return reports.written(tmp_path / "tuesday", reports.evaluation(slower, title="Tuesday's"))
+
+
+def tree(folder):
+    """Every file below *folder* with its bytes."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def visible_text(page: str) -> str:
+    return re.sub(r"<(style|script)\b.*?</\1>|<[^>]+>", " ", page, flags=re.DOTALL)
+
+
+def test_a_report_is_copied_whole_under_the_hash_of_its_content(monday, tmp_path):
+    (monday / "tables").mkdir()
+    (monday / "tables" / "runs.csv").write_text("a\n")
+
+    published = publishing.publish([monday], tmp_path / "site")
+
+    copied = tmp_path / "site" / "reports" / publishing.content_id(monday)
+    assert published.added == (copied.name,)
+    assert tree(copied) == tree(monday)
+
+
+def test_publishing_again_changes_no_byte(monday, tuesday, tmp_path):
+    site = tmp_path / "site"
+    publishing.publish([monday, tuesday], site)
+    before = tree(site)
+
+    published = publishing.publish([tuesday], site)
+
+    assert (published.added, len(published.known)) == ((), 1)
+    assert tree(site) == before
+
+
+def test_the_order_of_publishing_does_not_matter(monday, tuesday, tmp_path):
+    publishing.publish([monday, tuesday], tmp_path / "one")
+    publishing.publish([tuesday], tmp_path / "two")
+    publishing.publish([monday], tmp_path / "two")
+
+    assert tree(tmp_path / "one") == tree(tmp_path / "two")
+
+
+def test_an_old_report_stays_when_a_new_one_comes(monday, tuesday, tmp_path):
+    publishing.publish([monday], tmp_path / "site")
+    publishing.publish([tuesday], tmp_path / "site")
+
+    index = (tmp_path / "site" / "index.html").read_text()
+    assert index.index("Tuesday&#39;s") < index.index("Monday&#39;s")
+    assert len(list((tmp_path / "site" / "reports").iterdir())) == 2
+
+
+def test_a_report_that_lost_its_summary_is_still_listed(monday, tmp_path):
+    site = tmp_path / "site"
+    name = publishing.publish([monday], site).added[0]
+    (site / "reports" / name / "summary.json").write_text("{")
+
+    publishing.publish([], site)
+
+    index = (site / "index.html").read_text()
+    assert f"reports/{name}/report.html" in index
+    assert "expected a JSON object" in index
+
+
+def test_what_a_killed_publisher_left_half_copied_is_no_report(monday, tmp_path):
+    site = tmp_path / "site"
+    half = site / "reports" / f"{publishing.INCOMING}0123"
+    half.mkdir(parents=True)
+    (half / "summary.json").write_text("{")
+
+    published = publishing.publish([monday], site)
+
+    assert [one.id for one in published.shelf] == list(published.added)
+    assert not half.exists()
+
+
+def test_a_folder_of_something_else_is_not_written_into(monday, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "thesis.tex").write_text("precious")
+
+    with pytest.raises(EvalsuiteError, match="no site of evalsuite"):
+        publishing.publish([monday], tmp_path / "docs")
+
+    assert tree(tmp_path / "docs") == {"thesis.tex": b"precious"}
+
+
+def test_a_site_inside_its_own_report_is_refused(monday):
+    with pytest.raises(EvalsuiteError, match="lies inside the report"):
+        publishing.publish([monday], monday / "site")
+
+
+def test_a_link_in_a_report_is_refused(monday, tmp_path):
+    (monday / "secret").symlink_to("/etc/hostname")
+
+    with pytest.raises(EvalsuiteError, match="a link stands there"):
+        publishing.publish([monday], tmp_path / "site")
+
+
+def test_nothing_is_written_if_one_of_the_folders_is_no_report(monday, tmp_path):
+    with pytest.raises(EvalsuiteError, match="no finished report"):
+        publishing.publish([monday, tmp_path], tmp_path / "site")
+
+    assert not (tmp_path / "site").exists()
+
+
+def test_two_publishers_at_once_both_find_their_reports_on_the_site(tmp_path):
+    site = tmp_path / "site"
+    folders = [
+        reports.written(tmp_path / f"r{day}", reports.evaluation(reports.summary(day=day))) for day in range(1, 5)
+    ]
+
+    at_work = [
+        subprocess.Popen([sys.executable, "-m", "evalsuite", "publish", str(folder), "--site", str(site)])
+        for folder in folders
+    ]
+    codes = [publisher.wait(120) for publisher in at_work]
+
+    assert set(codes) == {0}
+    listed = json.loads((site / "site.json").read_text())["reports"]
+    assert {one["id"] for one in listed} == {publishing.content_id(folder) for folder in folders}
+
+
+def test_a_later_build_of_the_same_data_is_counted_once_in_the_history(monday, tmp_path):
+    again = reports.written(
+        tmp_path / "again", reports.evaluation(reports.summary(), title="Monday's"), page="<p>new</p>"
+    )
+
+    published = publishing.publish([monday, again], tmp_path / "site")
+
+    assert sorted(one.superseded for one in published.shelf) == [False, True]
+    assert [len(line.points) for line in published.history.lines] == [1]
+
+
+def test_the_index_shows_the_regression_and_leads_to_its_history(monday, tuesday, tmp_path):
+    publishing.publish([monday, tuesday], tmp_path / "site")
+
+    index = (tmp_path / "site" / "index.html").read_text()
+    page, anchor = re.search(r'href="(history/[^"#]+)#(l-[0-9a-f]+)"', index).groups()
+    assert "−10.0%" in index
+    assert f'id="{anchor}"' in (tmp_path / "site" / page).read_text()
+
+
+def test_every_page_holds_both_languages_and_no_gap(monday, tuesday, tmp_path):
+    publishing.publish([monday, tuesday], tmp_path / "site")
+
+    for page in (tmp_path / "site").glob("*.html"):
+        text = page.read_text()
+        assert HAN.search(text) and "Regressions" in text
+        assert not re.search(r"\{\w*\}|\bNone\b|undefined", visible_text(text))
+
+
+class Requests(HTMLParser):
+    """What a page would fetch or lead to."""
+
+    def __init__(self):
+        super().__init__()
+        self.fetched, self.links = [], []
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if tag in ("script", "img", "iframe", "source", "object") and ("src" in found or "data" in found):
+            self.fetched.append(found)
+        if tag == "link" and found.get("rel") != "alternate":
+            self.fetched.append(found)
+        if "href" in found:
+            self.links.append(found["href"])
+
+
+def test_no_page_fetches_anything_and_every_link_leads_to_a_file_of_the_site(monday, tuesday, tmp_path):
+    site = tmp_path / "site"
+    publishing.publish([monday, tuesday], site)
+
+    for page in [*site.glob("*.html"), *site.glob("history/*.html")]:
+        seen = Requests()
+        seen.feed(page.read_text())
+        assert seen.fetched == []
+        for link in seen.links:
+            target = link.partition("#")[0]
+            assert not target or (page.parent / target).resolve().is_file(), (page.name, link)
+            assert not re.match(r"[a-z]+:", link)
+
+
+def test_hostile_text_stays_text_on_every_page(tmp_path):
+    folder = reports.written(tmp_path / "hostile", synthetic.hostile())
+
+    publishing.publish([folder], tmp_path / "site", publishing.About(title="<script>alert(1)</script>"))
+
+    for page in [*(tmp_path / "site").glob("*.html"), *(tmp_path / "site").glob("history/*.html")]:
+        text = page.read_text()
+        assert text.count("<script") == 2
+        assert "<img" not in text and "<svg onload" not in text
+
+
+def test_the_feeds_are_atom_and_say_the_verdicts_in_their_language(monday, tuesday, tmp_path):
+    publishing.publish([monday, tuesday], tmp_path / "site", publishing.About(url="https://bench.example/a/"))
+
+    chinese, english = (ElementTree.parse(tmp_path / "site" / f"feed.{name}.xml").getroot() for name in ("zh", "en"))
+    entries = english.findall(f"{ATOM}entry")
+    assert [entry.findtext(f"{ATOM}updated") for entry in entries] == ["2026-11-02T06:00:00Z", "2026-11-01T06:00:00Z"]
+    assert entries[0].find(f"{ATOM}link").get("href").startswith("https://bench.example/a/reports/")
+    assert "regressions: 1" in entries[0].findtext(f"{ATOM}summary")
+    assert HAN.search(chinese.findtext(f"{ATOM}entry/{ATOM}summary"))
+    ids = [entry.findtext(f"{ATOM}id") for entry in entries]
+    assert len(set(ids)) == 2 and all(name.startswith("urn:uuid:") for name in ids)
+
+
+def test_a_report_without_dates_is_on_the_site_and_not_in_the_feed(tmp_path):
+    undated = synthetic.summary([synthetic.replace(run, started_at=None) for run in reports.summary().measurements])
+    folder = reports.written(tmp_path / "undated", reports.evaluation(undated, title="Undated"))
+
+    publishing.publish([folder], tmp_path / "site")
+
+    assert "Undated" in (tmp_path / "site" / "index.html").read_text()
+    assert "<entry>" not in (tmp_path / "site" / "feed.en.xml").read_text()
+
+
+def test_the_command_says_what_it_added_and_what_it_knew(monday, tmp_path, capsys):
+    words = ["publish", str(monday), "--site", str(tmp_path / "site")]
+
+    assert cli.main(words) == Exit.DONE
+    assert cli.main(words) == Exit.DONE
+
+    said = capsys.readouterr().out
+    assert said.count("added   ") == 1 and said.count("known   ") == 1
+    assert "(1 reports, 0 regressions)" in said
+
+
+@pytest.mark.parametrize(("words", "message"), [(["--url", "bench.example"], "begins with https://")])
+def test_a_bad_option_is_wrong_usage(monday, tmp_path, words, message, capsys):
+    assert cli.main(["publish", str(monday), "--site", str(tmp_path / "s"), *words]) == Exit.USAGE
+    assert message in capsys.readouterr().err
+
+
+def test_files_are_readable_by_a_web_server(monday, tmp_path):
+    Path(monday / "summary.json").chmod(0o600)
+
+    publishing.publish([monday], tmp_path / "site")
+
+    modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "site" / "reports").rglob("*") if path.is_file()}
+    assert modes == {0o644}
