@@ -4,8 +4,8 @@
 
 Each round runs the workload alone, under the agent, and alone again. Prints the throughput under the agent as
 a ratio to the mean of the two beside it (1.0 = no cost), the ratio of those two to each other (how much the
-machine itself wavers: a cost smaller than that cannot be seen), and the agent's own CPU time as a share of
-one core.
+machine itself wavers: a cost smaller than that cannot be seen), the agent's own CPU time as a share of one
+core, and how long after it was printed a line was stamped, with every core busy.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def steps(seconds, loud):
         hashlib.sha256(data).digest()
         done += 1
         if loud and done % 50 == 0:
-            print(f"step {done} loss 6.9 {done} items/s", file=sys.stderr, flush=True)
+            print(f"step {done} printed at {time.time()!r}", file=sys.stderr, flush=True)
     return done
 if __name__ == "__main__":
     cores = len(os.sched_getaffinity(0))
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--hz", type=float, default=2.0)
     arguments = parser.parse_args()
-    ratios, waverings, shares = [], [], []
+    ratios, waverings, shares, lags_ms = [], [], [], []
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "workload.py"
         script.write_text(WORKLOAD)
@@ -50,7 +50,9 @@ def main() -> None:
         print("round  agent ÷ alone  alone ÷ alone  agent's CPU")
         for number in range(arguments.rounds):
             before = alone(line)
-            sampled, share = under_agent(line, Path(folder) / str(number), arguments.hz)
+            out = Path(folder) / str(number)
+            sampled, share = under_agent(line, out, arguments.hz)
+            lags_ms += stamp_lags_ms(out)
             after = alone(line)
             ratios.append(2 * sampled / (before + after))
             waverings.append(after / before)
@@ -60,6 +62,7 @@ def main() -> None:
     print(f"throughput, agent ÷ alone: {spread(ratios, '.4f')}")
     print(f"throughput, alone ÷ alone: {spread(waverings, '.4f')}")
     print(f"agent's CPU, of one core:  {spread(shares, '.3%')} at {arguments.hz:g} Hz")
+    print(f"a line is stamped after:   {spread(lags_ms, '.2f')} ms")
 
 
 def alone(line: list[str]) -> int:
@@ -72,6 +75,19 @@ def under_agent(line: list[str], out: Path, hz: float) -> tuple[int, float]:
     subprocess.run([*agent, "--", *line], check=True)
     facts = json.loads((out / "agent.n.json").read_bytes())
     return total((out / "log.n.txt").read_bytes()), facts["cpu_s"] / facts["duration_s"]
+
+
+def stamp_lags_ms(out: Path) -> list[float]:
+    """For each chunk of one line: from the time in the line to its stamp."""
+    log = (out / "log.n.txt").read_bytes()
+    start_s = json.loads((out / "samples.n.jsonl").open("rb").readline())["started_at_unix_s"]
+    lags_ms, begin = [], 0
+    for row in (out / "arrivals.n.csv").read_text().splitlines()[1:]:
+        end, at_s = row.split(",")
+        chunk, begin = log[begin : int(end)], int(end)
+        if chunk.startswith(b"step") and chunk.count(b"\n") == 1:
+            lags_ms.append(1000 * (start_s + float(at_s) - float(chunk.rsplit(None, 1)[1])))
+    return lags_ms
 
 
 def total(output: bytes) -> int:

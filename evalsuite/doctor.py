@@ -200,7 +200,7 @@ def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: str) -> Ch
     check = functools.partial(Check, group="frameworks", name=known.name)
     absent = [name for name in recipe.system if shutil.which(name) is None]
     if recipe.needs_gpu and device == "cpu":
-        return check(state="missing", detail=recipe.needs_gpu, remedy="a machine with NVIDIA devices")
+        return check(state="missing", detail=f"needs an NVIDIA device: {recipe.needs_gpu}")
     if absent:
         return check(state="missing", detail=f"{', '.join(absent)}: not on the PATH", remedy="see the engines above")
     if not recipe.pins(device):

@@ -454,3 +454,30 @@ def test_output_faster_than_the_disk_is_kept_whole(tmp_path):
     shell(tmp_path / "run", f"yes '{line}' | head -n 400000")
 
     assert log(tmp_path / "run") == (line + "\n").encode() * 400_000
+
+
+def test_without_psutil_the_run_goes_on_and_its_sensors_are_absent(tmp_path):
+    for name in ("psutil", "pynvml"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError")
+    inherited = os.environ.get("PYTHONPATH", os.getcwd())
+
+    done = shell(tmp_path / "run", "echo ran", env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{inherited}"})
+
+    header, *samples = RunFolder(tmp_path / "run").samples("n")
+    assert (done.returncode, log(tmp_path / "run")) == (0, b"ran\n")
+    assert (samples[-1]["cpu_percent"], samples[-1]["memory_used_bytes"], header["gpus"]) == (None, None, [])
+
+
+def test_the_agent_needs_nothing_but_the_standard_library_psutil_and_nvml(tmp_path):
+    program = (
+        "import sys\n"
+        "from evalsuite.cli import main\n"
+        "code = main(['sample', '-o', sys.argv[1], '--host', 'n', '--', 'true'])\n"
+        "ours = {m.partition('.')[0] for m in sys.modules} - set(sys.stdlib_module_names)\n"
+        "known = {'evalsuite', 'psutil', 'pynvml', '__main__'}\n"
+        "print({m for m in ours - known if not m.startswith(('_', 'sitecustomize', 'usercustomize'))})"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "run")], capture_output=True, timeout=LONG)
+
+    assert done.stdout.strip() == b"set()", done.stderr
