@@ -6,7 +6,7 @@ from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 
-PINS = ("chainer==7.8.1", "numpy==1.23.5", "setuptools==59.8.0", "pillow==10.4.0")
+PINS = ("chainer==7.8.1", "numpy==1.23.5", "setuptools==59.8.0", "wheel==0.45.1", "pillow==10.4.0")
 MNIST_IMAGES = 60_000
 EXAMPLES = "{checkout}/examples/chainermn"
 

@@ -30,6 +30,16 @@ Progress = Callable[[str], None]
 
 LAST_LINES = 12  # of a failed command, enough to hold uv's explanation of a conflict
 IMPORT_TIMEOUT_S = 300  # a first import compiles some thousand files; a cold disk took a minute
+LISTING = """
+import json
+try:
+    from importlib.metadata import distributions
+    found = {each.metadata["Name"]: each.version for each in distributions() if each.metadata["Name"]}
+except ImportError:  # before Python 3.8
+    import pkg_resources
+    found = {each.project_name: each.version for each in pkg_resources.working_set}
+print(json.dumps(found))
+"""
 RECORD = "evalsuite.json"  # what was installed; written last, so its presence means complete
 LOCK = "requirements.lock"  # every distribution with its exact version, as uv resolved it
 
@@ -84,11 +94,7 @@ def current(recipe: Recipe) -> Path:
 
 def packages(python: Path) -> dict[str, str]:
     """Distribution → version, as the interpreter *python* sees them."""
-    script = (
-        "import importlib.metadata as m, json;"
-        "print(json.dumps({d.metadata['Name']: d.version for d in m.distributions() if d.metadata['Name']}))"
-    )
-    answer = subprocess.run([python, "-I", "-c", script], capture_output=True, text=True, check=True)
+    answer = subprocess.run([python, "-I", "-c", LISTING], capture_output=True, text=True, check=True)
     return dict(sorted(json.loads(answer.stdout).items()))
 
 

@@ -1,0 +1,91 @@
+"""DeepSpeed: the GPT-2 of DeepSpeedExamples/Megatron-LM (2020), with the ZeRO stage as an axis."""
+
+import json
+
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+
+def _configuration(case: Case) -> str:
+    """The batch is stated twice, here (the whole job's and a device's) and as `--batch-size` (a device's)."""
+    return json.dumps(
+        {
+            "train_batch_size": case.global_batch,
+            "train_micro_batch_size_per_gpu": case.batch_per_device,
+            "steps_per_print": 1,
+            "gradient_clipping": 1.0,
+            "fp16": {"enabled": case.precision == "amp", "loss_scale": 0},
+            "zero_optimization": {"stage": int(case.option("zero_stage", "0"))},
+        }
+    )
+
+
+def _command(case: Case) -> Command:
+    tensor = case.option("tensor_parallel", "1")
+    among = ("--hostfile", "{data}/hostfile", "--num_nodes", str(case.nodes)) if case.nodes > 1 else ()
+    return Command(
+        argv=(
+            *("{bin}/deepspeed", *among, "--num_gpus", str(case.devices_per_node)),
+            *("--master_addr", "{master_addr}", "--master_port", "{master_port}"),
+            *("{checkout}/Megatron-LM/pretrain_gpt2.py", "--model-parallel-size", tensor),
+            *("--num-layers", "24", "--hidden-size", "1024", "--num-attention-heads", "16", "--seq-length", "1024"),
+            *("--max-position-embeddings", "1024", "--batch-size", str(case.batch_per_device)),
+            *("--train-iters", str(case.protocol.total_steps), "--log-interval", "1", "--resume-dataloader"),
+            *(
+                "--train-data",
+                "webtext",
+                "--lazy-loader",
+                "--tokenizer-type",
+                "GPT2BPETokenizer",
+                "--split",
+                "949,50,1",
+            ),
+            *(
+                "--distributed-backend",
+                "nccl",
+                "--lr",
+                "1.5e-4",
+                "--lr-decay-style",
+                "cosine",
+                "--weight-decay",
+                "1e-2",
+            ),
+            *("--clip-grad", "1.0", "--warmup", ".01", "--save-interval", "1000000", "--eval-interval", "1000000"),
+            *("--checkpoint-activations", "--deepspeed", "--deepspeed_config", "{scratch}/deepspeed.json"),
+            *(("--fp16",) if case.precision == "amp" else ()),
+        ),
+        files={"deepspeed.json": _configuration(case)},
+    )
+
+
+def _unsupported(case: Case) -> str | None:
+    tensor = int(case.option("tensor_parallel", "1"))
+    if tensor != 1:
+        return "With model parallelism the two batch sizes of this script count different things; only 1 is served."
+    if case.option("zero_stage", "0") != "0" and case.precision == "fp32":
+        return "DeepSpeed's ZeRO of 2020 works with fp16 only."
+    return None
+
+
+ADAPTER = Adapter(
+    name="deepspeed",
+    title="DeepSpeed",
+    recipes=(
+        Recipe(
+            name="gpt2-2020",
+            model="gpt2_345m",
+            unit="sequences/s",
+            checkout="deepspeed-examples-2020",
+            dialect="megatron",
+            command=_command,
+            spawn="once",
+            unsupported=_unsupported,
+            options={"zero_stage": ("0", "1", "2"), "tensor_parallel": ("1", "2", "4", "8")},
+            amp="fp16, dynamic loss scale",
+            xla="",
+            needs_gpu="The script calls torch.cuda.set_device before anything else.",
+            outside="neither evaluation nor checkpoint before step 1000000",
+            image="nvcr.io/nvidia/pytorch:20.12-py3",
+        ),
+    ),
+)

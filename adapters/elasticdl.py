@@ -1,0 +1,57 @@
+"""ElasticDL: AllReduce training of ResNet-50 and MobileNetV2 on CIFAR-10, as pods of a Kubernetes cluster."""
+
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+MINIBATCHES_PER_TASK = 50  # what one of its timing lines covers
+
+
+def _train(model: str):
+    def command(case: Case) -> Command:
+        """The client starts a master pod, and that one the workers; timing is printed at DEBUG alone."""
+        gpu = f",nvidia.com/gpu={1}" if case.device == "gpu" else ""
+        return Command(
+            argv=(
+                *("{bin}/elasticdl", "train", "--image_name=elasticdl:ci", "--job_name=evalsuite"),
+                *("--model_zoo={checkout}/model_zoo", f"--model_def=cifar10.{model}.custom_model"),
+                *("--training_data=/data/cifar10/train", "--distribution_strategy=AllreduceStrategy"),
+                *(f"--num_workers={case.total_devices}", f"--minibatch_size={case.batch_per_device}"),
+                *(f"--num_minibatches_per_task={MINIBATCHES_PER_TASK}", "--num_epochs=1"),
+                *(f"--max_step={case.protocol.total_steps}", "--log_loss_steps=1", "--log_level=DEBUG"),
+                f"--worker_resource_request=cpu=4,memory=8192Mi{gpu}",
+                *("--master_resource_request=cpu=1,memory=2048Mi", "--image_pull_policy=IfNotPresent"),
+            )
+        )
+
+    return command
+
+
+def _recipe(name: str, model: str, module: str) -> Recipe:
+    return Recipe(
+        name=name,
+        model=model,
+        checkout="elasticdl",
+        dialect="elasticdl",
+        command=_train(module),
+        spawn="once",
+        options={},
+        amp="",
+        xla="",
+        printed_by="every_rank",
+        outside="no validation data is given; no checkpoint is asked for",
+        python="3.8",
+        requirements=("elasticdl_client==0.2.0rc3",),
+        import_name="elasticdl_client",
+        package="elasticdl_client",
+        system=("kubectl",),
+    )
+
+
+ADAPTER = Adapter(
+    name="elasticdl",
+    title="ElasticDL",
+    recipes=(
+        _recipe("resnet50-cifar10", "resnet50_cifar10", "cifar10_resnet50"),
+        _recipe("mobilenetv2-cifar10", "mobilenetv2_cifar10", "cifar10_mobilenetv2"),
+    ),
+)

@@ -1,0 +1,44 @@
+"""HugeCTR: Wide & Deep of its samples, on the 8 GPUs of one node that the sample is written for."""
+
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+BATCH = 16_384  # of the whole job, written into the samples
+
+
+def _command(case: Case) -> Command:
+    return Command(argv=("{python}", f"{{checkout}}/samples/wdl/wdl_{case.devices_per_node}gpu.py"))
+
+
+def _unsupported(case: Case) -> str | None:
+    if case.nodes > 1 or case.devices_per_node not in (1, 8):
+        return "The samples are written for 1 and for 8 GPUs of one node; they take no arguments."
+    if case.global_batch != BATCH:
+        return f"The samples are written for a batch of {BATCH} of the whole job; they take no arguments."
+    return None
+
+
+ADAPTER = Adapter(
+    name="hugectr",
+    title="HugeCTR",
+    recipes=(
+        Recipe(
+            name="wide-deep",
+            model="wide_and_deep",
+            unit="samples/s",
+            checkout="hugectr",
+            dialect="hugectr",
+            command=_command,
+            spawn="once",
+            unsupported=_unsupported,
+            options={},
+            amp="",
+            xla="",
+            needs_gpu="HugeCTR is written in CUDA.",
+            batch_scope="global",
+            step_bound="none",
+            outside="the run is ended before the sample's first evaluation",
+            image="nvcr.io/nvidia/merlin/merlin-hugectr:24.06",
+        ),
+    ),
+)

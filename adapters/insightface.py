@@ -1,0 +1,124 @@
+"""InsightFace: ArcFace and Partial FC in MXNet (2020), arcface_torch (today)."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+NEEDS_GPU = "The script takes GPUs without asking."
+ARCFACE = "{checkout}/recognition/ArcFace"
+
+
+def _arcface_mxnet(case: Case) -> Command:
+    """`config.py` is to be copied from the sample in the repository: ours hands on the sample's names."""
+    parallel = case.option("classifier", "data") == "model"
+    return Command(
+        argv=(
+            *("{python}", f"{ARCFACE}/{'train_parall.py' if parallel else 'train.py'}", "--network", "r100"),
+            *("--loss", "arcface", "--dataset", "emore", "--per-batch-size", str(case.batch_per_device)),
+            *("--frequent", "1", "--verbose", "1000000", "--ckpt", "0", "--models-root", "{scratch}/models"),
+        ),
+        environment={"CUDA_VISIBLE_DEVICES": launchers.devices(case), "PYTHONPATH": "{scratch}"},
+        files={
+            "config.py": "from sample_config import *  # the names train.py imports: config, default, generate_config\n"
+        },
+    )
+
+
+def _one_node(case: Case) -> str | None:
+    return "The script trains on one node only." if case.nodes > 1 else None
+
+
+def _partial_fc(case: Case) -> Command:
+    """Batch size, steps and precision are set in `default.py` of the repository."""
+    return Command(
+        argv=(
+            *launchers.mpirun(case, variables=("HOROVOD_CACHE_CAPACITY",)),
+            *("{python}", "{checkout}/recognition/partial_fc/mxnet/train_memory.py", "--dataset", "glint360k_8GPU"),
+            *("--loss", "cosface", "--network", "r100", "--models-root", "{scratch}/models"),
+        ),
+        environment={"HOROVOD_CACHE_CAPACITY": "0" if case.nodes == 1 else "1024"},
+    )
+
+
+def _partial_fc_unsupported(case: Case) -> str | None:
+    if case.batch_per_device != 64:
+        return (
+            "Batch size and steps are written into default.py of the repository (64 per device): no argument sets them."
+        )
+    return None
+
+
+def _arcface_torch(case: Case) -> Command:
+    return Command(
+        argv=(*(*launchers.torchrun(case), "{checkout}/recognition/arcface_torch/train_v2.py", "configs/3millions.py"),)
+    )
+
+
+def _arcface_torch_unsupported(case: Case) -> str | None:
+    if case.batch_per_device != 512 or case.precision == "fp32":
+        return (
+            "train_v2.py takes batch size and precision from a file of configs/ in its own repository: of synthetic "
+            "data there is 3millions.py alone, with 512 images per device and fp16 on."
+        )
+    return None
+
+
+ADAPTER = Adapter(
+    name="insightface",
+    title="InsightFace",
+    recipes=(
+        Recipe(
+            name="arcface-mxnet-2020",
+            model="face_r100",
+            checkout="insightface-2020",
+            dialect="mxnet_speedometer",
+            command=_arcface_mxnet,
+            unsupported=_one_node,
+            options={"classifier": ("data", "model")},
+            amp="",
+            xla="",
+            needs_gpu=NEEDS_GPU,
+            step_bound="none",
+            outside="--verbose 1000000 keeps verification out; the run is ended within its first epoch",
+            python="3.8",
+            requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5", "scikit-learn==1.3.2", "easydict==1.13"),
+            import_name="mxnet",
+            package="mxnet-cu112",
+        ),
+        Recipe(
+            name="partial-fc-mxnet-2020",
+            model="face_r100",
+            checkout="insightface-2020",
+            dialect="insightface_partial_fc",
+            command=_partial_fc,
+            spawn="once",
+            unsupported=_partial_fc_unsupported,
+            options={},
+            amp="",
+            xla="",
+            needs_gpu=NEEDS_GPU,
+            step_bound="none",
+            outside="the run is ended within its first epoch",
+            import_name="mxnet",
+            package="mxnet-cu112",
+        ),
+        Recipe(
+            name="arcface-torch",
+            model="face_mbf",
+            checkout="insightface",
+            dialect="insightface_torch",
+            command=_arcface_torch,
+            unsupported=_arcface_torch_unsupported,
+            options={},
+            amp="native autocast, dynamic loss scale",
+            xla="",
+            needs_gpu="The script starts NCCL without asking.",
+            step_bound="none",
+            outside="the synthetic configuration has no validation targets; the run is ended within its first epoch",
+            requirements=("torch==2.13.0", "easydict==1.13", "tensorboard==2.20.0", "scikit-learn==1.6.1"),
+            import_name="torch",
+            package="torch",
+            image="nvcr.io/nvidia/pytorch:26.06-py3",
+        ),
+    ),
+)

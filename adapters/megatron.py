@@ -1,0 +1,129 @@
+"""Megatron-LM: GPT-2 345M in data, tensor and pipeline parallel layouts, as of 2021 and today."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+LAYOUT = {"tensor_parallel": (), "pipeline_parallel": ()}
+SIZES = (
+    "--num-layers",
+    "24",
+    "--hidden-size",
+    "1024",
+    "--num-attention-heads",
+    "16",
+    "--seq-length",
+    "1024",
+    "--max-position-embeddings",
+    "1024",
+)
+SCHEDULE = (
+    "--lr",
+    "1.5e-4",
+    "--lr-decay-style",
+    "cosine",
+    "--min-lr",
+    "1.0e-5",
+    "--weight-decay",
+    "1e-2",
+    "--clip-grad",
+    "1.0",
+    "--lr-warmup-fraction",
+    ".01",
+    "--split",
+    "949,50,1",
+    "--log-interval",
+    "1",
+    "--eval-interval",
+    "1000000",
+    "--eval-iters",
+    "1",
+    "--save-interval",
+    "1000000",
+)
+
+
+def _layout(case: Case) -> tuple[int, int]:
+    return int(case.option("tensor_parallel", "1")), int(case.option("pipeline_parallel", "1"))
+
+
+def _refused(case: Case) -> str | None:
+    tensor, pipeline = _layout(case)
+    if case.total_devices % (tensor * pipeline):
+        return f"tensor x pipeline parallel = {tensor} x {pipeline} does not divide {case.total_devices} devices."
+    return None
+
+
+def _shared(case: Case) -> tuple[str, ...]:
+    """A micro batch is a model replica's, which has tensor x pipeline devices: so no gradient is accumulated."""
+    tensor, pipeline = _layout(case)
+    return (
+        *("--tensor-model-parallel-size", str(tensor), "--pipeline-model-parallel-size", str(pipeline)),
+        *("--micro-batch-size", str(case.batch_per_device * tensor * pipeline)),
+        *("--global-batch-size", str(case.global_batch), "--train-iters", str(case.protocol.total_steps)),
+        *("--lr-decay-iters", str(case.protocol.total_steps), *SIZES, *SCHEDULE),
+    )
+
+
+def _gpt_2021(case: Case) -> Command:
+    data = (
+        "--data-path",
+        "{data}/gpt2/gpt2_text_document",
+        "--vocab-file",
+        "{data}/gpt2/gpt2-vocab.json",
+        "--merge-file",
+        "{data}/gpt2/gpt2-merges.txt",
+        "--data-impl",
+        "mmap",
+    )
+    return Command(
+        argv=(
+            *(*launchers.torch_launch(case), "{checkout}/pretrain_gpt.py", *_shared(case), *data),
+            *("--distributed-backend", "nccl", "--checkpoint-activations"),
+            *(("--fp16",) if case.precision == "amp" else ()),
+        ),
+        environment={"PYTHONUNBUFFERED": "1"},
+    )
+
+
+def _gpt(case: Case) -> Command:
+    return Command(
+        argv=(
+            *(*launchers.torchrun(case), "{checkout}/pretrain_gpt.py", *_shared(case), "--mock-data"),
+            *("--tokenizer-type", "NullTokenizer", "--vocab-size", "50257", "--recompute-activations"),
+            *(("--bf16",) if case.precision == "amp" else ()),
+        ),
+        environment={"CUDA_DEVICE_MAX_CONNECTIONS": "1"},
+    )
+
+
+def _recipe(name: str, checkout: str, command, amp: str, image: str) -> Recipe:
+    return Recipe(
+        name=name,
+        model="gpt2_345m",
+        unit="sequences/s",
+        checkout=checkout,
+        dialect="megatron",
+        command=command,
+        unsupported=_refused,
+        options=LAYOUT,
+        amp=amp,
+        xla="",
+        needs_gpu="Megatron-LM asserts that CUDA is there.",
+        batch_scope="global",
+        printed_by="last_rank",
+        outside="neither evaluation nor checkpoint before step 1000000",
+        image=image,
+    )
+
+
+ADAPTER = Adapter(
+    name="megatron",
+    title="Megatron-LM",
+    recipes=(
+        _recipe(
+            "gpt2-2021", "megatron-2021", _gpt_2021, "fp16, dynamic loss scale", "nvcr.io/nvidia/pytorch:20.12-py3"
+        ),
+        _recipe("gpt2", "megatron", _gpt, "bf16, no loss scale", "nvcr.io/nvidia/pytorch:26.06-py3"),
+    ),
+)

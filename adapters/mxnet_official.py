@@ -1,0 +1,154 @@
+"""MXNet's official scripts: example/image-classification, gluon-cv and gluon-nlp (both over Horovod)."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+PYTHON_38 = ("mxnet==1.9.1", "numpy==1.23.5")
+HOROVOD = {
+    "python": "3.8",
+    "built": ("horovod==0.28.1",),
+    "build_environment": {
+        "HOROVOD_WITH_MXNET": "1",
+        "HOROVOD_WITH_GLOO": "1",
+        "HOROVOD_WITH_MPI": "1",
+        "HOROVOD_WITHOUT_TENSORFLOW": "1",
+        "HOROVOD_WITHOUT_PYTORCH": "1",
+    },
+    "system": ("mpirun", "cmake"),
+}
+NEEDED = (
+    "setuptools==59.8.0",
+    "wheel==0.45.1",
+    "packaging==24.2",
+    "cffi==1.17.1",
+    "cloudpickle==3.1.1",
+    "psutil==6.1.1",
+    "PyYAML==6.0.2",
+)
+
+
+def _train_imagenet(case: Case) -> Command:
+    """`--batch-size` is one worker's, shared out among its GPUs; workers are started per node (or per CPU process)."""
+    gpu = case.device == "gpu"
+    workers = case.nodes if gpu else case.total_devices
+    per_worker = case.batch_per_device * (case.devices_per_node if gpu else 1)
+    steps = case.protocol.total_steps
+    launcher = ("{python}", "{checkout}/tools/launch.py", "-n", str(workers), "-s", str(case.nodes))
+    started = (*launcher, "--launcher", "local" if case.nodes == 1 else "ssh")
+    hosts = ("-H", "{scratch}/hosts") if case.nodes > 1 else ()
+    return Command(
+        argv=(
+            *((*started, *hosts) if workers > 1 else ()),
+            *("{python}", "{checkout}/example/image-classification/train_imagenet.py", "--network", "resnet"),
+            *("--num-layers", "50", "--benchmark", "1", "--batch-size", str(per_worker), "--num-epochs", "1"),
+            *("--num-examples", str(steps * per_worker * workers), "--disp-batches", "1"),
+            *("--image-shape", "3,224,224", "--dtype", "float16" if case.precision == "amp" else "float32"),
+            *("--kv-store", "dist_sync" if workers > 1 else "device"),
+            *(("--gpus", launchers.devices(case)) if gpu else ()),
+        )
+    )
+
+
+def _train_imagenet_unsupported(case: Case) -> str | None:
+    if case.nodes > 1:
+        return "tools/launch.py wants a file of hosts beside the script; evalsuite starts this recipe on one node."
+    if case.device == "cpu" and case.devices_per_node > 1:
+        return "tools/launch.py needs dmlc-core's tracker, a submodule that no commit of this repository holds."
+    return None
+
+
+def _gluoncv(case: Case) -> Command:
+    data = "{data}/imagenet-recordio"
+    return Command(
+        argv=(
+            *launchers.mpirun(case),
+            *("{python}", "{checkout}/scripts/classification/imagenet/train_horovod.py", "--use-rec"),
+            *("--rec-train", f"{data}/train.rec", "--rec-val", f"{data}/val.rec", "--model", "resnet50_v1b"),
+            *("--batch-size", str(case.batch_per_device), "--num-epochs", "1", "--log-interval", "1"),
+            *("--save-frequency", "0", "--save-dir", "{scratch}/params"),
+            *("--dtype", "float16" if case.precision == "amp" else "float32"),
+            *(("--no-cuda",) if case.device == "cpu" else ()),
+        )
+    )
+
+
+def _gluonnlp(case: Case) -> Command:
+    """`--total_batch_size` is the whole job's. `--data_eval` is required, and a slow evaluation follows training."""
+    return Command(
+        argv=(
+            *launchers.mpirun(case),
+            *("{python}", "{checkout}/scripts/bert/run_pretraining.py", "--model", "bert_12_768_12"),
+            *("--data", "{data}/bert-npz/train/*.npz", "--data_eval", "{data}/bert-npz/dev/*.npz"),
+            *("--total_batch_size", str(case.global_batch), "--accumulate", "1"),
+            *("--num_steps", str(case.protocol.total_steps), "--max_seq_length", "128"),
+            *("--max_predictions_per_seq", "20", "--warmup_ratio", "1", "--lr", "1e-4", "--log_interval", "1"),
+            *("--comm_backend", "horovod", "--dtype", "float16" if case.precision == "amp" else "float32"),
+            *("--ckpt_dir", "{scratch}/ckpt", "--ckpt_interval", "1000000", "--no_compute_acc"),
+        )
+    )
+
+
+ADAPTER = Adapter(
+    name="mxnet",
+    title="MXNet",
+    recipes=(
+        Recipe(
+            name="image-classification-resnet50",
+            model="resnet50_v1",
+            checkout="mxnet-examples",
+            dialect="mxnet_speedometer",
+            command=_train_imagenet,
+            spawn="once",
+            unsupported=_train_imagenet_unsupported,
+            options={},
+            amp="all of it cast to float16",
+            xla="",
+            batch_scope="node",
+            step_bound="examples",
+            outside="--benchmark 1 has no validation data",
+            python="3.8",
+            requirements=PYTHON_38,
+            requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5"),
+            import_name="mxnet",
+            package="mxnet",
+            image="nvcr.io/nvidia/mxnet:20.03-py3",
+        ),
+        Recipe(
+            name="gluoncv-resnet50",
+            model="resnet50_v1.5",
+            checkout="gluon-cv",
+            dialect="gluoncv",
+            command=_gluoncv,
+            spawn="once",
+            options={},
+            amp="all of it cast to float16",
+            xla="",
+            step_bound="none",
+            outside="the run is ended within its first epoch",
+            requirements=(*PYTHON_38, "gluoncv==0.9.0", "autogluon==0.0.14", *NEEDED),
+            import_name="gluoncv",
+            package="mxnet",
+            **HOROVOD,
+        ),
+        Recipe(
+            name="gluonnlp-bert-base",
+            model="bert_base",
+            unit="sequences/s",
+            checkout="gluon-nlp",
+            dialect="gluonnlp_bert",
+            command=_gluonnlp,
+            spawn="once",
+            options={},
+            amp="all of it cast to float16, dynamic loss scale",
+            xla="",
+            batch_scope="global",
+            printed_by="every_rank",
+            outside="evaluation comes behind the last step; no checkpoint before step 1000000",
+            requirements=(*PYTHON_38, "gluonnlp==0.9.1", *NEEDED),
+            import_name="gluonnlp",
+            package="mxnet",
+            **HOROVOD,
+        ),
+    ),
+)

@@ -1,0 +1,92 @@
+"""NGC MXNet: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 as of 2019 and of 2023, over Horovod."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+# What the repository's own wrapper `runner` sets.
+ENVIRONMENT = {
+    "MXNET_UPDATE_ON_KVSTORE": "0",
+    "MXNET_EXEC_ENABLE_ADDTO": "1",
+    "MXNET_USE_TENSORRT": "0",
+    "MXNET_GPU_WORKER_NTHREADS": "2",
+    "MXNET_GPU_COPY_NTHREADS": "1",
+    "MXNET_OPTIMIZER_AGGREGATION_SIZE": "54",
+    "MXNET_HOROVOD_NUM_GROUPS": "16",
+    "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD": "999",
+    "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD": "25",
+    "HOROVOD_CYCLE_TIME": "0.1",
+    "HOROVOD_FUSION_THRESHOLD": "67108864",
+    "HOROVOD_NUM_NCCL_STREAMS": "2",
+}
+FP32 = ("--dtype", "float32", "--input-layout", "NHWC", "--fuse-bn-relu", "0", "--fuse-bn-add-relu", "0")
+AMP = (
+    "--dtype",
+    "float16",
+    "--amp",
+    "--input-layout",
+    "NCHW",
+    "--conv-layout",
+    "NHWC",
+    "--batchnorm-layout",
+    "NHWC",
+    "--pooling-layout",
+    "NHWC",
+    "--fuse-bn-relu",
+    "1",
+    "--fuse-bn-add-relu",
+    "1",
+)
+
+
+def _command(case: Case) -> Command:
+    """`--batch-size` is the whole job's, and the interval starts anew: steps 20 at a time would hide the first."""
+    loader = case.option("data", "synthetic")
+    files = (
+        "--data-train",
+        "{data}/imagenet-recordio/train.rec",
+        "--data-train-idx",
+        "{data}/imagenet-recordio/train.idx",
+    )
+    return Command(
+        argv=(
+            *launchers.mpirun(case, variables=tuple(ENVIRONMENT)),
+            *("{python}", "{checkout}/MxNet/Classification/RN50v1.5/train.py", "--arch", "resnetv15"),
+            *("--num-layers", "50", "--kv-store", "horovod", "--gpus", launchers.devices(case)),
+            *("--batch-size", str(case.global_batch), "--mode", "train", "--num-epochs", "1"),
+            *("--benchmark-iters", str(case.protocol.total_steps), "--disp-batches", "1"),
+            *("--no-metrics", "--save-frequency", "0", "--data-backend", loader),
+            *(files if loader != "synthetic" else ()),
+            *(AMP if case.precision == "amp" else FP32),
+        ),
+        environment=ENVIRONMENT,
+    )
+
+
+def _recipe(name: str, checkout: str, dialect: str, printed_by: str, image: str) -> Recipe:
+    return Recipe(
+        name=name,
+        model="resnet50_v1.5",
+        checkout=checkout,
+        dialect=dialect,
+        command=_command,
+        spawn="once",
+        options={"data": ("synthetic", "dali-gpu", "dali-cpu", "mxnet")},
+        amp="MXNet AMP in NHWC, static loss scale",
+        xla="",
+        needs_gpu="The script takes mx.gpu of its local rank.",
+        batch_scope="global",
+        printed_by=printed_by,
+        outside="--mode train evaluates nothing; --save-frequency 0",
+        image=image,
+    )
+
+
+ADAPTER = Adapter(
+    name="ngc_mxnet",
+    title="NGC MXNet",
+    recipes=(
+        _recipe("resnet50-2019", "ngc-mxnet-2019", "mxnet_speedometer", "every_rank", "nvcr.io/nvidia/mxnet:20.03-py3"),
+        _recipe("resnet50", "ngc", "dllogger_mxnet", "rank0", "nvcr.io/nvidia/mxnet:22.10-py3"),
+    ),
+)

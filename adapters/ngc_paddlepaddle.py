@@ -1,0 +1,72 @@
+"""NGC PaddlePaddle: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 and BERT-base, under Paddle's own launcher."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+NEEDS_GPU = "The script imports cuda and NVIDIA DALI before it trains."
+AMP = ("--amp", "--scale-loss", "128.0", "--use-dynamic-loss-scaling")
+
+
+def _resnet50(case: Case) -> Command:
+    return Command(
+        argv=(
+            *launchers.paddle_launch(case),
+            *("{checkout}/PaddlePaddle/Classification/RN50v1.5/train.py", "--image-root", "{data}/imagenet"),
+            *("--batch-size", str(case.batch_per_device), "--epochs", "1", "--print-interval", "1"),
+            *("--benchmark", "--benchmark-warmup-steps", str(case.protocol.warmup_steps)),
+            *("--benchmark-steps", str(case.protocol.measured_steps), "--report-file", "{scratch}/report.json"),
+            *("--run-scope", "train_only", "--checkpoint-dir", "{scratch}/checkpoints"),
+            *((*AMP, "--data-layout", "NHWC", "--fuse-resunit") if case.precision == "amp" else ()),
+        )
+    )
+
+
+def _bert(case: Case) -> Command:
+    return Command(
+        argv=(
+            *launchers.paddle_launch(case),
+            *("{checkout}/PaddlePaddle/LanguageModeling/BERT/run_pretraining.py", "--input-dir", "{data}/bert-hdf5"),
+            *("--vocab-file", "{data}/bert-base-uncased/vocab.txt", "--output-dir", "{scratch}/out"),
+            *("--bert-model", "bert-base-uncased", "--batch-size", str(case.batch_per_device)),
+            *("--max-seq-length", "128", "--max-predictions-per-seq", "20"),
+            *("--max-steps", str(case.protocol.total_steps), "--log-freq", "1", "--phase1"),
+            *("--num-steps-per-checkpoint", "1000000", "--report-file", "{scratch}/report.json"),
+            *(AMP if case.precision == "amp" else ()),
+        )
+    )
+
+
+ADAPTER = Adapter(
+    name="ngc_paddlepaddle",
+    title="NGC PaddlePaddle",
+    recipes=(
+        Recipe(
+            name="resnet50",
+            model="resnet50_v1.5",
+            checkout="ngc",
+            dialect="dllogger_paddle",
+            command=_resnet50,
+            options={},
+            amp="static graph AMP O1, dynamic loss scale",
+            xla="",
+            needs_gpu=NEEDS_GPU,
+            outside="--run-scope train_only",
+            image="nvcr.io/nvidia/paddlepaddle:23.12-py3",
+        ),
+        Recipe(
+            name="bert-base",
+            model="bert_base",
+            unit="sequences/s",
+            checkout="ngc",
+            dialect="dllogger_paddle",
+            command=_bert,
+            options={},
+            amp="static graph AMP O1, dynamic loss scale",
+            xla="",
+            needs_gpu=NEEDS_GPU,
+            outside="no checkpoint before step 1000000; it evaluates nothing",
+            image="nvcr.io/nvidia/paddlepaddle:23.06-py3",
+        ),
+    ),
+)

@@ -1,0 +1,130 @@
+"""NGC TensorFlow 1.x: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 (2020, 2023) and BERT, over Horovod and mpirun."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+CONVNETS = "{checkout}/TensorFlow/Classification/ConvNets/main.py"
+BERT = "{checkout}/TensorFlow/LanguageModeling/BERT/run_pretraining.py"
+NEEDS_GPU = "The script computes in NCHW, which TensorFlow 1 has for GPUs only."
+VARIABLES = ("NCCL_DEBUG", "HOROVOD_GPU_ALLREDUCE", "CUDA_DEVICE_ORDER")
+BASE = (
+    '{"attention_probs_dropout_prob": 0.1, "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "hidden_size": 768, '
+    '"initializer_range": 0.02, "intermediate_size": 3072, "max_position_embeddings": 512, '
+    '"num_attention_heads": 12, "num_hidden_layers": 12, "type_vocab_size": 2, "vocab_size": 30522}\n'
+)
+
+
+def _launcher(case: Case) -> tuple[str, ...]:
+    return launchers.mpirun(case, variables=VARIABLES) if case.total_devices > 1 else ()
+
+
+def _resnet50(era: int):
+    """The first 20 steps are never logged; `--warmup_steps` acts in training_benchmark alone."""
+    amp = ("--precision=fp32", "--use_tf_amp", "--use_static_loss_scaling", "--loss_scale=128")
+    if era == 2023:
+        amp = ("--amp", "--static_loss_scale", "128")
+
+    def command(case: Case) -> Command:
+        synthetic = case.option("data", "synthetic") == "synthetic"
+        dali = ("--use_dali" if era == 2020 else "--dali", "--data_idx_dir={data}/imagenet-tfrecord-index")
+        read = ("--mode=train", "--data_dir={data}/imagenet-tfrecord", *dali)
+        drawn = ("--mode=training_benchmark", f"--warmup_steps={case.protocol.warmup_steps}")
+        return Command(
+            argv=(
+                *(*_launcher(case), "{python}", CONVNETS, "--arch=resnet50", "--iter_unit=batch"),
+                *(f"--num_iter={case.protocol.total_steps}", f"--batch_size={case.batch_per_device}"),
+                *("--display_every=1", "--results_dir={scratch}/results", "--gpu_memory_fraction=0.98"),
+                *(drawn if synthetic else read),
+                *(amp if case.precision == "amp" else ()),
+                *(("--use_xla" if era == 2020 else "--xla",) if case.xla else ()),
+            ),
+            environment={"HOROVOD_GPU_ALLREDUCE": "NCCL"},
+        )
+
+    return command
+
+
+def _too_few_warmup(case: Case) -> str | None:
+    if case.protocol.warmup_steps < 20:
+        return "The script logs no step before the 20th: ask for at least 20 warm-up steps."
+    return None
+
+
+def _bert(case: Case) -> Command:
+    data = "{data}/bert-tfrecord"
+    return Command(
+        argv=(
+            *(
+                *_launcher(case),
+                "{python}",
+                BERT,
+                f"--input_files_dir={data}/training",
+                f"--eval_files_dir={data}/test",
+            ),
+            *("--output_dir={scratch}/out", "--bert_config_file={scratch}/bert_base.json"),
+            *("--do_train=True", "--do_eval=False", f"--train_batch_size={case.batch_per_device}"),
+            *("--max_seq_length=128", "--max_predictions_per_seq=20", "--num_accumulation_steps=1"),
+            *(f"--num_train_steps={case.protocol.total_steps}", "--num_warmup_steps=10", "--learning_rate=1e-4"),
+            *("--save_checkpoints_steps=100000", "--display_loss_steps=1", "--report_loss"),
+            *("--allreduce_post_accumulation=False", "--dllog_path={scratch}/dllog.json"),
+            *(("--horovod",) if case.total_devices > 1 else ()),
+            *(("--use_fp16",) if case.precision == "amp" else ()),
+            *(("--use_xla",) if case.xla else ()),
+        ),
+        environment={"HOROVOD_GPU_ALLREDUCE": "NCCL"},
+        files={"bert_base.json": BASE},
+    )
+
+
+ADAPTER = Adapter(
+    name="ngc_tensorflow",
+    title="NGC TensorFlow 1.x",
+    recipes=(
+        Recipe(
+            name="resnet50-2020",
+            model="resnet50_v1.5",
+            checkout="ngc-tensorflow-2020",
+            dialect="dllogger_tf1",
+            command=_resnet50(2020),
+            spawn="once",
+            unsupported=_too_few_warmup,
+            options={"data": ("synthetic", "dali")},
+            amp="graph rewrite, static loss scale 128",
+            xla="XLA",
+            needs_gpu=NEEDS_GPU,
+            outside="it evaluates nothing; a checkpoint every 1000 steps",
+            image="nvcr.io/nvidia/tensorflow:20.03-tf1-py3",
+        ),
+        Recipe(
+            name="resnet50",
+            model="resnet50_v1.5",
+            checkout="ngc",
+            dialect="dllogger_tf1",
+            command=_resnet50(2023),
+            spawn="once",
+            unsupported=_too_few_warmup,
+            options={"data": ("synthetic", "dali")},
+            amp="graph rewrite, static loss scale 128",
+            xla="XLA",
+            needs_gpu=NEEDS_GPU,
+            outside="it evaluates nothing; a checkpoint every 1000 steps",
+            image="nvcr.io/nvidia/tensorflow:20.12-tf1-py3",
+        ),
+        Recipe(
+            name="bert-base-2020",
+            model="bert_base",
+            unit="sequences/s",
+            checkout="ngc-tensorflow-2020",
+            dialect="dllogger_tf1",
+            command=_bert,
+            spawn="once",
+            options={},
+            amp="graph rewrite, dynamic loss scale",
+            xla="XLA",
+            needs_gpu=NEEDS_GPU,
+            outside="--do_eval=False and no checkpoint before step 100000; it wants one input file a rank or more",
+            image="nvcr.io/nvidia/tensorflow:20.03-tf1-py3",
+        ),
+    ),
+)

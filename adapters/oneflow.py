@@ -1,0 +1,303 @@
+"""OneFlow: OneFlow-Benchmark of 2020 (0.2), models and LiBai of 2022 (0.8), GPT, face recognition, Wide & Deep."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+NEEDS_GPU = "The script places its model on CUDA devices without asking."
+PINS_2022 = ("oneflow==0.8.0", "flowvision==0.1.0", "numpy==1.23.5")
+LAYOUT = {"tensor_parallel": (), "pipeline_parallel": ()}
+MODELS_RESNET = "{checkout}/Vision/classification/image/resnet50/train.py"
+
+
+def _nodes_2020(case: Case) -> tuple[str, ...]:
+    """The same command on every node; the first address is the master's."""
+    among = ("--node_ips={hosts}", "--ctrl_port={master_port}") if case.nodes > 1 else ()
+    return (f"--num_nodes={case.nodes}", f"--gpu_num_per_node={case.devices_per_node}", *among)
+
+
+def _benchmark_resnet50(case: Case) -> Command:
+    """No step limit, so an epoch is given as many examples as the steps need."""
+    fast = ("--use_fp16=True", "--channel_last=True", "--pad_output", "--fuse_bn_relu=True", "--fuse_bn_add_relu=True")
+    real = ("--train_data_dir={data}/imagenet-ofrecord/train", "--train_data_part_num=256")
+    return Command(
+        argv=(
+            *("{python}", "{checkout}/Classification/cnns/of_cnn_train_val.py", "--model=resnet50", *_nodes_2020(case)),
+            *(f"--batch_size_per_device={case.batch_per_device}", "--num_epochs=1"),
+            *(f"--num_examples={case.global_batch * case.protocol.total_steps}", "--loss_print_every_n_iter=1"),
+            *("--nccl_fusion_threshold_mb=16", "--nccl_fusion_max_ops=24", "--model_save_dir={scratch}/snapshots"),
+            *("--log_dir={scratch}/log", *(real if case.option("data") == "ofrecord" else ())),
+            *(fast if case.precision == "amp" else ()),
+            *(("--use_xla=True",) if case.xla else ()),
+        ),
+        environment={"PYTHONUNBUFFERED": "1", "NCCL_LAUNCH_MODE": "PARALLEL"},
+    )
+
+
+def _benchmark_bert(case: Case) -> Command:
+    return Command(
+        argv=(
+            *("{python}", "{checkout}/LanguageModeling/BERT/run_pretraining.py", *_nodes_2020(case)),
+            *(f"--batch_size_per_device={case.batch_per_device}", f"--iter_num={case.protocol.total_steps}"),
+            *("--loss_print_every_n_iter=1", "--data_dir={data}/bert-ofrecord", "--data_part_num=32"),
+            *("--seq_length=128", "--max_predictions_per_seq=20", "--num_hidden_layers=12"),
+            *("--num_attention_heads=12", "--max_position_embeddings=512", "--type_vocab_size=2"),
+            *("--vocab_size=30522", "--hidden_size_per_head=64", "--learning_rate=1e-4"),
+            *("--model_save_every_n_iter=1000000", "--model_save_dir={scratch}/snapshots", "--log_dir={scratch}/log"),
+            *(("--use_fp16",) if case.precision == "amp" else ()),
+            *(("--use_xla",) if case.xla else ()),
+        ),
+        environment={"PYTHONUNBUFFERED": "1", "NCCL_LAUNCH_MODE": "PARALLEL"},
+    )
+
+
+def _models_resnet50(case: Case) -> Command:
+    """Several nodes are the launcher's business alone: the script's own `--num-nodes` raises an error."""
+    fast = ("--use-fp16", "--channel-last", "--fuse-bn-relu", "--fuse-bn-add-relu")
+    real = ("--ofrecord-path", "{data}/imagenet-ofrecord", "--ofrecord-part-num", "256")
+    graph = case.precision == "amp" or case.option("mode", "graph") == "graph"
+    return Command(
+        argv=(
+            *(*launchers.oneflow_launch(case), MODELS_RESNET),
+            *("--num-devices-per-node", str(case.devices_per_node), "--train-batch-size", str(case.batch_per_device)),
+            *("--num-epochs", "1", "--total-batches", str(case.protocol.total_steps), "--print-interval", "1"),
+            *("--print-timestamp", "--skip-eval", "--save", "{scratch}/checkpoints"),
+            *(("--graph",) if graph else ("--ddp",)),
+            *(real if case.option("data") == "ofrecord" else ("--synthetic-data",)),
+            *(fast if case.precision == "amp" else ()),
+        )
+    )
+
+
+def _layout(case: Case) -> tuple[int, int]:
+    return int(case.option("tensor_parallel", "1")), int(case.option("pipeline_parallel", "1"))
+
+
+def _layout_refused(case: Case) -> str | None:
+    tensor, pipeline = _layout(case)
+    if case.total_devices % (tensor * pipeline):
+        return f"tensor x pipeline parallel = {tensor} x {pipeline} does not divide {case.total_devices} devices."
+    return None
+
+
+def _gpt(case: Case) -> Command:
+    """A micro batch is a model replica's; a replica has tensor x pipeline devices."""
+    tensor, pipeline = _layout(case)
+    among = ("--node-ips", "{hosts}", "--ctrl-port", "{master_port}") if case.nodes > 1 else ()
+    return Command(
+        argv=(
+            *("{python}", "-m", "oneflow_gpt.training", "--num-nodes", str(case.nodes)),
+            *("--num-gpus-per-node", str(case.devices_per_node), *among),
+            *("--micro-batch-size", str(case.batch_per_device * tensor * pipeline)),
+            *("--global-batch-size", str(case.global_batch)),
+            *("--tensor-model-parallel-size", str(tensor), "--pipeline-model-parallel-size", str(pipeline)),
+            *("--num-layers", "24", "--hidden-size", "1024", "--num-attention-heads", "16", "--seq-length", "1024"),
+            *("--train-iters", str(case.protocol.total_steps), "--log-interval", "1"),
+            *("--metric-print-format", "plain", "--dataset", "{data}/gpt2/gpt2_text_document"),
+            *("--save-interval", "1000000", "--log", "{scratch}/log", "--save", "{scratch}/snapshots"),
+            *(("--fp16",) if case.precision == "amp" else ()),
+        ),
+        environment={"PYTHONPATH": "{checkout}/LanguageModeling/GPT", "PYTHONUNBUFFERED": "1"},
+    )
+
+
+def _libai_gpt(case: Case) -> Command:
+    tensor, pipeline = _layout(case)
+    settings = {
+        "train.train_micro_batch_size": case.batch_per_device * tensor * pipeline,
+        "train.dist.tensor_parallel_size": tensor,
+        "train.dist.pipeline_parallel_size": pipeline,
+        "train.amp.enabled": case.precision == "amp",
+        "train.train_iter": case.protocol.total_steps + 1,  # it prints no line for the last one
+        "train.log_period": 1,
+        "train.evaluation.enabled": False,
+        "train.checkpointer.period": 1_000_000,
+        "train.output_dir": "{scratch}/out",
+        "model.cfg.hidden_layers": 24,
+        "model.cfg.hidden_size": 1024,
+        "model.cfg.ffn_hidden_size": 4096,
+        "model.cfg.num_attention_heads": 16,
+        "tokenization.tokenizer.vocab_file": "{data}/gpt2/gpt2-vocab.json",
+        "tokenization.tokenizer.merges_file": "{data}/gpt2/gpt2-merges.txt",
+        "dataloader.train.dataset.0.data_prefix": "{data}/gpt2/gpt2_text_document",
+        "dataloader.train.dataset.0.indexed_dataset.data_prefix": "{data}/gpt2/gpt2_text_document",
+    }
+    return Command(
+        argv=(
+            *(*launchers.oneflow_launch(case), "{checkout}/tools/train_net.py"),
+            *("--config-file", "{checkout}/configs/gpt2_pretrain.py"),
+            *(f"{name}={value}" for name, value in settings.items()),
+        ),
+        environment={"PYTHONPATH": "{checkout}", "ONEFLOW_FUSE_OPTIMIZER_UPDATE_CAST": "true"},
+    )
+
+
+def _wide_deep(case: Case) -> Command:
+    """`--batch_size` is the whole job's."""
+    return Command(
+        argv=(
+            *(*launchers.oneflow_launch(case), "{checkout}/RecommenderSystems/wide_and_deep/train.py"),
+            *("--batch_size", str(case.global_batch), "--max_iter", str(case.protocol.total_steps)),
+            *("--loss_print_every_n_iter", "1", "--eval_interval", "0", "--execution_mode", "graph"),
+            *("--data_dir", "{data}/criteo-ofrecord", "--data_part_num", "256", "--data_part_name_suffix_length", "5"),
+            *("--wide_vocab_size", "2322444", "--deep_vocab_size", "2322444", "--hidden_units_num", "7"),
+            *("--hidden_size", "1024", "--deep_embedding_vec_size", "16", "--model_save_dir", "{scratch}/model"),
+        )
+    )
+
+
+def _wide_deep_2020(case: Case) -> Command:
+    return Command(
+        argv=(
+            *("{python}", "{checkout}/ClickThroughRate/WideDeepLearning/wdl_train_eval.py", *_nodes_2020(case)),
+            *(f"--batch_size={case.global_batch}", f"--max_iter={case.protocol.total_steps}"),
+            *(
+                "--loss_print_every_n_iter=1",
+                "--eval_interval=1000000",
+                "--train_data_dir={data}/criteo-ofrecord/train",
+            ),
+            *("--train_data_part_num=256", "--train_part_name_suffix_length=5"),
+            *("--eval_data_dir={data}/criteo-ofrecord/val", "--eval_data_part_num=256"),
+            *("--eval_part_name_suffix_length=5", "--wide_vocab_size=2322444", "--deep_vocab_size=2322444"),
+            *("--hidden_units_num=7", "--hidden_size=1024", "--deep_embedding_vec_size=16"),
+        )
+    )
+
+
+def _face(case: Case) -> Command:
+    return Command(
+        argv=(
+            *(*launchers.oneflow_launch(case), "{checkout}/train.py", "configs/speed.py"),
+            *("--device_num_per_node", str(case.devices_per_node)),
+        )
+    )
+
+
+def _face_unsupported(case: Case) -> str | None:
+    if case.batch_per_device != 256 or case.precision == "fp32":
+        return (
+            "train.py takes batch size and precision from a file of configs/ in its own repository: of synthetic data "
+            "there is speed.py alone, with 256 images per device and fp16 on."
+        )
+    return None
+
+
+def _oneflow(name: str, model: str, checkout: str, dialect: str, command, **more) -> Recipe:
+    era = {"requirements": PINS_2022, "python": "3.8"} if "2020" not in checkout and "gpt" not in checkout else {}
+    return Recipe(
+        **{
+            "name": name,
+            "model": model,
+            "checkout": checkout,
+            "dialect": dialect,
+            "command": command,
+            "options": {},
+            "xla": "",
+            "needs_gpu": NEEDS_GPU,
+            "import_name": "oneflow",
+            "package": "oneflow",
+            **era,
+            **more,
+        }
+    )
+
+
+ADAPTER = Adapter(
+    name="oneflow",
+    title="OneFlow",
+    recipes=(
+        _oneflow(
+            "benchmark-resnet50-2020",
+            "resnet50_v1.5",
+            "oneflow-benchmark-2020",
+            "oneflow_cnn",
+            _benchmark_resnet50,
+            options={"data": ("synthetic", "ofrecord")},
+            amp="graph rewrite, static loss scale",
+            xla="XLA",
+            step_bound="examples",
+            outside="no validation data is given; a snapshot behind the last step",
+        ),
+        _oneflow(
+            "benchmark-bert-base-2020",
+            "bert_base",
+            "oneflow-benchmark-2020",
+            "oneflow_bert",
+            _benchmark_bert,
+            unit="sequences/s",
+            amp="graph rewrite, dynamic loss scale",
+            xla="XLA",
+            outside="no snapshot before step 1000000",
+        ),
+        _oneflow(
+            "models-resnet50",
+            "resnet50_v1.5",
+            "oneflow-models",
+            "oneflow_models",
+            _models_resnet50,
+            options={"data": ("synthetic", "ofrecord"), "mode": ("graph", "ddp")},
+            amp="graph AMP, dynamic loss scale",
+            printed_by="every_rank",
+            outside="--skip-eval; one epoch, saved at its end",
+        ),
+        _oneflow(
+            "gpt2",
+            "gpt2_345m",
+            "oneflow-benchmark-gpt",
+            "oneflow_gpt",
+            _gpt,
+            unit="sequences/s",
+            unsupported=_layout_refused,
+            options=LAYOUT,
+            amp="graph AMP, dynamic loss scale",
+            batch_scope="global",
+            outside="no snapshot before step 1000000",
+        ),
+        _oneflow(
+            "libai-gpt2",
+            "gpt2_345m",
+            "libai",
+            "libai",
+            _libai_gpt,
+            unit="sequences/s",
+            unsupported=_layout_refused,
+            options=LAYOUT,
+            amp="graph AMP, dynamic loss scale",
+            batch_scope="global",
+            outside="train.evaluation.enabled=False; no checkpoint before step 1000000",
+        ),
+        _oneflow(
+            "wide-deep",
+            "wide_and_deep",
+            "oneflow-models",
+            "oneflow_wdl",
+            _wide_deep,
+            unit="samples/s",
+            amp="",
+            batch_scope="global",
+            outside="--eval_interval 0",
+        ),
+        _oneflow(
+            "wide-deep-2020",
+            "wide_and_deep",
+            "oneflow-benchmark-2020",
+            "oneflow_wdl",
+            _wide_deep_2020,
+            unit="samples/s",
+            amp="",
+            batch_scope="global",
+            outside="no evaluation before step 1000000",
+        ),
+        _oneflow(
+            "face-r100",
+            "face_r100",
+            "oneflow-face",
+            "insightface_torch",
+            _face,
+            unsupported=_face_unsupported,
+            amp="graph AMP, dynamic loss scale",
+            step_bound="none",
+            outside="the run is ended within its first epoch",
+        ),
+    ),
+)

@@ -1,0 +1,208 @@
+"""PaddlePaddle's official scripts: PaddleCV and BERT of 2020 (Paddle 1.8), PaddleClas and PaddleNLP (Paddle 2, 3)."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+SEQUENCE = 128  # tokens; the BERT script of 2020 counts its batch in them
+IMAGES = 1_281_167
+
+
+def _paddlecv(case: Case) -> Command:
+    """`--batch_size` is the node's. Without GPUs it is one process."""
+    gpu = case.device == "gpu"
+    amp = (
+        "--use_fp16=True",
+        "--use_dynamic_loss_scaling=true",
+        "--scale_loss=128.0",
+        "--data_format=NHWC",
+        "--fuse_elewise_add_act_ops=true",
+        "--fuse_bn_act_ops=true",
+    )
+    return Command(
+        argv=(
+            *(launchers.paddle_launch_2020(case) if gpu else ("{python}",)),
+            *("{checkout}/PaddleCV/image_classification/train.py", "--model=ResNet50", f"--use_gpu={gpu}"),
+            *(f"--batch_size={case.batch_per_device * case.devices_per_node}", "--data_dir={data}/imagenet-lists"),
+            *(f"--max_iter={case.protocol.total_steps + 1}", "--print_step=1", "--save_step=100000"),
+            *("--validate=False", f"--total_images={IMAGES}", "--model_save_dir={scratch}/output"),
+            *("--lr_strategy=piecewise_decay", "--lr=0.1", "--num_epochs=90"),
+            *(amp if case.precision == "amp" else ()),
+        ),
+        environment={"CPU_NUM": "1"} if not gpu else {"FLAGS_fraction_of_gpu_memory_to_use": "0.98"},
+    )
+
+
+def _paddlecv_unsupported(case: Case) -> str | None:
+    if case.device == "cpu" and case.total_devices > 1:
+        return "Paddle 1.8's launcher starts one process per GPU; on CPUs the script trains in one process."
+    return None
+
+
+def _paddleclas(case: Case) -> Command:
+    lists = "{data}/imagenet-lists"
+    amp = ("-o", "AMP.use_amp=True", "-o", "AMP.level=O1") if case.precision == "amp" else ()
+    overrides = (
+        *(f"Global.device={case.device}", "Global.print_batch_step=1", "Global.eval_during_train=False"),
+        *(
+            "Global.save_interval=1000",
+            "Global.epochs=90",
+            "Global.output_dir={scratch}/output",
+            "Arch.pretrained=False",
+        ),
+        *(
+            f"DataLoader.Train.sampler.batch_size={case.batch_per_device}",
+            f"DataLoader.Train.dataset.image_root={lists}",
+        ),
+        f"DataLoader.Train.dataset.cls_label_path={lists}/train_list.txt",
+        f"DataLoader.Train.loader.num_workers={case.option('loader_workers', '4' if case.device == 'gpu' else '1')}",
+    )
+    return Command(
+        argv=(
+            *(launchers.paddle_launch(case) if case.total_devices > 1 else ("{python}",)),
+            *("{checkout}/tools/train.py", "-c", "{checkout}/ppcls/configs/ImageNet/ResNet/ResNet50.yaml"),
+            *(word for override in overrides for word in ("-o", override)),
+            *(("-o", "Global.to_static=True") if case.xla else ()),
+            *amp,
+        )
+    )
+
+
+def _bert_2020(case: Case) -> Command:
+    """One process a node drives all of its GPUs; `--batch_size` counts the tokens of one GPU."""
+    bert = "{checkout}/PaddleNLP/pretrain_language_models/BERT"
+    return Command(
+        argv=(
+            *("{python}", f"{bert}/train.py", f"--is_distributed={str(case.nodes > 1).lower()}"),
+            *(f"--use_cuda={str(case.device == 'gpu').lower()}", f"--batch_size={case.batch_per_device * SEQUENCE}"),
+            *("--in_tokens=true", f"--max_seq_len={SEQUENCE}", f"--num_train_steps={case.protocol.total_steps}"),
+            *("--skip_steps=1", "--save_steps=1000000", "--validation_steps=1000000", "--generate_neg_sample=true"),
+            *(f"--bert_config_path={bert}/data/demo_config/bert_config.json", "--learning_rate=1e-4"),
+            *(f"--vocab_path={bert}/data/demo_config/vocab.txt", "--data_dir={data}/bert-paddle/train"),
+            *("--validation_set_dir={data}/bert-paddle/validation", "--checkpoints={scratch}/checkpoints"),
+            *(("--use_fp16=true",) if case.precision == "amp" else ()),
+        ),
+        environment={"worker_endpoints": "{hosts_ports}", "current_endpoint": "{host}:{master_port}"},
+    )
+
+
+def _bert_2020_unsupported(case: Case) -> str | None:
+    if case.device == "cpu" and case.devices_per_node > 1:
+        return "On CPUs the script trains in one process a node, with CPU_NUM threads; ask for 1 device per node."
+    return None
+
+
+def _paddlenlp(case: Case) -> Command:
+    return Command(
+        argv=(
+            *launchers.paddle_launch(case),
+            *("{checkout}/examples/language_model/bert/run_pretrain.py", "--model_type", "bert"),
+            *("--model_name_or_path", "bert-base-uncased", "--max_predictions_per_seq", "20"),
+            *("--batch_size", str(case.batch_per_device), "--learning_rate", "1e-4", "--weight_decay", "1e-2"),
+            *("--input_dir", "{data}/bert-hdf5", "--output_dir", "{scratch}/out", "--logging_steps", "1"),
+            *("--save_steps", "1000000", "--max_steps", str(case.protocol.total_steps), "--device", case.device),
+            *(("--use_amp", "true") if case.precision == "amp" else ()),
+        )
+    )
+
+
+ADAPTER = Adapter(
+    name="paddlepaddle",
+    title="PaddlePaddle",
+    recipes=(
+        Recipe(
+            name="paddlecv-resnet50-2020",
+            model="resnet50_v1.5",
+            checkout="paddle-models-2020",
+            dialect="paddlecv",
+            command=_paddlecv,
+            unsupported=_paddlecv_unsupported,
+            options={},
+            amp="static graph decorate, dynamic loss scale",
+            xla="",
+            batch_scope="node",
+            outside="--validate=False, and --max_iter returns before anything is saved",
+            python="3.8",
+            requirements=(
+                "paddlepaddle==1.8.5",
+                "numpy==1.23.5",
+                "protobuf==3.20.3",
+                "opencv-python-headless==4.10.0.84",
+            ),
+            requirements_gpu=(
+                "paddlepaddle-gpu==1.8.5",
+                "numpy==1.23.5",
+                "protobuf==3.20.3",
+                "opencv-python-headless==4.10.0.84",
+            ),
+            import_name="paddle",
+            package="paddlepaddle",
+        ),
+        Recipe(
+            name="paddleclas-resnet50",
+            model="resnet50_v1.5",
+            checkout="paddleclas",
+            dialect="paddleclas",
+            command=_paddleclas,
+            options={"loader_workers": ()},
+            amp="AMP O1, dynamic loss scale",
+            xla="to_static (CINN where it is built in)",
+            step_bound="none",
+            outside="eval_during_train=False; the run is ended within its first epoch",
+            requirements=(
+                "paddlepaddle==3.3.1",
+                "opencv-python-headless==4.10.0.84",
+                "pillow==11.1.0",
+                "visualdl==2.5.3",
+                "PyYAML==6.0.2",
+                "scikit-learn==1.6.1",
+                "tqdm==4.67.1",
+                "faiss-cpu==1.9.0.post1",
+                "setuptools==75.8.0",
+                "gast==0.3.3",
+                "prettytable==3.12.0",
+                "easydict==1.13",
+                "ujson==5.10.0",
+            ),
+            import_name="paddle",
+            package="paddlepaddle",
+            image="nvcr.io/nvidia/paddlepaddle:24.12-py3",
+        ),
+        Recipe(
+            name="models-bert-base-2020",
+            model="bert_base",
+            unit="sequences/s",
+            checkout="paddle-models-2020",
+            dialect="paddle_bert",
+            command=_bert_2020,
+            unsupported=_bert_2020_unsupported,
+            options={},
+            amp="static graph decorate, dynamic loss scale",
+            xla="",
+            batch_scope="tokens",
+            outside="neither validation nor checkpoint before step 1000000",
+            python="3.8",
+            requirements=("paddlepaddle==1.8.5", "numpy==1.23.5", "protobuf==3.20.3"),
+            requirements_gpu=("paddlepaddle-gpu==1.8.5", "numpy==1.23.5", "protobuf==3.20.3"),
+            import_name="paddle",
+            package="paddlepaddle",
+        ),
+        Recipe(
+            name="paddlenlp-bert-base",
+            model="bert_base",
+            unit="sequences/s",
+            checkout="paddlenlp",
+            dialect="paddlenlp",
+            command=_paddlenlp,
+            options={},
+            amp="AMP O1, dynamic loss scale",
+            xla="",
+            outside="no checkpoint before step 1000000; it evaluates nothing",
+            requirements=("paddlepaddle==2.6.2", "paddlenlp==2.8.1", "h5py==3.12.1"),
+            python="3.10",
+            import_name="paddlenlp",
+            package="paddlepaddle",
+            image="nvcr.io/nvidia/paddlepaddle:24.12-py3",
+        ),
+    ),
+)

@@ -1,0 +1,266 @@
+"""PyTorch's official scripts: pytorch/examples (two eras), torchvision, Hugging Face, torchtitan, HAL's Apex script."""
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+TORCH = ("torch==2.13.0", "torchvision==0.28.0")
+WORKERS = {"loader_workers": ()}  # per device; DLPerf's figures differ 2.4 times between 1 and 6 of them
+
+
+def _workers(case: Case, default: int = 4) -> int:
+    return int(case.option("loader_workers", str(default)))
+
+
+def _examples(data: str):
+    """On GPUs the script forks one process per device and `-b` counts the node's; on CPUs torchrun starts them
+    and `-b` counts the process's."""
+
+    def command(case: Case) -> Command:
+        gpu = case.device == "gpu"
+        forked = (
+            "--multiprocessing-distributed",
+            "--dist-backend",
+            "nccl",
+            "--world-size",
+            str(case.nodes),
+            "--rank",
+            "{node_rank}",
+            "--dist-url",
+            "tcp://{master_addr}:{master_port}",
+        )
+        started = ("--dist-url", "env://", "--dist-backend", "gloo") if case.total_devices > 1 else ()
+        share = case.devices_per_node if gpu else 1
+        return Command(
+            argv=(
+                *(launchers.torchrun(case) if not gpu and case.total_devices > 1 else ("{python}",)),
+                *("{checkout}/imagenet/main.py", "--arch", "resnet50"),
+                *("-b", str(case.batch_per_device * share), "-j", str(_workers(case, 4 if gpu else 1) * share)),
+                *("--epochs", "90", "-p", "1", *(forked if gpu else started)),
+                *(("--no-accel",) if not gpu else ()),
+                *(("--dummy",) if _data(case, data) == "synthetic" else ("{data}/imagenet",)),
+            )
+        )
+
+    return command
+
+
+def _data(case: Case, default: str) -> str:
+    return case.option("data", default)
+
+
+def _examples_2020_unsupported(case: Case) -> str | None:
+    if case.device == "cpu" and case.total_devices > 1:
+        return "At this commit the script starts as many processes as there are GPUs: on a CPU machine none at all."
+    return None
+
+
+def _examples_2020(case: Case) -> Command:
+    command = _examples("imagenet")(case)
+    return Command(argv=tuple(token for token in command.argv if token != "--no-accel"))
+
+
+def _torchvision(case: Case) -> Command:
+    return Command(
+        argv=(
+            *(launchers.torchrun(case) if case.total_devices > 1 else ("{python}",)),
+            *("{checkout}/references/classification/train.py", "--model", "resnet50"),
+            *("--data-path", "{data}/imagenet", "-b", str(case.batch_per_device), "--epochs", "90"),
+            *("--print-freq", "1", "-j", str(_workers(case)), "--output-dir", "{scratch}"),
+            *("--device", "cuda" if case.device == "gpu" else "cpu", *(("--amp",) if case.precision == "amp" else ())),
+        )
+    )
+
+
+def _run_mlm(case: Case) -> Command:
+    precision = ("--fp16",) if case.device == "gpu" else ("--bf16",)
+    return Command(
+        argv=(
+            *launchers.torchrun(case),
+            *("{checkout}/examples/pytorch/language-modeling/run_mlm.py", "--model_type", "bert"),
+            *("--tokenizer_name", "{data}/bert-base-uncased", "--train_file", "{data}/wikitext/train.txt"),
+            *("--do_train", "--max_seq_length", "128", "--pad_to_max_length"),
+            *("--per_device_train_batch_size", str(case.batch_per_device)),
+            *("--max_steps", str(case.protocol.total_steps), "--logging_steps", "1", "--save_strategy", "no"),
+            *("--output_dir", "{scratch}/out", "--report_to", "none"),
+            *(precision if case.precision == "amp" else ()),
+        )
+    )
+
+
+def _torchtitan(case: Case) -> Command:
+    """A sequence is 8192 tokens; the flag counts the tokens of a rank."""
+    return Command(
+        argv=(
+            *launchers.torchrun(case),
+            *("-m", "torchtitan.train", "--module", "llama3", "--config", "llama3_8b"),
+            *("--training.steps", str(case.protocol.total_steps), "--metrics.log_freq", "1"),
+            *("--training.num_tokens_per_microbatch_per_dp_rank", str(case.batch_per_device * 8192)),
+            *(("--compile.enable",) if case.xla else ()),
+        ),
+        environment={"PYTHONPATH": "{checkout}"},
+    )
+
+
+def _torchtitan_022(case: Case) -> Command:
+    config = "{checkout}/torchtitan/models/llama3/train_configs/llama3_8b.toml"
+    return Command(
+        argv=(
+            *launchers.torchrun(case),
+            *("-m", "torchtitan.train", "--job.config_file", config),
+            *("--training.steps", str(case.protocol.total_steps), "--metrics.log_freq", "1"),
+            *("--training.local_batch_size", str(case.batch_per_device), "--training.seq_len", "8192"),
+            *(("--compile.enable",) if case.xla else ()),
+        ),
+        environment={"PYTHONPATH": "{checkout}"},
+    )
+
+
+def _hal(case: Case) -> Command:
+    """It takes the device from `--local_rank`, which torchrun no longer passes: the old launcher has to."""
+    return Command(
+        argv=(
+            *launchers.torch_launch(case),
+            *("{checkout}/imagenet_ddp_apex.py", "--arch", "resnet50", "-b", str(case.batch_per_device)),
+            *("--workers", str(_workers(case, 5)), "--opt-level", "O2" if case.precision == "amp" else "O0"),
+            *("-p", "10", "--epochs", "90", "{data}/imagenet"),
+        )
+    )
+
+
+ADAPTER = Adapter(
+    name="pytorch",
+    title="PyTorch",
+    recipes=(
+        Recipe(
+            name="examples-imagenet",
+            model="resnet50_v1.5",
+            checkout="pytorch-examples",
+            dialect="pytorch_examples",
+            command=_examples("synthetic"),
+            options={"data": ("synthetic", "imagenet"), **WORKERS},
+            amp="",
+            xla="",
+            batch_scope="node",
+            step_bound="none",
+            printed_by="every_rank",
+            outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
+            requirements=TORCH,
+            import_name="torch",
+            package="torch",
+            image="nvcr.io/nvidia/pytorch:26.06-py3",
+        ),
+        Recipe(
+            name="examples-imagenet-2020",
+            model="resnet50_v1.5",
+            checkout="pytorch-examples-2020",
+            dialect="pytorch_examples",
+            command=_examples_2020,
+            unsupported=_examples_2020_unsupported,
+            options={"data": ("imagenet",), **WORKERS},
+            amp="",
+            xla="",
+            batch_scope="node",
+            step_bound="none",
+            printed_by="every_rank",
+            outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
+            python="3.8",
+            requirements=("torch==1.6.0", "torchvision==0.7.0", "numpy==1.23.5"),
+            import_name="torch",
+            package="torch",
+            image="nvcr.io/nvidia/pytorch:20.03-py3",
+        ),
+        Recipe(
+            name="torchvision-resnet50",
+            model="resnet50_v1.5",
+            checkout="torchvision",
+            dialect="torchvision_references",
+            command=_torchvision,
+            options=WORKERS,
+            amp="native autocast, dynamic loss scale",
+            xla="",
+            step_bound="none",
+            outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
+            requirements=TORCH,
+            import_name="torch",
+            package="torch",
+            image="nvcr.io/nvidia/pytorch:26.06-py3",
+        ),
+        Recipe(
+            name="huggingface-mlm",
+            model="bert_base_mlm",  # no next-sentence task: not the same work as the other BERT recipes
+            unit="sequences/s",
+            checkout="transformers",
+            dialect="hf_trainer",
+            command=_run_mlm,
+            options={},
+            amp="native autocast, dynamic loss scale",
+            xla="",
+            outside="it saves and evaluates nothing",
+            requirements=(
+                "torch==2.13.0",
+                "transformers==4.57.1",
+                "datasets==4.0.0",
+                "evaluate==0.4.6",
+                "accelerate==1.12.0",
+            ),
+            import_name="transformers",
+            package="transformers",
+            image="nvcr.io/nvidia/pytorch:26.06-py3",
+        ),
+        Recipe(
+            name="torchtitan-llama3-8b",
+            model="llama3_8b",
+            unit="tokens/s",
+            checkout="torchtitan",
+            dialect="torchtitan",
+            command=_torchtitan,
+            options={},
+            amp="",
+            xla="torch.compile",
+            needs_gpu="torchtitan places its model on CUDA devices.",
+            batch_scope="tokens",
+            outside="validation and checkpoints are off unless enabled",
+            requirements=("torch==2.13.0",),
+            import_name="torch",
+            package="torch",
+            image="nvcr.io/nvidia/pytorch:26.06-py3",
+        ),
+        Recipe(
+            name="torchtitan-llama3-8b-0.2.2",
+            model="llama3_8b",
+            unit="tokens/s",
+            checkout="torchtitan-0.2.2",
+            dialect="torchtitan",
+            command=_torchtitan_022,
+            options={},
+            amp="",
+            xla="torch.compile",
+            needs_gpu="torchtitan places its model on CUDA devices.",
+            outside="validation and checkpoints are off unless enabled",
+            requirements=("torch==2.13.0",),
+            import_name="torch",
+            package="torch",
+            image="nvcr.io/nvidia/pytorch:26.06-py3",
+        ),
+        Recipe(
+            name="hal-resnet50",
+            model="resnet50_v1.5",
+            checkout="distributed-pytorch",
+            dialect="hal_imagenet",
+            command=_hal,
+            options=WORKERS,
+            amp="Apex O2, dynamic loss scale",
+            xla="",
+            needs_gpu="imagenet_ddp_apex.py starts no process on a machine without GPUs, and ends with status 0.",
+            step_bound="none",
+            printed_by="every_node",
+            outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
+            requirements=("torch==1.6.0", "torchvision==0.7.0"),
+            python="3.8",
+            import_name="apex",
+            package="torch",
+            image="nvcr.io/nvidia/pytorch:20.03-py3",
+        ),
+    ),
+)

@@ -1,0 +1,310 @@
+"""TensorFlow's official scripts: tensorflow/models (2020, 2022 by pip, 2023), its BERT, and tf_cnn_benchmarks."""
+
+import json
+
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+
+ONE_CPU = "On CPUs the script trains in one process a node, with all cores; ask for 1 device per node."
+
+
+def _only_one_cpu(case: Case) -> str | None:
+    """Its strategies over several nodes want NCCL."""
+    return ONE_CPU if case.device == "cpu" and case.total_devices > 1 else None
+
+
+def _interval(case: Case) -> int:
+    """Steps between two lines: ten, or what divides the window."""
+    whole = (case.protocol.warmup_steps, case.protocol.measured_steps)
+    return next(size for size in (10, 5, 4, 3, 2, 1) if all(steps % size == 0 for steps in whole))
+
+
+def _gpus(case: Case) -> int:
+    return case.devices_per_node if case.device == "gpu" else 0
+
+
+def _strategy(case: Case) -> str:
+    if case.nodes > 1:
+        return "multi_worker_mirrored"
+    return "mirrored" if case.devices_per_node > 1 else "off" if case.device == "cpu" else "one_device"
+
+
+def _runtime(case: Case) -> dict:
+    """Every node runs the same command with its own task index; all wait until their peers are up."""
+    among = {"worker_hosts": "{hosts_ports}", "task_index": "{node_rank}", "all_reduce_alg": "nccl"}
+    return {
+        "num_gpus": _gpus(case),
+        "distribution_strategy": _strategy(case),
+        "enable_xla": case.xla,
+        **(among if case.nodes > 1 else {}),
+    }
+
+
+def _classifier_trainer(case: Case) -> Command:
+    kind = "float16" if case.precision == "amp" else "float32"
+    builder = case.option("data", "synthetic")
+    data = {"builder": builder, "batch_size": case.batch_per_device, "use_per_replica_batch_size": True, "dtype": kind}
+    overrides = {
+        "runtime": _runtime(case),
+        "train": {"epochs": 1, "steps": case.protocol.total_steps, "resume_checkpoint": False},
+        "train_dataset": data,
+        "validation_dataset": data,
+        "evaluation": {"skip_eval": True},
+    }
+    return Command(
+        argv=(
+            *("{python}", "{checkout}/official/vision/image_classification/classifier_trainer.py"),
+            *("--mode=train_and_eval", "--model_type=resnet", "--dataset=imagenet", "--model_dir={scratch}/model"),
+            "--config_file={checkout}/official/vision/image_classification/configs/examples/resnet/imagenet/gpu.yaml",
+            *(f"--params_override={json.dumps(overrides)}", f"--log_steps={_interval(case)}"),
+            *(("--data_dir={data}/imagenet-tfrecord",) if builder == "records" else ()),
+        ),
+        environment={"PYTHONPATH": "{checkout}"},
+    )
+
+
+def _legacy(case: Case) -> Command:
+    """It lies in the package tf-models-official, so no repository has to be fetched; the batch is the whole job's."""
+    synthetic = case.option("data", "synthetic") == "synthetic"
+    among = ("--worker_hosts={hosts_ports}", "--task_index={node_rank}", "--all_reduce_alg=nccl")
+    return Command(
+        argv=(
+            *("{python}", "-m", "official.legacy.image_classification.resnet.resnet_ctl_imagenet_main"),
+            *(f"--batch_size={case.global_batch}", f"--train_steps={case.protocol.total_steps}"),
+            *(f"--steps_per_loop={_interval(case)}", f"--log_steps={_interval(case)}", "--skip_eval"),
+            *(f"--num_gpus={_gpus(case)}", f"--distribution_strategy={_strategy(case)}"),
+            *("--model_dir={scratch}/model", "--enable_eager=true", "--noenable_checkpoint_and_export"),
+            *(("--use_synthetic_data=true",) if synthetic else ("--data_dir={data}/imagenet-tfrecord",)),
+            *(("--dtype=fp16",) if case.precision == "amp" else ()),
+            *(("--enable_xla=true",) if case.xla else ()),
+            *(among if case.nodes > 1 else ()),
+        )
+    )
+
+
+def _vision_train(case: Case) -> Command:
+    interval = _interval(case)
+    overrides = {
+        "runtime": {**_runtime(case), "mixed_precision_dtype": "float16" if case.precision == "amp" else "float32"},
+        "task": {
+            "train_data": {"global_batch_size": case.global_batch, "input_path": "{data}/imagenet-tfrecord/train*"}
+        },
+        "trainer": {
+            "train_steps": case.protocol.total_steps,
+            "steps_per_loop": interval,
+            "summary_interval": interval,
+            "checkpoint_interval": 1_000_000,
+        },
+    }
+    return Command(
+        argv=(
+            *("{python}", "-m", "official.vision.train", "--experiment=resnet_imagenet", "--mode=train"),
+            "--config_file={checkout}/official/vision/configs/experiments/image_classification/"
+            "imagenet_resnet50_gpu.yaml",
+            *("--model_dir={scratch}/model", f"--params_override={json.dumps(overrides)}"),
+        ),
+        environment={"PYTHONPATH": "{checkout}"},
+    )
+
+
+def _bert_2020(case: Case) -> Command:
+    return Command(
+        argv=(
+            *("{python}", "{checkout}/official/nlp/bert/run_pretraining.py", "--input_files={data}/bert-tfrecord/*"),
+            *("--model_dir={scratch}/model", "--bert_config_file={data}/bert-base-uncased/bert_config.json"),
+            *("--max_seq_length=128", "--max_predictions_per_seq=20", f"--train_batch_size={case.global_batch}"),
+            *(f"--num_steps_per_epoch={case.protocol.total_steps}", "--num_train_epochs=1", "--steps_per_loop=1"),
+            *("--warmup_steps=10", "--learning_rate=1e-4", f"--num_gpus={_gpus(case)}"),
+            f"--distribution_strategy={_strategy(case)}",
+            *(("--dtype=fp16",) if case.precision == "amp" else ()),
+        ),
+        environment={"PYTHONPATH": "{checkout}"},
+    )
+
+
+def _bert_2020_unsupported(case: Case) -> str | None:
+    if case.nodes > 1:
+        return (
+            "At this commit --worker_hosts and --task_index have no effect on run_pretraining.py (DLPerf patches it)."
+        )
+    return _only_one_cpu(case)
+
+
+def _tf_cnn(case: Case) -> Command:
+    """Several nodes go through Horovod, where every worker has one device and prints its own share."""
+    horovod = case.nodes > 1
+    one_node = ("--variable_update=replicated", "--all_reduce_spec=nccl") if case.device == "gpu" else ()
+    return Command(
+        argv=(
+            *(launchers.horovodrun(case) if horovod else ()),
+            *("{python}", "{checkout}/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py", "--model=resnet50_v1.5"),
+            *(f"--batch_size={case.batch_per_device}", f"--num_gpus={1 if horovod else case.devices_per_node}"),
+            *(f"--num_warmup_batches={case.protocol.warmup_steps}", f"--num_batches={case.protocol.measured_steps}"),
+            *("--display_every=1", *(("--variable_update=horovod",) if horovod else one_node)),
+            *(("--device=cpu", "--data_format=NHWC") if case.device == "cpu" else ()),
+            *(
+                ("--data_name=imagenet", "--data_dir={data}/imagenet-tfrecord")
+                if case.option("data") == "records"
+                else ()
+            ),
+            *(("--use_fp16",) if case.precision == "amp" else ()),
+            *(("--xla_compile",) if case.xla else ()),
+        )
+    )
+
+
+MODELS = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
+ADAPTER = Adapter(
+    name="tensorflow",
+    title="TensorFlow",
+    recipes=(
+        Recipe(
+            name="models-resnet50-2020",
+            model="resnet50_v1.5",
+            checkout="tensorflow-models-2020",
+            dialect="tf_time_history",
+            command=_classifier_trainer,
+            unsupported=_only_one_cpu,
+            options={"data": ("synthetic", "records")},
+            amp="Keras mixed_float16, dynamic loss scale",
+            xla="XLA",
+            printed_by="every_node",
+            outside="evaluation.skip_eval; one epoch, one checkpoint at its end",
+            python="3.8",
+            requirements=(
+                "tensorflow-cpu==2.3.0",
+                "tensorflow-datasets==3.0.0",
+                "numpy==1.18.5",
+                "protobuf==3.19.6",
+                "tensorflow-model-optimization==0.5.0",
+                "gin-config==0.4.0",
+                "PyYAML==5.4.1",
+            ),
+            requirements_gpu=(
+                "tensorflow==2.3.0",
+                "tensorflow-datasets==3.0.0",
+                "numpy==1.18.5",
+                "protobuf==3.19.6",
+                "tensorflow-model-optimization==0.5.0",
+                "gin-config==0.4.0",
+                "PyYAML==5.4.1",
+            ),
+            import_name="tensorflow",
+            package="tensorflow-cpu",
+        ),
+        Recipe(
+            name="models-resnet50-legacy",
+            model="resnet50_v1.5",
+            source="https://pypi.org/project/tf-models-official/2.10.1",
+            dialect="tf_time_history",
+            command=_legacy,
+            unsupported=_only_one_cpu,
+            options={"data": ("synthetic", "records")},
+            amp="Keras mixed_float16, dynamic loss scale",
+            xla="XLA",
+            batch_scope="global",
+            printed_by="every_node",
+            outside="--skip_eval --noenable_checkpoint_and_export",
+            python="3.8",
+            requirements=("tf-models-official==2.10.1", "tensorflow==2.10.1", "protobuf==3.19.6", "numpy==1.23.5"),
+            import_name="official.legacy.image_classification.resnet.resnet_ctl_imagenet_main",
+            package="tensorflow",
+        ),
+        Recipe(
+            name="models-resnet50",
+            model="resnet50_v1.5",
+            checkout="tensorflow-models",
+            dialect="tf_orbit",
+            command=_vision_train,
+            unsupported=_only_one_cpu,
+            options={},
+            amp="Keras mixed_float16, dynamic loss scale",
+            xla="XLA",
+            batch_scope="global",
+            printed_by="every_node",
+            outside="--mode=train, no checkpoint before step 1000000",
+            requirements=("tensorflow==2.15.1", "tf-models-official==2.15.0"),
+            import_name="official.vision",
+            package="tensorflow",
+            image=MODELS,
+        ),
+        Recipe(
+            name="models-bert-base-2020",
+            model="bert_base",
+            unit="sequences/s",
+            checkout="tensorflow-models-2020",
+            dialect="tf2_bert",
+            command=_bert_2020,
+            unsupported=_bert_2020_unsupported,
+            options={},
+            amp="Keras mixed_float16, dynamic loss scale",
+            xla="",
+            batch_scope="global",
+            outside="one epoch; a checkpoint at its end",
+            python="3.8",
+            requirements=(
+                "tensorflow-cpu==2.3.0",
+                "tensorflow-datasets==3.0.0",
+                "numpy==1.18.5",
+                "protobuf==3.19.6",
+                "tensorflow-hub==0.9.0",
+                "sentencepiece==0.1.99",
+                "gin-config==0.4.0",
+                "PyYAML==5.4.1",
+            ),
+            requirements_gpu=(
+                "tensorflow==2.3.0",
+                "tensorflow-datasets==3.0.0",
+                "numpy==1.18.5",
+                "protobuf==3.19.6",
+                "tensorflow-hub==0.9.0",
+                "sentencepiece==0.1.99",
+                "gin-config==0.4.0",
+                "PyYAML==5.4.1",
+            ),
+            import_name="tensorflow",
+            package="tensorflow-cpu",
+        ),
+        Recipe(
+            name="tf-cnn-resnet50",
+            model="resnet50_v1.5",
+            checkout="tensorflow-benchmarks",
+            dialect="tf_cnn_benchmarks",
+            command=_tf_cnn,
+            spawn="once",
+            unsupported=_only_one_cpu,
+            options={"data": ("synthetic", "records")},
+            amp="all of it cast to float16, static loss scale",
+            xla="XLA",
+            printed_by="every_rank",
+            outside="it neither evaluates nor saves",
+            # 2.10 lacks variable_v1 and 2.16 has Keras 3, in which its RNN cells are gone.
+            requirements=("tensorflow-cpu==2.15.1",),
+            requirements_gpu=("tensorflow[and-cuda]==2.15.1",),
+            import_name="tensorflow",
+            package="tensorflow-cpu",
+            image="nvcr.io/nvidia/tensorflow:23.03-tf1-py3",
+        ),
+        Recipe(
+            name="tf-cnn-resnet50-tf1",
+            model="resnet50_v1.5",
+            checkout="tensorflow-benchmarks-tf1",
+            dialect="tf_cnn_benchmarks",
+            command=_tf_cnn,
+            spawn="once",
+            unsupported=_only_one_cpu,
+            options={"data": ("synthetic", "records")},
+            amp="all of it cast to float16, static loss scale",
+            xla="XLA",
+            printed_by="every_rank",
+            outside="it neither evaluates nor saves",
+            python="3.7",
+            requirements=("tensorflow-cpu==1.15.0", "protobuf==3.19.6", "numpy==1.18.5"),
+            requirements_gpu=("tensorflow-gpu==1.15.0", "protobuf==3.19.6", "numpy==1.18.5"),
+            import_name="tensorflow",
+            package="tensorflow-cpu",
+            image="nvcr.io/nvidia/tensorflow:20.03-tf1-py3",
+        ),
+    ),
+)

@@ -1,0 +1,191 @@
+"""Every official recipe: what it runs at each scale and on each of its axes, held against files by eye and by diff.
+
+`EVALSUITE_GOLDEN=write pytest tests/unit/test_recipes.py` writes the files anew; read the diff before you commit it.
+"""
+
+import os
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evalsuite import adapter, checkouts
+from evalsuite.model import Case, Protocol
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "recipes"
+SCALES = ((1, 1), (1, 8), (2, 8), (4, 8))
+WRITTEN_INTO_THE_SCRIPT = {"face-r100": 256, "arcface-torch": 512, "hugectr/wide-deep": 2048}
+PLACEHOLDERS = {
+    *("{python}", "{bin}", "{workloads}", "{checkout}", "{scratch}", "{data}", "{node_rank}", "{nodes}"),
+    *("{processes_per_node}", "{master_addr}", "{master_port}", "{threads}", "{host}", "{hosts}", "{hosts_slots}"),
+    "{hosts_ports}",
+}
+ADAPTERS = adapter.discover()
+OFFICIAL = [(name, recipe) for name, each in ADAPTERS.items() for recipe in each.recipes if recipe.kind == "official"]
+IDS = [f"{name}.{recipe.name}" for name, recipe in OFFICIAL]
+
+
+def base(framework, recipe) -> Case:
+    batch = WRITTEN_INTO_THE_SCRIPT.get(recipe.name) or WRITTEN_INTO_THE_SCRIPT.get(f"{framework}/{recipe.name}", 64)
+    return Case(framework=framework, recipe=recipe.name, model=recipe.model, batch_per_device=batch, device="gpu")
+
+
+def points(framework, recipe):
+    """(words, case): every scale plain, and at 1x8 and 2x8 with each other value of each axis."""
+    for nodes, devices in SCALES:
+        yield f"{nodes}x{devices}", base(framework, recipe).at_scale(nodes, devices)
+    changes = [("amp", {"precision": "amp"}), ("xla", {"xla": True})]
+    for name, values in sorted((recipe.options or {}).items()):
+        changes += [(f"{name}={value}", {"options": ((name, value),)}) for value in values[1:] or ("2",)]
+    if not recipe.needs_gpu:
+        changes.append(("cpu", {"device": "cpu"}))
+    for words, change in changes:
+        for scale in ((1, 1), (1, 8), (2, 8)) if words == "cpu" else ((1, 8), (2, 8)):
+            yield f"{scale[0]}x{scale[1]} {words}", replace(base(framework, recipe).at_scale(*scale), **change)
+
+
+def shown(recipe, case) -> str:
+    """The command as a shell would take it, an argument and its value on one line."""
+    reason = recipe.refusal(case)
+    if reason:
+        return f"skip: {reason}"
+    command = recipe.command(case)
+    words = shlex.join(command.argv)
+    variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(command.environment.items()))
+    files = "".join(f"\n# file {name}: {text.strip()}" for name, text in sorted(command.files.items()))
+    return f"{variables} {words}".strip() + files
+
+
+def page(framework, recipe) -> str:
+    head = f"{framework} {recipe.name}: {recipe.model} in {recipe.unit}, started {recipe.spawn}\n"
+    return head + "".join(f"\n== {words}\n{shown(recipe, case)}\n" for words, case in points(framework, recipe))
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_the_commands_of_a_recipe_are_those_that_were_read_and_found_right(framework, recipe):
+    file = GOLDEN / f"{framework}.{recipe.name}.txt"
+    if os.environ.get("EVALSUITE_GOLDEN") == "write":
+        GOLDEN.mkdir(parents=True, exist_ok=True)
+        file.write_text(page(framework, recipe))
+
+    assert page(framework, recipe) == file.read_text()
+
+
+def test_no_golden_file_is_left_over_from_a_recipe_that_is_gone():
+    assert sorted(file.stem for file in GOLDEN.glob("*.txt")) == sorted(IDS)
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_a_command_is_a_pure_function_with_known_placeholders(framework, recipe):
+    served = [case for _, case in points(framework, recipe) if not recipe.refusal(case)]
+
+    commands = [recipe.command(case) for case in served]
+
+    assert served, "a recipe serves at least one of the cases"
+    assert commands == [recipe.command(case) for case in served]
+    tokens = [token for command in commands for token in (*command.argv, *command.environment.values())]
+    assert {name for token in tokens for name in re.findall(r"\{[a-z_]+\}", token)} <= PLACEHOLDERS
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_a_recipe_says_what_amp_is_there_and_how_evaluation_stays_outside(framework, recipe):
+    assert recipe.amp is not None
+    assert recipe.xla is not None or framework == "jax"
+    assert recipe.options is not None
+    assert recipe.outside
+    assert recipe.checkout in checkouts.known() or recipe.source
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
+def test_twice_the_batch_per_device_is_twice_the_batch_at_every_scale(framework, recipe):
+    """Whatever the script's own flag counts, the number behind it grows with batch_per_device alone."""
+    for nodes, devices in SCALES:
+        case = base(framework, recipe).at_scale(nodes, devices)
+        double = replace(case, batch_per_device=2 * case.batch_per_device)
+        if recipe.refusal(case) or recipe.refusal(double):
+            continue
+
+        first, second = recipe.command(case), recipe.command(double)
+
+        assert (first.argv, first.files) != (second.argv, second.files)
+
+
+def numbers(recipe, case, flag):
+    argv = recipe.command(case).argv
+    joined = [token.split("=", 1)[1] for token in argv if token.startswith(f"{flag}=")]
+    spaced = [argv[place + 1] for place, token in enumerate(argv) if token == flag]
+    return [int(word) for word in (*joined, *spaced)]
+
+
+@pytest.mark.parametrize(
+    ("framework", "name", "flag", "expected"),
+    [
+        ("ngc_mxnet", "resnet50", "--batch-size", 2 * 8 * 64),  # the whole job's
+        ("pytorch", "examples-imagenet", "-b", 8 * 64),  # the node's
+        ("ngc_pytorch", "resnet50", "-b", 64),  # the device's
+        ("paddlepaddle", "models-bert-base-2020", "--batch_size", 64 * 128),  # tokens
+        ("mxnet", "gluonnlp-bert-base", "--total_batch_size", 2 * 8 * 64),
+        ("megatron", "gpt2", "--global-batch-size", 2 * 8 * 64),
+    ],
+)
+def test_batch_per_device_means_the_same_everywhere(framework, name, flag, expected):
+    recipe = ADAPTERS[framework].recipe(name)
+
+    given = numbers(recipe, base(framework, recipe).at_scale(2, 8), flag)
+
+    assert given == [expected]
+
+
+def test_a_model_replica_of_several_devices_gets_the_batches_of_all_of_them():
+    recipe = ADAPTERS["megatron"].recipe("gpt2")
+    case = replace(
+        base("megatron", recipe).at_scale(2, 8), options=(("pipeline_parallel", "2"), ("tensor_parallel", "4"))
+    )
+
+    micro, whole = numbers(recipe, case, "--micro-batch-size"), numbers(recipe, case, "--global-batch-size")
+
+    assert (micro, whole) == ([64 * 8], [64 * 16])
+
+
+def test_a_layout_that_does_not_divide_the_devices_is_refused():
+    recipe = ADAPTERS["megatron"].recipe("gpt2")
+    case = replace(base("megatron", recipe).at_scale(1, 8), options=(("tensor_parallel", "3"),))
+
+    assert "3 x 1 does not divide 8 devices" in recipe.refusal(case)
+
+
+def test_an_axis_that_the_script_lacks_is_a_refusal_and_never_another_run():
+    recipe = ADAPTERS["pytorch"].recipe("examples-imagenet")
+    case = base("pytorch", recipe)
+
+    refused = [
+        recipe.refusal(replace(case, precision="amp")),
+        recipe.refusal(replace(case, xla=True)),
+        recipe.refusal(replace(case, options=(("image_size", "64"),))),
+        recipe.refusal(replace(case, options=(("data", "cifar"),))),
+        recipe.refusal(replace(case, options=(("loader_workers", "many"),))),
+    ]
+
+    assert refused == [
+        "The script of examples-imagenet has no AMP at this commit.",
+        "The script of examples-imagenet has no XLA and no graph compiler of its own at this commit.",
+        "The script of examples-imagenet has no axis image_size; its axes are data, loader_workers.",
+        "data takes synthetic, imagenet, and not cifar.",
+        "loader_workers=many is no whole number of at least 1.",
+    ]
+
+
+def test_epochs_are_as_many_as_the_steps_need_where_a_script_counts_nothing_else():
+    recipe = ADAPTERS["chainermn"].recipe("mnist-mlp")
+    case = Case(
+        framework="chainermn",
+        recipe="mnist-mlp",
+        model="mnist_mlp",
+        devices_per_node=2,
+        batch_per_device=100,
+        protocol=Protocol(warmup_steps=300, measured_steps=900),
+    )
+
+    assert numbers(recipe, case, "--epoch") == [4]
