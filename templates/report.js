@@ -80,13 +80,13 @@ all('input[name="theme"]').forEach(function (input) {
 });
 
 /* going to a place: open what hides it, keep the state */
-function goTo(id) {
+function goTo(id, at_once) {
   var node = document.getElementById(id);
   if (!node) return false;
   for (var up = node; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
   var inner = node.tagName === "TBODY" ? one("details", node) : null;
   if (inner) inner.open = true;
-  node.scrollIntoView();
+  node.scrollIntoView({ behavior: at_once ? "instant" : "auto" });
   all(".is-target").forEach(function (old) { old.classList.remove("is-target"); });
   node.classList.add("is-target");
   if (!node.hasAttribute("tabindex")) node.setAttribute("tabindex", "-1");
@@ -114,7 +114,7 @@ if ("IntersectionObserver" in window) {
   var visible = {};
   var observer = new IntersectionObserver(function (entries) {
     entries.forEach(function (entry) { visible[entry.target.id] = entry.isIntersecting; });
-    var current = all("main section[id]").filter(function (section) { return visible[section.id] && links[section.id]; })[0];
+    var current = all("main section[id]").filter(function (section) { return visible[section.id] && links[section.id]; }).pop();
     Object.keys(links).forEach(function (id) {
       var here = current && id === current.id;
       if (here) links[id].setAttribute("aria-current", "location"); else links[id].removeAttribute("aria-current");
@@ -518,7 +518,7 @@ function load(first) {
   if (form && Object.keys(found).some(function (key) { return one('fieldset[data-axis="' + key + '"]', form) || key === "from" || key === "to"; }) || !first) applyFilter();
   pins = [];
   (found.pins || "").split(",").forEach(function (id) { if (id in cases && pins.indexOf(id) < 0) pin(id); });
-  if (found.at) goTo(found.at);
+  if (found.at) goTo(found.at, first);
 }
 document.title = one("title").dataset[root.dataset.lang] || document.title;
 load(true);

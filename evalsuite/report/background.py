@@ -13,7 +13,8 @@ from .cells import Book, Cell, throughput_cell
 from .words import Listed, Words
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
-MATRIX_HEADER = re.compile(r"^\s*(GPU|NIC)\d+\b")
+MATRIX_HEADER = re.compile(r"^\s+(GPU|NIC)\d+\b")
+MATRIX_ROW = re.compile(r"^(GPU|NIC)\d+\t")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,16 +217,19 @@ def topology(text: Any) -> Topology | None:
     if not isinstance(text, str):
         return None
     lines = [ANSI.sub("", line).rstrip() for line in text.splitlines()]
-    header = next((line for line in lines if line.startswith(("\t", " ")) and MATRIX_HEADER.match(line)), None)
+    header = next((line for line in lines if MATRIX_HEADER.match(line)), None)
     if header is None:
         return None
     devices = tuple(title.strip() for title in header.split("\t")[1:] if title.strip())
-    rows = tuple(_links(line, len(devices)) for line in lines if MATRIX_HEADER.match(line) and line is not header)
+    found = [line for line in lines if MATRIX_ROW.match(line)]
+    rows = tuple(_links(line, len(devices)) for line in found)
     return Topology(devices=devices, rows=rows, legend=tuple(_legend(lines)))
 
 
 def _links(line: str, columns: int) -> tuple[str, tuple[str, ...]]:
     name, *links = [part.strip() for part in line.split("\t")]
+    while len(links) > columns and "" in links:  # some drivers put two tabs before the last column
+        links.remove("")
     return name, tuple((links + [""] * columns)[:columns])
 
 

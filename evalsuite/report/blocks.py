@@ -217,7 +217,7 @@ class Model:
 
     @property
     def id(self) -> str:
-        return names.anchor("m", self.name)
+        return names.model_anchor(self.name)
 
 
 def fastest(row: Sequence[Summary | None]) -> int | None:

@@ -26,14 +26,14 @@ GLYPHS: Mapping[str, str] = {
     "not_planned": "—",
     "not_run": "·",
     "failed": "✗",
-    "timed_out": "⌛\ufe0e",  # the selector asks for the text form, not the coloured picture
+    "timed_out": "⌛",
     "invalid": "⊘",
     "no_base": "n/b",
     "missing": "n/r",
 }
 MARKS: Mapping[str, str] = {
     "partial": "◐",
-    "flagged": "⚠\ufe0e",
+    "flagged": "⚠",
     "cited": "†",
     "digitised": "‡",
     "simulated": "≈",

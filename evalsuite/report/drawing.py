@@ -8,12 +8,12 @@ from evalsuite.summary import counts
 
 from . import figures, names, numbers
 from .blocks import Block, Column
-from .cells import Book
+from .cells import GLYPHS, Book
 from .figures import Figure, Look
-from .numbers import Number
+from .numbers import Form
 from .story import Card
 from .usage import RESOURCES, Usage
-from .words import Text, Words
+from .words import Pair, Rendered, Text, Words
 
 FORMS = {
     "items_per_s": numbers.throughput,
@@ -25,6 +25,11 @@ FORMS = {
     "median": numbers.throughput,
 }
 BULLET_WIDTH = 320
+# What a time line shows; the table and the CSV have the rest.
+STRIPS = (
+    *("gpu", "gpu_memory", "gpu_power", "cpu", "memory"),
+    *("disk_read", "disk_write", "network_receive", "network_send", "loopback"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +39,7 @@ class Drawn:
     figure: Figure
     title: Text
     reading: tuple[Text, ...]
+    labels: tuple[Rendered | str, ...] = ()  # what stands in the first column of its table, where that is a word
 
     @property
     def id(self) -> str:
@@ -109,9 +115,8 @@ def timelines(usage: Usage, look: Look, words: Words) -> tuple[Drawn, ...]:
 
 def _timeline(summary: Summary, run_id: str, line, look: Look, words: Words) -> Drawn:
     window = (line.window.begin_s, line.window.end_s) if line.window and line.window.begin_s is not None else None
-    figure = figures.utilisation(
-        tuple(_strips(summary, run_id, line, words)), look, id=names.anchor("f-u", run_id), window=window
-    )
+    strips = tuple(_strips(summary, run_id, line, words))
+    figure = figures.utilisation(strips, look, id=names.anchor("f-u", run_id), window=window)
     case = words(
         "words.case",
         framework=names.framework(summary.case.framework),
@@ -125,6 +130,7 @@ def _timeline(summary: Summary, run_id: str, line, look: Look, words: Words) -> 
         figure=figure,
         title=words("figures.timeline", framework=names.framework(summary.case.framework)),
         reading=(words("figures.timeline_see", case=case, repeat=repeat),),
+        labels=tuple(Pair(words=words, by_language=(("zh", s.label.zh), ("en", s.label.en))) for s in strips),
     )
 
 
@@ -132,7 +138,8 @@ def _strips(summary: Summary, run_id: str, line, words: Words) -> Iterable[figur
     run = next(one for one in summary.measurements if one.run.id == run_id)
     used = {(one.resource, one.device): one for one in run.utilisation}
     order = {resource: place for place, resource in enumerate(RESOURCES)}
-    for key in sorted(line.series, key=lambda k: (order.get(k[0], 99), k[0], k[1] or "")):
+    drawn = (key for key in line.series if key[0] in STRIPS or key[0] not in RESOURCES)
+    for key in sorted(drawn, key=lambda k: (order.get(k[0], 99), k[0], k[1] or "")):
         resource, device = key
         samples = tuple(line.series[key])
         unit = line.units.get(resource, "")
@@ -206,22 +213,29 @@ def bullet(card: Card, look: Look, words: Words) -> Drawn | None:
     )
 
 
-def table_rows(figure: Figure) -> Sequence[tuple[str, Sequence[tuple[str, object]]]]:
-    """The rows of a figure's table as (anchor of the case, [(text, raw)])."""
-    columns = figure.table.columns
+def table_rows(drawn: Drawn) -> Sequence[tuple[str, Sequence[tuple[object, object]]]]:
+    """The rows of a figure's table as (anchor of the case, [(what is printed, raw value)])."""
+    columns, rows = drawn.figure.table.columns, drawn.figure.table.rows
+    forms = [_form(column, columns) for column in columns]
+    labels = drawn.labels or [None] * len(rows)
     return [
-        (ref, [_shown(columns[place], value) for place, value in enumerate(row)])
-        for ref, row in zip(figure.table.refs, figure.table.rows, strict=True)
+        (ref, [(label, "") if label and not place else _shown(forms[place], value) for place, value in enumerate(row)])
+        for ref, row, label in zip(drawn.figure.table.refs, rows, labels, strict=True)
     ]
 
 
-def _shown(column: str, value: object) -> tuple[str, object]:
+def _form(column: str, columns: Sequence[str]) -> Form:
+    """How a column is printed; both ends of an interval like the value they belong to."""
+    if column in ("low", "high"):
+        return next((FORMS[other] for other in columns if other in FORMS), numbers.plain)
+    return FORMS.get(column, numbers.plain)
+
+
+def _shown(form: Form, value: object) -> tuple[str, object]:
     if value is None:
-        return "n/r", ""
+        return GLYPHS["missing"], ""
     if isinstance(value, bool):
         return ("✓" if value else "–"), int(value)
     if isinstance(value, float):
-        form = FORMS.get(column, numbers.plain)
-        number: Number = form(value)
-        return number.text, value
+        return form(value).text, value
     return names.visible(value), value

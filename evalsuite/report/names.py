@@ -1,6 +1,7 @@
 """Proper names, anchors and order: how frameworks, models and cases are called on the page."""
 
 import hashlib
+import re
 import tomllib
 from functools import cache
 
@@ -8,6 +9,7 @@ from evalsuite import paths
 from evalsuite.model import Case
 
 ANCHOR_BYTES = 5  # 40 bits: two of 5,000 cases share an anchor once in 90,000 reports
+SAFE = re.compile(r"[A-Za-z0-9._-]{1,60}")
 PRECISIONS = {"fp32": "FP32", "amp": "AMP"}
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 13)}
 DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029)}
@@ -37,6 +39,11 @@ def precision(name: str) -> str:
 
 def case_anchor(case: Case) -> str:
     return anchor("c", case.id)
+
+
+def model_anchor(name: str) -> str:
+    """The id of a model's section: its own name where that is safe, for links that people read."""
+    return f"model-{name}" if SAFE.fullmatch(name) else anchor("model", name)
 
 
 def anchor(kind: str, name: str) -> str:

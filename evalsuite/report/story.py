@@ -34,7 +34,7 @@ class Card:
     interval: Number | None
     coverage: Number | None
     threshold: Number | None
-    margin: Number | None  # value - threshold, in points of percent or of the ratio
+    margin: Text | None  # value - threshold, in points of percent
 
     @property
     def id(self) -> str:
@@ -57,8 +57,13 @@ def _card(verdict: Verdict, words: Words) -> Card:
         interval=numbers.interval(found, form),
         coverage=numbers.coverage(found.coverage) if found and found.coverage else None,
         threshold=form(threshold) if threshold is not None else None,
-        margin=form(found.value - threshold) if found and threshold is not None else None,
+        margin=_margin(found.value - threshold, words) if found and threshold is not None else None,
     )
+
+
+def _margin(share: float, words: Words) -> Text:
+    sign = "+" if share > 0 else ""
+    return words("verdict.points", points=f"{sign}{numbers.percent(share).text.removesuffix('%')}")
 
 
 def _statement(verdict: Verdict, form: Form, words: Words) -> Text:

@@ -20,7 +20,8 @@ from evalsuite.errors import EvalsuiteError
 
 FOLDER = paths.DATA / "text"
 HTML_LANG = {"zh": "zh-CN", "en": "en"}
-PLACEHOLDER = re.compile(r"\{(\w*)\}")
+# {name}, or {name|one|many}: a word that depends on the number, as English has them: "{n} {n|case|cases}"
+PLACEHOLDER = re.compile(r"\{(\w*)(?:\|([^{|}]*)\|([^{|}]*))?\}")
 TAG = re.compile(r"<[^>]*>")
 BETWEEN_SENTENCES = {"zh": "", "en": " "}
 TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
@@ -112,7 +113,7 @@ class Text(Rendered):
     def in_language(self, language: str) -> Markup:
         values = dict(self.values)
         sentence = self.words.tables[language][self.key]
-        filled = PLACEHOLDER.sub(lambda match: _shown(values[match[1]], language), sentence)
+        filled = PLACEHOLDER.sub(lambda match: _filled(match, values[match[1]], language), sentence)
         return Markup(TOGETHER.sub("\\1\u00a0\\2\u00a0", filled))
 
 
@@ -141,12 +142,18 @@ class Pair(Rendered):
         return escape(dict(self.by_language)[language])
 
 
+def _filled(place: re.Match, value: Any, language: str) -> Markup:
+    if place[2] is None:
+        return _shown(value, language)
+    return escape(place[2] if str(value) == "1" else place[3])
+
+
 def _shown(value: Any, language: str) -> Markup:
     return value.in_language(language) if isinstance(value, Rendered) else escape(value)
 
 
 def placeholders(sentence: str) -> set[str]:
-    return set(PLACEHOLDER.findall(sentence))
+    return {place[1] for place in PLACEHOLDER.finditer(sentence)}
 
 
 def read(languages: Iterable[str] = ("zh", "en"), folder: Path = FOLDER) -> Words:
@@ -190,6 +197,6 @@ def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]
         if isinstance(value, Mapping):
             yield from _flat(value, f"{key}.")
         elif isinstance(value, str) and value.strip():
-            yield key, value.strip("\n ")
+            yield key, value
         else:
             raise WordsError(f'data/text: "{key}" is {value!r}; expected a sentence.')
