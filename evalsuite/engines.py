@@ -76,7 +76,7 @@ def agent_argv(python: str, folder: str, case: Case, spawn: str, timeout_s: floa
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
     once = ("--first-node-only",) if spawn == "once" and case.nodes > 1 else ()
     return (
-        *(python, "-m", "evalsuite", "sample", "-o", folder, "--quiet"),
+        *(python, "-m", "evalsuite", "sample", "-o", folder, "--quiet", "--end-with-parent"),
         *processes,
         *once,
         *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{timeout_s:g}"),

@@ -24,6 +24,7 @@ POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
 ENOUGH = {"status": "completed", "reason": "ended by evalsuite behind the last measured step: no limit of its own"}
 AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
+CANNOT_RECORD = 125  # the node agent's exit code when it cannot write its files (sampler.CannotRecord)
 TERMINATE_S = 15.0  # between asking the agent to end and killing it
 
 
@@ -100,6 +101,7 @@ def launch(
     exit_code, was_enough = _finish(line, environment, folder, launcher.timeout_s, tick, enough)
     duration_s = time.monotonic() - began
     shutil.rmtree(folder.scratch, ignore_errors=True)
+    _check_recorded(exit_code, folder)
     outcome = {
         **(ENOUGH if was_enough else _ending(exit_code, folder)),
         "exit_code": exit_code,
@@ -174,6 +176,19 @@ def _end(process: subprocess.Popen) -> None:
                 descendant.kill()
 
 
+def _check_recorded(exit_code: int, folder: RunFolder) -> None:
+    """Raises EvalsuiteError if the agent could not write what it saw: that is no failure of the framework, and
+    the run counts as not run."""
+    error = _agent_error(folder)
+    if exit_code == CANNOT_RECORD and error:
+        raise EvalsuiteError(f"{error} Finished runs are kept; start again to go on.")
+
+
+def _agent_error(folder: RunFolder) -> str | None:
+    """What the node agent said of itself; None if it did its work."""
+    return next((agent["error"] for agent in folder.agents().values() if agent.get("error")), None)
+
+
 def _ending(exit_code: int, folder: RunFolder) -> dict:
     """Status and reason of a run that has ended, in the words of the outcome."""
     agents = folder.agents()
@@ -181,6 +196,8 @@ def _ending(exit_code: int, folder: RunFolder) -> dict:
         return {"status": "timed_out", "reason": "the time limit was reached"}
     if exit_code == 0:
         return {"status": "completed", "reason": ""}
+    if error := _agent_error(folder):
+        return {"status": "failed", "reason": error}
     if not any(log.path.stat().st_size for log in folder.logs()):  # the training never spoke: the engine may have
         return {"status": "failed", "reason": _last_line(folder.engine_log) or f"exit code {exit_code}"}
     if exit_code < 0 or exit_code > 128:

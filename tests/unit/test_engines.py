@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 from evalsuite import runner
 from evalsuite.engines import ENGINES, agent_argv
@@ -42,12 +43,12 @@ def test_the_plan_fills_the_interpreter_and_leaves_the_node_s_own_words():
         command=lambda case: RECIPE.command(case).__class__(argv=("{python}", "t.py", "{node_rank}"))
     ).recipes[0]
 
-    command, _ = runner.filled(recipe, CASE, "/env/bin/python")
+    command, _ = runner.filled(recipe, CASE, "/env/bin/python", Path("out"))
 
     assert command == ("/env/bin/python", "t.py", "{node_rank}")
 
 
 def test_the_same_case_gives_the_same_command_line():
-    first = runner.argv(RECIPE, CASE, "py", "out", ENGINES["slurm"], 60.0)
+    first = runner.argv(RECIPE, CASE, "py", Path("out"), ENGINES["slurm"], 60.0)
 
-    assert first == runner.argv(RECIPE, CASE, "py", "out", ENGINES["slurm"], 60.0)
+    assert first == runner.argv(RECIPE, CASE, "py", Path("out"), ENGINES["slurm"], 60.0)
