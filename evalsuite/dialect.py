@@ -21,10 +21,10 @@ from evalsuite.errors import EvalsuiteError
 
 HOUSE = Path(__file__).resolve().parent / "dialects"
 
-Scope = Literal["global", "per_device", "own", "auto"]
+Scope = Literal["global", "per_device", "own", "auto", "unstated"]
 """Whose rate is printed: `global` the whole job's; `per_device` one device's, by one printer for all;
 `own` the printer's own share, and every rank or worker prints; `auto` global or own, which only the clock or
-the number of printers can tell."""
+the number of printers can tell; `unstated` not known, so that no throughput is made of it without being told."""
 
 GROUPS = {
     "epoch": "epoch number",
@@ -121,6 +121,10 @@ class Dialect:
     zero_based: bool | None = None  # is the first step numbered 0? None: judge by the numbers seen
     mean_since: int = 0  # steps (of the epoch) that cumulative means leave out
     every: int | None = None  # steps per report where the lines carry no number
+    each: int = 1  # training steps that one printed number stands for
+    number_repeats: bool = False  # a step that was skipped prints the same number again
+    steps_times_nodes: bool = False  # the printed steps/s are already multiplied by the number of nodes
+    epochs_are_steps: bool = False  # reports cover epochs, and nothing is known of the steps inside
     warmed_up: bool = False  # the script has thrown its warm-up away before the first line
     per_epoch: bool = False  # one report an epoch
     trust_stamps: bool = True  # false where lines are written later than the steps end
@@ -249,17 +253,21 @@ _OPTIONAL_END = re.compile(rb"(?<!\\)\(\?:(?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\
 _SPECIAL = frozenset(b".^$*+?{}[]()|")
 
 
+_ESCAPED = {ord("t"): ord("\t"), ord("n"): ord("\n"), ord("r"): ord("\r")}
+
+
 def _leading_literal(pattern: bytes) -> bytes:
     """The plain text at the beginning of a regular expression; empty if there is none."""
+    if _has_alternatives(pattern):
+        return b""
     literal, at = bytearray(), 0
-    if b"|" in re.sub(rb"\\.|\[[^\]]*\]|\((?:[^()\\]|\\.)*\)", b"", pattern):
-        return b""  # an alternation at the top has no common beginning
     while at < len(pattern):
         byte, width = pattern[at], 1
         if byte == ord("\\") and at + 1 < len(pattern):
             byte, width = pattern[at + 1], 2
-            if chr(byte).isalnum():
+            if chr(byte).isalnum() and byte not in _ESCAPED:
                 break
+            byte = _ESCAPED.get(byte, byte)
         elif byte in _SPECIAL:
             break
         if pattern[at + width : at + width + 1] in (b"*", b"?", b"+", b"{"):
@@ -267,3 +275,13 @@ def _leading_literal(pattern: bytes) -> bytes:
         literal.append(byte)
         at += width
     return bytes(literal)
+
+
+def _has_alternatives(pattern: bytes) -> bool:
+    """Is there a `|` outside all brackets? Then the alternatives have no common beginning."""
+    depth = 0
+    for token in re.findall(rb"\\.|\[\^?\]?[^\]]*\]|[()|]", pattern, re.DOTALL):
+        depth += {b"(": 1, b")": -1}.get(token, 0)
+        if token == b"|" and depth == 0:
+            return True
+    return False

@@ -70,6 +70,7 @@ def merged(
     whose, findings = _scope(streams, scope or dialect.scope, facts)
     job = _Job(
         printed_by_all=_factor(len(streams), facts, whose),
+        steps_counted=(facts.nodes if dialect.steps_times_nodes else 1),
         items_per_step=facts.items_per_step,
         items_per_batch=facts.items_per_batch,
         arrival=arrivals[spoke[0]] if arrivals else None,
@@ -98,14 +99,14 @@ def _restart_finding(attempts: int) -> list[Finding]:
 
 
 def _scope(streams: list[list[Report]], scope: str, facts: Facts) -> tuple[str, list[Finding]]:
-    """Settles `auto`: by the clock where batch and devices are known, else by who prints."""
-    if scope != "auto":
+    """Settles `auto` and `unstated`: by the clock where batch and devices are known; `auto` else by who prints."""
+    if scope not in ("auto", "unstated"):
         return scope, []
-    if facts.devices == 1 or (len(streams) == 1 and facts.devices is None):
+    if facts.devices == 1 or (scope == "auto" and len(streams) == 1 and facts.devices is None):
         return "global", []
     by_clock = _scope_by_clock(streams[0], facts)
-    if by_clock:
-        return by_clock, []
+    if by_clock or scope == "unstated":
+        return by_clock or scope, []
     if len(streams) == 1:
         return "global", [_assumed("global", "one process prints")]
     if streams[0][0].record.rank is not None:
@@ -138,6 +139,8 @@ def _factor(printers: int, facts: Facts, scope: str) -> float | None:
     """What the mean of the printed rates is multiplied with to be that of all devices; None if that is not known."""
     if scope == "global":
         return 1.0
+    if scope == "unstated":
+        return None
     if scope == "own" and printers > 1 and facts.devices in (None, printers):
         return float(printers)
     if scope == "own" and printers > 1 and printers == facts.nodes:
@@ -153,6 +156,7 @@ class _Job:
     """What turns the reports of a step into the step of the whole job."""
 
     printed_by_all: float | None  # factor from one printer's rate to that of all devices
+    steps_counted: int | None  # how often the printed steps/s count one step; None if that is not known
     items_per_step: float | None
     items_per_batch: float
     arrival: Arrival | None
@@ -218,8 +222,8 @@ def _rate(report: Report, items: float | None, job: _Job) -> float | None:
     """The script's own figure, over all devices."""
     if report.rate is not None:
         return None if job.printed_by_all is None else report.rate * job.printed_by_all
-    if report.record.steps_per_s is not None and job.items_per_step is not None:
-        return report.record.steps_per_s * job.items_per_step
+    if report.record.steps_per_s is not None and job.items_per_step is not None and job.steps_counted:
+        return report.record.steps_per_s / job.steps_counted * job.items_per_step
     return items / report.seconds if items is not None and report.seconds is not None else None
 
 

@@ -13,12 +13,14 @@ from pathlib import Path
 
 from evalsuite import dialect as dialects_room
 from evalsuite import failures, merging, window
-from evalsuite.dialect import Dialect, Line, Sniffer
+from evalsuite.dialect import Dialect, Line, Scope, Sniffer
 from evalsuite.logfile import Chunk, Unreadable, chunks
 from evalsuite.model import Case, Finding, Protocol, Status, Step, Throughput
 from evalsuite.records import Extractor, Record, count, matches, number, positive, rate_of, whole
 from evalsuite.store import Log
 
+NEARLY = 0.1  # a factor of the devices is told from noise at this distance
+_PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = 0.02  # between the log's own final figure and ours
 SNIFF_BYTES = 1 << 15  # a dialect is judged by so much at a time, until one fits
 LOOK_BACK_BYTES = 1 << 12
@@ -293,7 +295,8 @@ class _Enough:
         self._judged = len(scan.records)
         facts = _facts(self._known, scan.facts)
         found = merging.merged([scan.records], self._dialect, facts, scope=self._scope)
-        span = window.span(found.steps, self._protocol, warmed_up=self._dialect.warmed_up)
+        epochs = self._dialect.per_epoch
+        span = window.span(found.steps, self._protocol, warmed_up=self._dialect.warmed_up, epochs=epochs)
         return _too_many(scan) or (span is not None and span.complete)
 
 
@@ -308,6 +311,7 @@ class _Numbers:
     facts: merging.Facts  # what they say, and what is known from outside
     merged: merging.Merged
     throughput: Throughput | None
+    final: float | None  # the log's own figure over all devices
     complete: bool  # is the window as long as asked?
 
 
@@ -323,22 +327,44 @@ def _numbers(
     for scan in scans:
         said = {**scan.facts, **said}
     facts = _facts(known, said)
-    merged = merging.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=scope)
-    measured, complete = window.throughput(
-        merged.steps,
-        unit=dialect.unit,
-        protocol=protocol,
-        warmed_up=dialect.warmed_up,
-        trust_stamps=dialect.trust_stamps,
-    )
-    return _Numbers(said=said, facts=facts, merged=merged, throughput=measured, complete=complete)
+    first = None
+    final = _final(scans, dialect, facts)
+    for whose in (scope, *_other_scopes(scope, dialect)):
+        found = merging.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=whose)
+        measured, complete = window.throughput(
+            found.steps,
+            unit=dialect.unit,
+            protocol=protocol,
+            warmed_up=dialect.warmed_up,
+            epochs=dialect.per_epoch and not any(step.steps > 1 for step in found.steps),
+            trust_stamps=dialect.trust_stamps,
+        )
+        numbers = _Numbers(said=said, facts=facts, merged=found, throughput=measured, final=final, complete=complete)
+        if not _contradicted(numbers):
+            return numbers
+        first = first or numbers
+    return first
+
+
+def _other_scopes(scope: str | None, dialect: Dialect) -> tuple[Scope, ...]:
+    """What a log's own total can prove its step lines to be, against what they say."""
+    return () if scope or not dialect.final or dialect.final_scope != "global" else ("global", "per_device")
+
+
+def _contradicted(numbers: _Numbers) -> bool:
+    """Is the printed figure away from the log's own total by a whole factor of the devices?"""
+    devices, printed = numbers.facts.devices, numbers.throughput and numbers.throughput.printed_items_per_s
+    if not devices or devices == 1 or not printed or not numbers.final:
+        return False
+    ratio = max(numbers.final / printed, printed / numbers.final)
+    return abs(ratio / devices - 1) < NEARLY
 
 
 def _reading(
     scans: Sequence[_Scan], dialect: Dialect, known: merging.Facts, protocol: Protocol, numbers: _Numbers
 ) -> Reading:
     found, facts, measured = numbers.merged, numbers.facts, numbers.throughput
-    final = _final(scans, dialect, facts)
+    final = numbers.final
     if measured is None and final is not None:
         measured = Throughput(items_per_s=final, unit=dialect.unit, method="final figure", window=None)
     status, reason = _status(scans, dialect, found, measured, numbers.complete, protocol)
@@ -347,7 +373,7 @@ def _reading(
         dialect=dialect.name,
         framework=dialect.framework,
         model=known.model or facts.model or dialect.model,
-        scope="global" if found.scope == "global" else "per_device",
+        scope=_PUBLIC_SCOPE.get(found.scope),
         status=status,
         reason=reason,
         steps=found.steps,
@@ -356,7 +382,7 @@ def _reading(
         unit=dialect.unit,
         steps_reported=len(found.steps) + sum(scan.uncollected for scan in scans) // max(1, found.printers),
         total_devices=facts.devices,
-        batch_per_device=_batch_per_device(facts),
+        batch_per_device=None if dialect.epochs_are_steps else _batch_per_device(facts),
         findings=findings,
     )
 
@@ -383,19 +409,28 @@ def _status(
     if measured is None:
         return ("ok" if complete else "partial"), _missing(found, dialect)
     if not complete:
-        return "partial", _too_short(found.steps, protocol)
+        return "partial", _too_short(found.steps, dialect, protocol)
     return "ok", ""
 
 
-def _too_short(steps: Sequence[Step], protocol: Protocol) -> str:
-    trained = steps[-1].index if steps else 0
+def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> str:
+    if not steps:
+        return "the log prints its final figure and no line per step"
+    if dialect.per_epoch and not any(step.steps > 1 for step in steps):
+        return f"{len(steps)} reports, each of an epoch and not of steps"
+    trained = steps[-1].index
     wanted = f"{protocol.warmup_steps} + {protocol.measured_steps} steps are wanted"
     return f"{len(steps)} reports up to step {trained}; {wanted}"
 
 
 def _missing(found: merging.Merged, dialect: Dialect) -> str:
     """Which option would bring the printed figures to a throughput of the whole job."""
-    if found.scope != "global" and any(True for _ in found.steps):
+    rated = any(step.items_per_s is not None or step.seconds is None for step in found.steps)
+    if found.scope == "unstated" and not any(step.seconds for step in found.steps):
+        return "the log does not say whose rate it prints: say --scope"
+    if found.scope == "unstated":
+        return "the log does not say whose rate it prints: say --scope, or --batch-per-device and --devices"
+    if found.scope != "global" and rated and found.steps:
         return "the log prints the figure of one device and not how many there are: say --devices"
     return "the log prints times and not how much was trained in them: say --batch-per-device and --devices"
 
@@ -448,7 +483,11 @@ def _devices(said: Mapping[str, bytes | float]) -> int | None:
     if positive(said.get("devices")):
         return whole(said["devices"])
     nodes, each = whole(said.get("nodes")), whole(said.get("devices_per_node"))
-    return (nodes or 1) * each if each else None
+    if each:
+        return (nodes or 1) * each
+    total, own = positive(said.get("global_batch")), positive(said.get("batch_per_device"))
+    own = own * (positive(said.get("accumulation")) or 1.0) if own else None
+    return round(total / own) if total and own and total % own == 0 else None
 
 
 def _batch_per_device(facts: merging.Facts) -> float | None:

@@ -40,13 +40,14 @@ def reports(stream: Sequence[Record], dialect: Dialect) -> list[Report]:
 
 def _report(record: Record, before: Report | None, base: int, usual: int, dialect: Dialect) -> Report:
     new_epoch = before is not None and record.epoch != before.record.epoch
-    index, steps = _numbers(record, before, base, usual, new_epoch and dialect.steps_restart == "epoch")
+    restart = new_epoch and dialect.steps_restart == "epoch"
+    index, steps = _numbers(record, before, base, usual, restart, dialect.each)
     new_epoch = new_epoch and not dialect.per_epoch
     mean = _Mean(record, None if new_epoch else before, base - dialect.mean_since, steps)
     return Report(
         record,
-        index,
-        steps,
+        index * dialect.each,
+        steps * dialect.each,
         record.gap or new_epoch,
         record.stamp_s if before is None else _unwrapped(record.stamp_s, before.stamp_s),
         _seconds(record, before, mean),
@@ -75,20 +76,20 @@ def _usual_interval(stream: Sequence[Record], dialect: Dialect) -> int:
     return max(1, statistics.mode(gaps)) if gaps else 1
 
 
-def _numbers(record: Record, before: Report | None, base: int, usual: int, restart: bool) -> tuple[int, int]:
-    """(number of the step in the run, steps since the report before)."""
+def _numbers(record: Record, before: Report | None, base: int, usual: int, restart: bool, each: int) -> tuple[int, int]:
+    """(number of the step in the run, steps since the report before), both in printed numbers."""
     if record.step is None:
         steps = max(1, int(record.interval or usual))
-        return (before.index if before else 0) + steps, steps
+        return (before.index // each if before else 0) + steps, steps
     step = max(1, record.step + base)
     own = record.interval or (None if record.since is None else record.step - record.since)
     if before is None:
         return step, max(1, min(step, int(own or usual)))
     if restart:
         rest = max(0, (before.record.of or 0) - (before.record.step or 0) - base)
-        return before.index + rest + step, max(1, min(step, int(own or step)))
+        return before.index // each + rest + step, max(1, min(step, int(own or step)))
     steps = max(1, step - max(1, (before.record.step or 0) + base))
-    return before.index + steps, steps
+    return before.index // each + steps, steps
 
 
 def _unwrapped(stamp: float | None, before: float | None) -> float | None:

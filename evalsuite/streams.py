@@ -14,7 +14,7 @@ Stream = list[Record]
 
 def attempts(records: Sequence[Record], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
     """The streams of one file, in groups that ran side by side."""
-    streams = _streams(records)
+    streams = _streams(records, dialect.number_repeats)
     if len(streams) == 1:
         return [streams]
     streams = _without_copies(streams, dialect)
@@ -32,12 +32,15 @@ def attempts(records: Sequence[Record], dialect: Dialect, devices: int | None) -
 _NOWHERE = (-1, -1)
 
 
-def _streams(records: Sequence[Record]) -> list[Stream]:
+def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
     """Each record joins the stream of its rank whose last step number is the nearest below its own."""
     by_rank: dict[str | None, tuple[list[Stream], list[tuple[int, int]]]] = {}  # streams, and where each has got to
     for record in records:
         streams, last = by_rank.setdefault(record.rank, ([], []))
         here = place(record)
+        if repeats and streams and last[-1] == here:
+            streams[-1][-1] = record  # the step before was skipped, and this one has its number
+            continue
         number = _nearest(streams, last, here)
         if number is None:
             streams.append([record])

@@ -16,6 +16,7 @@ from evalsuite.model import Finding, Protocol, Step, Throughput, Window
 
 DISAGREE = 0.02  # above this two clocks do not tell the same story (REPORT.md §4)
 DRIFT = 0.05  # D10
+SCATTER = 10.0
 COARSE_STEPS = 100  # logs that print this rarely lose their first report instead of the first 20 steps
 COARSE_REPORTS = 5  # "the following hundreds": DLPerf trains 600 steps, prints every 100, drops the first
 BURST_SHARE = 0.05  # a line that follows the one before within this share of a step came in the same write
@@ -43,14 +44,19 @@ class Span:
         return tuple(itertools.pairwise(steps))
 
 
-def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False) -> Span | None:
+def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, epochs: bool = False) -> Span | None:
     """The reports to measure; None if there is none. Steps are thrown away by their number in the training.
 
-    *warmed_up*: the script has thrown its warm-up away before the first line. A log too short for the
-    protocol gives what it has after as much warm-up as leaves half of it.
+    *warmed_up*: the script has thrown its warm-up away before the first line. *epochs*: each report is an epoch
+    of unknown length. A log too short for the protocol gives what it has after as much warm-up as leaves half
+    of it.
     """
     if not steps:
         return None
+    if epochs:
+        first = 1 if len(steps) > 1 else 0
+        reports = tuple(steps[first : first + COARSE_REPORTS])
+        return Span(before=steps[0] if first else None, reports=reports, complete=False)
     origin = steps[0].index - steps[0].steps if warmed_up else 0
     skip = origin if warmed_up else protocol.warmup_steps
     coarse = statistics.median_low([step.steps for step in steps]) >= COARSE_STEPS
@@ -68,10 +74,11 @@ def throughput(
     unit: str,
     protocol: Protocol,
     warmed_up: bool = False,
+    epochs: bool = False,
     trust_stamps: bool = True,
 ) -> tuple[Throughput | None, bool]:
     """(*steps* turned into a number, was the window as long as asked). None where no clock and no rate tells it."""
-    chosen = span(steps, protocol, warmed_up=warmed_up)
+    chosen = span(steps, protocol, warmed_up=warmed_up, epochs=epochs)
     if chosen is None:
         return None, False
     findings: list[Finding] = []
@@ -83,7 +90,7 @@ def throughput(
     if value is None:
         return None, chosen.complete
     findings += _disagreements(value, method, candidates)
-    findings += _drift(chosen, method)
+    findings += _drift(chosen, method) or _scatter(chosen)
     return _throughput(chosen, value, method, unit, printed, by_arrival, findings), chosen.complete
 
 
@@ -210,6 +217,22 @@ def _drift(chosen: Span, method: str) -> list[Finding]:
             text=f"throughput changes by {100 * (last / first - 1):+.1f} % from the first third of the window to "
             "the last.",
             values=(("percent", f"{100 * (last / first - 1):+.1f}"),),
+        )
+    ]
+
+
+def _scatter(chosen: Span) -> list[Finding]:
+    """Printed rates that differ by more than ten times cannot all be true."""
+    rates = [step.items_per_s for step in chosen.reports + ((chosen.before,) if chosen.before else ())]
+    known = [rate for rate in rates if rate]
+    if len(known) < 2 or max(known) <= SCATTER * min(known):
+        return []
+    return [
+        Finding(
+            code="rates_scatter",
+            severity="flag",
+            text=f"printed rates lie between {min(known):.4g} and {max(known):.4g}: do not rely on their mean.",
+            values=(("lowest", f"{min(known):.4g}"), ("highest", f"{max(known):.4g}")),
         )
     ]
 

@@ -28,6 +28,7 @@ DIALECTS = (
                 source="pytorch/examples imagenet/main.py, validate()",
             ),
         ),
+        yields_to=("apex_imagenet",),
         notes="The rate is not printed: the batch size comes from the options. Time contains Data. Every rank prints.",
     ),
 )

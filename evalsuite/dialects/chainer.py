@@ -1,0 +1,77 @@
+"""Chainer and ChainerMN: LogReport's JSON and the progress bar."""
+# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
+
+import re
+from collections.abc import Mapping
+
+from evalsuite.dialect import Dialect, Line
+
+_ITERATION_BEFORE = re.compile(rb"(\d+)$")
+
+
+def _iteration_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+    """`      2000 iter, 0 epoch / 10 epochs`: the number stands before the literal text."""
+    before = _ITERATION_BEFORE.search(match.string, max(0, match.start() - 12), match.start())
+    return None if before is None else {**match.groupdict(), "step": before[1]}
+
+
+DIALECTS = (
+    Dialect(
+        name="chainer_logreport",
+        title="Chainer LogReport, JSON",
+        framework="chainer",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        per_epoch=True,
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb'"epoch": (?P<epoch>\d+),\s+"iteration": (?P<step>\d+),\s+"elapsed_time": (?P<elapsed_s>[\d.]+)',
+                sample=b'        "epoch": 2,\n        "iteration": 626,\n        "elapsed_time": 165.79663759144023\n',
+                source="chainer/chainer chainer/training/extensions/log_report.py",
+            ),
+            Line(
+                pattern=rb'"elapsed_time": (?P<elapsed_s>[\d.]+),\s+"epoch": (?P<epoch>\d+),\s+"iteration": (?P<step>\d+)',
+                sample=b'        "elapsed_time": 165.79663759144023,\n        "epoch": 2,\n        "iteration": 626,\n',
+                source="chainer/chainer chainer/training/extensions/log_report.py, keys sorted",
+            ),
+        ),
+        notes="Seconds since the start, evaluation inside; minibatch and devices are not printed.",
+    ),
+    Dialect(
+        name="chainer_progress",
+        title="Chainer ProgressBar",
+        framework="chainer",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb" iter, (?P<epoch>\d+) epoch / \d+ epochs\s+(?P<steps_per_s>[\d.]+|inf) iters/sec\.",
+                sample=b"      2000 iter, 0 epoch / 10 epochs\n    4.7819 iters/sec. Estimated time to finish: 0:00:04.770641.",
+                source="chainer/chainer chainer/training/extensions/progress_bar.py",
+                fields=_iteration_before,
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb"Num of GPUs : (?P<devices>\d+)",
+                sample=b"Num of GPUs : 8",
+                source="ankahira/paraDL train_imagenet.py",
+            ),
+            Line(
+                pattern=rb"Num process \(COMM_WORLD\): (?P<devices>\d+)",
+                sample=b"Num process (COMM_WORLD): 2",
+                source="chainer/chainer examples/chainermn/mnist/train_mnist.py",
+            ),
+            Line(
+                pattern=rb"Minibatch-size: (?P<batch_per_device>\d+)",
+                sample=b"Num Minibatch-size: 50",
+                source="chainer/chainer examples/chainermn",
+            ),
+        ),
+        notes="Steps per second, smoothed over the last hundred updates; ESC sequences redraw it.",
+    ),
+)

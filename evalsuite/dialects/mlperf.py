@@ -1,0 +1,282 @@
+"""MLPerf training logs (`:::MLLOG`) and what stands in them, MindSpore, InsightFace, BigDL, TensorBoard series."""
+# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
+
+import re
+from collections.abc import Mapping
+
+from evalsuite.dialect import Dialect, Line
+
+_MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
+_LOGGING = "mlcommons/logging mlperf_logging/mllog"
+
+
+# two lines as one sample, because a stop means nothing without its start
+_START = b':::MLLOG {"namespace": "", "time_ms": 1000, "key": "WHAT_start", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3}}'
+_STOP = b':::MLLOG {"namespace": "", "time_ms": 61000, "key": "WHAT_stop", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3}}'
+_RUN_STOP = (
+    Line(
+        pattern=rb'"key": "run_stop"',
+        sample=b':::MLLOG {"namespace": "", "time_ms": 1, "event_type": "INTERVAL_END", "key": "run_stop", "value": null}',
+        source=_LOGGING,
+    ),
+)
+_TRAIN_SAMPLES = (
+    Line(
+        pattern=rb'"key": "train_samples", "value": (?P<global_batch>\d+)',
+        sample=b':::MLLOG {"key": "train_samples", "value": 1281167, "metadata": {}}',
+        source=_LOGGING,
+    ),
+)
+
+
+def _since_start(match: "re.Match[bytes]") -> Mapping[str, float] | None:
+    """Time since the start that belongs to this stop; epochs in between, or samples where they are counted."""
+    stop, text = match[0], match.string
+    what = b"block" if b'"block_stop"' in stop else b"epoch"
+    begin = text.rfind(b'"key": "%s_start"' % what, 0, match.start())
+    line_begin = text.rfind(b":::MLLOG", 0, max(begin, 0))
+    if begin < 0 or line_begin < 0:
+        return None
+    start = text[line_begin : text.find(b"\n", begin)]
+    began, ended = _value(b"time_ms", start), _value(b"time_ms", stop)
+    if began is None or ended is None or ended <= began:
+        return None
+    epochs = _value(b"epoch_count", stop) or _value(b"epoch_count", start) or 1.0
+    samples, before = _value(b"samples_count", stop), _value(b"samples_count", start)
+    counted = {} if samples is None or before is None else {"items": samples - before}
+    return {"report_ms": ended - began, "interval": None if epochs > 1000 else epochs, **counted}
+
+
+def _value(name: bytes, line: bytes) -> float | None:
+    found = re.search(rb'"' + name + rb'": (\d+(?:\.\d+)?)', line)
+    return None if found is None else float(found[1])
+
+
+def _steps_per_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
+    """Time of the epoch ÷ time of a step = steps in the epoch."""
+    report, step = float(match["report_ms"]), float(match["ms"])
+    return {"report_ms": report, "interval": round(report / step) if step > 0 else None}
+
+
+def _steps_per_named_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
+    report, step = float(match["report_s"]), float(match["ms"]) / 1000
+    return {**match.groupdict(), "ms": None, "interval": round(report / step) if step > 0 else None}
+
+
+DIALECTS = (
+    Dialect(
+        name="mlperf_mllog",
+        title="MLPerf :::MLLOG with a throughput",
+        framework=None,
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        per_epoch=True,
+        trust_stamps=False,
+        step=(
+            Line(
+                pattern=_MLLOG
+                + rb'[^\r\n]*?"key": "tracked_stats", "value": \{[^}\r\n]*?"(?:throughput|imgs_sec)": (?P<rate>[\d.e+]+)',
+                sample=b':::MLLOG {"namespace": "", "time_ms": 1712974041539, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+                b'"value": {"throughput": 534.2836281280698}, "metadata": {"epoch_num": 150128}}',
+                source=f"{_LOGGING}; NVIDIA's submissions since v1.0",
+            ),
+        ),
+        end=(
+            Line(
+                pattern=rb'"key": "run_stop"',
+                sample=b':::MLLOG {"namespace": "", "time_ms": 1, "event_type": "INTERVAL_END", "key": "run_stop", "value": null}',
+                source=_LOGGING,
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
+                sample=b':::MLLOG {"key": "global_batch_size", "value": 3200, "metadata": {}}',
+                source=_LOGGING,
+            ),
+        ),
+        yields_to=("mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl"),
+        notes="Samples are those of the benchmark: images, sequences, tokens.",
+    ),
+    Dialect(
+        name="mlperf_blocks",
+        title="MLPerf :::MLLOG without a throughput, blocks between evaluations",
+        framework=None,
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        per_epoch=True,
+        epochs_are_steps=True,
+        trust_stamps=False,
+        step=(
+            Line(
+                pattern=_MLLOG + rb'[^\r\n]*?"key": "block_stop"[^\r\n]*',
+                sample=_START.replace(b"WHAT", b"block") + b"\n" + _STOP.replace(b"WHAT", b"block"),
+                source=_LOGGING,
+                fields=_since_start,
+            ),
+        ),
+        end=_RUN_STOP,
+        facts=_TRAIN_SAMPLES,
+        yields_to=("mlperf_mllog", "mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr"),
+        notes="Training samples x epochs of a block / its time.",
+    ),
+    Dialect(
+        name="mlperf_epochs",
+        title="MLPerf :::MLLOG without a throughput, epochs",
+        framework=None,
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        per_epoch=True,
+        epochs_are_steps=True,
+        trust_stamps=False,
+        step=(
+            Line(
+                pattern=_MLLOG + rb'[^\r\n]*?"key": "epoch_stop"[^\r\n]*',
+                sample=_START.replace(b"WHAT", b"epoch") + b"\n" + _STOP.replace(b"WHAT", b"epoch"),
+                source=_LOGGING,
+                fields=_since_start,
+            ),
+        ),
+        end=_RUN_STOP,
+        facts=_TRAIN_SAMPLES,
+        yields_to=(
+            "mlperf_mllog",
+            "mlperf_blocks",
+            "mlperf_bert",
+            "mxnet_speedometer",
+            "mxnet_ssd",
+            "bigdl",
+            "hugectr",
+        ),
+    ),
+    Dialect(
+        name="mlperf_bert",
+        title="MLPerf BERT PyTorch",
+        framework="pytorch",
+        unit="sequences/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"\{'training_steps': (?P<step>\d+), 'average_loss': (?P<loss>[\d.]+|nan), [^\r\n]*?'seq/s': (?P<rate>[\d.]+)"
+                rb"(?:[^\r\n]*?'timestamp': (?P<unix_s>[\d.]+))?",
+                sample=b"0: {'training_steps': 6, 'average_loss': 5.752604166666667, 'step_loss': 5.3828125, 'learning_rate': 0.00039, "
+                b"'seq/s': 110.869274690579, 'global_steps': 0, 'samples_trained': 0, 'timestamp': 1593152763.1198528}",
+                source="mlcommons/training_results_v0.7 NVIDIA BERT run_pretraining.py",
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
+                sample=b':::MLLOG {"key": "global_batch_size", "value": 288, "metadata": {}}',
+                source=_LOGGING,
+            ),
+        ),
+    ),
+    Dialect(
+        name="mindspore",
+        title="MindSpore TimeMonitor",
+        framework="mindspore",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        per_epoch=True,
+        step=(
+            Line(
+                pattern=rb"epoch time: (?P<report_ms>[\d.]+) ms, per step time: (?P<ms>[\d.]+) ms",
+                sample=b"epoch time: 360760.985 ms, per step time: 288.378 ms",
+                source="mindspore-ai/mindspore mindspore/python/mindspore/train/callback/_time_monitor.py",
+                fields=_steps_per_epoch,
+            ),
+            Line(
+                pattern=rb"epoch: \[(?P<epoch>\d+)/\d+\] loss: (?P<loss>[\d.]+|nan), epoch time: (?P<report_s>[\d.]+) s, "
+                rb"per step time: (?P<ms>[\d.]+) ms",
+                sample=b"2023-02-17 14:27:31,711:INFO:epoch: [2/90] loss: 1.045892, epoch time: 2.413 s, per step time: 12.377 ms",
+                source="mindspore-ai/models official/cv/ResNet src/callback.py",
+                fields=_steps_per_named_epoch,
+            ),
+        ),
+        trust_stamps=False,
+        notes="In data parallel each device prints its own; the first epoch holds graph compilation.",
+    ),
+    Dialect(
+        name="insightface",
+        title="InsightFace arcface_torch",
+        framework="pytorch",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        step=(
+            Line(
+                pattern=rb"Speed (?P<rate>[\d.]+) samples/sec +Loss (?P<loss>[\d.]+|nan) [^\r\n]*?Epoch: (?P<epoch>\d+) +"
+                rb"Global Step: (?P<step>\d+)",
+                sample=b"Training: 2021-05-12 00:00:42,110-Speed 884.42 samples/sec   Loss 47.2532   Epoch: 0   Global Step: 100",
+                source="deepinsight/insightface recognition/arcface_torch/utils/utils_callbacks.py, CallBackLogging",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"\]XNorm: ",
+                sample=b"Training: 2021-05-12 00:10:42,110-[lfw][2000]XNorm: 20.1",
+                source="deepinsight/insightface recognition/arcface_torch/utils/utils_callbacks.py",
+            ),
+        ),
+        notes="Own speed x world size; the first interval only starts the clock.",
+    ),
+    Dialect(
+        name="insightface_partial_fc",
+        title="InsightFace partial_fc (MXNet)",
+        framework="mxnet",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        step=(
+            Line(
+                pattern=rb"Rank:[\d.]+ it/sec +Total:(?P<rate>[\d.]+) it/sec",
+                sample=b"INFO:root:Iter:100, Rank:884.42 it/sec Total:7075.36 it/sec",
+                source="deepinsight/insightface recognition/partial_fc/mxnet/callbacks.py; it means images",
+            ),
+        ),
+    ),
+    Dialect(
+        name="bigdl",
+        title="BigDL optimiser",
+        framework="bigdl",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        trust_stamps=False,
+        step=(
+            Line(
+                pattern=rb"\[Epoch (?P<epoch>\d+) \d+/\d+\]\[Iteration (?P<step>\d+)\]\[Wall Clock [\d.]+s\] [^\r\n]*?"
+                rb"Throughput is (?P<rate>[\d.E+]+) records?\s?/\s?second",
+                sample=b"2018-11-15 11:10:46 INFO  NCFOptimizer2$:251 - [Epoch 1 99385344/99385344][Iteration 1012]"
+                b"[Wall Clock 184.418117875s] loss is 0.1296, training cost 184.418117875s. "
+                b"Throughput is 538913.1238578421 record / second. ",
+                source="intel-analytics/BigDL optim/DistriOptimizer.scala",
+            ),
+        ),
+    ),
+    Dialect(
+        name="tensorboard_csv",
+        title="TensorBoard series as CSV (HAL)",
+        framework=None,
+        unit="images/s",
+        scope="unstated",
+        averaging="interval",
+        per_epoch=True,
+        trust_stamps=False,
+        step=(
+            Line(
+                pattern=rb"\n(?P<unix_s>1\d{9}\.\d+),(?P<epoch>\d+),(?P<rate>[\d.e+]+)(?=\r?\n)",
+                sample=b"Wall time,Step,Value\r\n1581194035.0259166,12,5833.1162109375\r\n",
+                source="tensorflow/tensorboard CSV download; richardkxu/distributed-pytorch writes train throughput",
+            ),
+        ),
+        notes="The file does not say what the series is: --scope global says that it is a throughput of the whole job.",
+    ),
+)

@@ -1,0 +1,153 @@
+"""MXNet scripts that do not print Speedometer's line: GluonCV, GluonNLP, MLPerf SSD."""
+# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
+
+from evalsuite.dialect import Dialect, Line
+
+DIALECTS = (
+    Dialect(
+        name="mxnet_ssd",
+        title="MXNet SSD (MLPerf)",
+        framework="mxnet",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"\[Training\]\[Iteration (?P<step>\d+)\]\[Epoch (?P<epoch>\d+), Batch \d+/(?P<of>\d+)\] lr: [\d.e-]+, "
+                rb"training time: [\d.]+ \[ms\], speed: (?P<rate>[\d.]+) \[imgs/sec\](?:, loss=(?P<loss>[\d.]+|nan))?",
+                sample=b"INFO:root:[Training][Iteration 100][Epoch 1, Batch 100/115] lr: 0.03120, training time: 230.951 [ms], "
+                b"speed: 4433.848 [imgs/sec], loss=9.127",
+                source="mlcommons/training_results_v0.7 SSD, ssd_main_async.py",
+            ),
+        ),
+        final=(
+            Line(
+                pattern=rb"\[Training\]\[Epoch \d+\] training time: [\d.]+ \[sec\],avg speed: (?P<rate>[\d.]+)",
+                sample=b"INFO:root:[Training][Epoch 1] training time: 26.544 [sec],avg speed: 4436.455 [imgs/sec],loss=13.6",
+                source="mlcommons/training_results_v0.7 SSD; the mean of an epoch",
+            ),
+        ),
+        yields_to=(),
+        notes="Two handlers print each line.",
+    ),
+    Dialect(
+        name="gluoncv_epoch",
+        title="GluonCV with Horovod",
+        framework="mxnet",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        per_epoch=True,
+        step=(
+            Line(
+                pattern=rb"Epoch\[(?P<epoch>\d+)\]\s+Speed: (?P<rate>[\d.]+) samples/sec",
+                sample=b"[1,0]<stderr>:INFO:root:Epoch[0]\tSpeed: 3114.92 samples/sec",
+                source="dmlc/gluon-cv scripts/classification/imagenet/train_horovod.py",
+            ),
+        ),
+        yields_to=("mxnet_speedometer",),
+    ),
+    Dialect(
+        name="gluoncv_segmentation",
+        title="GluonCV segmentation",
+        framework="mxnet",
+        unit="images/s",
+        scope="global",
+        averaging="step",
+        steps_restart="epoch",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"Epoch (?P<epoch>\d+), training loss (?P<loss>[\d.]+|nan): +\d+%\|[^|\r\n]*\| +(?P<step>\d+)/(?P<of>\d+) "
+                rb"\[[\d:]+<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)",
+                sample=b"Epoch 4, training loss 0.030:   1%|          | 1/182 [00:04<13:13,  4.38s/it]",
+                source="dmlc/gluon-cv scripts/segmentation/train.py with tqdm",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"validation pixAcc:",
+                sample=b"Epoch 4, validation pixAcc: 0.963, mIoU: 0.524:   0%|          | 0/90",
+                source="dmlc/gluon-cv scripts/segmentation/train.py",
+            ),
+        ),
+        notes="tqdm's smoothed time per step; the batch size is not printed.",
+    ),
+    Dialect(
+        name="gluonnlp_bert",
+        title="GluonNLP BERT pre-training",
+        framework="mxnet",
+        unit="tokens/s",
+        scope="own",
+        averaging="interval",
+        step=(
+            Line(
+                pattern=rb"\[step (?P<step>\d+)\]\s+mlm_loss=(?P<loss>[\d.]+|nan)\s[^\r\n]*?throughput=(?P<rate_k>[\d.]+)K tks/s",
+                sample=b"INFO:root:[step 16499]\tmlm_loss=3.00407\tmlm_acc=41.1\tnsp_loss=0.14\tnsp_acc=94.9\t"
+                b"throughput=117.0K tks/s\tlr=0.0000984 time=123.06",
+                source="dmlc/gluon-nlp scripts/bert/pretraining_utils.py, log(); valid tokens of one rank",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"(?:Eval mlm_loss|\[step \d+\] Saving|Saving model)",
+                sample=b"INFO:root:[step 20000] Saving model params",
+                source="dmlc/gluon-nlp scripts/bert",
+            ),
+        ),
+        notes="Thousands of valid tokens, padding left out; every rank prints its own.",
+    ),
+    Dialect(
+        name="gluonnlp_finetune",
+        title="GluonNLP BERT fine-tuning",
+        framework="mxnet",
+        unit="samples/s",
+        scope="per_device",
+        averaging="interval",
+        steps_restart="epoch",
+        trust_stamps=False,
+        step=(
+            Line(
+                pattern=rb"Epoch: (?P<epoch>\d+), Batch: (?P<step>\d+)/(?P<of>\d+), Loss=(?P<loss>[\d.]+|nan), lr=[\d.e-]+ "
+                rb"Time cost=(?P<report_s>[\d.]+) Thoughput=(?P<rate>[\d.]+) samples/s",
+                sample=b"INFO:gluonnlp:16:38:39 Epoch: 0, Batch: 49/7387, Loss=5.6445, lr=0.0000010 Time cost=21.1 "
+                b"Thoughput=28.48 samples/s",
+                source="dmlc/gluon-nlp scripts/bert/finetune_squad.py, train(); the evaluation prints the same key",
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb"Namespace\([^\r\n]*?accumulate=(?P<accumulation>\d+)",
+                sample=b"INFO:gluonnlp:16:37:00 Namespace(accumulate=2, batch_size=6)",
+                source="dmlc/gluon-nlp scripts/bert/finetune_squad.py",
+            ),
+        ),
+    ),
+    Dialect(
+        name="gluonnlp_nmt",
+        title="GluonNLP machine translation",
+        framework="mxnet",
+        unit="words/s",
+        scope="global",
+        averaging="interval",
+        steps_restart="epoch",
+        step=(
+            Line(
+                pattern=rb"\[Epoch (?P<epoch>\d+) Batch (?P<step>\d+)/(?P<of>\d+)\] loss=(?P<loss>[\d.]+|nan), ppl=[\d.]+, "
+                rb"throughput=(?P<rate_k>[\d.]+)K wps",
+                sample=b"2018-06-25 19:21:20,799 - root - [Epoch 0 Batch 4800/34064] loss=8.0589, ppl=3161.7813, "
+                b"throughput=60.92K wps, wc=6526.64K",
+                source="dmlc/gluon-nlp scripts/machine_translation/train_transformer.py",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"\[Epoch \d+\] (?:valid|test) Loss",
+                sample=b"2018-06-25 21:00:00,000 - root - [Epoch 0] valid Loss=2.8, valid ppl=16.9, valid bleu=15.6",
+                source="dmlc/gluon-nlp scripts/machine_translation/train_transformer.py",
+            ),
+        ),
+        trust_stamps=False,
+    ),
+)

@@ -1,0 +1,112 @@
+"""OneFlow: OneFlow-Benchmark (CNN, BERT), the `models` repository, LiBai."""
+# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
+
+from evalsuite.dialect import Dialect, Line
+
+DIALECTS = (
+    Dialect(
+        name="oneflow_cnn",
+        title="OneFlow-Benchmark CNN",
+        framework="oneflow",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        steps_restart="epoch",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"train: epoch (?P<epoch>\d+), iter (?P<step>\d+), loss: (?P<loss>[\d.]+|nan), top_1: [\d.]+, top_k: [\d.]+, "
+                rb"samples/s: (?P<rate>[\d.]+)(?: (?P<unix_s>\d+\.\d+))?",
+                sample=b"train: epoch 89, iter 100, loss: 1.787400, top_1: 0.815599, top_k: 0.938366, samples/s: 7673.906 "
+                b"1606135171.3983235",
+                source="Oneflow-Inc/OneFlow-Benchmark Classification/cnns/job_function_util.py and util.py, Metric",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"(?:validation: epoch|Saving model to)",
+                sample=b"validation: epoch 88, iter 125, top_1: 0.770380, top_k: 0.932920, samples/s: 2896.833",
+                source="Oneflow-Inc/OneFlow-Benchmark Classification/cnns",
+            ),
+        ),
+        notes="The first report holds start-up. validation lines carry the same key.",
+    ),
+    Dialect(
+        name="oneflow_bert",
+        title="OneFlow-Benchmark BERT",
+        framework="oneflow",
+        unit="sequences/s",
+        scope="global",
+        averaging="interval",
+        step=(
+            Line(
+                pattern=rb"step: (?P<step>\d+), total_loss: (?P<loss>[\d.]+|nan), mlm_loss: [\d.]+, nsp_loss: [\d.]+, "
+                rb"throughput: (?P<rate>[\d.]+)(?: (?P<unix_s>\d{10}\.\d+))?",
+                sample=b"step: 39, total_loss: 10.884, mlm_loss: 10.190, nsp_loss: 0.694, throughput: 142.735",
+                source="Oneflow-Inc/OneFlow-Benchmark LanguageModeling/BERT/util.py, Metric",
+            ),
+        ),
+    ),
+    Dialect(
+        name="oneflow_models",
+        title="OneFlow models ResNet-50",
+        framework="oneflow",
+        unit="images/s",
+        scope="own",
+        averaging="interval",
+        steps_restart="epoch",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"\[(?P<rank>\d+)\] ?\[train\], epoch: (?P<epoch>\d+)/\d+, iter: (?P<step>\d+)/(?P<of>\d+), "
+                rb"loss: (?P<loss>[\d.]+|nan), [^\r\n]*?throughput: (?P<rate>[\d.]+)",
+                sample=b"[1] [train], epoch: 0/50, iter: 100/3336, loss: 1.73143, lr: 0.004604, top1: 0.00167, throughput: 161.66",
+                source="Oneflow-Inc/models Vision/classification/image/resnet50/utils/logger.py; each rank its own",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"\[eval\], epoch:",
+                sample=b"[0] [eval], epoch: 0/50, iter: 125/125, top1: 0.1, throughput: 800.0",
+                source="Oneflow-Inc/models Vision/classification/image/resnet50/utils/logger.py",
+            ),
+        ),
+    ),
+    Dialect(
+        name="libai",
+        title="LiBai",
+        framework="oneflow",
+        unit="samples/s",
+        scope="global",
+        averaging="cumulative",
+        zero_based=False,
+        mean_since=3,
+        step=(
+            Line(
+                pattern=rb"lb\.utils\.events\]: [^\r\n]*?iteration: (?P<step>\d+)/\d+  consumed_samples: (?P<consumed>\d+)  "
+                rb"total_loss: (?P<loss>[\d.]+|nan)[^\r\n]*?  time: (?P<mean_s>[\d.]+) s/iter[^\r\n]*? "
+                rb"total_throughput: (?P<rate>[\d.]+) samples/s",
+                sample=b"[09/19 14:39:44 lb.utils.events]:  eta: 22:07:07  iteration: 88/18660  consumed_samples: 712  "
+                b"total_loss: nan  time: 4.2889 s/iter  data_time: 0.0104 s/iter total_throughput: 1.87 samples/s lr: 7.07e-07",
+                source="Oneflow-Inc/libai libai/utils/events.py, CommonMetricPrinter: batch / mean time since iteration 3",
+            ),
+        ),
+        notes="The rate is a mean since iteration 3, so it lags; its increments carry its rounding.",
+    ),
+    Dialect(
+        name="oneflow_wdl",
+        title="OneFlow Wide & Deep",
+        framework="oneflow",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"iter: (?P<step>\d+)[^\r\n]*?latency\(ms\): (?P<ms>[\d.]+)",
+                sample=b"[0] iter: 1000, loss: 0.1299, latency(ms): 4.0551",
+                source="Oneflow-Inc/models RecommenderSystems/wide_and_deep/train.py; DLPerf rewrites it as latency(ms)",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,347 @@
+"""PyTorch's training scripts and trainers beside pytorch/examples and NVIDIA's."""
+# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
+
+import re
+from collections.abc import Mapping
+
+from evalsuite.dialect import Dialect, Line
+
+_BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[[\d:]+<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)"
+
+
+def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
+    """NeMo prints consumed_samples beside global_step; where both are exact, they tell the batch."""
+    fields = {name: value for name, value in match.groupdict().items() if name not in ("consumed", "since")}
+    try:
+        batch = float(match["consumed"]) / float(match["since"])
+    except (TypeError, ValueError, ZeroDivisionError):
+        return fields
+    exact = b"e" not in match["consumed"] and batch == int(batch)
+    return {**fields, "global_batch": batch} if exact else fields
+
+
+DIALECTS = (
+    Dialect(
+        name="apex_imagenet",
+        title="Apex and HAL ImageNet examples",
+        framework="pytorch",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        steps_restart="epoch",
+        step=(
+            Line(
+                pattern=rb"Epoch: \[(?P<epoch>\d+)\]\[(?P<step>\d+)/(?P<of>\d+)\]\s+Time (?P<seconds>[\d.]+) \([\d.]+\)\s+"
+                rb"(?:Data [\d.]+ \([\d.]+\)\s+)?(?:Speed|Throughput) (?P<rate>[\d.]+) \([\d.]+\)(?:\s+Loss (?P<loss>[\d.]+|nan))?",
+                sample=b"Epoch: [0][10/5004]\tTime 0.351 (0.360)\tSpeed 729.345 (711.111)\tLoss 6.9310 (7.0123)\tPrec@1 0.1",
+                source="NVIDIA/apex examples/imagenet/main_amp.py; richardkxu/distributed-pytorch imagenet_ddp_apex.py",
+            ),
+        ),
+        evaluation=(
+            Line(pattern=rb"Test: \[\d+/\d+\]", sample=b"Test: [10/196]\tTime 0.1", source="NVIDIA/apex, validate()"),
+        ),
+        notes="Speed is world size x batch over the mean time since the line before.",
+    ),
+    Dialect(
+        name="torchvision",
+        title="torchvision references",
+        framework="pytorch",
+        unit="images/s",
+        scope="per_device",
+        averaging="step",
+        steps_restart="epoch",
+        zero_based=True,
+        data_time=False,
+        step=(
+            Line(
+                pattern=rb"Epoch: \[(?P<epoch>\d+)\] +\[ *(?P<step>\d+)/(?P<of>\d+)\]  eta: [^\r\n]*?img/s: (?P<rate>[\d.]+)"
+                rb"[^\r\n]*?  loss: (?P<loss>[\d.]+|nan)[^\r\n]*?  time: (?P<seconds>[\d.]+)",
+                sample=b"Epoch: [0]  [ 134/5005]  eta: 4:26:15  lr: 0.1  img/s: 6.728650373418343  loss: 6.7313 (6.9128)  "
+                b"acc1: 0.0000 (0.3009)  time: 2.5828  data: 0.0012  max mem: 3524",
+                source="pytorch/vision references/classification/train.py and utils.py, MetricLogger",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"Test: +\[ *\d+/\d+\]",
+                sample=b"Test:  [  0/196]  eta: 0:10",
+                source="pytorch/vision references",
+            ),
+        ),
+        notes="img/s starts its clock after the batch has arrived; time is smoothed and contains the wait for data.",
+    ),
+    Dialect(
+        name="timm",
+        title="timm train.py",
+        framework="pytorch",
+        unit="images/s",
+        scope="global",
+        averaging="step",
+        steps_restart="epoch",
+        zero_based=True,
+        step=(
+            Line(
+                pattern=rb"Train: (?P<epoch>\d+) \[ *(?P<step>\d+)/(?P<of>\d+) [^\]]*\]  Loss: +(?P<loss>[\d.#]+|nan) [^\r\n]*?"
+                rb"Time: +(?P<seconds>[\d.]+)s, +(?P<rate>[\d.]+)/s",
+                sample=b"Train: 29 [   0/4 (  0%)]  Loss: 6.814 (6.81)  Time: 0.946s, 1082.47/s  (0.946s, 1082.47/s)  LR: 3.9e-02",
+                source="huggingface/pytorch-image-models train.py, train_one_epoch(): batch x world size / time",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"Test: \[ *\d+/\d+\]",
+                sample=b"Test: [   0/97]  Time: 1.0",
+                source="timm train.py, validate()",
+            ),
+        ),
+    ),
+    Dialect(
+        name="hf_trainer",
+        title="Hugging Face Trainer",
+        framework="pytorch",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        step=(),
+        final=(
+            Line(
+                pattern=rb"'train_samples_per_second': '?(?P<rate>[\d.]+)",
+                sample=b"{'train_runtime': 919.097, 'train_samples_per_second': 1.088, 'train_steps_per_second': 0.017}",
+                source="huggingface/transformers src/transformers/trainer_utils.py, speed_metrics()",
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb"Instantaneous batch size per device = (?P<batch_per_device>[\d,]+)",
+                sample=b"[INFO|trainer.py:1146] 2021-05-25 06:38:26,285 >>   Instantaneous batch size per device = 4",
+                source="huggingface/transformers src/transformers/trainer.py",
+            ),
+            Line(
+                pattern=rb"Gradient Accumulation steps = (?P<accumulation>\d+)",
+                sample=b"  Gradient Accumulation steps = 1",
+                source="huggingface/transformers src/transformers/trainer.py",
+            ),
+            Line(
+                pattern=rb"Total train batch size \(w\. parallel, distributed & accumulation\) = (?P<global_batch>[\d,]+)",
+                sample=b"  Total train batch size (w. parallel, distributed & accumulation) = 64",
+                source="huggingface/transformers src/transformers/trainer.py",
+            ),
+        ),
+        notes="One figure over the whole run, start-up and checkpoints inside; it cannot be trimmed.",
+    ),
+    Dialect(
+        name="lightning",
+        title="PyTorch Lightning progress bar",
+        framework="pytorch",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        steps_restart="epoch",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"Epoch (?P<epoch>\d+): +\d+%\|[^|\r\n]*" + _BAR + rb", [^\]\r\n]*?loss=(?P<loss>[\d.]+|nan)"
+                rb"(?:[^\]\r\n]*?global_step=(?P<since>[\d.e+]+))?(?:[^\]\r\n]*?consumed_samples=(?P<consumed>[\d.e+]+))?",
+                sample="Epoch 0: 100%|██████████| 40/40 [00:31<00:00,  1.27it/s, loss=10.9, v_num=, "
+                "reduced_train_loss=10.90, global_step=39.00, consumed_samples=9984.0]".encode(),
+                source="Lightning-AI/pytorch-lightning callbacks/progress/tqdm_progress.py",
+                fields=_lightning,
+            ),
+        ),
+        yields_to=("nemo_dllogger",),
+        notes="The rate is tqdm's smoothed one and flips to s/it below one step a second.",
+    ),
+    Dialect(
+        name="fairseq",
+        title="fairseq train_inner",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"train_inner \| epoch (?P<epoch>\d+): [^\r\n]*?\bloss=(?P<loss>[\d.]+|nan), [^\r\n]*?\bwps=(?P<rate>[\d.]+), "
+                rb"[^\r\n]*?\bwpb=(?P<global_batch>[\d.]+), [^\r\n]*?\bnum_updates=(?P<step>\d+)",
+                sample=b"2020-07-10 10:00:00 | INFO | train_inner | epoch 001:    100 / 1093 loss=13.5, nll_loss=13.2, ppl=9000, "
+                b"wps=18000, ups=2.1, wpb=8500, bsz=300, num_updates=100, lr=1e-05",
+                source="facebookresearch/fairseq fairseq_cli/train.py, train()",
+            ),
+        ),
+    ),
+    Dialect(
+        name="mmcv",
+        title="OpenMMLab mmcv runner",
+        framework="pytorch",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb" - INFO - (?:Epoch \[(?P<epoch>\d+)\]|Iter )\[?(?:\[)?(?P<step>\d+)/(?P<of>\d+)\]\s+lr: [^\r\n]*?"
+                rb", time: (?P<seconds>[\d.]+), data_time: [\d.]+[^\r\n]*?, loss: (?P<loss>[\d.]+|nan)",
+                sample=b"2021-05-31 09:18:37,085 - mmseg - INFO - Iter [8/10]\tlr: 3.450e-03, eta: 0:00:08, time: 1.875, "
+                b"data_time: 0.027, memory: 29369, decode.loss_seg: 2.1192, loss: 2.9",
+                source="open-mmlab/mmcv mmcv/runner/hooks/logger/text.py, TextLoggerHook",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb" - INFO - (?:Iter\(val\)|Epoch\(val\)|Saving checkpoint)",
+                sample=b"2021-05-31 09:18:37,085 - mmseg - INFO - Saving checkpoint at 200 iterations",
+                source="open-mmlab/mmcv mmcv/runner/hooks",
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb"samples_per_gpu=(?P<batch_per_device>\d+)",
+                sample=b"    samples_per_gpu=8,",
+                source="open-mmlab/mmsegmentation tools/train.py prints its configuration",
+            ),
+            Line(
+                pattern=rb"gpu_ids = range\(0, (?P<devices>(?:[2-9]|\d\d+))\)",
+                sample=b"gpu_ids = range(0, 8)",
+                source="open-mmlab/mmsegmentation tools/train.py; range(0, 1) also stands there under MPI and says nothing",
+            ),
+        ),
+        notes="time is seconds per iteration and contains data_time.",
+    ),
+    Dialect(
+        name="nersc_unet",
+        title="NERSC PyTorch DDP U-Net",
+        framework="pytorch",
+        unit="samples/s",
+        scope="unstated",
+        averaging="interval",
+        per_epoch=True,
+        trust_stamps=False,
+        step=(
+            Line(
+                pattern=rb"Time taken for epoch (?P<epoch>\d+) is (?P<report_s>[\d.]+) sec, avg (?P<rate>[\d.]+) samples/sec",
+                sample=b"2021-11-12 00:46:23,492 - root - INFO - Time taken for epoch 1 is 752.95 sec, avg 87.038 samples/sec",
+                source="NERSC sc21-dl-tutorial train.py",
+            ),
+        ),
+        notes="The source of the rate was not read for more than one device.",
+    ),
+    Dialect(
+        name="olmo",
+        title="OLMo trainer",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="per_device",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"\[step=(?P<step>\d+)/\d+[^\]\r\n]*\][^\[]{0,4000}?throughput/device/tokens_per_second=(?P<rate>[\d,.]+)",
+                sample=b"2025-12-27 22:12:56.867\thost:0\tolmo.train:990\tINFO\t[step=10/10000,epoch=0]\n"
+                b"    train/CrossEntropyLoss=9.064\n    throughput/device/tokens_per_second=105,477\n",
+                source="allenai/OLMo olmo/train.py, SpeedMonitor.check()",
+            ),
+        ),
+    ),
+    Dialect(
+        name="modded_nanogpt",
+        title="modded-nanogpt",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"step:(?P<step>\d+)/\d+ train_loss:(?P<loss>[\d.]+|nan) train_time:(?P<elapsed_ms>\d+)ms",
+                sample=b"step:29/6200 train_loss:5.8375 train_time:4055ms step_avg:213.43ms",
+                source="KellerJordan/modded-nanogpt train_gpt2.py; its clock starts again after 10 steps",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"step:\d+/\d+ val_loss:",
+                sample=b"step:125/6200 val_loss:4.3 train_time:24000ms step_avg:213.4ms",
+                source="KellerJordan/modded-nanogpt train_gpt2.py; train_time leaves validation out",
+            ),
+        ),
+        notes="step_avg is a mean since step 10 and is not used.",
+    ),
+    Dialect(
+        name="nanogpt_sps",
+        title="Argonne wordplay (nanoGPT)",
+        framework="pytorch",
+        unit="samples/s",
+        scope="unstated",
+        averaging="step",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"step=(?P<step>\d+) loss=(?P<loss>[\d.]+|nan) dt=(?P<ms>[\d.]+) [^\r\n]*?sps=(?P<rate>[\d.]+) mtps=",
+                sample=b"step=5 loss=3.6333 dt=84.3107 dtf=4.3360 dtb=78.0501 sps=94.8871 mtps=1.5546 mfu=-100.0000",
+                source="saforem2/wordplay src/wordplay/trainer.py",
+            ),
+        ),
+        notes="mfu of -100 is a placeholder.",
+    ),
+    Dialect(
+        name="aws_fsdp",
+        title="AWS FSDP and DeepSpeed examples",
+        framework="pytorch",
+        unit="samples/s",
+        scope="global",
+        averaging="step",
+        data_time=False,
+        zero_based=True,
+        step=(
+            Line(
+                pattern=rb"Batch (?P<step>\d+) Loss: (?P<loss>[\d.]+|nan), Speed: (?P<rate>[\d.]+) samples/sec, lr:",
+                sample=b"2025-06-20 14:17:10 I [train.py:103] Batch 90 Loss: 7.24291, Speed: 9.41 samples/sec, lr: 0.000010",
+                source="awslabs/awsome-distributed-training pytorch/FSDP/src/train.py: batch x world size / step time",
+            ),
+        ),
+        notes="The clock starts after the batch has arrived.",
+    ),
+    Dialect(
+        name="torchtitan",
+        title="torchtitan",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="per_device",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"step: +(?P<step>\d+) +loss: +(?P<loss>[\d.]+|nan) [^\r\n]*?\b(?:tps|wps): (?P<rate>[\d,]+)",
+                sample=b"[rank0]:[titan] 2025-06-16 22:31:18,934 - root - INFO - step: 220  loss:  6.0348  "
+                b"memory: 49.66GiB(52.28%)  tps: 5,868  tflops: 339.82  mfu: 34.36%",
+                source="pytorch/torchtitan torchtitan/components/metrics.py, MetricsProcessor.log()",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"validate step: ",
+                sample=b"[titan] 2025-06-16 22:31:18,934 - root - INFO - validate step: 220  loss:  6.0",
+                source="pytorch/torchtitan torchtitan/components/metrics.py, log_validation()",
+            ),
+        ),
+        notes="tokens per second of one device, over the steps since the line before.",
+    ),
+    Dialect(
+        name="torchtitan_mmm",
+        title="Argonne mmm (torchtitan)",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="unstated",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"step=(?P<step>\d+) global_avg_loss=(?P<loss>[\d.]+|nan) [^\r\n]*?throughput\(tps\)=(?P<rate>[\d.]+)"
+                rb"[^\r\n]*? end_to_end\(s\)=(?P<seconds>[\d.]+)",
+                sample=b"[2025-02-03 09:22:59][I][mmm/train:458:__main__] step=10 global_avg_loss=11.101408 "
+                b"global_max_loss=12.190623 throughput(tps)=112.290594 mfu(%)=1.736573 end_to_end(s)=16.414554",
+                source="saforem2/mmm src/mmm/train.py",
+            ),
+        ),
+    ),
+)

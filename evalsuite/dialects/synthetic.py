@@ -1,0 +1,80 @@
+"""Synthetic benchmarks of communication libraries: Horovod and Bluefog; ElasticDL's phase timers."""
+# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
+
+from evalsuite.dialect import Dialect, Line
+
+DIALECTS = (
+    Dialect(
+        name="horovod_synthetic",
+        title="Horovod and Bluefog synthetic benchmarks",
+        framework=None,
+        unit="images/s",
+        scope="per_device",
+        averaging="interval",
+        zero_based=True,
+        each=10,  # --num-batches-per-iter, whose default this is; it is not printed
+        warmed_up=True,
+        step=(
+            Line(
+                pattern=rb"Iter #(?P<step>\d+): (?P<rate>[\d.]+) img/sec(?: per)? ?(?:GPU|CPU|TPU)",
+                sample=b"Iter #9: 108.3 img/sec per GPU",
+                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py; Bluefog pytorch_benchmark.py",
+            ),
+        ),
+        final=(
+            Line(
+                pattern=rb"Total img/sec on \d+ \w+\(s\): (?P<rate>[\d.]+)",
+                sample=b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
+                source="horovod: size x rank 0's mean; Bluefog: the sum over ranks",
+            ),
+        ),
+        end=(
+            Line(
+                pattern=rb"Total img/sec on ",
+                sample=b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
+                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py",
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb"Total img/sec on (?P<devices>\d+) ",
+                sample=b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
+                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py",
+            ),
+            Line(
+                pattern=rb"Number of (?:GPU|CPU|TPU)s: (?P<devices>\d+)",
+                sample=b"Number of GPUs: 4",
+                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py",
+            ),
+            Line(
+                pattern=rb"Batch size: (?P<batch_per_device>\d+)\s",
+                sample=b"Batch size: 32\n",
+                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py",
+            ),
+            Line(
+                pattern=rb"Model: (?P<model>\w+)",
+                sample=b"Model: resnet50",
+                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py",
+            ),
+        ),
+        notes="Warm-up batches are run before the first line. Each Iter is a mean over ten batches.",
+    ),
+    Dialect(
+        name="elasticdl",
+        title="ElasticDL timing_utils",
+        framework="tensorflow",
+        unit="samples/s",
+        scope="own",
+        averaging="interval",
+        every=1,
+        trust_stamps=False,
+        step=(
+            Line(
+                pattern=rb"report_timing\] task_process time is (?P<report_s>[\d.e-]+) seconds",
+                sample=b"[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] task_process time is 12.5577 seconds",
+                source="sql-machine-learning/elasticdl elasticdl/python/common/timing_utils.py",
+            ),
+        ),
+        notes="Seconds of one task of one worker; how many minibatches a task has is not printed.",
+    ),
+)

@@ -1,0 +1,155 @@
+"""TensorFlow without TimeHistory: tf_cnn_benchmarks, Estimator and TPUEstimator, Keras' bars, model garden's loop."""
+# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
+
+import re
+from collections.abc import Mapping
+
+from evalsuite.dialect import Dialect, Line
+
+_CNN = "tensorflow/benchmarks scripts/tf_cnn_benchmarks/benchmark_cnn.py"
+_COUNT_BEFORE = re.compile(rb"(\d+)/(\d+) *$")
+_NUMBER_BEFORE = re.compile(rb"(\d+)$")
+
+
+def _number_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+    """The step stands before the literal text: `10<tab>images/sec: 204.8 +/- …`."""
+    before = _NUMBER_BEFORE.search(match.string, max(0, match.start() - 12), match.start())
+    return None if before is None else {**match.groupdict(), "step": before[1]}
+
+
+def _bar_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+    """`100/100 [=====] - 8s 80ms/step`: a full bar is an epoch of so many steps."""
+    before = _COUNT_BEFORE.search(match.string, max(0, match.start() - 24), match.start())
+    if before is None or before[1] != before[2]:
+        return None
+    return {**match.groupdict(), "interval": before[2]}
+
+
+DIALECTS = (
+    Dialect(
+        name="tf_cnn_benchmarks",
+        title="tf_cnn_benchmarks",
+        framework="tensorflow",
+        unit="images/s",
+        scope="auto",
+        averaging="cumulative",
+        zero_based=False,
+        warmed_up=True,
+        step=(
+            Line(
+                pattern=rb"\timages/sec: (?P<rate>[\d.]+) \+/- [\d.]+ \(jitter = [\d.]+\)(?:\t(?P<loss>[\d.]+|nan))?"
+                rb"(?: (?P<unix_s>\d{10}))?",
+                sample=b"100\timages/sec: 16003.0 +/- 14.3 (jitter = 98.0)\t7.487 1604248891",
+                source=f"{_CNN}, get_perf_timing_str(): batch over the mean step time since timing began",
+                fields=_number_before,
+            ),
+        ),
+        final=(
+            Line(
+                pattern=rb"total images/sec: (?P<rate>[\d.]+)",
+                sample=b"total images/sec: 15996.69",
+                source=f"{_CNN}, steps x batch / elapsed time, over all workers",
+            ),
+        ),
+        end=(Line(pattern=rb"total images/sec: ", sample=b"total images/sec: 15996.69", source=_CNN),),
+        facts=(
+            Line(
+                pattern=rb"Batch size: +(?P<global_batch>\d+) global\s+(?P<batch_per_device>[\d.]+) per device",
+                sample=b"Batch size:  3584 global\n             448 per device",
+                source=f"{_CNN}, print_info()",
+            ),
+            Line(pattern=rb"Model: +(?P<model>\w+)", sample=b"Model:       resnet50", source=f"{_CNN}, print_info()"),
+        ),
+        notes="Under Horovod each worker prints its own rate, and total images/sec is the whole job's.",
+    ),
+    Dialect(
+        name="tf_estimator",
+        title="TensorFlow TPUEstimator and examples hooks",
+        framework="tensorflow",
+        unit="samples/s",
+        scope="auto",
+        averaging="interval",
+        every=100,
+        step=(
+            Line(
+                pattern=rb"INFO:tensorflow:examples/sec: (?P<rate>[\d.e+]+)",
+                sample=b"INFO:tensorflow:examples/sec: 6061.46",
+                source="tensorflow/estimator tpu/tpu_estimator.py, ExamplesPerSecondHook",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"INFO:tensorflow:Starting evaluation at",
+                sample=b"INFO:tensorflow:Starting evaluation at 2019-09-17-12:01:36",
+                source="tensorflow/estimator estimator.py",
+            ),
+        ),
+        notes="Lines carry no step number; a report is taken as 100 steps, the default of the hook.",
+    ),
+    Dialect(
+        name="tf_estimator_steps",
+        title="TensorFlow Estimator",
+        framework="tensorflow",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"INFO:tensorflow:loss = (?P<loss>[\d.e+-]+|nan), step = (?P<step>\d+) \((?P<report_s>[\d.]+) sec\)",
+                sample=b"INFO:tensorflow:loss = 2.3014, step = 100 (16.894 sec)",
+                source="tensorflow/estimator basic_session_run_hooks.py, LoggingTensorHook",
+            ),
+        ),
+        yields_to=("tf_estimator", "dllogger_tf1", "dllogger_tf1_bert"),
+        notes="Time of the steps since the line before; the rate is not printed.",
+    ),
+    Dialect(
+        name="keras",
+        title="Keras progress bar",
+        framework="tensorflow",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        per_epoch=True,
+        step=(
+            Line(
+                pattern=rb"\[==+\] - [\dms]+ (?:(?P<ms>\d+)ms|(?P<us>\d+)us|(?P<seconds>\d+)s)/step - "
+                rb"(?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
+                sample=b"100/100 [==============================] - 8s 80ms/step - loss: 0.3623 - accuracy: 0.8719",
+                source="keras-team/keras utils/generic_utils.py, Progbar (2.x)",
+                fields=_bar_before,
+            ),
+            Line(
+                pattern=b"(?:\xe2\x94\x81)+ [\\dms]+ (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - "
+                b"(?:\\w+: [-\\d.e+]+ - )*?loss: (?P<loss>[-\\d.e+]+|nan)",
+                sample="100/100 ━━━━━━━━━━━━━━━━━━━━ 8s 80ms/step - accuracy: 0.8719 - loss: 0.3623".encode(),
+                source="keras-team/keras src/utils/progbar.py (3.x)",
+                fields=_bar_before,
+            ),
+        ),
+        yields_to=("tf_time_history", "horovod_synthetic"),
+        notes="One figure an epoch, in whole milliseconds; evaluation is inside where there is a val_loss.",
+    ),
+    Dialect(
+        name="tf_model_garden",
+        title="TensorFlow Model Garden controller",
+        framework="tensorflow",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"train \| step: +(?P<step>\d+) \| steps/sec: +(?P<steps_per_s>[\d.]+) \|",
+                sample=b"I1120 23:37:53.562320 140651157302144 controller.py:456] train | step:      4 | steps/sec:    1.8 | output:",
+                source="tensorflow/models orbit/controller.py, Controller._train_n_steps",
+            ),
+        ),
+        evaluation=(
+            Line(pattern=rb"eval \| step:", sample=b" eval | step:    100 | running", source="tensorflow/models orbit"),
+        ),
+        yields_to=("tf_time_history",),
+        notes="Each line is printed twice: by absl and on the standard output.",
+    ),
+)
