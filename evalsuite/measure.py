@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from evalsuite import reading, utilisation
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case, Finding, Measurement, Protocol, Run, Throughput, Timeline, Window
+from evalsuite.model import Case, Finding, Measurement, Protocol, Run, Throughput, Timeline, Utilisation, Window
 from evalsuite.store import RunFolder
 
 MIN_MEASURED_STEPS = 20  # fewer are shown in data quality only (REPORT.md §9, D07)
+MOST_OTHER_CPU_PERCENT = 10.0  # of the usable cores; the system itself and the node agent take one or two
 FULL = Protocol()
 
 
@@ -60,7 +61,14 @@ def _measurement(run: Run, folder: RunFolder) -> Measurement:
         throughput=throughput if status in ("ok", "partial") else _without_value(throughput),
         utilisation=used,
         findings=_placed(
-            (*read.findings, *_throughput_findings(throughput), *findings, *_short(run.case, window)), run
+            (
+                *read.findings,
+                *_throughput_findings(throughput),
+                *findings,
+                *_short(run.case, window),
+                *_busy_machine(used),
+            ),
+            run,
         ),
         started_at=outcome.get("started_at"),
         duration_s=outcome.get("duration_s"),
@@ -111,6 +119,24 @@ def _short(case: Case, window: Window | None) -> tuple[Finding, ...]:
             text=f"{warmup} steps skipped and {window.steps} measured; the full protocol is "
             f"{FULL.warmup_steps} and {FULL.measured_steps}",
             values=(("warmup", str(warmup)), ("measured", str(window.steps))),
+        ),
+    )
+
+
+def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
+    """A flag where other programs took CPU time from the run: the machine's busy share against the job's own."""
+    shares = {reading.resource: reading.mean for reading in used if reading.device is None}
+    if "cpu" not in shares or "job_cpu" not in shares:
+        return ()
+    others = shares["cpu"] - shares["job_cpu"]
+    if others <= MOST_OTHER_CPU_PERCENT:
+        return ()
+    return (
+        Finding(
+            code="busy_machine",
+            severity="flag",
+            text=f"other programs used {others:.0f} % of the CPU while the steps were measured",
+            values=(("others", f"{others:.0f}"),),
         ),
     )
 

@@ -1,0 +1,52 @@
+import pytest
+
+from evalsuite import measure
+from evalsuite.model import Utilisation, Window
+from evalsuite.store import Store
+from tests.toys import CASE
+
+
+def share(resource, mean):
+    return Utilisation(resource=resource, unit="%", mean=mean, p5=mean, p95=mean, samples=20, coverage=1.0)
+
+
+@pytest.mark.parametrize(("job", "flagged"), [(95.0, False), (60.0, True)])
+def test_other_programs_on_the_machine_are_flagged(job, flagged):
+    found = measure._busy_machine((share("cpu", 98.0), share("job_cpu", job)))
+
+    assert bool(found) is flagged
+
+
+def test_without_a_reading_of_the_job_nothing_is_said_of_others():
+    assert measure._busy_machine((share("cpu", 98.0),)) == ()
+
+
+@pytest.mark.parametrize(("steps", "severity"), [(100, None), (30, "note"), (19, "exclude")])
+def test_a_short_window_is_noted_and_a_very_short_one_excluded(steps, severity):
+    found = measure._short(CASE, Window(first_step=21, last_step=20 + steps, steps=steps))
+
+    assert [finding.severity for finding in found] == ([severity] if severity else [])
+
+
+def test_the_environment_is_named_by_hardware_and_not_by_host():
+    facts = {
+        "cpu_model": "EPYC",
+        "cpu_count_usable": 2.0,
+        "gpus": [{"name": "H200"}, {"name": "H200"}],
+        "driver": "550",
+    }
+
+    assert measure.environment_key({"a": facts, "b": {**facts, "host": "b"}}) == "2 x H200, EPYC (2 cores), driver 550"
+
+
+def test_a_folder_with_a_half_written_outcome_is_a_failed_run_with_the_reason(tmp_path):
+    from evalsuite.model import Run
+
+    with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
+        (folder.path / "outcome.json").write_text('{"status": "comp')
+
+    found = measure.measurement(folder)
+
+    assert found.status == "failed"
+    assert "half-written" in found.reason
+    assert found.value is None
