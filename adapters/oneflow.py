@@ -292,7 +292,7 @@ ADAPTER = Adapter(
             "face-r100",
             "face_r100",
             "oneflow-face",
-            "insightface_torch",
+            "insightface",
             _face,
             unsupported=_face_unsupported,
             amp="graph AMP, dynamic loss scale",

@@ -87,6 +87,11 @@ class Recipe:
         """Why this recipe cannot serve *case*, from what it declares and from its own `unsupported`."""
         return _undeclared(self, case) or self.unsupported(case)
 
+    def meant(self, options: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """The axes of a spec that say something about this recipe: an image size says nothing about words."""
+        no_images = self.options is not None and self.unit != "images/s" and "image_size" not in self.options
+        return tuple(axis for axis in options if not (no_images and axis[0] == "image_size"))
+
     def option(self, case: Case, name: str) -> str:
         """The value of the axis *name*: the case's, or the recipe's default."""
         return case.option(name) or self.options[name][0]
@@ -143,7 +148,12 @@ def _undeclared(recipe: Recipe, case: Case) -> str | None:
     return next((reason for axis in case.options if (reason := _option_refused(recipe, *axis))), None)
 
 
+IMAGE_SIZE = "224"  # what the official scripts train image models at, without an argument for it
+
+
 def _option_refused(recipe: Recipe, name: str, value: str) -> str | None:
+    if (name, value) == ("image_size", IMAGE_SIZE) and recipe.unit == "images/s":
+        return None
     if name not in recipe.options:
         known = f"its axes are {', '.join(sorted(recipe.options))}" if recipe.options else "it has no further axes"
         return f"The script of {recipe.name} has no axis {name}; {known}."

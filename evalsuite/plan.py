@@ -99,7 +99,7 @@ def _asked(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) -> Ite
                     xla=xla,
                     device=machine.device,
                     protocol=spec.protocol,
-                    options=spec.options,
+                    options=recipe.meant(spec.options) if recipe else spec.options,
                 )
                 yield case, recipe
 
