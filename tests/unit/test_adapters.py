@@ -1,0 +1,226 @@
+"""The contract that every adapter keeps, and the exact command lines of the reference workloads.
+
+`EVALSUITE_GOLDEN=write pytest tests/unit/test_adapters.py` writes the golden files anew; read the diff.
+"""
+
+import ast
+import os
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evalsuite import adapter, paths
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case, Protocol
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "commands"
+ADAPTERS = adapter.discover()
+RECIPES = [(one, recipe) for one in ADAPTERS.values() for recipe in one.recipes]
+REFERENCE = [(one, recipe) for one, recipe in RECIPES if recipe.kind == "reference"]
+PLACEHOLDERS = set(re.findall(r"`(\{\w+\})", adapter.Command.__doc__))
+SCALES = ((1, 1), (1, 2), (1, 8), (2, 8))
+SWITCHES = (
+    {"precision": "fp32", "xla": False},
+    {"precision": "amp", "xla": False},
+    {"precision": "fp32", "xla": True},
+)
+
+
+def case_of(one, recipe, **changes) -> Case:
+    case = Case(
+        framework=one.name,
+        recipe=recipe.name,
+        model=recipe.model,
+        batch_per_device=96,
+        protocol=Protocol(warmup_steps=7, measured_steps=31),
+    )
+    return replace(case, **changes)
+
+
+def cases_of(one, recipe) -> list[Case]:
+    """The recipe's cases over scales, switches and devices that it does not refuse."""
+    every = [
+        case_of(one, recipe, nodes=nodes, devices_per_node=devices, device=device, **switches)
+        for device in ("cpu", "gpu")
+        for nodes, devices in SCALES
+        for switches in SWITCHES
+    ]
+    return [case for case in every if recipe.refusal(case) is None]
+
+
+def ids(pairs):
+    return [f"{one.name}-{recipe.name}" for one, recipe in pairs]
+
+
+@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
+def test_the_same_case_gives_the_same_command(one, recipe):
+    cases = cases_of(one, recipe)
+
+    assert [recipe.command(case) for case in cases] == [recipe.command(case) for case in cases]
+
+
+@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
+def test_a_command_is_words_with_placeholders_that_somebody_fills(one, recipe):
+    commands = [recipe.command(case) for case in cases_of(one, recipe)]
+
+    for command in commands:
+        words = (*command.argv, *command.environment.values())
+        assert all(isinstance(word, str) and word for word in words)
+        assert set(re.findall(r"\{\w+\}", " ".join(command.argv))) <= PLACEHOLDERS
+
+
+@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
+def test_a_refusal_is_a_sentence(one, recipe):
+    odd = [
+        case_of(one, recipe, device=device, options=options, **switches)
+        for device in ("cpu", "gpu")
+        for switches in SWITCHES
+        for options in ((), (("colour", "blue"),))
+    ]
+
+    refusals = [recipe.refusal(case) for case in odd]
+
+    assert all(refusal is None or len(refusal.split()) >= 4 for refusal in refusals)
+
+
+@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
+def test_a_recipe_names_its_unit_dialect_and_model(one, recipe):
+    assert recipe.unit.endswith("/s")
+    assert re.fullmatch(r"[a-z0-9_.]+", recipe.dialect)
+    assert re.fullmatch(r"[a-z0-9_.]+", recipe.model)
+
+
+@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
+def test_requirements_are_exact_pins(one, recipe):
+    pins = (*recipe.requirements, *recipe.requirements_gpu, *recipe.built)
+
+    assert all(re.fullmatch(r"[\w.-]+(\[[\w,-]+\])?==[\w.+]+", pin) for pin in pins)
+    assert not recipe.requirements or recipe.import_name
+
+
+@pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
+def test_batch_size_image_size_and_steps_are_on_the_command_line(one, recipe):
+    for case in cases_of(one, recipe):
+        sized = replace(case, options=(("image_size", "160"),))
+
+        words = list(recipe.command(sized).argv)
+
+        assert words[words.index("--batch-size") + 1] == "96"
+        assert words[words.index("--image-size") + 1] == "160"
+        assert words[words.index("--steps") + 1] == "38"
+
+
+@pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
+def test_a_reference_workload_is_there_and_is_valid_python(one, recipe):
+    script = next(word for word in recipe.command(case_of(one, recipe)).argv if "{workloads}" in word)
+
+    file = Path(script.replace("{workloads}", str(paths.ADAPTERS / "workloads")))
+
+    assert ast.parse(file.read_text())
+
+
+@pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
+def test_images_that_the_network_would_shrink_to_nothing_are_refused(one, recipe):
+    refusal = recipe.refusal(case_of(one, recipe, options=(("image_size", "16"),)))
+
+    assert "image_size 16 is too small" in refusal
+
+
+def test_a_case_that_would_silently_run_as_another_is_refused():
+    mxnet, paddle = ADAPTERS["mxnet"], ADAPTERS["paddlepaddle"]
+    xla = case_of(mxnet, mxnet.recipe("reference-resnet50"), xla=True)
+    amp = case_of(paddle, paddle.recipe("reference-resnet50"), precision="amp")
+
+    assert "no XLA" in mxnet.recipe("reference-resnet50").refusal(xla)
+    assert "no effect on a CPU" in paddle.recipe("reference-resnet50").refusal(amp)
+    assert paddle.recipe("reference-resnet50").refusal(replace(amp, device="gpu")) is None
+
+
+def test_all_four_frameworks_run_the_same_reference_model():
+    models = {
+        one.name: {recipe.model for recipe in one.recipes if recipe.kind == "reference"} for one in ADAPTERS.values()
+    }
+
+    for name in ("tensorflow", "mxnet", "paddlepaddle", "pytorch"):
+        assert "resnet50_v1.5" in models[name]
+
+
+@pytest.mark.parametrize("file", sorted(paths.ADAPTERS.glob("*.py")), ids=lambda file: file.stem)
+def test_an_adapter_imports_only_the_contract(file):
+    imported = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            imported |= (
+                {node.module} if node.module != "evalsuite" else {f"evalsuite.{name.name}" for name in node.names}
+            )
+        elif isinstance(node, ast.Import):
+            imported |= {name.name for name in node.names}
+
+    ours = {name for name in imported if name.startswith("evalsuite")}
+
+    assert ours <= {"evalsuite.adapter", "evalsuite.model", "evalsuite.launchers"}
+    assert imported - ours <= set(sys.stdlib_module_names) - {"os", "subprocess", "pathlib", "socket", "shutil", "time"}
+
+
+@pytest.mark.parametrize("file", sorted((paths.ADAPTERS / "workloads").glob("*.py")), ids=lambda file: file.stem)
+def test_a_workload_needs_nothing_of_evalsuite(file):
+    names = {
+        alias.name if isinstance(node, ast.Import) else node.module
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+
+    assert not [name for name in names if name.startswith("evalsuite")]
+
+
+def commands_text(one, recipe) -> str:
+    """Every command line of the recipe over scales and switches, or why there is none."""
+    lines = []
+    for device in ("cpu", "gpu"):
+        for nodes, devices in SCALES:
+            for switches in SWITCHES:
+                case = case_of(one, recipe, nodes=nodes, devices_per_node=devices, device=device, **switches)
+                lines += [f"# {device} {case.scale} {case.precision}{' xla' if case.xla else ''}", _line(recipe, case)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(recipe, case) -> str:
+    refusal = recipe.refusal(case)
+    if refusal:
+        return f"refused: {refusal}"
+    command = recipe.command(case)
+    variables = [f"{name}={value}" for name, value in sorted(command.environment.items())]
+    return " ".join((f"[{recipe.spawn}]", *variables, *command.argv))
+
+
+@pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
+def test_the_command_lines_are_those_of_the_golden_file(one, recipe):
+    golden = GOLDEN / f"{one.name}-{recipe.name}.txt"
+
+    text = commands_text(one, recipe)
+    if os.environ.get("EVALSUITE_GOLDEN") == "write":
+        golden.write_text(text)
+
+    assert text == golden.read_text()
+
+
+# Finding adapters
+
+
+def test_an_unknown_framework_is_answered_with_the_known_ones_and_the_nearest():
+    with pytest.raises(EvalsuiteError) as error:
+        adapter.chosen(["pytorhc"], ADAPTERS)
+
+    assert "tensorflow" in str(error.value)
+    assert "Did you mean pytorch?" in str(error.value)
+
+
+def test_a_module_without_an_adapter_is_named_with_where_to_look(tmp_path):
+    (tmp_path / "empty.py").write_text("x = 1\n")
+
+    with pytest.raises(EvalsuiteError, match=r"empty\.py: the module has no ADAPTER.*adding-a-framework"):
+        adapter.discover([tmp_path])
