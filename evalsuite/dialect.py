@@ -33,6 +33,7 @@ GROUPS = {
     "interval": "training steps in this report",
     "since": "step number at the beginning of the report",
     "rank": "who prints",
+    "begins": "anything: the line only begins the time of the next report",
     "rate": "items per second",
     "rate_k": "thousands of items per second",
     "steps_per_s": "training steps per second",
@@ -123,6 +124,7 @@ class Dialect:
     every: int | None = None  # steps per report where the lines carry no number
     each: int = 1  # training steps that one printed number stands for
     number_repeats: bool = False  # a step that was skipped prints the same number again
+    tagged_print_all: bool = False  # scope auto: under an MPI launcher every rank prints the whole job's rate
     steps_times_nodes: bool = False  # the printed steps/s are already multiplied by the number of nodes
     epochs_are_steps: bool = False  # reports cover epochs, and nothing is known of the steps inside
     warmed_up: bool = False  # the script has thrown its warm-up away before the first line
@@ -209,7 +211,7 @@ class Sniffer:
         counts = {
             dialect: count
             for dialect, wanted in zip(self._dialects, self._shapes, strict=True)
-            if any(shape in shapes for shape in wanted) and (count := _lines_found(text, dialect))
+            if any(shape in shapes for shape in wanted) and (count := lines_found(text, dialect))
         }
         names = {dialect.name for dialect in counts}
         strong = {dialect: count for dialect, count in counts.items() if not names.intersection(dialect.yields_to)}
@@ -217,7 +219,8 @@ class Sniffer:
         return [dialect for dialect, count in strong.items() if count == best]
 
 
-def _lines_found(text: bytes, dialect: Dialect) -> int:
+def lines_found(text: bytes, dialect: Dialect) -> int:
+    """How many step lines of *dialect* stand in *text*; where there is none, how many final figures."""
     return sum(_count(text, line) for line in dialect.step) or sum(_count(text, line) for line in dialect.final)
 
 

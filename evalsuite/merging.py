@@ -67,11 +67,12 @@ def merged(
     attempts = [streams_of.attempts(files[number], dialect, facts.devices) for number in spoke]
     chosen = [max(reversed(found), key=streams_of.size) for found in attempts]
     streams = [reports(stream, dialect) for attempt in chosen for stream in attempt]
-    whose, findings = _scope(streams, scope or dialect.scope, facts)
+    whose, findings = _scope(streams, dialect, scope or dialect.scope, facts)
     job = _Job(
         printed_by_all=_factor(len(streams), facts, whose),
         steps_counted=(facts.nodes if dialect.steps_times_nodes else 1),
         items_per_step=facts.items_per_step,
+        epochs=dialect.per_epoch and not dialect.epochs_are_steps,
         items_per_batch=facts.items_per_batch,
         arrival=arrivals[spoke[0]] if arrivals else None,
     )
@@ -98,18 +99,18 @@ def _restart_finding(attempts: int) -> list[Finding]:
 # whose rate was printed
 
 
-def _scope(streams: list[list[Report]], scope: str, facts: Facts) -> tuple[str, list[Finding]]:
+def _scope(streams: list[list[Report]], dialect: Dialect, scope: str, facts: Facts) -> tuple[str, list[Finding]]:
     """Settles `auto` and `unstated`: by the clock where batch and devices are known; `auto` else by who prints."""
     if scope not in ("auto", "unstated"):
         return scope, []
     if facts.devices == 1 or (scope == "auto" and len(streams) == 1 and facts.devices is None):
         return "global", []
-    by_clock = _scope_by_clock(streams[0], facts)
+    by_clock = None if dialect.per_epoch else _scope_by_clock(streams[0], facts)
     if by_clock or scope == "unstated":
         return by_clock or scope, []
     if len(streams) == 1:
         return "global", [_assumed("global", "one process prints")]
-    if streams[0][0].record.rank is not None:
+    if dialect.tagged_print_all and streams[0][0].record.rank is not None:
         return "global", [_assumed("global", "an MPI launcher started the processes")]
     return "own", [_assumed("own", f"{len(streams)} workers print")]
 
@@ -158,6 +159,7 @@ class _Job:
     printed_by_all: float | None  # factor from one printer's rate to that of all devices
     steps_counted: int | None  # how often the printed steps/s count one step; None if that is not known
     items_per_step: float | None
+    epochs: bool  # a report without a number of steps is an epoch, and not a step
     items_per_batch: float
     arrival: Arrival | None
 
@@ -215,15 +217,18 @@ def _items(report: Report, job: _Job) -> float | None:
         return report.items * job.items_per_batch
     if report.record.global_batch is not None:
         return report.record.global_batch * job.items_per_batch * report.steps
-    return None if job.items_per_step is None else job.items_per_step * report.steps
+    unknown = job.items_per_step is None or (
+        job.epochs and report.record.interval is None and report.record.step is None
+    )
+    return None if unknown else job.items_per_step * report.steps
 
 
 def _rate(report: Report, items: float | None, job: _Job) -> float | None:
     """The script's own figure, over all devices."""
     if report.rate is not None:
         return None if job.printed_by_all is None else report.rate * job.printed_by_all
-    if report.record.steps_per_s is not None and job.items_per_step is not None and job.steps_counted:
-        return report.record.steps_per_s / job.steps_counted * job.items_per_step
+    if report.record.steps_per_s is not None and items is not None and job.steps_counted:
+        return report.record.steps_per_s / job.steps_counted * items / report.steps
     return items / report.seconds if items is not None and report.seconds is not None else None
 
 

@@ -5,7 +5,6 @@ Nothing here starts anything or asks the time: the same bytes give the same read
 
 import bisect
 import math
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +15,10 @@ from evalsuite import failures, merging, window
 from evalsuite.dialect import Dialect, Line, Scope, Sniffer
 from evalsuite.logfile import Chunk, Unreadable, chunks
 from evalsuite.model import Case, Finding, Protocol, Status, Step, Throughput
-from evalsuite.records import Extractor, Record, count, matches, number, positive, rate_of, whole
+from evalsuite.records import Extractor, Record, count, matches, number, positive, rate_of, whole, whole_match
 from evalsuite.store import Log
 
+DOUBT = 1.5  # a clock that is so many times away from the printed rate was multiplied with a wrong batch
 NEARLY = 0.1  # a factor of the devices is told from noise at this distance
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = 0.02  # between the log's own final figure and ours
@@ -26,7 +26,7 @@ SNIFF_BYTES = 1 << 15  # a dialect is judged by so much at a time, until one fit
 LOOK_BACK_BYTES = 1 << 12
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 # the header of our own reference workloads, whatever dialect they print in
-_HEADER = Line(
+HEADER = Line(
     pattern=rb"reference workload: [^\r\n]*?\bbatch_per_device=(?P<batch_per_device>\d+) processes=(?P<devices>\d+)",
     sample=b"reference workload: framework=mxnet version=1.9.1 model=resnet50_v1.5 batch_per_device=8 processes=2",
     source="evalsuite adapters/workloads/common.py, announce_case()",
@@ -56,6 +56,16 @@ class Reading:
     findings: tuple[Finding, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What the caller knows and wants."""
+
+    known: merging.Facts
+    case: bool  # is it known from a case, whose recipe chose it?
+    protocol: Protocol
+    scope: str | None
+
+
 def read_run(
     logs: Sequence[Log],
     case: Case,
@@ -73,7 +83,8 @@ def read_run(
     )
     paths = [log.path for log in logs]
     arrivals = [_arrivals(log.arrivals) for log in logs]
-    return _read(paths, arrivals, known, case.protocol, dialect, scope, dialects)
+    asked = _Asked(known=known, case=True, protocol=case.protocol, scope=scope)
+    return _read(paths, arrivals, asked, dialect, dialects)
 
 
 def read_file(
@@ -88,7 +99,8 @@ def read_file(
 ) -> Reading:
     """The log at *path*; what it does not say of devices and batch is taken from the arguments."""
     known = merging.Facts(devices=devices, batch_per_device=batch_per_device)
-    return _read([Path(path)], [None], known, protocol or Protocol(), dialect, scope, dialects)
+    asked = _Asked(known=known, case=False, protocol=protocol or Protocol(), scope=scope)
+    return _read([Path(path)], [None], asked, dialect, dialects)
 
 
 def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
@@ -110,10 +122,8 @@ def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
 def _read(
     paths: Sequence[Path],
     arrivals: Sequence[Callable | None],
-    known: merging.Facts,
-    protocol: Protocol,
+    asked: _Asked,
     name: str | None,
-    scope: str | None,
     dialects: Mapping[str, Dialect] | None,
 ) -> Reading:
     dialects = dialects_room.discover() if dialects is None else dialects
@@ -121,15 +131,15 @@ def _read(
         spoken = _dialect(paths, name, dialects)
         if isinstance(spoken, Reading):
             return spoken
-        enough = _Enough(spoken, known, protocol, scope)
+        enough = _Enough(spoken, asked)
         scans = [_scanned(path, spoken, enough) for path in paths]
-        numbers = _numbers(scans, arrivals, spoken, known, protocol, scope)
+        numbers = _numbers(scans, arrivals, spoken, asked)
         if not numbers.complete and any(scan.uncollected for scan in scans):
             scans = [_scanned(path, spoken, _too_many) for path in paths]
-            numbers = _numbers(scans, arrivals, spoken, known, protocol, scope)
+            numbers = _numbers(scans, arrivals, spoken, asked)
     except Unreadable as error:
         return _unrecognised(f"{error}")
-    return _reading(scans, spoken, known, protocol, numbers)
+    return _reading(scans, spoken, asked, numbers)
 
 
 def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect | Reading:
@@ -198,11 +208,11 @@ class _Scan:
             self._collect_facts(text)
         for match, line in matches(text, self.dialect.final):
             fields = line.read(match)
-            if fields is not None and (rate := rate_of(fields)) is not None and _whole(match, chunk):
+            if fields is not None and (rate := rate_of(fields)) is not None and whole_match(match, chunk):
                 self.finals.append(rate)
         self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
         self._quiet.add(chunk)
-        self.cut_line = None if chunk.complete else chunk.first_line + chunk.line_ends
+        self.cut_line = chunk.first_line + chunk.line_ends if _cut_off(chunk, self.dialect) else None
 
     @property
     def after(self) -> list[tuple[int, bytes]]:
@@ -210,7 +220,7 @@ class _Scan:
         return self._quiet.lines()
 
     def _collect_facts(self, text: bytes) -> None:
-        for match, line in matches(text, (_HEADER, *self.dialect.facts)):
+        for match, line in matches(text, (HEADER, *self.dialect.facts)):
             for name, value in (line.read(match) or {}).items():
                 if value is not None:
                     self.facts.setdefault(name, value)
@@ -262,9 +272,19 @@ def _last_match(text: bytes, line: Line, begin: int) -> int:
     return at
 
 
-def _whole(match: "re.Match[bytes]", chunk: Chunk) -> bool:
-    """False if the file ends inside this match, so that its last number may lack digits."""
-    return chunk.complete or match.end() < len(chunk.text)
+def _cut_off(chunk: Chunk, dialect: Dialect) -> bool:
+    """Does the file end inside a step line? That a last line has no line end alone proves nothing."""
+    if chunk.complete:
+        return False
+    last = chunk.text[max(chunk.text.rfind(b"\n"), chunk.text.rfind(b"\r")) + 1 :]
+    for line in dialect.step:
+        match = next(iter(line.compiled.finditer(last)), None)
+        if match is not None:
+            return not whole_match(match, replace(chunk, text=last))
+        begun = any(last.endswith(line.literal[:size]) for size in range(4, len(line.literal)))
+        if line.literal and (line.literal in last or begun):
+            return True
+    return False
 
 
 def _scanned(path: Path, dialect: Dialect, enough: Callable[[_Scan], bool]) -> _Scan:
@@ -281,9 +301,10 @@ def _too_many(scan: _Scan) -> bool:
 class _Enough:
     """Do the records of a scan fill the window? A quick answer for plain logs, else that of the window itself."""
 
-    def __init__(self, dialect: Dialect, known: merging.Facts, protocol: Protocol, scope: str | None) -> None:
-        self._dialect, self._known, self._scope = dialect, known, scope
-        self._protocol = replace(protocol, measured_steps=protocol.measured_steps + MARGIN_STEPS)
+    def __init__(self, dialect: Dialect, asked: _Asked) -> None:
+        self._dialect, self._asked = dialect, asked
+        measured = asked.protocol.measured_steps + MARGIN_STEPS
+        self._protocol = replace(asked.protocol, measured_steps=measured)
         self._judged = 0
 
     def __call__(self, scan: _Scan) -> bool:
@@ -293,8 +314,8 @@ class _Enough:
         if len(scan.records) < 2 * self._judged:
             return False
         self._judged = len(scan.records)
-        facts = _facts(self._known, scan.facts)
-        found = merging.merged([scan.records], self._dialect, facts, scope=self._scope)
+        facts = _facts(self._asked.known, scan.facts, self._asked.case)
+        found = merging.merged([scan.records], self._dialect, facts, scope=self._asked.scope)
         epochs = self._dialect.per_epoch
         span = window.span(found.steps, self._protocol, warmed_up=self._dialect.warmed_up, epochs=epochs)
         return _too_many(scan) or (span is not None and span.complete)
@@ -313,37 +334,67 @@ class _Numbers:
     throughput: Throughput | None
     final: float | None  # the log's own figure over all devices
     complete: bool  # is the window as long as asked?
+    findings: tuple[Finding, ...] = ()
 
 
 def _numbers(
     scans: Sequence[_Scan],
     arrivals: Sequence[Callable | None],
     dialect: Dialect,
-    known: merging.Facts,
-    protocol: Protocol,
-    scope: str | None,
+    asked: _Asked,
 ) -> _Numbers:
     said: dict[str, bytes | float] = {}
     for scan in scans:
         said = {**scan.facts, **said}
-    facts = _facts(known, said)
+    facts = _facts(asked.known, said, asked.case)
     first = None
     final = _final(scans, dialect, facts)
-    for whose in (scope, *_other_scopes(scope, dialect)):
+    for whose in (asked.scope, *_other_scopes(asked.scope, dialect)):
         found = merging.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=whose)
         measured, complete = window.throughput(
             found.steps,
             unit=dialect.unit,
-            protocol=protocol,
+            protocol=asked.protocol,
             warmed_up=dialect.warmed_up,
-            epochs=dialect.per_epoch and not any(step.steps > 1 for step in found.steps),
+            epochs=_in_epochs(found.steps, dialect),
             trust_stamps=dialect.trust_stamps,
         )
         numbers = _Numbers(said=said, facts=facts, merged=found, throughput=measured, final=final, complete=complete)
         if not _contradicted(numbers):
-            return numbers
+            break
         first = first or numbers
-    return first
+    else:
+        numbers = first
+    doubt = None if asked.case else _batch_doubt(numbers, said, dialect)
+    if doubt is None:
+        return numbers
+    without = replace(asked, known=replace(asked.known, batch_per_device=None))
+    printed = _numbers(scans, arrivals, dialect, without)
+    return replace(printed, findings=(doubt,)) if printed.throughput or printed.final else numbers
+
+
+def _batch_doubt(numbers: _Numbers, said: Mapping[str, bytes | float], dialect: Dialect) -> Finding | None:
+    """Is the clock so far from a rate that is the whole job's that the batch size given must be wrong?"""
+    measured = numbers.throughput
+    if measured is None or dialect.scope != "global" or "batch_per_device" in said or "global_batch" in said:
+        return None
+    rated = any(step.items_per_s is not None and step.seconds is None for step in numbers.merged.steps)
+    printed = measured.printed_items_per_s if rated else numbers.final
+    if printed is None or measured.method == window.RATES or 1 / DOUBT < printed / measured.items_per_s < DOUBT:
+        return None
+    factor = f"{printed / measured.items_per_s:.4g}"
+    return Finding(
+        code="batch_doubted",
+        severity="flag",
+        text=f"with the batch given, the clock makes {measured.items_per_s:.4g} of what is printed as {printed:.4g}: "
+        f"{factor} times (gradient accumulation?). What is printed is used.",
+        values=(("clock", f"{measured.items_per_s:.4g}"), ("printed", f"{printed:.4g}"), ("factor", factor)),
+    )
+
+
+def _in_epochs(steps: Sequence[Step], dialect: Dialect) -> bool:
+    """Does each report cover an epoch, and nobody knows of how many steps?"""
+    return dialect.per_epoch and (dialect.epochs_are_steps or not any(step.steps > 1 for step in steps))
 
 
 def _other_scopes(scope: str | None, dialect: Dialect) -> tuple[Scope, ...]:
@@ -360,19 +411,23 @@ def _contradicted(numbers: _Numbers) -> bool:
     return abs(ratio / devices - 1) < NEARLY
 
 
-def _reading(
-    scans: Sequence[_Scan], dialect: Dialect, known: merging.Facts, protocol: Protocol, numbers: _Numbers
-) -> Reading:
+def _reading(scans: Sequence[_Scan], dialect: Dialect, asked: _Asked, numbers: _Numbers) -> Reading:
     found, facts, measured = numbers.merged, numbers.facts, numbers.throughput
     final = numbers.final
     if measured is None and final is not None:
         measured = Throughput(items_per_s=final, unit=dialect.unit, method="final figure", window=None)
-    status, reason = _status(scans, dialect, found, measured, numbers.complete, protocol)
-    findings = (*found.findings, *_contradictions(known, numbers.said), *_final_findings(measured, final))
+    status, reason = _status(scans, dialect, found, measured, numbers.complete, asked.protocol)
+    findings = (
+        *_failed_at_exit(scans),
+        *found.findings,
+        *numbers.findings,
+        *_contradictions(asked.known, numbers.said),
+        *_final_findings(measured, final),
+    )
     return Reading(
         dialect=dialect.name,
         framework=dialect.framework,
-        model=known.model or facts.model or dialect.model,
+        model=asked.known.model or facts.model or dialect.model,
         scope=_PUBLIC_SCOPE.get(found.scope),
         status=status,
         reason=reason,
@@ -413,11 +468,25 @@ def _status(
     return "ok", ""
 
 
+def _failed_at_exit(scans: Sequence[_Scan]) -> Iterator[Finding]:
+    """A failure behind the script's own end of training: the figures stand, and a reader must know."""
+    for scan in scans:
+        failure = failures.failure(scan.after) if scan.ended else None
+        if failure is not None:
+            yield Finding(
+                code="failed_at_exit",
+                severity="flag",
+                text=f"after the end of training: {failure.reason}",
+                values=(("reason", failure.reason),),
+            )
+            return
+
+
 def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> str:
     if not steps:
         return "the log prints its final figure and no line per step"
-    if dialect.per_epoch and not any(step.steps > 1 for step in steps):
-        return f"{len(steps)} reports, each of an epoch and not of steps"
+    if _in_epochs(steps, dialect):
+        return f"{len(steps)} reports, each of epochs and not of steps"
     trained = steps[-1].index
     wanted = f"{protocol.warmup_steps} + {protocol.measured_steps} steps are wanted"
     return f"{len(steps)} reports up to step {trained}; {wanted}"
@@ -458,22 +527,24 @@ def _final_findings(measured: Throughput | None, final: float | None) -> Iterato
 # batch and devices
 
 
-def _facts(known: merging.Facts, said: Mapping[str, bytes | float]) -> merging.Facts:
-    """What is known from outside, completed by what the log says."""
-    devices = known.devices or _devices(said)
+def _facts(known: merging.Facts, said: Mapping[str, bytes | float], case: bool = False) -> merging.Facts:
+    """What the log says, completed by what is known from outside; of a *case* it is the other way round.
+
+    A recipe has chosen the batch and knows what its flag means; an option typed beside a log may be a mistake.
+    """
     accumulation = positive(said.get("accumulation")) or 1.0
-    batch = known.batch_per_device
     printed = positive(said.get("batch_per_device"))
-    if batch is None and printed is not None:
-        batch = printed * accumulation
-    whole_job = None if known.batch_per_device and devices else positive(said.get("global_batch"))
+    printed = None if printed is None else printed * accumulation
+    given = known.batch_per_device
+    batch = (given if case else None) or printed or (given and given * (1.0 if case else accumulation))
+    devices = (known.devices if case else None) or _devices(said) or known.devices
     model = said.get("model")
     return replace(
         known,
         devices=devices,
         nodes=known.nodes or whole(said.get("nodes")),
         batch_per_device=batch,
-        global_batch=whole_job,
+        global_batch=None if case and batch else positive(said.get("global_batch")),
         items_per_batch=positive(said.get("items_per_batch")) or 1.0,
         model=known.model or (model.decode("utf-8", "replace") if isinstance(model, bytes) else model),
     )
@@ -491,19 +562,21 @@ def _devices(said: Mapping[str, bytes | float]) -> int | None:
 
 
 def _batch_per_device(facts: merging.Facts) -> float | None:
-    if facts.batch_per_device is not None or facts.global_batch is None or facts.devices is None:
+    if facts.global_batch is None or facts.devices is None:
         return facts.batch_per_device
-    return facts.global_batch / facts.devices
+    each = facts.global_batch / facts.devices
+    return each if each >= 1 else None  # a model spread over devices has no batch on each
 
 
 def _contradictions(known: merging.Facts, said: Mapping[str, bytes | float]) -> Iterator[Finding]:
     own = _facts(merging.Facts(), said)
+    forward = positive(said.get("batch_per_device"))
     pairs = (
-        ("devices", known.devices, own.devices),
-        ("batch_per_device", known.batch_per_device, _batch_per_device(own)),
+        ("devices", known.devices, own.devices, None),
+        ("batch_per_device", known.batch_per_device, _batch_per_device(own), forward),
     )
-    for what, given, printed in pairs:
-        if given is not None and printed is not None and not math.isclose(given, printed):
+    for what, given, printed, also in pairs:
+        if given is not None and printed is not None and given != also and not math.isclose(given, printed):
             yield Finding(
                 code="contradicts_log",
                 severity="flag",

@@ -44,6 +44,7 @@ class Record(NamedTuple):
     loss: float | None = None
     stamp_s: float | None = None
     global_batch: float | None = None
+    begins: bool = False  # no report: the time of the next one begins here
 
 
 def place(record: Record) -> tuple[int, int] | None:
@@ -65,8 +66,8 @@ class Extractor:
         text, found, line, seen = chunk.text, [], chunk.first_line, 0
         pauses = [match.start() for match, _ in matches(text, self._dialect.evaluation)]
         for match, kind in matches(text, self._dialect.step):
-            if not chunk.complete and match.end() == len(text):
-                break  # cut off inside: its last number may lack digits
+            if not whole_match(match, chunk):
+                break
             values = _read(match, kind)
             if values is None:
                 continue
@@ -80,6 +81,13 @@ class Extractor:
             found.append(Record(line, chunk.raw_offset(end), paused, **values))
         self._paused = self._paused or any(at >= seen for at in pauses)
         return found
+
+
+def whole_match(match: "re.Match[bytes]", chunk: Chunk) -> bool:
+    """False if the file ends inside one of the numbers of this match, which may then lack digits."""
+    if chunk.complete or match.end() < len(chunk.text):
+        return True
+    return all(match.end(group) < match.end() for group in range(1, match.re.groups + 1))
 
 
 def count(text: bytes, dialect: Dialect) -> int:
@@ -138,6 +146,7 @@ _FIELDS: dict[str, tuple[str, Callable]] = {
     "interval": ("interval", positive),
     "since": ("since", number),
     "rank": ("rank", _text),
+    "begins": ("begins", bool),
     "rate": ("rate", positive),
     "rate_k": ("rate", _times(1e3)),
     "steps_per_s": ("steps_per_s", positive),

@@ -31,11 +31,27 @@ def reports(stream: Sequence[Record], dialect: Dialect) -> list[Report]:
     usual = _usual_interval(stream, dialect)
     base = 1 if _zero_based(stream, usual, dialect) else 0
     found: list[Report] = []
-    before = None
+    before = begun = None
     for record in stream:
-        before = _report(record, before, base, usual, dialect)
+        if record.begins:
+            begun = record
+            continue
+        before = _report(record if begun is None else _timed(record, begun), before, base, usual, dialect)
+        begun = None
         found.append(before)
     return found
+
+
+def _timed(record: Record, begun: Record) -> Record:
+    """*record* with the time since *begun*, and the items since it where both count them."""
+    known = record.stamp_s is not None and begun.stamp_s is not None and record.stamp_s > begun.stamp_s
+    counted = record.consumed is not None and begun.consumed is not None
+    return record._replace(
+        report_s=record.stamp_s - begun.stamp_s if known else None,
+        interval=record.interval or begun.interval,
+        items=_above_zero(record.consumed - begun.consumed) if counted else None,
+        consumed=None,
+    )
 
 
 def _report(record: Record, before: Report | None, base: int, usual: int, dialect: Dialect) -> Report:

@@ -20,6 +20,8 @@ def attempts(records: Sequence[Record], dialect: Dialect, devices: int | None) -
     streams = _without_copies(streams, dialect)
     if devices and len(streams) == devices and _same_steps(streams):
         return [streams]  # ranks whose output was written one after the other
+    if all(stream[0].rank is not None for stream in streams):
+        return _tagged(streams)
     groups: list[list[Stream]] = []
     for stream in sorted(streams, key=lambda stream: stream[0].end):
         if groups and stream[0].end < max(other[-1].end for other in groups[-1]):
@@ -68,6 +70,15 @@ def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
         untagged = dialect.scope != "global" and rank is None
         kept.setdefault((rank, said, stream[0].stamp_s if untagged else 0), stream)
     return list(kept.values())
+
+
+def _tagged(streams: list[Stream]) -> list[list[Stream]]:
+    """The first stream of every rank, then the second of those that have one: a restart."""
+    by_rank: dict[str | None, list[Stream]] = {}
+    for stream in streams:
+        by_rank.setdefault(stream[0].rank, []).append(stream)
+    most = max(len(found) for found in by_rank.values())
+    return [[found[number] for found in by_rank.values() if number < len(found)] for number in range(most)]
 
 
 def _same_steps(streams: list[Stream]) -> bool:

@@ -54,7 +54,9 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, 
     if not steps:
         return None
     if epochs:
-        first = 1 if len(steps) > 1 else 0
+        rates = [step.items_per_s for step in steps[:COARSE_REPORTS] if step.items_per_s]
+        believable = len(rates) < 2 or max(rates) <= SCATTER * min(rates)
+        first = 1 if len(steps) > 1 and believable else 0
         reports = tuple(steps[first : first + COARSE_REPORTS])
         return Span(before=steps[0] if first else None, reports=reports, complete=False)
     origin = steps[0].index - steps[0].steps if warmed_up else 0

@@ -107,10 +107,10 @@ DIALECTS = (
             ),
         ),
         facts=(
-            # the batch of one device and one optimiser step: micro batches are train_batch_size ÷ accumulation
             Line(
-                pattern=rb"DLL [^\r\n]*? PARAMETER Config : [^\r\n]*?\btrain_batch_size=(?P<batch_per_device>\d+)",
-                sample=b'DLL 2023-07-28 15:17:59.492369 - PARAMETER Config : ["Namespace(amp=False, train_batch_size=8448)"]',
+                pattern=rb"PARAMETER Config : [^\r\n]*?\bgradient_accumulation_steps=(?P<accumulation>\d+)"
+                rb"[^\r\n]*?\btrain_batch_size=(?P<batch_per_device>\d+)",
+                sample=b'PARAMETER Config : ["Namespace(amp=False, gradient_accumulation_steps=88, train_batch_size=96)"]',
                 source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_pretraining.py",
             ),
         ),
@@ -177,6 +177,18 @@ DIALECTS = (
                 pattern=rb"throughput_val : ",
                 sample=b"DLL 2023-08-01 06:00:29.981860 -  throughput_val : 765.951501333658 ",
                 source=f"{_DLE} TensorFlow/LanguageModeling/BERT/run_pretraining.py",
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb" train_batch_size: (?P<batch_per_device>\d+)",
+                sample=b"I0801 05:35:00.0 140 run_pretraining.py:800]  train_batch_size: 96",
+                source=f"{_DLE} TensorFlow/LanguageModeling/BERT/run_pretraining.py prints its flags",
+            ),
+            Line(
+                pattern=rb" num_accumulation_steps: (?P<accumulation>\d+)",
+                sample=b"I0801 05:35:00.0 140 run_pretraining.py:800]  num_accumulation_steps: 88",
+                source=f"{_DLE} TensorFlow/LanguageModeling/BERT/run_pretraining.py prints its flags",
             ),
         ),
         notes="An overflow repeats the number of the iteration.",

@@ -8,11 +8,9 @@ from evalsuite.dialect import Dialect, Line
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
 _LOGGING = "mlcommons/logging mlperf_logging/mllog"
+MOST_EPOCHS = 1000
 
 
-# two lines as one sample, because a stop means nothing without its start
-_START = b':::MLLOG {"namespace": "", "time_ms": 1000, "key": "WHAT_start", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3}}'
-_STOP = b':::MLLOG {"namespace": "", "time_ms": 61000, "key": "WHAT_stop", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3}}'
 _RUN_STOP = (
     Line(
         pattern=rb'"key": "run_stop"',
@@ -29,22 +27,34 @@ _TRAIN_SAMPLES = (
 )
 
 
-def _since_start(match: "re.Match[bytes]") -> Mapping[str, float] | None:
-    """Time since the start that belongs to this stop; epochs in between, or samples where they are counted."""
-    stop, text = match[0], match.string
-    what = b"block" if b'"block_stop"' in stop else b"epoch"
-    begin = text.rfind(b'"key": "%s_start"' % what, 0, match.start())
-    line_begin = text.rfind(b":::MLLOG", 0, max(begin, 0))
-    if begin < 0 or line_begin < 0:
-        return None
-    start = text[line_begin : text.find(b"\n", begin)]
-    began, ended = _value(b"time_ms", start), _value(b"time_ms", stop)
-    if began is None or ended is None or ended <= began:
-        return None
-    epochs = _value(b"epoch_count", stop) or _value(b"epoch_count", start) or 1.0
-    samples, before = _value(b"samples_count", stop), _value(b"samples_count", start)
-    counted = {} if samples is None or before is None else {"items": samples - before}
-    return {"report_ms": ended - began, "interval": None if epochs > 1000 else epochs, **counted}
+def _start_and_stop(what: bytes) -> tuple[Line, ...]:
+    """The lines that begin and end a block or an epoch; a stop without its start has no time."""
+    line = b':::MLLOG {"namespace": "", "time_ms": 1593154759901, "key": "%s", "value": null, "metadata": {"epoch_count": 3}}'
+    return tuple(
+        Line(
+            # Graphcore's submission brackets its validation as blocks, too
+            pattern=_MLLOG + rb'[^\r\n]*?"key": "' + what + kind + rb'"(?![^\r\n]*validation)[^\r\n]*',
+            sample=line % (what + kind),
+            source=_LOGGING,
+            fields=_started if kind == b"_start" else _stopped,
+        )
+        for kind in (b"_start", b"_stop")
+    )
+
+
+def _started(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
+    return {**_stopped(match), "begins": 1.0}
+
+
+def _stopped(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
+    """Epochs since the start that belongs to it, or samples where they are counted (a first_epoch_num in the
+    thousands is a number of samples, too, and its count says nothing of epochs)."""
+    epochs = _value(b"epoch_count", match[0])
+    return {
+        "unix_ms": match["unix_ms"],
+        "interval": epochs if epochs is not None and epochs < MOST_EPOCHS else None,
+        "consumed": _value(b"samples_count", match[0]),
+    }
 
 
 def _value(name: bytes, line: bytes) -> float | None:
@@ -109,14 +119,7 @@ DIALECTS = (
         per_epoch=True,
         epochs_are_steps=True,
         trust_stamps=False,
-        step=(
-            Line(
-                pattern=_MLLOG + rb'[^\r\n]*?"key": "block_stop"[^\r\n]*',
-                sample=_START.replace(b"WHAT", b"block") + b"\n" + _STOP.replace(b"WHAT", b"block"),
-                source=_LOGGING,
-                fields=_since_start,
-            ),
-        ),
+        step=_start_and_stop(b"block"),
         end=_RUN_STOP,
         facts=_TRAIN_SAMPLES,
         yields_to=("mlperf_mllog", "mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr"),
@@ -132,14 +135,7 @@ DIALECTS = (
         per_epoch=True,
         epochs_are_steps=True,
         trust_stamps=False,
-        step=(
-            Line(
-                pattern=_MLLOG + rb'[^\r\n]*?"key": "epoch_stop"[^\r\n]*',
-                sample=_START.replace(b"WHAT", b"epoch") + b"\n" + _STOP.replace(b"WHAT", b"epoch"),
-                source=_LOGGING,
-                fields=_since_start,
-            ),
-        ),
+        step=_start_and_stop(b"epoch"),
         end=_RUN_STOP,
         facts=_TRAIN_SAMPLES,
         yields_to=(
@@ -169,13 +165,7 @@ DIALECTS = (
                 source="mlcommons/training_results_v0.7 NVIDIA BERT run_pretraining.py",
             ),
         ),
-        facts=(
-            Line(
-                pattern=rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
-                sample=b':::MLLOG {"key": "global_batch_size", "value": 288, "metadata": {}}',
-                source=_LOGGING,
-            ),
-        ),
+        notes="training_steps count forward passes, several of which make one optimiser step.",
     ),
     Dialect(
         name="mindspore",

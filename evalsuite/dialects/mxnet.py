@@ -79,7 +79,7 @@ DIALECTS = (
         title="GluonNLP BERT pre-training",
         framework="mxnet",
         unit="tokens/s",
-        scope="own",
+        scope="auto",
         averaging="interval",
         step=(
             Line(
@@ -96,7 +96,7 @@ DIALECTS = (
                 source="dmlc/gluon-nlp scripts/bert",
             ),
         ),
-        notes="Thousands of valid tokens, padding left out; every rank prints its own.",
+        notes="Thousands of valid tokens, padding left out. Every rank prints its own; older scripts print the sum.",
     ),
     Dialect(
         name="gluonnlp_finetune",

@@ -42,6 +42,7 @@ DIALECTS = (
                 source="apache/mxnet example/image-classification/common/fit.py, fit(), on a CPU",
             ),
         ),
+        tagged_print_all=True,
         yields_to=("dllogger_mxnet",),
         notes="Under kvstore dist_sync each worker prints its own share; in the NVIDIA script the whole job's.",
     ),

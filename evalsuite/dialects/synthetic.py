@@ -77,4 +77,23 @@ DIALECTS = (
         ),
         notes="Seconds of one task of one worker; how many minibatches a task has is not printed.",
     ),
+    Dialect(
+        name="elasticdl_batches",
+        title="ElasticDL timing_utils, batches",
+        framework="tensorflow",
+        unit="samples/s",
+        scope="own",
+        averaging="interval",
+        every=1,
+        trust_stamps=False,
+        step=(
+            Line(
+                pattern=rb"report_timing\] batch_process time is (?P<report_s>[\d.e-]+) seconds",
+                sample=b"[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] batch_process time is 12.4717 seconds",
+                source="sql-machine-learning/elasticdl elasticdl/python/common/timing_utils.py",
+            ),
+        ),
+        yields_to=("elasticdl",),
+        notes="Inside task_process, which is what counts where it is printed.",
+    ),
 )

@@ -121,7 +121,7 @@ DIALECTS = (
                 fields=_bar_before,
             ),
             Line(
-                pattern=b"(?:\xe2\x94\x81)+ [\\dms]+ (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - "
+                pattern=b"\xe2\x94\x81(?:\xe2\x94\x81)* [\\dms]+ (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - "
                 b"(?:\\w+: [-\\d.e+]+ - )*?loss: (?P<loss>[-\\d.e+]+|nan)",
                 sample="100/100 ━━━━━━━━━━━━━━━━━━━━ 8s 80ms/step - accuracy: 0.8719 - loss: 0.3623".encode(),
                 source="keras-team/keras src/utils/progbar.py (3.x)",
