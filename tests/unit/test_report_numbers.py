@@ -1,0 +1,70 @@
+import pytest
+
+from evalsuite.model import Interval
+from evalsuite.report import numbers
+from evalsuite.report.figures import ticks
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "text"),
+    [
+        (numbers.throughput, 12411.97, "12,411.97"),
+        (numbers.throughput, 100_000.4, "100,000"),
+        (numbers.throughput, 2.5, "2.50"),
+        (numbers.speedup, 7.4251, "7.43x"),
+        (numbers.percent, 0.8337, "83.4%"),
+        (numbers.percentage, 99.95, "100.0%"),
+        (numbers.count, 1000, "1,000"),
+        (numbers.significant, 12411.97, "12,410"),
+        (numbers.significant, 0.0123456, "0.01235"),
+        (numbers.plain, 2.0, "2"),
+        (numbers.memory, 25_190_000_000, "23.5\u202fGiB"),
+        (numbers.seconds, 15.586, "15.59\u202fs"),
+    ],
+)
+def test_each_kind_of_number_has_one_form(form, value, text):
+    assert form(value).text == text
+
+
+def test_rounding_is_half_even():
+    assert [numbers.throughput(value).text for value in (0.125, 0.375)] == ["0.12", "0.38"]
+
+
+def test_nothing_is_rounded_to_a_negative_zero():
+    assert numbers.throughput(-0.001).text == "0.00"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_was_not_measured_is_never_printed_as_a_number(value):
+    with pytest.raises(ValueError, match="None"):
+        numbers.throughput(value)
+
+
+def test_an_interval_names_its_unit_once():
+    assert numbers.span(0.961, 0.984, numbers.percent).text == "96.1–98.4%"
+    assert numbers.span(1.0, 2.0, numbers.speedup).text == "1.00–2.00x"
+
+
+def test_a_value_without_interval_has_none():
+    assert numbers.interval(Interval(value=1.0), numbers.throughput) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "unit"),
+    [
+        (12_400.0, "bytes/s"),
+        (2.1e9, "bytes"),
+        (352.5, "W"),
+        (91.44, "%"),
+        (14.2, "1/s"),
+        (0.0, "bytes/s"),
+        (1395.0, "MHz"),
+    ],
+)
+def test_tables_and_figures_print_a_reading_alike(value, unit):
+    assert numbers.quantity(value, unit).text.replace("\u202f", " ") == ticks.quantity(_as_figures(value, unit), unit)
+
+
+def _as_figures(value, unit):
+    """Figures take shares of 1, tables percentages as the sensors give them."""
+    return value / 100 if unit == "%" else value

@@ -1,0 +1,377 @@
+import json
+import random
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import pages
+import pytest
+import synthetic
+
+from evalsuite import report
+from evalsuite.report import background, blocks, names, story, words
+from evalsuite.report.cells import GLYPHS, Book
+
+SPOKEN = words.read()
+BUILT: dict[str, str] = {}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def figure_cache(tmp_path_factory):
+    """Figures are drawn once for all tests of this file, and not into the user's cache."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("EVALSUITE_CACHE", str(tmp_path_factory.mktemp("cache")))
+    yield
+    patch.undo()
+
+
+@pytest.fixture(params=[name for name in synthetic.PAGES if name != "full"])  # "full" has tests of its own
+def page(request, tmp_path_factory):
+    return read(request.param, tmp_path_factory)
+
+
+def html(name, tmp_path_factory):
+    if name not in BUILT:
+        out = tmp_path_factory.mktemp(name)
+        BUILT[name] = report.build(synthetic.PAGES[name](), out)[0].read_text(encoding="utf-8")
+    return BUILT[name]
+
+
+def read(name, tmp_path_factory):
+    return pages.read(html(name, tmp_path_factory))
+
+
+# what holds for every page
+
+
+def test_ids_are_unique_and_every_link_inside_the_page_has_its_target(page):
+    ids = [element["id"] for element in page.all() if element["id"]]
+    links = {element["href"][1:] for element in page.all("a") if (element["href"] or "").startswith("#")}
+
+    assert len(ids) == len(set(ids))
+    assert sorted(links - set(ids)) == []
+
+
+def test_every_number_that_claims_a_receipt_has_one(page):
+    refs = {element["data-ref"] for element in page.all() if element["data-ref"] and element.tag == "a"}
+    receipts = {element["id"] for element in page.one(id="reproduction").all("tbody") if element["id"]}
+
+    assert refs <= receipts
+
+
+def test_no_cell_is_empty(page):
+    empty = [cell for tag in ("td", "th") for cell in page.all(tag) for lang in ("zh-CN", "en") if not cell.text(lang)]
+
+    assert empty == []
+
+
+def test_both_languages_show_the_same_numbers(page):
+    shown = [section for section in page.one("main").all("section") if section["id"] != "glossary"]
+    for element in (element for section in shown for element in section.all()):
+        children = [child for child in element.children if isinstance(child, pages.Element)]
+        for one, other in pairwise(children):
+            if (one["lang"], other["lang"]) == ("zh-CN", "en") and "both" not in (one["class"] or ""):
+                assert sorted(pages.numbers_in(one.text())) == sorted(pages.numbers_in(other.text()))
+
+
+def test_no_placeholder_and_no_none_is_left_over(page):
+    text = page.one("body").text()
+
+    assert "None" not in re.sub(r"\{\{ 7\*7 \}\} \{placeholder\}", "", text)
+    assert not re.search(r"\{[a-z_]+(\|[^}]*)?\}", text.replace("{placeholder}", ""))
+
+
+def test_there_is_one_first_heading_and_no_level_is_skipped(page):
+    levels = [int(element.tag[1]) for element in page.all() if re.fullmatch(r"h[1-6]", element.tag)]
+
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_sections_are_numbered_without_gaps(page):
+    numbers = [heading.one(class_="no").text() for heading in page.all("h2") if heading.all(class_="no")]
+
+    assert numbers == [str(place) for place in range(1, len(numbers) + 1)]
+
+
+def test_every_table_has_a_caption_and_scoped_heads(page):
+    for table in page.all("table"):
+        assert table.all("caption")
+        assert all(head["scope"] for head in table.all("th"))
+
+
+def test_nothing_is_fetched_and_no_style_or_handler_stands_in_an_element(page):
+    for element in page.all():
+        assert "style" not in element.attributes
+        assert not any(name.startswith("on") for name in element.attributes)
+        assert element["src"] is None
+        assert element.tag not in ("img", "iframe", "object", "embed", "link", "base")
+        assert not (element["href"] or "#").startswith(("http", "//", "javascript"))
+
+
+def test_the_policy_allows_our_own_styles_and_scripts_only(page):
+    policy = page.one("meta", http_equiv="Content-Security-Policy")["content"]
+
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert policy.count("'sha256-") == len(page.all("style")) + sum(not s["type"] for s in page.all("script"))
+
+
+def test_figures_are_named_by_the_words_around_them(page):
+    ids = {element["id"] for element in page.all() if element["id"]}
+    for svg in page.all("svg", class_="fig-svg"):
+        assert svg["role"] == "img"
+        assert {svg["aria-labelledby"], svg["aria-describedby"]} <= ids
+
+
+# one build
+
+
+def test_the_same_evaluation_gives_the_same_bytes(tmp_path):
+    first = report.build(synthetic.quick(), tmp_path / "a")
+    second = report.build(synthetic.quick(), tmp_path / "b")
+
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+def test_the_order_of_the_input_changes_nothing(tmp_path):
+    evaluation = synthetic.partial()
+    shuffle = random.Random(3).sample
+    shuffled = replace(
+        evaluation,
+        planned=tuple(shuffle(evaluation.planned, len(evaluation.planned))),
+        summaries=tuple(shuffle(evaluation.summaries, len(evaluation.summaries))),
+        verdicts=tuple(reversed(evaluation.verdicts)),
+        commands=dict(reversed(evaluation.commands.items())),
+        timelines=dict(reversed(evaluation.timelines.items())),
+    )
+
+    first, second = report.build(evaluation, tmp_path / "a"), report.build(shuffled, tmp_path / "b")
+
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+def test_a_build_in_one_language_holds_no_other(tmp_path):
+    built = report.build(synthetic.quick(), tmp_path, languages=("en",))
+    page = pages.read(built[0].read_text(encoding="utf-8"))
+
+    assert page.one("html")["lang"] == "en"
+    assert not [element for element in page.one("main").all() if element["lang"] == "zh-CN" and element.tag == "span"]
+    assert not page.all(id="lang-zh")
+
+
+def test_tables_open_in_a_spreadsheet_and_compute_nothing(tmp_path):
+    files = {
+        path.name: path.read_bytes() for path in report.build(synthetic.hostile(), tmp_path) if path.suffix == ".csv"
+    }
+
+    assert set(files) == {"runs.csv", "summaries.csv", "utilisation.csv", "findings.csv", "skips.csv"}
+    for content in files.values():
+        assert content.startswith(b"\xef\xbb\xbf")
+        assert not re.search(rb'(^|,|\n)"?=', content)
+
+
+def test_summary_json_holds_what_a_program_asks_for(tmp_path):
+    report.build(synthetic.quick(), tmp_path)
+    found = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    summary = found["summaries"][0]
+
+    assert found["schema_version"] == 1
+    assert {verdict["criterion"] for verdict in found["verdicts"]} == {"C1", "C2a", "C2b", "C3"}
+    assert summary["id"] == summary["case"]["id"]
+    assert set(summary["throughput"]) == {"value", "low", "high", "coverage"}
+    assert summary["throughput"]["coverage"] == 0.75
+    assert summary["utilisation"][0]["samples"] > 0
+    assert found["data_quality"]["runs_made"] == 24
+
+
+def test_the_csv_has_a_row_for_each_run_with_raw_values(tmp_path):
+    import csv
+
+    evaluation = synthetic.quick()
+    report.build(evaluation, tmp_path)
+    with open(tmp_path / "tables" / "runs.csv", encoding="utf-8-sig", newline="") as file:
+        rows = {row["run_id"]: row for row in csv.DictReader(file)}
+
+    for summary in evaluation.summaries:
+        for run in summary.measurements:
+            assert float(rows[run.run.id]["items_per_s"]) == run.value
+
+
+# the verdict block
+
+
+def test_the_quick_profile_says_so_and_names_the_full_one(tmp_path_factory):
+    notices = read("quick", tmp_path_factory).all(class_="notice")
+    text = " ".join(notice.text("en") for notice in notices)
+
+    assert "quick profile" in text
+    assert "make report PROFILE=full" in text
+    assert "The 2 processes of scale 1x2 share 2 cores" in text
+
+
+def test_recorded_runs_are_marked_as_recorded_elsewhere(tmp_path):
+    built = report.build(replace(synthetic.quick(), recorded_elsewhere=True), tmp_path)
+    page = pages.read(built[0].read_text(encoding="utf-8"))
+
+    assert page.all(class_="recorded")
+
+
+def test_a_criterion_without_evidence_says_what_is_missing(tmp_path_factory):
+    card = read("quick", tmp_path_factory).one("article", class_="undetermined")
+
+    assert "无法判定" in card.text("zh-CN")
+    assert "largest scale measured is 1 node;" in card.text("en")
+
+
+def test_a_criterion_that_is_met_shows_value_interval_threshold_and_worst_case(tmp_path_factory):
+    card = read("full", tmp_path_factory).one("article", class_="pass")
+
+    assert all(part in card.text("en") for part in ("Pass", "86.1%", "84.2–87.7%", "80.0%", "+6.1 points", "125×8"))
+
+
+def test_nothing_is_called_fastest_without_enough_repeats(tmp_path_factory):
+    page = read("quick", tmp_path_factory)
+
+    assert not page.all("td", class_="best")
+    assert "highest throughput" not in page.one(class_="headlines").text("en")
+
+
+def test_the_fastest_by_more_than_noise_is_bold_and_named(tmp_path_factory):
+    page = read("thorough", tmp_path_factory)
+
+    assert page.all("td", class_="best")
+    assert "PyTorch has the highest throughput" in page.one(class_="headlines").text("en")
+
+
+def test_near_linear_is_said_only_above_ninety_per_cent_with_its_whole_interval():
+    book = Book(evaluation=synthetic.gpu())
+    sentences = [text.plain("en") for text in story.headlines(book, blocks.models(book), SPOKEN)]
+
+    assert any("Near linear scaling" in sentence for sentence in sentences)
+    assert not any("Near linear" in text.plain("en") for text in _headlines(synthetic.thorough()))
+
+
+def _headlines(evaluation):
+    book = Book(evaluation=evaluation)
+    return story.headlines(book, blocks.models(book), SPOKEN)
+
+
+def test_headlines_are_five_at_most():
+    assert 1 <= len(_headlines(synthetic.full(repeats=5))) <= 5
+
+
+# states
+
+
+def test_each_end_of_a_run_has_its_own_sign(tmp_path_factory):
+    table = read("all_failed", tmp_path_factory).one(class_="matrix")
+    signs = [cell.text() for cell in table.all("td", class_="heat")]
+
+    assert sorted(signs) == sorted([GLYPHS["oom"], GLYPHS["failed"], GLYPHS["timed_out"], GLYPHS["failed"]])
+
+
+def test_failed_runs_are_listed_with_their_reason(tmp_path_factory):
+    text = read("all_failed", tmp_path_factory).one(id="quality").text("en")
+
+    assert "CUDA out of memory" in text
+    assert "the time limit was reached" in text
+
+
+def test_skips_tell_what_is_unsupported_from_what_was_not_run(tmp_path_factory):
+    page = read("skipped", tmp_path_factory)
+    signs = [cell.text() for cell in page.one(class_="matrix").all("td", class_="heat")]
+
+    assert signs.count(GLYPHS["unsupported"]) == 2
+    assert signs.count(GLYPHS["not_run"]) == 2
+    assert "could not be installed" in page.one(id="quality").text("en")
+
+
+def test_a_case_without_base_has_no_speedup_and_says_so(tmp_path_factory):
+    page = read("partial", tmp_path_factory)
+    tables = page.all("table", class_="values")
+
+    assert any(GLYPHS["no_base"] in table.text() for table in tables)
+
+
+def test_one_scale_gives_no_speedup_table(tmp_path_factory):
+    text = read("one_case", tmp_path_factory).one(class_="block").text("en")
+
+    assert "Only one scale has a valid result" in text
+    assert "Speedup;" not in text
+
+
+def test_units_are_never_mixed_in_one_table(tmp_path_factory):
+    units = [
+        set(re.findall(r"(?:images|samples)/s", table.one("caption").text("en")))
+        for table in read("mixed_units", tmp_path_factory).all("table", class_="values")
+    ]
+
+    assert {"images/s"} in units and {"samples/s"} in units
+    assert all(len(found) <= 1 for found in units)
+
+
+def test_an_evaluation_without_results_still_shows_its_plan(tmp_path_factory):
+    page = read("empty", tmp_path_factory)
+
+    assert "No valid results yet" in page.one(id="intro").text("en")
+    assert [cell.text() for cell in page.one(class_="matrix").all("td", class_="heat")] == [GLYPHS["not_run"]] * 8
+
+
+def test_environments_that_differ_are_shown_apart(tmp_path_factory):
+    rows = read("gpu", tmp_path_factory).all("tr", class_="differs")
+
+    assert {row.one("th").text("en") for row in rows} == {"Driver", "CUDA of the driver"}
+
+
+def test_the_topology_is_a_table_with_its_legend():
+    found = background.topology(synthetic.TOPOLOGY)
+
+    assert found.devices[:5] == ("GPU0", "GPU1", "GPU2", "GPU3", "NIC0")
+    assert found.rows[0] == ("GPU0", ("X", "NV12", "NV12", "NV12", "PXB", "0-31", "0", "N/A"))
+    assert [name for name, _ in found.rows] == ["GPU0", "GPU1", "GPU2", "GPU3", "NIC0"]
+    assert ("NIC0", "mlx5_0") in found.legend
+
+
+@pytest.mark.parametrize("text", [None, "", 3, "no matrix here", "\x1b[4m"])
+def test_what_is_no_topology_gives_none(text):
+    assert background.topology(text) is None
+
+
+def test_a_thousand_devices_are_shown_on_one_page(tmp_path_factory):
+    page = read("full", tmp_path_factory)
+    chapters = [section["id"] for section in page.all("section", class_="chapter")]
+
+    assert "1,000" in page.one(class_="values").text()
+    assert chapters[2:4] == ["model-resnet50_v1.5", "model-bert_base"]
+
+
+# hostile input
+
+
+def test_hostile_text_is_shown_and_never_becomes_markup(tmp_path_factory):
+    page = read("hostile", tmp_path_factory)
+    scripts = page.all("script")
+
+    assert [script["type"] for script in scripts] == [None, "application/json", None]
+    assert page.one("h1").text("en") == synthetic.HOSTILE[0]
+    assert not [element for element in page.all() if element["onload"] or element["onerror"]]
+
+
+def test_control_and_direction_characters_are_spelled_out(tmp_path_factory):
+    text = html("hostile", tmp_path_factory)
+
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\u2066-\u2069\u2028\u2029]", text)
+    assert r"\x1b[31mred" in text
+
+
+def test_the_embedded_data_cannot_end_its_element(tmp_path_factory):
+    data = read("hostile", tmp_path_factory).one("script", id="data")
+
+    json.loads("".join(data.children))
+    assert "<" not in "".join(data.children)
+
+
+def test_anchors_are_the_same_in_every_build_and_safe():
+    assert names.case_anchor(synthetic.case()) == names.case_anchor(synthetic.case())
+    assert re.fullmatch(r"c-[0-9a-f]{10}", names.case_anchor(synthetic.case("</script>")))

@@ -1,0 +1,201 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from evalsuite import paths
+from evalsuite.model import Finding
+from evalsuite.report import figures, glossary, quality, typography, words
+from evalsuite.report.words import Words, WordsError
+
+SPOKEN = words.read()
+LANGUAGES = ("zh", "en")
+# Keys that code puts together: `t("status." ~ state)` and the like.
+COMPOSED = (
+    *("axes", "columns", "criteria", "criteria_short", "fields", "figures", "filter", "findings", "kind"),
+    *("launcher", "legend", "methods", "origin", "quality", "resources", "rules", "severity", "status", "tasks"),
+    *("titles", "usage", "values", "verdict", "verdicts", "background", "reproduction", "notices", "headlines"),
+)
+
+
+def test_the_files_hold_the_same_keys_and_places():
+    words.check({language: words.table(words.FOLDER / f"{language}.toml") for language in LANGUAGES})
+
+
+def test_a_missing_key_is_named():
+    with pytest.raises(WordsError, match=r'en\.toml: "page\.only_here" is missing'):
+        words.check({"zh": {"page.only_here": "甲"}, "en": {}})
+
+
+def test_a_place_that_one_language_lacks_is_named():
+    with pytest.raises(WordsError, match="places"):
+        words.check({"zh": {"a": "共 {n} 个"}, "en": {"a": "many"}})
+
+
+def test_a_sentence_without_its_value_is_refused():
+    with pytest.raises(WordsError, match=r"runs"):
+        SPOKEN("headlines.all_valid")
+
+
+def test_a_value_without_a_place_is_refused():
+    with pytest.raises(WordsError):
+        SPOKEN("words.copy", n=1)
+
+
+def test_an_unknown_language_is_refused_with_the_known_ones():
+    with pytest.raises(WordsError, match="en, zh"):
+        words.read(("fr",))
+
+
+def test_values_are_escaped_and_our_own_markup_is_not():
+    spoken = Words({"zh": {"a": "<b>{x}</b>"}, "en": {"a": "<b>{x}</b>"}})
+
+    assert spoken("a", x="<i>").in_language("zh") == "<b>&lt;i&gt;</b>"
+
+
+def test_english_nouns_follow_their_number():
+    one, many = (SPOKEN("problems.cases", n=n).plain("en") for n in (1, 2))
+
+    assert (one, many) == ("1 case", "2 cases")
+
+
+def test_lists_are_separated_as_each_language_does():
+    listed = SPOKEN.listed(["PyTorch", "MXNet"])
+
+    assert (listed.plain("zh"), listed.plain("en")) == ("PyTorch、MXNet", "PyTorch, MXNet")
+
+
+def test_chinese_sentences_follow_one_another_without_a_blank():
+    both = SPOKEN.sentences([SPOKEN("quality.no_failures"), SPOKEN("quality.no_skips")])
+
+    assert both.plain("zh") == "没有失败的运行。没有跳过的用例。"
+    assert both.plain("en") == "No run failed. No case was skipped."
+
+
+def test_durations_are_worded_in_both_languages():
+    duration = SPOKEN.duration(4071)
+
+    assert (duration.plain("zh"), duration.plain("en")) == ("1 小时 07 分 51 秒", "1 h 07 min 51 s")
+
+
+def test_one_language_alone_needs_no_marks():
+    assert words.read(("en",))("words.copy").__html__() == "Copy"
+
+
+def test_every_key_that_a_template_asks_for_exists():
+    asked = re.compile(r"""\bt\("([\w.]+)"[,)]""")
+    files = [*paths.TEMPLATES.glob("*.j2"), *(Path(words.__file__).parent).glob("*.py")]
+    keys = {key for file in files for key in asked.findall(file.read_text(encoding="utf-8"))}
+
+    assert sorted(key for key in keys if key not in SPOKEN) == []
+
+
+def test_no_sentence_lies_unused():
+    files = [*paths.TEMPLATES.glob("*.j2"), *(Path(words.__file__).parent).glob("*.py")]
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    unused = [key for key in SPOKEN.tables["zh"] if f'"{key}"' not in text and key.partition(".")[0] not in COMPOSED]
+
+    assert unused == []
+
+
+def test_what_code_finds_has_a_sentence_in_both_languages():
+    rooms = paths.PACKAGE.glob("*.py")
+    codes = {code for file in rooms for code in re.findall(r'code="(\w+)"', file.read_text(encoding="utf-8"))}
+
+    assert sorted(code for code in codes if f"findings.{code}" not in SPOKEN) == []
+    assert sorted(code for code in codes if f"rules.{code}" not in SPOKEN) == []
+
+
+def test_a_finding_is_told_in_the_readers_language():
+    finding = Finding(
+        code="clock_disagrees",
+        severity="flag",
+        text="…",
+        values=(
+            ("method", "step times"),
+            ("value", "10.00"),
+            ("other_method", "arrival times"),
+            ("other", "9.50"),
+            ("percent", "-5.0"),
+        ),
+    )
+
+    told = quality.sentence(finding, SPOKEN).plain("zh")
+
+    assert told == "两个时钟不一致：按到达时刻为 9.50 items/s，按单步耗时为 10.00 items/s，相差 -5.0%"
+
+
+def test_a_finding_without_a_sentence_of_ours_is_told_in_its_own_words():
+    finding = Finding(code="of_a_plug_in", severity="note", text="the flux capacitor is cold")
+
+    assert quality.sentence(finding, SPOKEN).plain("zh") == "the flux capacitor is cold"
+
+
+def test_what_criteria_reason_has_a_sentence_in_both_languages():
+    text = (paths.PACKAGE / "criteria.py").read_text(encoding="utf-8")
+    reasons = set(re.findall(r'reason="(\w+)"', text)) | {"met", "not_met", "faster", "no_difference", "cannot_tell"}
+
+    assert sorted(reason for reason in reasons if f"verdicts.{reason}" not in SPOKEN) == []
+
+
+def test_every_axis_column_and_legend_of_a_drawn_figure_has_words():
+    text = "\n".join(file.read_text(encoding="utf-8") for file in Path(figures.__file__).parent.glob("*.py"))
+    scaling = {"at_s", "resource", "distance_from_median", "case", "value", "devices", "speedup", "efficiency"}
+    axes = set(re.findall(r'Axis\(key="(\w+)"', text)) & scaling
+
+    assert [f"axes.{key}" for key in sorted(axes) if f"axes.{key}" not in SPOKEN] == []
+
+
+def test_the_chinese_keeps_the_rules_of_typography():
+    assert list(typography.all_faults(SPOKEN.tables["zh"])) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "共5个用例",
+        "共 5个用例",
+        "使用GPU训练",
+        "吞吐率, 中位数",
+        "结束.",
+        "吞吐率 ，中位数",
+        "占 80 %",
+        "吞吐 率",
+        "共{n}个",
+        "吞吐量为 {n}",
+        "<em>强调</em>",
+        '他说"好"',
+    ],
+)
+def test_bad_chinese_typography_is_caught(sentence):
+    assert typography.faults(sentence)
+
+
+def test_labels_are_the_glossarys_terms():
+    terms = {term.key: term for term in glossary.terms()}
+    ours = {
+        "verdict.pass": "pass",
+        "verdict.fail": "fail",
+        "verdict.undetermined": "undetermined",
+        "axes.speedup": "speedup",
+        "axes.efficiency": "scaling_efficiency",
+        "axes.items_per_s_per_device": "throughput_per_device",
+        "usage.title": "hardware_utilisation",
+        "status.not_planned": None,
+        "background.matrix": None,
+        "resources.gpu": "gpu_utilisation",
+        "resources.gpu_memory": "gpu_memory_used",
+    }
+
+    for key, term in ours.items():
+        if term is not None:
+            assert SPOKEN.tables["zh"][key] == terms[term].zh
+            assert SPOKEN.tables["en"][key].casefold() == terms[term].en.casefold()
+
+
+def test_the_glossary_is_the_shared_one():
+    shared = paths.PACKAGE.parents[1] / "shared" / "reference" / "glossary.csv"
+    if not shared.is_file():
+        pytest.skip("the shared glossary is not here: ../shared/reference/glossary.csv")
+
+    assert glossary.FILE.read_bytes() == shared.read_bytes()
