@@ -436,7 +436,10 @@ function move(marks, place, step) {
   next.setAttribute("tabindex", "0");
   next.focus();
 }
-addEventListener("scroll", hideCard, { passive: true });
+addEventListener("scroll", function () {
+  var focused = document.activeElement;
+  if (focused && focused.matches(".mark")) showCard(focused); else hideCard();
+}, { passive: true });
 all(".fig-legend li[data-series]").forEach(function (entry) {
   var figure = document.getElementById(entry.parentNode.dataset.legend), svg = figure && one(".fig-svg", figure);
   if (!svg) return;

@@ -1,0 +1,312 @@
+"""The report in a real browser: nothing is fetched, nothing complains, everything works by keyboard."""
+
+import json
+
+import chromium
+import pytest
+import synthetic
+
+from evalsuite import report
+
+if chromium.executable() is None:
+    pytest.skip(
+        "no Chromium here: install the package `chromium` to test the report in a browser", allow_module_level=True
+    )
+
+PAGES = ("quick", "thorough", "gpu", "partial", "hostile", "empty", "all_failed")
+NARROW = {"width": 320, "height": 256, "deviceScaleFactor": 1, "mobile": False}  # 1280 × 1024 at 400 %
+WIDE = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+SHOWN = "[...document.querySelectorAll('{}')].filter(e => e.getClientRects().length).length"
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory):
+    with chromium.browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reports")
+    return {name: report.build(synthetic.PAGES[name](), folder / name)[0].as_uri() for name in PAGES}
+
+
+@pytest.fixture(autouse=True)
+def as_a_new_reader(tab):
+    tab.call("Emulation.setDeviceMetricsOverride", **WIDE)
+    tab.call("Emulation.setScriptExecutionDisabled", value=False)
+    tab.call("Emulation.setEmulatedMedia", media="", features=[])
+    yield
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_loads_without_a_complaint_and_without_a_request(tab, addresses, name):
+    tab.visit(f"{addresses[name]}#lang=en")
+
+    assert tab.evaluate("document.documentElement.classList.contains('ready')")
+    assert tab.complaints() == []
+    assert set(tab.requests()) == {addresses[name]}
+
+
+def test_hostile_text_runs_nowhere(tab, addresses):
+    tab.visit(addresses["hostile"])
+    tab.evaluate(
+        "document.querySelectorAll('.mark').forEach(mark => { mark.focus(); mark.dispatchEvent(new Event('click')) })"
+    )
+    tab.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+
+    assert tab.evaluate("document.querySelectorAll('img, iframe, [onerror], [onload]').length") == 0
+    assert tab.evaluate("document.querySelectorAll('script').length") == 3
+    assert tab.complaints() == []
+
+
+@pytest.mark.parametrize(("language", "heading"), [("zh", "结论"), ("en", "Verdict")])
+def test_the_address_chooses_the_language(tab, addresses, language, heading):
+    tab.visit(f"{addresses['quick']}#lang={language}")
+
+    assert heading in tab.evaluate("document.querySelector('#verdict-title').innerText")
+    assert tab.evaluate("document.documentElement.lang") == {"zh": "zh-CN", "en": "en"}[language]
+
+
+def test_the_switch_changes_language_title_and_address(tab, addresses):
+    tab.visit(f"{addresses['quick']}#lang=zh")
+    tab.evaluate("document.querySelector('#lang-en').click()")
+
+    assert "lang=en" in tab.evaluate("location.hash")
+    assert tab.evaluate("document.documentElement.dataset.lang") == "en"
+    assert tab.evaluate(SHOWN.format("main [lang=zh-CN]:not(.both)")) == 0
+
+
+def test_without_script_everything_can_be_read_in_both_languages(tab, addresses):
+    tab.call("Emulation.setScriptExecutionDisabled", value=True)
+    tab.visit(addresses["quick"])
+    chinese = tab.evaluate("document.querySelector('#verdict').innerText")
+    tab.evaluate("document.querySelector('#lang-en').checked = true")
+    english = tab.evaluate("document.querySelector('#verdict').innerText")
+
+    assert "结论" in chinese and "Verdict" not in chinese
+    assert "Verdict" in english and "结论" not in english
+    assert tab.evaluate(SHOWN.format("table")) >= 15
+    assert tab.evaluate(SHOWN.format(".fig-svg")) >= 5
+    assert tab.evaluate(SHOWN.format(".js")) == 0
+
+
+def test_filters_hide_columns_rows_and_cases_and_say_how_many_are_left(tab, addresses):
+    tab.visit(f"{addresses['thorough']}#lang=en")
+    before = tab.evaluate(SHOWN.format("table.values td"))
+    tab.evaluate("document.querySelector('input[name=framework][value=PyTorch]').click()")
+
+    assert tab.evaluate("document.querySelector('#shown').textContent") == "6"
+    assert tab.evaluate(SHOWN.format("table.values td")) < before
+    assert "PyTorch" not in tab.evaluate("document.querySelector('table.values').innerText")
+    assert tab.evaluate(SHOWN.format("#verdict .card")) == 4
+    assert "framework=MXNet,PaddlePaddle,TensorFlow" in tab.evaluate("location.hash")
+
+
+def test_a_link_brings_the_filter_back(tab, addresses):
+    tab.visit(f"{addresses['thorough']}#lang=en&framework=PyTorch&from=2")
+
+    assert tab.evaluate("document.querySelector('#shown').textContent") == "1"
+    tab.evaluate("document.querySelector('#filter').reset()")
+    assert (
+        tab.evaluate("new Promise(done => setTimeout(() => done(document.querySelector('#shown').textContent), 50))")
+        == "8"
+    )
+
+
+def test_columns_sort_by_raw_numbers_with_states_last(tab, addresses):
+    tab.visit(f"{addresses['gpu']}#lang=en")
+    column = "[...document.querySelectorAll('table.values')][0].tBodies[0].rows"
+    values = f"[...{column}].map(row => Number(row.cells[2].dataset.v))"
+    head = "document.querySelector('table.values thead').rows[0].cells[2]"
+    tab.evaluate(f"{head}.querySelector('button').click()")
+    up = tab.evaluate(values)
+    tab.evaluate(f"{head}.querySelector('button').click()")
+    down = tab.evaluate(values)
+
+    assert len(up) == 3
+    assert up == sorted(up)
+    assert down == sorted(up, reverse=True)
+    assert tab.evaluate(f"{head}.getAttribute('aria-sort')") == "descending"
+
+
+def test_text_sorts_in_both_directions(tab, addresses):
+    tab.visit(f"{addresses['all_failed']}#lang=en")
+    tab.evaluate(
+        "window.head = document.querySelector('.matrix thead').rows[0].cells[0].querySelector('button'); head.click()"
+    )
+    first = tab.evaluate("document.querySelector('.matrix tbody').rows[0].cells[0].innerText")
+    tab.evaluate("head.click()")
+    last = tab.evaluate("document.querySelector('.matrix tbody').rows[0].cells[0].innerText")
+
+    assert (first, last) == ("MXNet", "TensorFlow")
+
+
+def test_a_number_leads_to_its_runs_and_their_log(tab, addresses):
+    tab.visit(f"{addresses['quick']}#lang=en")
+    tab.evaluate("document.querySelector('table.values a.num').click()")
+    receipt = tab.evaluate("document.querySelector('.is-target').innerText")
+
+    assert "r0/log.bench-01.txt" in receipt
+    assert tab.evaluate("document.querySelector('.is-target').closest('details').open")
+    assert "at=c-" in tab.evaluate("location.hash")
+
+
+def test_marks_can_be_reached_and_pinned_by_keyboard(tab, addresses):
+    tab.visit(f"{addresses['thorough']}#lang=en")
+    tab.evaluate("document.querySelector('.fig-svg .mark[tabindex=\"0\"]').focus()")
+    card = tab.evaluate("document.querySelector('#card').hidden ? '' : document.querySelector('#card').innerText")
+    tab.press("Enter")
+    tab.press("ArrowRight")
+    tab.press("ArrowRight")
+    tab.press("Enter")
+
+    assert "images/s" in card and "Speedup" in card
+    assert "Ratio" in tab.evaluate("document.querySelector('.pins').innerText")
+    assert tab.evaluate("document.querySelectorAll('.mark.is-pinned').length") >= 2
+
+
+def test_the_pinned_ratio_says_when_it_cannot_tell(tab, addresses):
+    tab.visit(f"{addresses['quick']}#lang=en")
+    tab.evaluate(
+        "[...document.querySelectorAll('.fig-svg .mark')].filter((m, i) => i === 0 || i === 2)"
+        ".forEach(m => m.dispatchEvent(new Event('click')))"
+    )
+
+    assert "too few repeats" in tab.evaluate("document.querySelector('.pins').innerText")
+
+
+def test_figures_and_tables_are_saved_from_the_page(tab, addresses):
+    tab.visit(f"{addresses['quick']}#lang=en")
+    tab.evaluate(
+        "window.saved = []; URL.createObjectURL = blob => { saved.push(blob); return 'blob:none' };"
+        "HTMLAnchorElement.prototype.click = function () { saved[saved.length - 1].file = this.download };"
+    )
+    tab.evaluate("document.querySelector('[data-svg]').click()")
+    tab.evaluate(
+        "document.querySelector('table.values').closest('.scroll').nextElementSibling.querySelector('button').click()"
+    )
+    tab.evaluate("document.querySelector('[data-data=runs]').click()")
+    files = tab.evaluate("Promise.all(saved.map(async blob => [blob.file, await blob.text()]))")
+
+    (svg, drawing), (table, values), (runs, rows) = files
+    assert svg.endswith(".svg") and "<svg" in drawing and "--fig-ink" in drawing
+    assert table.endswith(".csv") and "PyTorch" in values
+    assert runs == "runs.csv" and len(rows.splitlines()) == 25
+
+
+def test_what_is_saved_equals_the_table_beside_the_report(tab, addresses, tmp_path):
+    import csv
+    import io
+
+    tab.visit(f"{addresses['quick']}#lang=en")
+    tab.evaluate(
+        "window.saved = []; URL.createObjectURL = blob => { saved.push(blob); return 'blob:none' };"
+        "HTMLAnchorElement.prototype.click = function () {};"
+    )
+    tab.evaluate("document.querySelector('[data-data=runs]').click()")
+    ours = list(csv.DictReader(io.StringIO(tab.evaluate("saved[0].text()").lstrip("\ufeff"))))
+    report.build(synthetic.quick(), tmp_path)
+    with open(tmp_path / "tables" / "runs.csv", encoding="utf-8-sig", newline="") as file:
+        theirs = list(csv.DictReader(file))
+
+    assert [row["run_id"] for row in ours] == [row["run_id"] for row in theirs]
+    assert [float(row["items_per_s"]) for row in ours] == [float(row["items_per_s"]) for row in theirs]
+    assert [row["log_sha256"] for row in ours] == [row["log_sha256"] for row in theirs]
+
+
+def test_at_four_hundred_per_cent_nothing_is_cut_off(tab, addresses):
+    tab.call("Emulation.setDeviceMetricsOverride", **NARROW)
+    tab.visit(f"{addresses['quick']}#lang=en")
+
+    assert tab.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["quick", "gpu", "all_failed"])
+def test_text_stands_out_from_its_ground(tab, addresses, name, theme):
+    tab.visit(f"{addresses[name]}#lang=zh&theme={theme}")
+    poor = tab.evaluate(CONTRAST)
+
+    assert poor == []
+
+
+def test_every_control_has_a_name_and_room_for_a_finger(tab, addresses):
+    tab.visit(f"{addresses['quick']}#lang=en")
+    found = tab.evaluate(
+        "[...document.querySelectorAll('button, summary, select, label')].filter(e => e.getClientRects().length)"
+        ".map(e => [e.innerText.trim() || e.textContent.trim(), Math.round(e.getBoundingClientRect().height)])"
+    )
+
+    assert [entry for entry in found if not entry[0]] == []
+    assert [entry for entry in found if entry[1] < 24] == []
+
+
+def test_the_page_can_be_walked_through_by_keyboard(tab, addresses):
+    tab.visit(f"{addresses['quick']}#lang=en")
+    seen = []
+    for _ in range(12):
+        tab.press("Tab")
+        seen.append(
+            tab.evaluate(
+                "(e => e.id || e.getAttribute('href') || e.textContent.trim().slice(0, 20))(document.activeElement)"
+            )
+        )
+
+    assert seen[0] == "#main"
+    assert "lang-en" in seen
+    assert "#verdict" in seen
+    assert len(set(seen)) == len(seen)
+
+
+def test_forced_colours_keep_figures_and_states(tab, addresses):
+    tab.call("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+    tab.visit(f"{addresses['quick']}#lang=en")
+
+    assert tab.evaluate("matchMedia('(forced-colors: active)').matches")
+    assert tab.evaluate(SHOWN.format(".fig-svg .mark")) > 0
+    assert tab.complaints() == []
+
+
+def test_print_shows_what_is_folded_and_hides_the_controls(tab, addresses):
+    tab.visit(f"{addresses['quick']}#lang=zh")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    tab.call("Emulation.setEmulatedMedia", media="print")
+
+    assert tab.evaluate("document.querySelectorAll('details:not([open])').length") == 0
+    assert tab.evaluate(SHOWN.format(".controls, .filter, .contents, .permalink")) == 0
+    assert tab.evaluate(SHOWN.format(".runs")) == 4
+
+
+def test_the_names_of_figures_are_heard_in_the_chosen_language(tab, addresses):
+    tab.visit(f"{addresses['quick']}#lang=en")
+    tab.call("Accessibility.enable")
+    nodes = tab.call("Accessibility.getFullAXTree")["nodes"]
+    heard = json.dumps(
+        [node.get("name", {}).get("value") for node in nodes if not node.get("ignored")], ensure_ascii=False
+    )
+
+    assert "Throughput against devices" in heard
+    assert "吞吐率随设备数的变化" not in heard
+
+
+# Every visible text against the nearest painted ground, as WCAG 2.2 computes it (w3.org/TR/WCAG22/#dfn-contrast-ratio).
+CONTRAST = """
+(() => {
+  const channel = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const parse = text => (text.match(/[\\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const ground = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.length === 3 || c[3] === 1) return c; } return [255, 255, 255]; };
+  const poor = new Set();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const e = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !e.getClientRects().length || e.closest('svg, .vh, .permalink')) continue;
+    const a = light(parse(getComputedStyle(e).color)), b = light(ground(e));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) poor.add(`${ratio.toFixed(2)} ${e.tagName}.${e.className} ${e.textContent.trim().slice(0, 30)}`);
+  }
+  return [...poor];
+})()
+"""
