@@ -140,4 +140,30 @@ DIALECTS = (
         notes="Seconds per so many iterations; the batch size is not printed there.",
         yields_to=("mlperf_mllog",),
     ),
+    Dialect(
+        name="flax",
+        title="Flax ImageNet example",
+        framework="jax",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"logging_writer\.py:\d+\] \[(?P<step>\d+)\] (?:[a-eg-z_]\w*=[^,\r\n]*, )*?"
+                rb"steps_per_second=(?P<steps_per_s>[\d.]+)(?:, [^\r\n]*?train_loss=(?P<loss>[\d.]+|nan))?",
+                sample=b"I0706 16:50:26.230209 140110937163584 logging_writer.py:48] [100] steps_per_second=3.251, "
+                b"train_accuracy=0.001, train_learning_rate=0.01, train_loss=6.91",
+                source="google/flax examples/imagenet/train.py with google/CommonLoopUtils clu/metric_writers/logging_writer.py",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"eval epoch: \d+, loss:",
+                sample=b"I0706 16:50:26.230209 1401 train.py:400] eval epoch: 1, loss: 5.1, accuracy: 10.2",
+                source="google/flax examples/imagenet/train.py",
+            ),
+        ),
+        notes="Steps of the whole job; the first window holds compilation. Every host prints.",
+    ),
 )

@@ -194,6 +194,34 @@ DIALECTS = (
         notes="In data parallel each device prints its own; the first epoch holds graph compilation.",
     ),
     Dialect(
+        name="mindcv",
+        title="MindCV StateMonitor",
+        framework="mindspore",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        steps_restart="epoch",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"Epoch: \[(?P<epoch>\d+)/\d+\], batch: \[(?P<step>\d+)/(?P<of>\d+)\], loss: (?P<loss>[\d.]+|nan), "
+                rb"lr: [\d.e-]+, time: (?P<report_s>[\d.]+)s",
+                sample=b"[2023-05-01 12:00:00] mindcv.utils.callbacks INFO - Epoch: [1/5], batch: [100/5004], loss: 6.912345, "
+                b"lr: 0.100000, time: 12.345678s",
+                source="mindspore-lab/mindcv mindcv/utils/callbacks.py, StateMonitor.on_train_step_end(): the sum of the step "
+                "times since the line before",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"Total time since last epoch",
+                sample=b"[2023-05-01 12:10:00] mindcv.utils.callbacks INFO - Total time since last epoch: 600.1(train: 590.0)",
+                source="mindspore-lab/mindcv mindcv/utils/callbacks.py",
+            ),
+        ),
+        notes="Every rank prints. In sink mode there is one line an epoch.",
+    ),
+    Dialect(
         name="insightface",
         title="InsightFace arcface_torch",
         framework="pytorch",

@@ -1,7 +1,19 @@
 """OneFlow: OneFlow-Benchmark (CNN, BERT), the `models` repository, LiBai."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
+import re
+from collections.abc import Mapping
+
 from evalsuite.dialect import Dialect, Line
+
+_NUMBER_BEFORE = re.compile(rb"(\d+)$")
+
+
+def _number_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+    """The step stands before the literal text: `1000 time 1606135171.39 latency(ms): 4.05`."""
+    before = _NUMBER_BEFORE.search(match.string, max(0, match.start() - 12), match.start())
+    return None if before is None else {**match.groupdict(), "step": before[1]}
+
 
 DIALECTS = (
     Dialect(
@@ -103,10 +115,44 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb"iter: (?P<step>\d+)[^\r\n]*?latency\(ms\): (?P<ms>[\d.]+)",
-                sample=b"[0] iter: 1000, loss: 0.1299, latency(ms): 4.0551",
-                source="Oneflow-Inc/models RecommenderSystems/wide_and_deep/train.py; DLPerf rewrites it as latency(ms)",
+                pattern=rb"iter: (?P<step>\d+)/\d+, loss: (?P<loss>[\d.]+|nan), latency\(ms\): (?P<ms>[\d.]+)"
+                rb"(?: \| (?P<stamp>[-\d]+ [\d:.]+))?",
+                sample=b"[rank:0] iter: 1000/310000, loss: 0.1299000000000000, latency(ms): 4.0551000000000000 | 2021-12-01 "
+                b"12:00:00.123",
+                source="Oneflow-Inc/models RecommenderSystems/wide_and_deep/train.py and utils/logger.py",
+            ),
+            Line(
+                pattern=rb" time (?P<unix_s>\d{10}\.\d+) latency\(ms\): (?P<ms>[\d.]+) loss (?P<loss>[\d.]+|nan)",
+                sample=b"1000 time 1606135171.3983235 latency(ms): 4.0551 loss 0.1299",
+                source="Oneflow-Inc/OneFlow-Benchmark@ca874cf8 ClickThroughRate/WideDeepLearning/wdl_train_eval.py",
+                fields=_number_before,
             ),
         ),
+        evaluation=(
+            Line(
+                pattern=rb"eval_auc",
+                sample=b"[rank:0] iter: 1000/310000, eval_auc: 0.74 | 2021-12-01 12:00:00.123",
+                source="Oneflow-Inc/models RecommenderSystems/wide_and_deep/train.py",
+            ),
+        ),
+        notes="Milliseconds per step of the whole job; --batch_size is the global batch.",
+    ),
+    Dialect(
+        name="oneflow_gpt",
+        title="OneFlow-Benchmark GPT",
+        framework="oneflow",
+        unit="sequences/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"step=(?P<step>\d+),micro_batches=\d+,samples=(?P<consumed>\d+),throughput=(?P<rate>[\d.]+),"
+                rb"latency=(?P<seconds>[\d.]+),(?:loss=(?P<loss>[\d.]+|nan))?",
+                sample=b"step=20,micro_batches=20,samples=160,throughput=12.30769,latency=0.65000,loss=10.12345,",
+                source="Oneflow-Inc/OneFlow-Benchmark@8da0250a LanguageModeling/GPT/oneflow_gpt/util.py, Metric.step_print()",
+            ),
+        ),
+        notes="Samples of the whole job since the line before / the time they took. The table format is not read.",
     ),
 )

@@ -152,4 +152,29 @@ DIALECTS = (
         yields_to=("tf_time_history",),
         notes="Each line is printed twice: by absl and on the standard output.",
     ),
+    Dialect(
+        name="tf2_bert",
+        title="TensorFlow 2 official BERT",
+        framework="tensorflow",
+        unit="sequences/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"Train Step: (?P<step>\d+)/\d+  / loss = (?P<loss>[\d.e+-]+|nan)",
+                sample=b"I0917 12:01:18.520732 139914427299648 model_training_utils.py:450] Train Step: 100/1000  / loss = 8.91",
+                source="tensorflow/models@r2.3.0 official/nlp/bert/model_training_utils.py, run_customized_training_loop()",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"(?:Running evaluation after step|Saving model as TF checkpoint)",
+                sample=b"I0917 12:01:18.520732 1399 model_training_utils.py:480] Running evaluation after step: 100.",
+                source="tensorflow/models@r2.3.0 official/nlp/bert/model_training_utils.py",
+            ),
+        ),
+        yields_to=("tf_time_history",),
+        notes="No rate: the stamps of the lines are the clock, and the batch size comes from the options. Every node prints.",
+    ),
 )

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from evalsuite import adapter
 from evalsuite import dialect as room
 from evalsuite.dialect import Dialect, Line, Sniffer
 from evalsuite.errors import EvalsuiteError
@@ -69,6 +70,12 @@ def test_dialects_yield_only_to_dialects_that_exist(dialect):
 @every_dialect
 def test_a_unit_is_items_per_second(dialect):
     assert re.fullmatch(r"[a-z]+/s", dialect.unit)
+
+
+def test_every_recipe_prints_a_dialect_that_is_known():
+    printed = {recipe.dialect for one in adapter.discover().values() for recipe in one.recipes}
+
+    assert printed <= DIALECTS.keys()
 
 
 def test_a_dialect_of_the_user_is_found_in_the_folder_given(tmp_path):
