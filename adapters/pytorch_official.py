@@ -1,10 +1,13 @@
 """PyTorch's official scripts: pytorch/examples (two eras), torchvision, Hugging Face, torchtitan, HAL's Apex script."""
 
+from dataclasses import replace
+
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")
+CPU = {"PYTHONPATH": "{workloads}/shims"}  # PyTorch for CPUs beside a torchvision for CUDA
 WORKERS = {"loader_workers": ()}  # per device; DLPerf's figures differ 2.4 times between 1 and 6 of them
 
 
@@ -39,7 +42,8 @@ def _examples(data: str):
                 *("--epochs", "90", "-p", "1", *(forked if gpu else started)),
                 *(("--no-accel",) if not gpu else ()),
                 *(("--dummy",) if _data(case, data) == "synthetic" else ("{data}/imagenet",)),
-            )
+            ),
+            environment={} if gpu else CPU,
         )
 
     return command
@@ -57,7 +61,7 @@ def _examples_2020_unsupported(case: Case) -> str | None:
 
 def _examples_2020(case: Case) -> Command:
     command = _examples("imagenet")(case)
-    return Command(argv=tuple(token for token in command.argv if token != "--no-accel"))
+    return replace(command, argv=tuple(token for token in command.argv if token != "--no-accel"))
 
 
 def _torchvision(case: Case) -> Command:
@@ -68,7 +72,8 @@ def _torchvision(case: Case) -> Command:
             *("--data-path", "{data}/imagenet", "-b", str(case.batch_per_device), "--epochs", "90"),
             *("--print-freq", "1", "-j", str(_workers(case)), "--output-dir", "{scratch}"),
             *("--device", "cuda" if case.device == "gpu" else "cpu", *(("--amp",) if case.precision == "amp" else ())),
-        )
+        ),
+        environment={} if case.device == "gpu" else CPU,
     )
 
 

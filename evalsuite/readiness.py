@@ -1,5 +1,6 @@
 """What a recipe needs of this machine beside its environment: the official script, programs, data sets."""
 
+import json
 import re
 import shutil
 
@@ -15,9 +16,19 @@ def refusal(case: Case, recipe: Recipe) -> str | None:
     return checkouts.refusal(recipe, checkouts.known()) or _program_missing(recipe) or _data_missing(case, recipe)
 
 
+def data_facts(case: Case, recipe: Recipe) -> list[dict]:
+    """What a run records of its data sets: the name, and what the folder's own `evalsuite-dataset.json` says."""
+    found = []
+    for name in data_sets(case, recipe):
+        file = paths.data_sets() / name / "evalsuite-dataset.json"
+        found.append({"name": name, **(json.loads(file.read_text()) if file.is_file() else {})})
+    return found
+
+
 def data_sets(case: Case, recipe: Recipe) -> list[str]:
-    """The names of the data sets that the command line reads: what follows `{data}/` in its tokens."""
-    tokens = recipe.command(case).argv
+    """The names of the data sets that the script reads: what follows `{data}/` in its command."""
+    command = recipe.command(case)
+    tokens = (*command.argv, *command.environment.values(), *command.files.values())
     return sorted({name for token in tokens for name in re.findall(r"\{data\}/([\w.+-]+)", token)})
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalsuite import __version__, checkouts, paths, store, virtualenvs
+from evalsuite import __version__, checkouts, paths, readiness, store, virtualenvs
 from evalsuite.adapter import Recipe
 from evalsuite.engines import Engine, agent_argv
 from evalsuite.errors import EvalsuiteError
@@ -89,6 +89,7 @@ def launch(
             "command": list(command),
             "environment": environment,
             "files": dict(recipe.command(run.case).files),
+            "data_sets": readiness.data_facts(run.case, recipe),
             "engine": launcher.engine.name,
             "timeout_s": launcher.timeout_s,
             "evalsuite": __version__,

@@ -1,0 +1,63 @@
+"""Writes small data sets of random pixels, so that scripts without synthetic data can be tried on any machine.
+
+    python tools/random_datasets.py DIR          # then EVALSUITE_DATA=DIR evalsuite run …
+
+A throughput on them says how fast the script computes and nothing about how fast it reads; every run on them
+records that they are random. Needs numpy and pillow.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import numpy
+from PIL import Image
+
+IMAGES, CLASSES, SIDE = 256, 16, 256
+MNIST_TRAIN, MNIST_TEST = 60_000, 10_000
+SEED = 20200101
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("root", type=Path, metavar="DIR")
+    root = parser.parse_args().root
+    random = numpy.random.default_rng(SEED)
+    _imagenet_lists(root / "imagenet-lists", random)
+    _mnist(root / "chainer", random)
+    print(f"random data sets are in {root}; set EVALSUITE_DATA={root}")
+    return 0
+
+
+def _imagenet_lists(folder: Path, random) -> None:
+    """Images in folders by class, with the lists that Paddle's scripts read: path, blank, number of the class."""
+    lines = []
+    for number in range(IMAGES):
+        name = f"train/{number % CLASSES:03d}/{number}.jpeg"
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(random.integers(0, 256, (SIDE, SIDE, 3), dtype=numpy.uint8)).save(file, quality=75)
+        lines.append(f"{name} {number % CLASSES}\n")
+    for split in ("train", "val"):
+        (folder / f"{split}_list.txt").write_text("".join(lines))
+    _describe(folder, images=IMAGES)
+
+
+def _mnist(root: Path, random) -> None:
+    """What chainer.datasets.get_mnist keeps in CHAINER_DATASET_ROOT."""
+    folder = root / "pfnet" / "chainer" / "mnist"
+    folder.mkdir(parents=True, exist_ok=True)
+    for split, count in (("train", MNIST_TRAIN), ("test", MNIST_TEST)):
+        pixels = random.integers(0, 256, (count, 784), dtype=numpy.uint8)
+        numpy.savez_compressed(folder / f"{split}.npz", x=pixels, y=random.integers(0, 10, count, dtype=numpy.uint8))
+    _describe(root, images=MNIST_TRAIN)
+
+
+def _describe(folder: Path, **facts) -> None:
+    text = json.dumps({"kind": "random", "seed": SEED, **facts}, indent=1)
+    (folder / "evalsuite-dataset.json").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
