@@ -26,6 +26,7 @@ def run(arguments) -> int:
 
     asked = matrix.planned(arguments)
     report.check_languages(arguments.lang)
+    report.check_forms(arguments.forms)
     asked, failed = run_missing(asked, arguments.environment)
     if not asked.plan.cases:
         return _recorded(asked, arguments)

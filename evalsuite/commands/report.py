@@ -7,6 +7,7 @@ from evalsuite.errors import EvalsuiteError, Exit
 HELP = "write the report from run folders; nothing is started"
 EXAMPLES = """  evalsuite report
   evalsuite report --runs /data/runs --out /data/report --lang zh,en
+  evalsuite report --forms html,md,xlsx,pdf,zip
 """
 LANGUAGES = ("zh", "en")
 
@@ -21,6 +22,12 @@ def add_output_arguments(parser) -> None:
     output = parser.add_argument_group("the report")
     output.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="default: report")
     output.add_argument("--lang", metavar="L,…", default="zh,en", help="languages inside the page (default: zh,en)")
+    output.add_argument(
+        "--forms",
+        metavar="F,…",
+        default="html",
+        help="html (with summary.json and CSV, always), single, md, xlsx, pdf, zip (default: html)",
+    )
     output.add_argument("--criteria", metavar="FILE", type=Path, help="acceptance criteria (TOML)")
 
 
@@ -28,6 +35,7 @@ def run(arguments) -> int:
     from evalsuite.store import Store
 
     check_languages(arguments.lang)
+    check_forms(arguments.forms)
     summaries = write(Store(arguments.runs), arguments)
     return Exit.DONE if any(summary.items_per_s for summary in summaries) else Exit.NOTHING_MEASURED
 
@@ -40,12 +48,22 @@ def check_languages(text: str) -> tuple[str, ...]:
     return languages
 
 
+def check_forms(text: str) -> tuple[str, ...]:
+    """The forms asked for. Raises EvalsuiteError if one is unknown or its tool is missing."""
+    if text == "html":
+        return (text,)  # the usual case needs no import
+    from evalsuite.report import forms
+
+    return forms.named(text)
+
+
 def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
     """Writes the report of *store*, says where it is, and prints the summary table. Returns the summaries."""
     from dataclasses import replace
 
     from evalsuite import criteria, report
     from evalsuite.evaluation import evaluate
+    from evalsuite.report import forms
     from evalsuite.terminal import note
 
     evaluation = evaluate(
@@ -56,16 +74,30 @@ def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
     )
     if skips:
         evaluation = replace(evaluation, skips=tuple(skips))
+    languages = check_languages(arguments.lang)
+    old = forms.outdated(evaluation, arguments.out)
     try:
-        written = report.build(evaluation, arguments.out, languages=check_languages(arguments.lang))
+        written = report.build(evaluation, arguments.out, languages=languages)
+        more = forms.write(check_forms(arguments.forms), evaluation, arguments.out, languages)
+        _remove([path for path in old if path not in more])
     except OSError as error:
         raise EvalsuiteError(
             f"{error.filename or arguments.out}: {error.strerror}; the report is written there. Try --out DIR."
         ) from error
     _print_summaries(evaluation)
     page = next(path for path in written if path.suffix == ".html")
-    note(f"report: {page} ({page.stat().st_size / 1e6:.1f} MB)")
+    for path in (page, *more):
+        note(f"report: {path} ({path.stat().st_size / 1e6:.1f} MB)")
     return evaluation.summaries
+
+
+def _remove(paths) -> None:
+    """Removes forms of an earlier evaluation, which would stand beside the new page with other numbers."""
+    from evalsuite.terminal import note
+
+    for path in paths:
+        path.unlink()
+        note(f"removed: {path} (of other data than the new report; ask for it again with --forms)")
 
 
 def _print_summaries(evaluation) -> None:

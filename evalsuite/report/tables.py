@@ -39,10 +39,15 @@ def write(book: Book, folder: Path) -> list[Path]:
     written = []
     for name, frame in frames(book).items():
         path = folder / f"{name}.csv"
-        text = frame.map(harmless).to_csv(index=False, lineterminator="\r\n")
-        write_atomically(path, text.encode("utf-8-sig", "backslashreplace"))
+        write_atomically(path, csv_bytes(frame))
         written.append(path)
     return written
+
+
+def csv_bytes(frame: "pandas.DataFrame") -> bytes:  # noqa: F821 (imported when it is needed)
+    """One table as the bytes of its CSV file."""
+    text = frame.map(harmless).to_csv(index=False, lineterminator="\r\n")
+    return text.encode("utf-8-sig", "backslashreplace")
 
 
 def harmless(value: Any) -> Any:

@@ -1,0 +1,76 @@
+"""The forms of a report beside `report.html`: one page per language, Markdown, spreadsheet, PDF, data bundle.
+
+Each is a module with `check()`, which raises EvalsuiteError where what the form needs is missing, and
+`write(material)`, which gives the files it wrote. They are made from the same book as the page.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Evaluation
+
+from .. import identity
+from ..cells import Book
+
+FILES = ("report.??.html", "report.??.md", "report.??.pdf", "report.xlsx", "report-data.zip")  # what the forms write
+NAMES = ("html", "single", "md", "xlsx", "pdf", "zip")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """What a form is made from and where it goes."""
+
+    book: Book
+    build_hash: str
+    out: Path
+    languages: tuple[str, ...]
+
+
+def named(text: str) -> tuple[str, ...]:
+    """The forms in *text* ("html,md"), in one order. Raises EvalsuiteError for an unknown one, or for one whose
+    tool is missing: better now than after hours of training."""
+    asked = [word.strip() for word in text.split(",") if word.strip()]
+    unknown = [word for word in asked if word not in NAMES]
+    if unknown or not asked:
+        raise EvalsuiteError(f'--forms "{text}": expected one or more of {", ".join(NAMES)}.')
+    for name in asked:
+        if name in _modules():
+            _modules()[name].check()
+    return tuple(name for name in NAMES if name in asked)
+
+
+def write(names: Sequence[str], evaluation: Evaluation, out: Path, languages: Sequence[str]) -> list[Path]:
+    """Writes the forms *names* of *evaluation* into *out*, where `report.build` has written the page already."""
+    material = material_of(evaluation, out, languages)
+    return [path for name in names if name in _modules() for path in _modules()[name].write(material)]
+
+
+def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
+    """The forms in *out* that stand beside a page of other data: they would tell other numbers than the new one."""
+    try:
+        before = json.loads((Path(out) / "summary.json").read_bytes()).get("input_sha256")
+    except (OSError, ValueError, AttributeError):
+        before = None
+    if before == identity.build_hash(evaluation):
+        return []
+    return sorted(path for pattern in FILES for path in Path(out).glob(pattern) if path.is_file())
+
+
+def material_of(evaluation: Evaluation, out: Path, languages: Sequence[str]) -> Material:
+    return Material(
+        book=Book(evaluation=identity.ordered(evaluation)),
+        build_hash=identity.build_hash(evaluation),
+        out=Path(out),
+        languages=tuple(languages),
+    )
+
+
+def _modules() -> Mapping[str, ModuleType]:
+    """`html` is missing: the page, `summary.json` and the CSV tables are always written."""
+    from . import bundle, markdown, pdf, single, spreadsheet
+
+    return {"single": single, "md": markdown, "xlsx": spreadsheet, "pdf": pdf, "zip": bundle}

@@ -1,0 +1,58 @@
+"""`report-data.zip`: every number of the report without the page, the same bytes for the same data."""
+
+import json
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+from evalsuite import paths
+from evalsuite.store import write_atomically
+
+from .. import summary_json, tables, wording
+from . import Material
+
+NAME = "report-data.zip"
+SCHEMA = paths.DATA / "schema" / "summary.schema.json"
+EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say; the files' own would differ each time
+
+
+def check() -> None:
+    """The standard library does it all."""
+
+
+def write(material: Material) -> list[Path]:
+    path = material.out / NAME
+    write_atomically(path, zipped(contents(material)))
+    return [path]
+
+
+def contents(material: Material) -> dict[str, bytes]:
+    """File name → content."""
+    book, build_hash = material.book, material.build_hash
+    words = wording.read(material.languages)
+    readme = "\n\n".join(words("bundle.readme", hash=build_hash).plain(language) for language in material.languages)
+    return {
+        "README.txt": f"{readme}\n".encode(),
+        "summary.json": _json(summary_json.document(book, build_hash)),
+        "summary.schema.json": SCHEMA.read_bytes(),
+        "tables.json": _json(tables.rows(book)),
+        **{f"tables/{name}.csv": tables.csv_bytes(frame) for name, frame in tables.frames(book).items()},
+    }
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """The files in the order of their names, with one date and one mode."""
+    into = BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, EARLIEST)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix on every system, so that the mode means the same
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, files[name])
+    return into.getvalue()
+
+
+def _json(facts: object) -> bytes:
+    text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,210 @@
+"""`report.<language>.md`: verdicts and tables for a README or an issue, in GitHub's Markdown.
+
+Data is escaped, so that a framework's name or a log line cannot become markup, a link or a mention.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from evalsuite import __version__
+from evalsuite.store import write_atomically
+
+from .. import background, blocks, cells, identity, names, numbers, render, story, wording, words
+from ..blocks import Block, Row
+from ..cells import Cell
+from ..words import Rendered, Words
+from . import Material
+
+TAG = re.compile(r"<(/?)(\w+)[^>]*>")
+SPECIAL = re.compile(r"([\\`*_\[\]#|~$])")
+MENTION = re.compile(r"@(?=\w)")
+NO_BREAK = "\u2060"  # a word joiner: invisible, and the name behind it is nobody's
+
+
+def check() -> None:
+    """It needs nothing beyond the standard library."""
+
+
+def write(material: Material) -> list[Path]:
+    return [_write(material, language) for language in material.languages]
+
+
+def _write(material: Material, language: str) -> Path:
+    path = material.out / f"report.{language}.md"
+    write_atomically(path, document(material, language).encode("utf-8", "backslashreplace"))
+    return path
+
+
+def document(material: Material, language: str) -> str:
+    """The whole file in one language."""
+    return "\n\n".join(Sheet(material, language).parts()) + "\n"
+
+
+class Sheet:
+    """A report being written down in one language."""
+
+    def __init__(self, material: Material, language: str) -> None:
+        self.book = material.book
+        self.words, self.more = words.read((language,)), wording.read((language,))
+        self.language = language
+        self.build = material.build_hash[: identity.SHOWN_DIGITS]
+        self.models = blocks.models(self.book)
+
+    def parts(self) -> Iterable[str]:
+        """The paragraphs and tables, one after the other."""
+        t = self.words
+        yield f"# {self.said(render.title(self.book.evaluation, t))}"
+        yield self.about()
+        yield from (f"> {self.said(notice)}" for _, notice in story.notices(self.book, t))
+        yield f"## {self.said(t('verdict.title'))}"
+        yield from self.verdicts()
+        sentences = [*story.headlines(self.book, self.models, t), story.coverage(self.book, t)]
+        yield "\n".join(f"- {self.said(sentence)}" for sentence in sentences)
+        for model in self.models:
+            yield f"## {text(model.title)}"
+            for block in model.blocks:
+                yield from self.block(block)
+        yield from self.quality()
+        yield "---"
+        yield self.said(self.more("markdown.made_by", version=__version__, build=self.build))
+
+    def about(self) -> str:
+        nothing = self.words("words.not_recorded")
+        period = render.period(self.book)
+        return self.said(
+            self.more(
+                "markdown.about",
+                period=" – ".join(dict.fromkeys(period)) if period else nothing,
+                machine=background.one_line(self.book, self.words) or nothing,
+            )
+        )
+
+    def verdicts(self) -> Iterable[str]:
+        cards = story.cards(self.book, self.words)
+        if not cards:
+            yield self.said(self.words("verdict.none"))
+            return
+        heads = [self.words(f"verdict.{key}") for key in ("title", "measured", "interval", "threshold", "n")]
+        yield table(
+            ["", *map(self.said, heads), self.said(self.words("words.reason"))],
+            [self.card(card) for card in cards],
+            right=(2, 3, 4, 5),
+        )
+
+    def card(self, card) -> list[str]:
+        t, verdict = self.words, card.verdict
+        noise = f" · {self.said(t('verdict.within_noise'))}" if verdict.within_noise else ""
+        key = f"criteria_short.{verdict.criterion}"
+        name = t(key) if key in t else t("criteria_short.other", name=names.visible(verdict.criterion))
+        return [
+            f"**{text(verdict.criterion)}** {self.said(name)}",
+            f"{self.said(t(f'verdict.{verdict.outcome}'))}{noise}",
+            *(self.said(value) if value else "—" for value in (card.value, card.interval, card.threshold)),
+            str(verdict.n) if card.value else "—",
+            self.said(card.reason) if card.reason else "—",
+        ]
+
+    def block(self, block: Block) -> Iterable[str]:
+        t = self.words
+        yield f"### {self.said(setting(block, t))}"
+        if block.valid:
+            yield f"**{self.said(t('models.throughput_caption', unit=names.visible(block.unit)))}**"
+        else:
+            yield self.said(t("models.no_valid"))
+        yield self.rows(block, block.throughput)
+        if block.has_scaling:
+            yield f"**{self.said(t('models.speedup_caption'))}**"
+            yield self.rows(block, block.speedup)
+        if block.legend:
+            yield "<br>\n".join(
+                f"{_sign(key)} {self.said(t(f'status.{key}'))}" for key in block.legend if key != "value"
+            )
+
+    def rows(self, block: Block, found: Sequence[Row]) -> str:
+        heads = [self.said(self.words(f"words.{key}")) for key in ("nodes", "devices")]
+        columns = [text(column.label) for column in block.columns]
+        lines = [[str(row.nodes), str(row.devices), *map(self.cell, row.cells)] for row in found]
+        return table([*heads, *columns], lines, right=range(2 + len(columns)))
+
+    def cell(self, cell: Cell) -> str:
+        if cell.state != "value":
+            return text(cell.glyph)
+        value = f"**{text(cell.number.text)}**" if cell.best else text(cell.number.text)
+        small = [text(cell.interval.text)] if cell.interval else []
+        if cell.n is not None:
+            small.append(f"({cell.n})")
+        if cell.base_devices:
+            small.append(f"· {self.said(self.words('models.base_in_cell', devices=cell.base_devices))}")
+        below = f"<br><sub>{' '.join(small)}</sub>" if small else ""
+        return f"{value}{cell.signs}{below}"
+
+    def quality(self) -> Iterable[str]:
+        found = len(self.book.findings)
+        if found:
+            yield self.said(self.more("markdown.findings", n=numbers.count(found)))
+
+    def said(self, value: Any) -> str:
+        """A sentence or a number as Markdown: our own emphasis and code are kept, data is escaped."""
+        if isinstance(value, Rendered):
+            return from_markup(value.in_language(self.language))
+        return text(str(value))
+
+
+def setting(block: Block, t: Words):
+    """The heading of a block, as on the page."""
+    values = {
+        "precision": names.precision(block.precision),
+        "batch": numbers.count(block.batch_per_device),
+        "device": t("words.gpu" if block.device == "gpu" else "words.cpu"),
+    }
+    if not block.options:
+        return t("models.block", **values)
+    options = ", ".join(f"{names.visible(name)} = {names.visible(value)}" for name, value in block.options)
+    return t("models.block_options", options=options, **values)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> str:
+    """A table; the columns in *right* are aligned to the right."""
+    rule = ["--:" if place in set(right) else "---" for place in range(len(heads))]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (heads, rule, *rows))
+
+
+def text(value: object) -> str:
+    """Data as Markdown text on one line."""
+    line = " ".join(names.visible(value).split())
+    line = SPECIAL.sub(r"\\\1", line).replace("<", "&lt;").replace(">", "&gt;")
+    return MENTION.sub("@" + NO_BREAK, line)
+
+
+def from_markup(markup: Markup) -> str:
+    """HTML of a sentence as Markdown: emphasis and code stay, other tags go."""
+    parts, inside_code, place = [], False, 0
+    for match in TAG.finditer(markup):
+        parts.append(_between(markup[place : match.start()], inside_code))
+        closing, tag = match.groups()
+        if tag in ("strong", "b"):
+            parts.append(f"<{closing}strong>")  # "**" is no emphasis between a full stop and a Han character
+        elif tag == "code":
+            inside_code = not closing
+            parts.append("`")
+        place = match.end()
+    parts.append(_between(markup[place:], inside_code))
+    return "".join(parts)
+
+
+def _between(markup: str, inside_code: bool) -> str:
+    found = html.unescape(str(markup))
+    if inside_code:
+        return " ".join(names.visible(found).replace("`", "'").split())
+    before = " " if found[:1].isspace() else ""
+    after = " " if found[-1:].isspace() and found.strip() else ""
+    return f"{before}{text(found)}{after}"
+
+
+def _sign(key: str) -> str:
+    return text(cells.MARKS.get(key) or cells.GLYPHS[key])

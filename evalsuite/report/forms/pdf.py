@@ -1,0 +1,143 @@
+"""The page on paper: A4, one PDF per language, printed by a headless Chromium.
+
+The one form that starts a process (docs/decisions/0004). The browser gets one local file, no network, and a
+profile folder of its own that is removed.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.store import write_atomically
+
+from ..render import period
+from . import Material, single
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+VARIABLE = "EVALSUITE_CHROMIUM"  # names another one
+TIME_LIMIT_S = 300
+NO_DATE = "19800101000000"  # of a PDF whose data has no date
+# Skia, Chromium's PDF writer, embeds TrueType outlines as they are, but CFF ones (Noto CJK, Source Han) only as
+# Type 3, one font for every 255 glyphs: without a name, larger, and unevenly drawn. Where both kinds are installed
+# the print uses the first.
+TRUETYPE_CHINESE = ("fc-list", ":lang=zh-cn:fontformat=TrueType", "file")
+WITHOUT_CFF_CHINESE = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+<include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+<selectfont><rejectfont><pattern>
+<patelt name="fontformat"><string>CFF</string></patelt><patelt name="lang"><string>zh-cn</string></patelt>
+</pattern></rejectfont></selectfont>
+</fontconfig>
+"""
+# Skia prints both dates uncompressed: /CreationDate (D:20261121010203+00'00')
+DATE = re.compile(rb"(/(?:CreationDate|ModDate) \(D:)\d{14}(\+00'00'\))")
+
+
+def check() -> None:
+    """Raises EvalsuiteError if no Chromium is found."""
+    browser()
+
+
+def write(material: Material) -> list[Path]:
+    return [_write(material, language) for language in material.languages]
+
+
+def browser() -> str:
+    """The path of a Chromium: the one that EVALSUITE_CHROMIUM names, else the first known one on the PATH."""
+    asked = os.environ.get(VARIABLE)
+    if asked:
+        found = shutil.which(asked)
+        if found is None:
+            raise EvalsuiteError(f"{VARIABLE}={asked}: no such program; expected the path of a Chromium or Chrome.")
+        return found
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        raise EvalsuiteError(
+            f"--forms pdf: no Chromium on the PATH; expected one of {', '.join(BROWSERS)}. Try `apt install chromium "
+            f"fonts-noto-cjk`, set {VARIABLE}, or leave pdf out: report.html prints itself to PDF in any browser."
+        )
+    return found
+
+
+def _write(material: Material, language: str) -> Path:
+    path = material.out / f"report.{language}.pdf"
+    printed = _print(single.page(material, language), browser())
+    write_atomically(path, dated(printed, _date(material)))
+    return path
+
+
+def _print(page: bytes, program: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="evalsuite-pdf-") as folder:
+        source, target = Path(folder) / "report.html", Path(folder) / "report.pdf"
+        source.write_bytes(page)
+        said = _run([program, *_options(Path(folder), target), source.as_uri()], _fonts(Path(folder)))
+        if not target.is_file():
+            raise EvalsuiteError(
+                f"{program}: it wrote no PDF; expected one. Its last words: {said.strip()[-300:] or 'none'}. "
+                "Try to open report.html and print it by hand."
+            )
+        return target.read_bytes()
+
+
+def _options(folder: Path, target: Path) -> list[str]:
+    return [
+        "--headless",
+        f"--print-to-pdf={target}",
+        "--no-pdf-header-footer",
+        f"--user-data-dir={folder / 'profile'}",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",  # containers have a small one
+        "--disable-extensions",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--no-first-run",
+        "--host-resolver-rules=MAP * ~NOTFOUND",  # nothing on the network has a name
+        *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium refuses to sandbox root
+    ]
+
+
+def _fonts(folder: Path) -> dict[str, str]:
+    """Environment variables that lead the browser past CFF fonts to a TrueType one for Chinese, if there is one."""
+    if shutil.which(TRUETYPE_CHINESE[0]) is None or os.environ.get("FONTCONFIG_FILE"):
+        return {}
+    found = subprocess.run(TRUETYPE_CHINESE, capture_output=True, text=True, errors="replace").stdout
+    if not found.strip():
+        return {}
+    file = folder / "fonts.conf"
+    file.write_text(WITHOUT_CFF_CHINESE, encoding="utf-8")
+    return {"FONTCONFIG_FILE": str(file)}
+
+
+def _run(argv: list[str], variables: dict[str, str]) -> str:
+    try:
+        done = subprocess.run(
+            argv,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIME_LIMIT_S,
+            env={**os.environ, **variables},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise EvalsuiteError(
+            f"{argv[0]}: it printed for more than {TIME_LIMIT_S} s and was ended; expected a PDF. Try --forms html "
+            "and print report.html by hand."
+        ) from error
+    return done.stderr
+
+
+def dated(pdf: bytes, stamp: str) -> bytes:
+    """*pdf* with both of its dates replaced by *stamp* (14 digits), so that the same data gives the same bytes."""
+    return DATE.sub(rb"\g<1>" + stamp.encode() + rb"\g<2>", pdf)
+
+
+def _date(material: Material) -> str:
+    """The start of the last run as it is printed on the page, to the minute."""
+    found = period(material.book)
+    digits = re.sub(r"\D", "", found[1][:16]) if found else ""
+    return f"{digits}00" if len(digits) == 12 else NO_DATE

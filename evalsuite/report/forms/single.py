@@ -1,0 +1,28 @@
+"""One page per language: smaller than the page with both, for printing and for archives."""
+
+from pathlib import Path
+
+from evalsuite.store import write_atomically
+
+from .. import render, words
+from . import Material
+
+
+def check() -> None:
+    """It needs nothing beyond the page."""
+
+
+def write(material: Material) -> list[Path]:
+    return [_write(material, language) for language in material.languages]
+
+
+def _write(material: Material, language: str) -> Path:
+    path = material.out / f"report.{language}.html"
+    write_atomically(path, page(material, language))
+    return path
+
+
+def page(material: Material, language: str) -> bytes:
+    """The page in one language."""
+    text = render.page(material.book, words.read((language,)), material.build_hash)
+    return text.encode("utf-8", "backslashreplace")

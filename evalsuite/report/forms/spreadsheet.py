@@ -1,0 +1,143 @@
+"""`report.xlsx`: one sheet for each tidy table, raw values, written by XlsxWriter."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from evalsuite import __version__
+from evalsuite.errors import EvalsuiteError
+from evalsuite.store import write_atomically
+
+from .. import names, render, tables, wording, words
+from ..cells import Book
+from ..words import Words
+from . import Material
+
+NAME = "report.xlsx"
+SHEETS = ("summaries", "runs", "utilisation", "findings", "skips")
+LONGEST_CELL = 32_767  # characters; Excel's limit
+LONGEST_NAME = 31  # of a sheet
+WIDEST = 48  # characters of a column
+SAMPLE = 200  # rows that a column's width is taken from
+# The date inside the file; the data's own would tell nothing more, and the day of writing would change the bytes.
+CREATED = datetime(1980, 1, 1)
+
+
+def check() -> None:
+    """Raises EvalsuiteError if XlsxWriter is not installed."""
+    _library()
+
+
+def write(material: Material) -> list[Path]:
+    path = material.out / NAME
+    write_atomically(path, workbook(material))
+    return [path]
+
+
+def workbook(material: Material) -> bytes:
+    """The file's bytes."""
+    book, told = material.book, wording.read(material.languages)
+    into = BytesIO()
+    plain_text = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with _library().Workbook(into, {"in_memory": True, **plain_text}) as file:
+        file.set_properties(
+            {"created": CREATED, "title": _title(book, material), "comments": f"evalsuite {__version__}"}
+        )
+        head = file.add_format({"bold": True, "bottom": 1, "valign": "vcenter"})
+        wrapped = file.add_format({"text_wrap": True, "valign": "top"})
+        _about(file.add_worksheet(_name(told, "about")), book, material, told, head, wrapped)
+        _table(file.add_worksheet(_name(told, "verdicts")), *_verdicts(book), head)
+        rows = tables.rows(book)
+        for name in SHEETS:
+            _table(file.add_worksheet(_name(told, name)), tables.COLUMNS[name], rows[name], head)
+    return into.getvalue()
+
+
+def _library():
+    try:
+        import xlsxwriter
+    except ImportError as error:
+        raise EvalsuiteError(
+            "--forms xlsx: XlsxWriter is not installed; expected it beside evalsuite. "
+            "Try `pip install 'evalsuite[xlsx]'`, or leave xlsx out: tables/*.csv open in a spreadsheet too."
+        ) from error
+    return xlsxwriter
+
+
+def _name(told: Words, sheet: str) -> str:
+    """The name of a sheet in the languages of the report."""
+    text = told(f"spreadsheet.{sheet}")
+    return " ".join(text.plain(language) for language in told.languages)[:LONGEST_NAME]
+
+
+def _title(book: Book, material: Material) -> str:
+    title = render.title(book.evaluation, words.read(material.languages))
+    return " · ".join(dict.fromkeys(title.plain(language) for language in material.languages))
+
+
+def _about(sheet, book: Book, material: Material, told: Words, head, wrapped) -> None:
+    """What the file is, before any number."""
+    period = render.period(book)
+    facts = (
+        ("title", _title(book, material)),
+        ("period", " – ".join(dict.fromkeys(period)) if period else ""),
+        ("build", material.build_hash),
+        ("version", __version__),
+    )
+    for row, (key, value) in enumerate(facts):
+        sheet.write_string(row, 0, _name(told, key), head)
+        sheet.write_string(row, 1, names.visible(value))
+    for place, language in enumerate(told.languages):
+        sheet.write_string(len(facts) + 1 + place, 1, told("spreadsheet.note").plain(language), wrapped)
+    sheet.set_column(0, 0, 30)
+    sheet.set_column(1, 1, 90)
+
+
+def _verdicts(book: Book) -> tuple[Sequence[str], list[dict[str, Any]]]:
+    columns = ("criterion", "outcome", "within_noise", "threshold", "measured", "low", "high", "n", "case_id", "reason")
+    rows = [
+        {
+            "criterion": verdict.criterion,
+            "outcome": verdict.outcome,
+            "within_noise": verdict.within_noise,
+            "threshold": verdict.threshold,
+            "measured": getattr(verdict.measured, "value", None),
+            "low": getattr(verdict.measured, "low", None),
+            "high": getattr(verdict.measured, "high", None),
+            "n": verdict.n,
+            "case_id": verdict.case.id if verdict.case else None,
+            "reason": verdict.reason,
+        }
+        for verdict in book.evaluation.verdicts
+    ]
+    return columns, rows
+
+
+def _table(sheet, columns: Sequence[str], rows: Sequence[dict[str, Any]], head) -> None:
+    """A table with a frozen head and filters; what was not measured is an empty cell."""
+    for place, column in enumerate(columns):
+        sheet.write_string(0, place, column, head)
+        sheet.set_column(place, place, _width(column, rows))
+    for line, row in enumerate(rows, 1):
+        for place, column in enumerate(columns):
+            _write(sheet, line, place, row[column])
+    sheet.freeze_panes(1, 1)
+    sheet.autofilter(0, 0, max(len(rows), 1), len(columns) - 1)
+
+
+def _write(sheet, line: int, place: int, value: Any) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool):
+        sheet.write_boolean(line, place, value)
+    elif isinstance(value, int | float):
+        sheet.write_number(line, place, value)
+    else:
+        sheet.write_string(line, place, names.visible(value)[:LONGEST_CELL])
+
+
+def _width(column: str, rows: Sequence[dict[str, Any]]) -> int:
+    longest = max((len(names.visible(row[column])) for row in rows[:SAMPLE] if row[column] is not None), default=0)
+    return min(WIDEST, max(longest, len(column)) + 3)

@@ -1,0 +1,260 @@
+import io
+import json
+import os
+import re
+import subprocess
+import zipfile
+from dataclasses import replace
+
+import openpyxl
+import pytest
+import reports
+import synthetic
+
+from evalsuite import report
+from evalsuite.errors import EvalsuiteError
+from evalsuite.report import forms, tables
+from evalsuite.report.forms import bundle, markdown, pdf, spreadsheet
+
+BOTH = ("zh", "en")
+
+
+def material(evaluation, out, languages=BOTH):
+    return forms.material_of(evaluation, out, languages)
+
+
+@pytest.fixture(params=["quick", "partial", "all_failed", "empty", "hostile", "skipped", "mixed_units"])
+def any_material(request, tmp_path):
+    return material(synthetic.PAGES[request.param](), tmp_path)
+
+
+def test_forms_are_named_in_one_order_and_once():
+    assert forms.named("zip, md,md") == ("md", "zip")
+
+
+@pytest.mark.parametrize("text", ["docx", "", "md,docx"])
+def test_an_unknown_form_is_told_with_the_known_ones(text):
+    with pytest.raises(EvalsuiteError, match="expected one or more of html, single, md, xlsx, pdf, zip"):
+        forms.named(text)
+
+
+def test_a_pdf_without_a_browser_is_refused_before_anything_is_measured(monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.delenv(pdf.VARIABLE, raising=False)
+
+    with pytest.raises(EvalsuiteError, match=r"no Chromium on the PATH.*apt install chromium"):
+        forms.named("pdf")
+
+
+def test_a_named_browser_that_does_not_exist_is_told_by_its_name(monkeypatch):
+    monkeypatch.setenv(pdf.VARIABLE, "/no/such/chrome")
+
+    with pytest.raises(EvalsuiteError, match="EVALSUITE_CHROMIUM=/no/such/chrome"):
+        pdf.browser()
+
+
+def test_a_spreadsheet_without_its_library_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "xlsxwriter", None)
+
+    with pytest.raises(EvalsuiteError, match=re.escape("pip install 'evalsuite[xlsx]'")):
+        forms.named("xlsx")
+
+
+def test_a_browser_that_prints_nothing_is_an_error_with_its_last_words(monkeypatch, tmp_path):
+    fake = tmp_path / "chromium"
+    fake.write_text("#!/bin/sh\necho no display >&2\n")
+    fake.chmod(0o755)
+
+    with pytest.raises(EvalsuiteError, match=r"wrote no PDF.*no display"):
+        pdf._print(b"<p>", str(fake))
+
+
+def test_the_dates_in_a_pdf_are_those_of_the_data():
+    printed = b"<</CreationDate (D:20261121004710+00'00')\n/ModDate (D:20261121004710+00'00')>>"
+
+    dated = pdf.dated(printed, "20261120125900")
+
+    assert dated == printed.replace(b"20261121004710", b"20261120125900")
+
+
+def test_a_pdf_of_data_without_dates_has_a_fixed_one(tmp_path):
+    assert pdf._date(material(synthetic.empty(), tmp_path)) == pdf.NO_DATE
+    assert pdf._date(material(synthetic.quick(), tmp_path)) == "20261120125900"
+
+
+# Markdown
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_markdown_has_one_table_row_shape_and_no_gap(any_material, language):
+    text = markdown.document(any_material, language)
+
+    assert "None" not in re.sub(r"`[^`]*`", "", text)
+    assert not re.search(r"(?<!\\)\{\w+\}", text.replace("{placeholder}", ""))
+    for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
+
+
+def test_markdown_says_the_verdicts_and_every_median_with_its_interval(tmp_path):
+    of = reports.evaluation(reports.summary(reports.FASTER))
+
+    text = markdown.document(material(of, tmp_path), "en")
+
+    assert "110.20<br><sub>109.70–110.80 (5)</sub>" in text
+    assert "| **C1** Linear speedup | Undetermined |" in text
+
+
+def test_each_language_gets_a_file_of_its_own(tmp_path):
+    written = markdown.write(material(synthetic.quick(), tmp_path))
+
+    assert [path.name for path in written] == ["report.zh.md", "report.en.md"]
+    assert "结论" in written[0].read_text() and "结论" not in written[1].read_text()
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        ("<script>", "&lt;script&gt;"),
+        ("a|b", r"a\|b"),
+        ("**bold** _it_", r"\*\*bold\*\* \_it\_"),
+        ("[x](http://e)", r"\[x\](http://e)"),
+        ("#12", r"\#12"),
+        ("two\nlines", "two lines"),
+        ("@somebody", "@\u2060somebody"),
+        ("CPU @ 2.70GHz", "CPU @ 2.70GHz"),
+    ],
+)
+def test_data_in_markdown_is_neither_markup_nor_link_nor_mention(data, shown):
+    assert markdown.text(data) == shown
+
+
+def test_our_own_emphasis_and_code_survive_in_markdown():
+    from markupsafe import Markup
+
+    found = markdown.from_markup(Markup("<strong>本报告。</strong>用 <code>make *</code> &amp; more"))
+
+    assert found == "<strong>本报告。</strong>用 `make *` & more"
+
+
+# spreadsheet
+
+
+def sheets(made):
+    return openpyxl.load_workbook(io.BytesIO(spreadsheet.workbook(made)))
+
+
+def test_a_workbook_has_one_sheet_for_each_table_and_the_tables_columns(any_material):
+    book = sheets(any_material)
+
+    names = [sheet.title for sheet in book]
+    assert names == ["说明 About", "结论 Verdicts", "用例 Cases", "运行 Runs", "硬件使用率 Utilisation",
+                     "数据问题 Findings", "跳过 Skips"]  # fmt: skip
+    for name, sheet in zip(spreadsheet.SHEETS, list(book)[2:], strict=True):
+        assert [cell.value for cell in sheet[1]] == list(tables.COLUMNS[name])
+
+
+def test_a_workbook_keeps_raw_values_and_leaves_absent_ones_empty(tmp_path):
+    of = synthetic.quick()
+    made = material(of, tmp_path)
+
+    runs = sheets(made)["运行 Runs"]
+
+    found = list(runs.iter_rows(min_row=2, values_only=True))
+    expected = tables.rows(made.book)["runs"]
+    column = tables.COLUMNS["runs"].index("items_per_s")
+    # XlsxWriter prints 16 significant digits: the last bit of a double may differ
+    assert [row[column] for row in found] == pytest.approx([row["items_per_s"] for row in expected], rel=1e-15)
+    exit_code = tables.COLUMNS["runs"].index("exit_code")
+    absent = [row["exit_code"] is None for row in expected]
+    assert [row[exit_code] is None for row in found] == absent
+
+
+def test_no_cell_of_a_workbook_is_a_formula_or_a_link(tmp_path):
+    for sheet in sheets(material(synthetic.hostile(), tmp_path)):
+        for row in sheet.iter_rows():
+            assert all(cell.data_type != "f" and cell.hyperlink is None for cell in row)
+
+
+def test_a_workbook_is_the_same_bytes_each_time(tmp_path):
+    made = material(synthetic.quick(), tmp_path)
+
+    assert spreadsheet.workbook(made) == spreadsheet.workbook(made)
+
+
+# bundle
+
+
+def test_the_bundle_holds_the_same_numbers_as_the_files_beside_the_page(tmp_path):
+    of = synthetic.partial()
+    report.build(of, tmp_path)
+
+    [path] = bundle.write(material(of, tmp_path))
+
+    with zipfile.ZipFile(path) as archive:
+        inside = {name: archive.read(name) for name in archive.namelist()}
+    assert inside["summary.json"] == (tmp_path / "summary.json").read_bytes()
+    for table in (tmp_path / "tables").glob("*.csv"):
+        assert inside[f"tables/{table.name}"] == table.read_bytes()
+    assert set(json.loads(inside["tables.json"])) == set(tables.COLUMNS)
+    assert inside["summary.schema.json"] == bundle.SCHEMA.read_bytes()
+    assert "吞吐" not in inside["README.txt"].decode() and "没有测得" in inside["README.txt"].decode()
+
+
+def test_the_bundle_is_the_same_bytes_each_time_whatever_the_order_of_the_rows(tmp_path):
+    of = synthetic.quick()
+    shuffled = replace(of, summaries=tuple(reversed(of.summaries)), planned=tuple(reversed(of.planned)))
+
+    assert bundle.zipped(bundle.contents(material(of, tmp_path))) == bundle.zipped(
+        bundle.contents(material(shuffled, tmp_path))
+    )
+
+
+def test_every_entry_of_the_bundle_has_the_fixed_date_and_a_readable_mode(tmp_path):
+    packed = bundle.zipped({"b.txt": b"2", "a.txt": b"1"})
+
+    entries = zipfile.ZipFile(io.BytesIO(packed)).infolist()
+
+    assert [entry.filename for entry in entries] == ["a.txt", "b.txt"]
+    assert {entry.date_time for entry in entries} == {bundle.EARLIEST}
+    assert {entry.external_attr >> 16 & 0o777 for entry in entries} == {0o644}
+
+
+# beside the page
+
+
+def test_forms_of_other_data_are_outdated_and_forms_of_the_same_data_are_not(tmp_path):
+    of = reports.evaluation(reports.summary())
+    other = reports.evaluation(reports.summary(reports.SLOWER))
+    report.build(of, tmp_path)
+    forms.write(("md", "zip"), of, tmp_path, BOTH)
+
+    assert forms.outdated(of, tmp_path) == []
+    assert {path.name for path in forms.outdated(other, tmp_path)} == {
+        "report.zh.md",
+        "report.en.md",
+        "report-data.zip",
+    }
+
+
+def test_a_page_in_one_language_holds_no_sentence_of_the_other(tmp_path):
+    of = reports.evaluation(reports.summary())
+
+    zh, en = forms.write(("single",), of, tmp_path, BOTH)
+
+    assert (zh.name, en.name) == ("report.zh.html", "report.en.html")
+    english, chinese = "One card for each acceptance criterion", "每张卡片对应一项验收指标"
+    assert chinese in zh.read_text() and chinese not in en.read_text()
+    assert english in en.read_text() and english not in zh.read_text()
+
+
+def test_the_font_list_is_asked_only_where_fontconfig_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", "/nonexistent")
+
+    assert pdf._fonts(tmp_path) == {}
+
+
+def test_a_font_configuration_of_the_users_own_is_respected(monkeypatch, tmp_path):
+    monkeypatch.setenv("FONTCONFIG_FILE", os.devnull)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("fc-list was asked"))
+
+    assert pdf._fonts(tmp_path) == {}

@@ -1,0 +1,76 @@
+import copy
+import json
+
+import jsonschema
+import pytest
+import reports
+import synthetic
+
+from evalsuite import finished, paths
+from evalsuite.report import identity, summary_json
+from evalsuite.report.cells import Book
+
+SCHEMA = json.loads((paths.DATA / "schema" / "summary.schema.json").read_text(encoding="utf-8"))
+
+
+def closed(schema):
+    """*schema* with every object closed, so that a field which it does not describe is an error here."""
+    found = copy.deepcopy(schema)
+    for part in [found, *found["$defs"].values()]:
+        if "properties" in part:
+            part["additionalProperties"] = False
+    return found
+
+
+def document(evaluation):
+    return summary_json.document(Book(evaluation=identity.ordered(evaluation)), identity.build_hash(evaluation))
+
+
+def test_the_schema_is_a_schema_of_its_draft():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("page", synthetic.PAGES)
+def test_every_summary_keeps_to_the_published_schema_and_has_no_field_beyond_it(page):
+    facts = json.loads(json.dumps(document(synthetic.PAGES[page]()), allow_nan=False))
+
+    jsonschema.Draft202012Validator(closed(SCHEMA)).validate(facts)
+
+
+def test_every_field_of_a_schema_object_is_required():
+    for part in [SCHEMA, *SCHEMA["$defs"].values()]:
+        assert set(part.get("properties", ())) == set(part.get("required", ()))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("schema_version",), 2),
+        (("summaries", 0, "runs", 0, "value"), "38.1"),
+        (("summaries", 0, "throughput", "coverage"), 93.8),
+        (("verdicts", 0, "outcome"), "passed"),
+    ],
+)
+def test_a_wrong_value_is_refused(path, value):
+    facts = json.loads(json.dumps(document(synthetic.quick())))
+    place = facts
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(facts, SCHEMA)
+
+
+def test_the_reader_asks_for_the_version_that_is_written_and_published():
+    assert finished.SCHEMA_VERSION == summary_json.SCHEMA_VERSION == SCHEMA["properties"]["schema_version"]["const"]
+
+
+def test_run_values_dates_versions_and_environments_survive_in_the_summary(tmp_path):
+    original = reports.summary(reports.FASTER, day=3, version="2.2")
+
+    run = finished.read(reports.written(tmp_path, reports.evaluation(original))).summaries[0].measurements[0]
+
+    assert (run.value, run.framework_version) == (reports.FASTER[0], "2.2")
+    assert run.started_at == "2026-11-03T10:00:00+08:00"
+    assert run.environment == original.measurements[0].environment
