@@ -1,0 +1,57 @@
+"""A built wheel carries the whole house under one name, and works away from the checkout."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    line = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    subprocess.run(line, check=True)
+    return next(folder.glob("evalsuite-*.whl"))
+
+
+def names(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+def test_the_wheel_installs_one_top_level_name(wheel):
+    tops = {name.split("/")[0] for name in names(wheel)}
+
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"evalsuite"}
+
+
+@pytest.mark.parametrize("part", ["adapters/pytorch.py", "adapters/workloads/common.py", "templates/report.html.j2",
+                                  "data/specs/quick.toml", "data/text/zh.toml", "data/glossary.csv"])  # fmt: skip
+def test_the_wheel_carries_adapters_templates_and_data(wheel, part):
+    assert f"evalsuite/{part}" in names(wheel)
+
+
+def test_the_unpacked_wheel_plans_without_the_checkout(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    # -P and the clean PYTHONPATH keep the checkout and its editable install behind the unpacked wheel.
+    program = (
+        "import evalsuite, sys; from evalsuite import cli; print(evalsuite.__file__); sys.exit(cli.main(['plan']))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path / "site") in done.stdout
+    assert "paddlepaddle" in done.stdout
