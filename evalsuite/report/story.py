@@ -40,6 +40,11 @@ class Card:
     def id(self) -> str:
         return names.anchor("v", self.verdict.criterion)
 
+    @property
+    def within_noise(self) -> bool:
+        """Whether the card says so: too few runs to tell is not the same as noise."""
+        return self.verdict.within_noise and self.verdict.reason != "cannot_tell"
+
 
 def cards(book: Book, words: Words) -> tuple[Card, ...]:
     return tuple(_card(verdict, words) for verdict in sorted(book.evaluation.verdicts, key=lambda v: v.criterion))
@@ -115,7 +120,7 @@ def _speed(block: Block, words: Words) -> Iterable[Text]:
             framework=names.framework(first.case.framework),
             value=_value(first),
             unit=names.visible(first.unit),
-            interval=_interval(first.items_per_s, numbers.throughput, words),
+            interval_text=_interval(first.items_per_s, numbers.throughput, words),
             second=names.framework(second.case.framework),
             gain=numbers.speedup(first.items_per_s.value / second.items_per_s.value),
         )
@@ -148,7 +153,7 @@ def _scaling(block: Block, words: Words) -> Iterable[Text]:
         "setting": setting(block, low, words),
         "low": numbers.percent(low.efficiency.value).to(names.case_anchor(low.case)),
         "low_framework": names.framework(low.case.framework),
-        "interval": _interval(low.efficiency, numbers.percent, words),
+        "interval_text": _interval(low.efficiency, numbers.percent, words),
         "n": numbers.count(min(one.n for one in row)),
         "base": _base(row, words),
         "remark_text": words("headlines.shared_cores") if shared else _adjective(row, words),
@@ -157,7 +162,7 @@ def _scaling(block: Block, words: Words) -> Iterable[Text]:
         values |= {
             "high": numbers.percent(high.efficiency.value).to(names.case_anchor(high.case)),
             "high_framework": names.framework(high.case.framework),
-            "high_interval": _interval(high.efficiency, numbers.percent, words),
+            "high_interval_text": _interval(high.efficiency, numbers.percent, words),
         }
     yield words(key, **values)
 
@@ -289,8 +294,9 @@ def _value(summary: Summary) -> Number:
     return numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case))
 
 
-def _interval(found: Interval, form: Form, words: Words) -> Text | Number:
-    return numbers.interval(found, form) or words("headlines.no_interval")
+def _interval(found: Interval, form: Form, words: Words) -> Text:
+    interval = numbers.interval(found, form)
+    return words("headlines.interval", interval=interval) if interval else words("headlines.no_interval")
 
 
 def _base(row: Sequence[Summary], words: Words) -> Text:
