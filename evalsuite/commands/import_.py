@@ -1,0 +1,92 @@
+"""`evalsuite import`: run folders from logs or tables produced elsewhere."""
+
+import argparse
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError, Exit
+
+HELP = "make run folders from logs or tables produced elsewhere"
+EXAMPLES = """examples:
+  python -m evalsuite import logs/ --pattern '{framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log' \\
+      --set model=resnet50_v1.5 --runs imported/
+  python -m evalsuite import logs/ --map what-they-are.toml
+  python -m evalsuite import dlperf.csv --runs cited/
+
+A mapping file says what path and log do not:
+  [defaults]
+  framework = "pytorch"
+  model = "resnet50_v1.5"
+  [[runs]]
+  path = "a100/*.log"
+  gpus = 8
+  batch = 256
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a log, a folder of logs, or a .csv table")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the run folders go")
+    parser.add_argument("--pattern", metavar="P", help="what the paths below PATH say, with {placeholders}")
+    parser.add_argument("--map", type=Path, metavar="FILE", help="a TOML file with [defaults] and [[runs]]")
+    parser.add_argument(
+        "--set", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="what holds for all of them"
+    )
+    parser.add_argument("--dialects", metavar="DIR", action="append", default=[], help="more dialects, of your own")
+    parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log or row")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from evalsuite import dialect, importing
+    from evalsuite.store import Store
+
+    defaults, runs = importing.mapping(arguments.map) if arguments.map else ({}, [])
+    defaults = {**defaults, **dict(arguments.set)}
+    found_by = importing.pattern(arguments.pattern) if arguments.pattern else None
+    into, results = Store(arguments.runs), []
+    dialects = dialect.discover(Path(folder) for folder in arguments.dialects)
+    for path in arguments.paths:
+        if path.suffix.lower() == ".csv" and _is_table(path):
+            results += importing.cited(path, into, defaults, dialects)
+        else:
+            results += importing.logs(path, into, found_by=found_by, defaults=defaults, runs=runs, dialects=dialects)
+    _print(results, arguments.json)
+    return _exit(results)
+
+
+def _is_table(path: Path) -> bool:
+    """A CSV with a column of throughputs; others (a TensorBoard series) are logs."""
+    try:
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
+            return "throughput" in file.readline().lower()
+    except OSError as error:
+        raise EvalsuiteError(f"{path}: {error.strerror}; expected a table or a log.") from error
+
+
+def _print(results: list, as_json: bool) -> None:
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        print(json.dumps([asdict(result) for result in results], indent=1, ensure_ascii=False))
+        return
+    for result in results:
+        reason = f"; {result.reason}" if result.reason else ""
+        print(f"{result.source}: {result.run or 'no run'}: {result.status}{reason}")
+        for finding in result.findings:
+            print(f"  {finding.code}: {finding.text}")
+    made = sum(result.run is not None and result.status != "already there" for result in results)
+    print(f"{made} run folders made, {len(results) - made} logs or rows left out or already there")
+
+
+def _exit(results: list) -> int:
+    runs = [result for result in results if result.run is not None]
+    if not runs:
+        return Exit.NOTHING_MEASURED
+    return Exit.DONE if len(runs) == len(results) else Exit.SOME_FAILED
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value:
+        raise argparse.ArgumentTypeError(f'"{text}" is no NAME=VALUE, such as model=resnet50_v1.5')
+    return name, value

@@ -1,0 +1,28 @@
+"""Figures cited from a table: what `evalsuite import` writes beside the row as it stood there."""
+
+from evalsuite.dialect import Dialect, Line
+
+ITEMS = ("images", "sentences", "sequences", "samples", "tokens", "words")
+
+
+def _cited(items: str) -> Dialect:
+    unit = f"{items}/s"
+    return Dialect(
+        name=f"cited_{items}",
+        title="a cited table",
+        framework=None,
+        unit=unit,
+        scope="global",
+        averaging="interval",
+        step=(),
+        final=(
+            Line(
+                pattern=rb"evalsuite cites (?P<rate>[\d.e+]+) " + unit.encode() + rb"(?!\w)",
+                sample=f"evalsuite cites 392.24 {unit} of the whole job".encode(),
+                source="evalsuite/importing.py, cited()",
+            ),
+        ),
+    )
+
+
+DIALECTS = tuple(_cited(items) for items in ITEMS)

@@ -1,0 +1,136 @@
+"""`evalsuite import`: run folders out of logs and tables."""
+
+import json
+
+import pytest
+
+from evalsuite import importing
+from evalsuite.cli import main
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.measure import measurement
+from evalsuite.store import Store
+
+LINE = "Epoch: [0][{step:3d}/200]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00\n"
+LOG = "".join(LINE.format(step=step) for step in range(1, 131))
+PATTERN = "{framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log"
+TABLE = """framework,model,nodes,gpus_per_node,total_gpus,batch_size_per_gpu,precision,xla,features,throughput,unit
+NGC MXNet,ResNet50-v1.5,1,8,8,128,fp32,na,DALI+Horovod,3006.02,images/sec
+NGC MXNet,ResNet50-v1.5,4,8,32,128,fp16,na,DALI+Horovod,-,images/sec
+NGC MXNet,ResNet50-v1.5,4,8,32,128,fp32,na,DALI+Horovod,11758.0,furlongs/sec
+"""
+
+
+@pytest.fixture
+def logs(tmp_path):
+    for name in ("pytorch/1n1g/b64_fp32_1.log", "pytorch/1n1g/b64_fp32_2.log", "pytorch/2n8g/b64_fp16_1.log"):
+        path = tmp_path / "logs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(LOG)
+    return tmp_path / "logs"
+
+
+def imported(*arguments):
+    return main(["import", *map(str, arguments)])
+
+
+def test_paths_say_what_logs_do_not(logs, tmp_path):
+    code = imported(logs, "--pattern", PATTERN, "--set", "model=resnet50", "--runs", tmp_path / "runs")
+
+    folders = Store(tmp_path / "runs").finished()
+    values = {(folder.run().case.scale, folder.run().repeat): measurement(folder) for folder in folders}
+    assert code == Exit.DONE
+    assert {key: found.value for key, found in values.items()} == {
+        ("1x1", 1): pytest.approx(128.0),
+        ("1x1", 2): pytest.approx(128.0),
+        ("2x8", 1): pytest.approx(128.0 * 16),
+    }
+    assert {found.origin for found in values.values()} == {"imported"}
+    assert values["2x8", 1].run.case.precision == "amp"
+
+
+def test_the_log_is_kept_byte_for_byte(logs, tmp_path):
+    imported(logs, "--pattern", PATTERN, "--set", "model=resnet50", "--runs", tmp_path / "runs")
+
+    for folder in Store(tmp_path / "runs").finished():
+        assert folder.logs()[0].path.read_text() == LOG
+
+
+def test_what_is_there_already_is_not_made_again(logs, tmp_path, capsys):
+    again = [logs, "--pattern", PATTERN, "--set", "model=resnet50", "--runs", tmp_path / "runs"]
+    imported(*again)
+    capsys.readouterr()
+
+    assert imported(*again) == Exit.DONE
+    assert capsys.readouterr().out.count("already there") == 4
+
+
+def test_a_path_that_contradicts_the_log_is_a_finding(tmp_path, capsys):
+    header = "reference workload: framework=pytorch batch_per_device=32 processes=2 global_batch=64\n"
+    (tmp_path / "b64.log").write_text(header + LOG)
+
+    imported(tmp_path / "b64.log", "--pattern", "b{batch}.log", "--set", "model=resnet50", "--runs", tmp_path / "runs")
+
+    assert "contradicts_log: batch_per_device is said to be 64, and the log says 32." in capsys.readouterr().out
+
+
+def test_a_mapping_file_says_it_for_some_logs(logs, tmp_path):
+    (tmp_path / "map.toml").write_text(
+        '[defaults]\nmodel = "resnet50"\nbatch = 64\n[[runs]]\npath = "*/1n1g/*.log"\ngpus = 1\nxla = true\n'
+    )
+
+    code = imported(logs, "--map", tmp_path / "map.toml", "--runs", tmp_path / "runs")
+
+    cases = {folder.run().case for folder in Store(tmp_path / "runs").finished()}
+    assert code == Exit.SOME_FAILED  # the third log has no [[runs]]
+    assert [(case.scale, case.xla, case.batch_per_device) for case in cases] == [("1x1", True, 64)]
+
+
+def test_the_logs_of_the_ranks_of_a_run_make_one_run(tmp_path):
+    for rank in (0, 1):
+        (tmp_path / f"run_r{rank}.log").write_text(LOG)
+
+    pattern = ["--pattern", "run_r{rank}.log", "--set", "model=resnet50", "--set", "gpus=2", "--set", "batch=8"]
+    imported(tmp_path, *pattern, "--runs", tmp_path / "runs")
+
+    (folder,) = Store(tmp_path / "runs").finished()
+    assert [log.rank for log in folder.logs()] == [0, 1]
+    assert measurement(folder).value == pytest.approx(32.0)
+
+
+def test_what_nobody_says_is_named(logs, tmp_path, capsys):
+    code = imported(logs / "pytorch/1n1g/b64_fp32_1.log", "--runs", tmp_path / "runs")
+
+    assert code == Exit.NOTHING_MEASURED
+    assert "neither path nor log says model, devices, batch" in capsys.readouterr().out
+
+
+def test_a_row_of_a_table_is_cited_and_never_measured(tmp_path, capsys):
+    (tmp_path / "table.csv").write_text(TABLE)
+
+    code = imported(tmp_path / "table.csv", "--runs", tmp_path / "runs", "--json")
+
+    results = json.loads(capsys.readouterr().out)
+    (folder,) = Store(tmp_path / "runs").finished()
+    found = measurement(folder)
+    assert code == Exit.SOME_FAILED
+    assert [result["reason"] for result in results[1:]] == [
+        "no throughput is recorded",
+        'unknown unit "furlongs/sec"; expected one of images/s, sentences/s, sequences/s, samples/s, tokens/s, words/s',
+    ]
+    assert (found.origin, found.value, found.throughput.unit) == ("cited", 3006.02, "images/s")
+    assert found.run.case.options == (("features", "DALI+Horovod"),)
+    assert TABLE.splitlines()[1] in folder.logs()[0].path.read_text()
+
+
+@pytest.mark.parametrize("text", ["logs/*.log", "{batch}/{batch}.log"])
+def test_a_pattern_that_says_nothing_or_twice_is_refused(text):
+    with pytest.raises(EvalsuiteError, match="the placeholders are"):
+        importing.pattern(text)
+
+
+@pytest.mark.parametrize("content", ["[runs", "[[runs]]\nmodel = 'x'\n", "[other]\n"])
+def test_a_mapping_file_that_is_none_is_refused(tmp_path, content):
+    (tmp_path / "map.toml").write_text(content)
+
+    with pytest.raises(EvalsuiteError, match=r"map\.toml: .*expected"):
+        importing.mapping(tmp_path / "map.toml")
