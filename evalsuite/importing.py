@@ -47,7 +47,8 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.+]+")
 _COLUMNS = {
     "framework": ("framework",),
     "model": ("model",),
-    "recipe": ("recipe", "source_repo"),
+    "recipe": ("recipe",),
+    "version": ("framework_version", "version"),
     "nodes": ("nodes",),
     "gpus": ("gpus_per_node", "devices_per_node"),
     "devices": ("total_gpus", "total_devices", "devices"),
@@ -226,7 +227,7 @@ def _case(facts: Mapping[str, str], known: reading.Reading) -> Case:
         raise ValueError(f"{devices} devices do not spread evenly over {nodes} nodes")
     return Case(
         framework=_safe(framework),
-        recipe=_safe(facts.get("recipe") or known.dialect or "unknown"),
+        recipe=_safe(facts.get("recipe") or f"{known.dialect or 'cited'}-{model}"),  # a case's name holds no model
         model=_safe(model),
         nodes=nodes,
         devices_per_node=devices // nodes,
@@ -322,8 +323,7 @@ def _cited_case(row: Mapping[str, str], defaults: Mapping[str, str]) -> tuple[Ca
     if value is None:
         raise ValueError("no throughput is recorded")
     items = _items(row.get("unit", ""))
-    facts = {**defaults, **{name: text for name, text in row.items() if name not in ("throughput", "unit", "recipe")}}
-    facts["recipe"] = defaults.get("recipe") or "cited"
+    facts = {**defaults, **{name: text for name, text in row.items() if name not in ("throughput", "unit")}}
     nothing = reading.Reading(
         dialect=None, framework=None, model=None, scope=None, status="unrecognised", total_devices=None
     )
