@@ -101,6 +101,7 @@ def _checked(framework: str, recipe: Recipe, points, models, files: Path | None)
             declared = _declared(script, root, words, command)
             for word in words:
                 place = _place(word, declared, recipe)
+                place = re.sub(r":\d+", "", place) if place and "excerpt" in origin else place
                 found.update({word: place} if place else {})
                 missing |= set() if place else {word}
             needed |= {name: place for name, place in declared.required.items() if not _given(name, words)}
@@ -289,8 +290,9 @@ def _read_call(node: ast.Call, where: str, declared: Declared) -> None:
         required = keywords.get("required")
         if flags and isinstance(required, ast.Constant) and required.value is True:
             declared.required["|".join(flags)] = where
-    elif name.startswith("DEFINE_") and words:
-        declared.arguments.setdefault(f"--{words[0]}", f"{where} (DEFINE)")
+    elif name.startswith("DEFINE_") and (words or "name" in keywords):
+        flag = words[0] if words else getattr(keywords["name"], "value", None)
+        declared.arguments.setdefault(f"--{flag}", f"{where} (DEFINE)")
     elif name in ("add_arg", "add_arguments") and words:
         declared.arguments.setdefault(f"--{words[0]}", where)
     elif name in ("ParamSpec", "_bool_flag", "define_flag") and words:

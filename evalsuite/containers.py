@@ -1,0 +1,169 @@
+"""Container runtimes: pure functions from a command line to the one that runs it in an image.
+
+The prefix stands inside the node agent (`srun … agent … docker run … python train.py`): the agent samples the
+machine from outside, and what it fills in (ranks, addresses) is passed on by name. Sources: RECIPES.md §3.2,
+§11.5 and §11.6; the manuals of docker run, podman run, apptainer exec, enroot start and pyxis.
+"""
+
+import difflib
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+
+Argv = tuple[str, ...]
+SHARED_MEMORY = "16g"  # data loaders and NCCL exchange through /dev/shm, of which a container has 64 MB
+INFINIBAND = Path("/dev/infiniband")
+# What the node agent gives each process (evalsuite.rendezvous) and what users set for NCCL and MPI.
+PASSED_ON = (
+    *("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"),
+    *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONUNBUFFERED", "CUDA_DEVICE_ORDER"),
+    *("CUDA_VISIBLE_DEVICES", "NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_IB_DISABLE", "NCCL_SOCKET_IFNAME"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What a run wants of its container."""
+
+    image: str  # "nvcr.io/nvidia/pytorch:20.03-py3", or a file made of it
+    folder: str  # the run's own, mounted for writing
+    workdir: str
+    readable: tuple[str, ...] = ()  # the checkout, the workloads, the data sets: mounted for reading
+    environment: tuple[str, ...] = ()  # names of the recipe's own variables, passed on too
+    gpus: bool = False
+    infiniband: bool = False
+    user: str = ""  # "1000:1000": who owns what is written
+
+    @property
+    def variables(self) -> Argv:
+        return tuple(dict.fromkeys((*PASSED_ON, *self.environment)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runtime:
+    """One container runtime."""
+
+    name: str
+    program: str
+    wrap: Callable[[Wish, Argv], Argv]
+    digest_argv: Callable[[str], Argv] | None = None  # what prints the digest of an image that is there
+
+
+def _each(flag: str, values: Sequence[str]) -> Argv:
+    return tuple(word for value in values for word in (flag, value))
+
+
+def _docker_like(program: str, gpus: Argv, user: Callable[[str], Argv]):
+    def wrap(wish: Wish, command: Argv) -> Argv:
+        mounts = (f"{wish.folder}:{wish.folder}", *(f"{path}:{path}:ro" for path in wish.readable))
+        return (
+            *(program, "run", "--rm", "--init", "--network", "host", "--ipc", "private"),
+            *("--shm-size", SHARED_MEMORY, "--ulimit", "memlock=-1", "--ulimit", "stack=67108864"),
+            *(gpus if wish.gpus else ()),
+            *(("--device", str(INFINIBAND), "--cap-add", "IPC_LOCK") if wish.infiniband else ()),
+            *(user(wish.user) if wish.user else ()),
+            *(*_each("--volume", mounts), "--workdir", wish.workdir, *_each("--env", wish.variables)),
+            *(wish.image, *command),
+        )
+
+    return wrap
+
+
+def _apptainer(wish: Wish, command: Argv) -> Argv:
+    """It runs as the user who starts it, and sees /dev as it is. The home stays outside, and so does the host's
+    environment: what is wanted goes in as APPTAINERENV_*, set by a shell on the node, where the values are known."""
+    mounts = (f"{wish.folder}:{wish.folder}", *(f"{path}:{path}:ro" for path in wish.readable))
+    image = wish.image if wish.image.endswith(".sif") else f"docker://{wish.image}"
+    return (
+        *("sh", "-c", PASSING_ON.format(names=" ".join(wish.variables)), "apptainer"),
+        *("apptainer", "exec", "--cleanenv", "--no-home", *(("--nv",) if wish.gpus else ())),
+        *(*_each("--bind", mounts), "--pwd", wish.workdir, image, *command),
+    )
+
+
+PASSING_ON = (
+    'for name in {names}; do eval "[ -z \\"\\${{$name+set}}\\" ] || '
+    'export APPTAINERENV_$name=\\"\\$$name\\""; done; exec "$@"'
+)
+
+
+def _enroot(wish: Wish, command: Argv) -> Argv:
+    """From an image that was imported before (`enroot import -o image.sqsh docker://…`), so that N nodes do not
+    pull it N times. GPUs and InfiniBand come in by enroot's own hooks, where NVIDIA_VISIBLE_DEVICES says so."""
+    mounts = (f"{wish.folder}:{wish.folder}", *(f"{path}:{path}:ro" for path in wish.readable))
+    gpus = ("--env", f"NVIDIA_VISIBLE_DEVICES={'all' if wish.gpus else 'void'}")
+    fabric = ("--env", "MELLANOX_VISIBLE_DEVICES=all") if wish.infiniband else ()
+    return (
+        *("enroot", "start", "--rw", *gpus, *fabric, *_each("--mount", mounts), *_each("--env", wish.variables)),
+        *(wish.image, "sh", "-c", f'cd {_quoted(wish.workdir)} && exec "$@"', "enroot", *command),
+    )
+
+
+def _pyxis(wish: Wish, command: Argv) -> Argv:
+    """A step of its own on the agent's node: pyxis is a plugin of srun. `--overlap` shares the agent's cores."""
+    mounts = (f"{wish.folder}:{wish.folder}", *(f"{path}:{path}:ro" for path in wish.readable))
+    return (
+        *("srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist={host}"),
+        f"--container-image={_pyxis_image(wish.image)}",
+        *(f"--container-mounts={','.join(mounts)}", f"--container-workdir={wish.workdir}"),
+        *(f"--container-env={','.join(wish.variables)}", "--no-container-mount-home", *command),
+    )
+
+
+def _pyxis_image(image: str) -> str:
+    """enroot parts the registry from the rest with a # ("nvcr.io#nvidia/pytorch:20.03-py3")."""
+    registry, slash, rest = image.partition("/")
+    return f"{registry}#{rest}" if slash and "." in registry and not image.startswith("/") else image
+
+
+def _quoted(word: str) -> str:
+    import shlex
+
+    return shlex.quote(word)
+
+
+RUNTIMES = {
+    runtime.name: runtime
+    for runtime in (
+        Runtime(
+            name="docker",
+            program="docker",
+            wrap=_docker_like("docker", ("--gpus", "all"), lambda user: ("--user", user)),
+            digest_argv=lambda image: ("docker", "image", "inspect", "--format", '{{join .RepoDigests " "}}', image),
+        ),
+        Runtime(
+            name="podman",
+            program="podman",
+            wrap=_docker_like("podman", ("--device", "nvidia.com/gpu=all"), lambda user: ("--userns", "keep-id")),
+            digest_argv=lambda image: ("podman", "image", "inspect", "--format", '{{join .RepoDigests " "}}', image),
+        ),
+        Runtime(name="apptainer", program="apptainer", wrap=_apptainer),
+        Runtime(name="enroot", program="enroot", wrap=_enroot),
+        Runtime(name="pyxis", program="srun", wrap=_pyxis),
+    )
+}
+
+
+def runtime(name: str) -> Runtime:
+    """The runtime of that name. Raises EvalsuiteError with the known ones."""
+    if name in RUNTIMES:
+        return RUNTIMES[name]
+    near = difflib.get_close_matches(name, RUNTIMES, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise EvalsuiteError(f'--container: unknown runtime "{name}"; the runtimes are {", ".join(RUNTIMES)}.{hint}')
+
+
+def digest(found: Runtime, image: str, environment: Mapping[str, str] | None = None) -> str | None:
+    """The digest that pins *image*, where the runtime tells it; None where it does not or the image is not here."""
+    if found.digest_argv is None:
+        return None
+    try:
+        answer = subprocess.run(
+            found.digest_argv(image), capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment
+        )
+    except OSError:
+        return None
+    return next(iter(answer.stdout.split()), None) if answer.returncode == 0 else None
