@@ -5,8 +5,9 @@ from evalsuite.model import Case
 
 
 def _command(case: Case) -> Command:
+    hosts = ("--hosts", "{hosts}") if case.nodes > 1 else ()  # TF_CONFIG names every worker
     return Command(
-        argv=("{python}", "{workloads}/tensorflow_resnet50.py", *reference_arguments(case)),
+        argv=("{python}", "{workloads}/tensorflow_resnet50.py", *reference_arguments(case), *hosts),
         environment={"TF_CPP_MIN_LOG_LEVEL": "1"},  # without the notes on processor features
     )
 

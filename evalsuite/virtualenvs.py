@@ -218,7 +218,7 @@ def _compiled(pins: tuple[str, ...], python: Path, settings: "PipSettings", prog
 
 def _cuda_packages(lock: str) -> list[str]:
     """The distributions of a CUDA build: 2 to 5 GB that a machine without a GPU can do nothing with."""
-    return [line for line in lock.splitlines() if re.match(r"(nvidia|cuda)[-_]", line)]
+    return [line for line in lock.splitlines() if re.match(r"nvidia-cu|cuda-", line)]
 
 
 def _cuda_refused(pins: tuple[str, ...], lock: str) -> str:
@@ -396,7 +396,7 @@ def _uv_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """Our environment, without the one we stand in, and with uv forbidden to fetch interpreters."""
     foreign = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"}
     kept = {name: value for name, value in os.environ.items() if name not in foreign}
-    return {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1", **kept, **extra}
+    return {**kept, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1", **extra}
 
 
 def _uv(arguments: tuple[str, ...], settings: PipSettings, progress: Progress, doing: str, stdin: str = "") -> str:
@@ -413,9 +413,10 @@ def _uv(arguments: tuple[str, ...], settings: PipSettings, progress: Progress, d
     )
     last_lines: deque[str] = deque(maxlen=LAST_LINES)
     with process:
-        process.stdin.write(stdin)
-        process.stdin.close()
         try:
+            with contextlib.suppress(BrokenPipeError):  # it has already given up; its last lines say why
+                process.stdin.write(stdin)
+                process.stdin.close()
             for line in process.stderr:
                 last_lines.append(_without_credentials(line.rstrip()))
                 progress(last_lines[-1])

@@ -28,6 +28,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--compile", action="store_true", help="XLA or the framework's own graph compiler")
     parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads of each process")
+    parser.add_argument("--hosts", default="", help="all nodes by rank, h1,h2; wanted by TensorFlow alone")
     return parser.parse_args()
 
 

@@ -17,7 +17,7 @@ def main() -> None:
     if arguments.device == "gpu":
         common.see_one_gpu(place.local_rank)
     if place.world_size > 1:
-        os.environ["TF_CONFIG"] = _cluster(place)
+        os.environ["TF_CONFIG"] = _cluster(place, arguments.hosts)
     import tensorflow as tf
     from absl import logging
 
@@ -144,19 +144,11 @@ def _what_was_built(tf, model) -> tuple[int, set[int]]:
     return sum(int(tf.size(variable)) for variable in model.trainable_variables), strided
 
 
-def _cluster(place: common.Place) -> str:
-    """TF_CONFIG: every worker's address in order of rank; worker r listens on MASTER_PORT + r.
-
-    On several nodes EVALSUITE_HOSTS names the hosts by node rank.
-    """
-    hosts = os.environ.get("EVALSUITE_HOSTS", "").split(",") if place.nodes > 1 else [place.master_addr]
-    if len(hosts) != place.nodes:
-        raise SystemExit(
-            f"EVALSUITE_HOSTS: {len(hosts)} names for {place.nodes} nodes; MultiWorkerMirroredStrategy needs the "
-            "address of every worker: set it to the hosts by node rank, separated by commas"
-        )
+def _cluster(place: common.Place, hosts: str) -> str:
+    """TF_CONFIG: every worker's address in order of rank; worker r listens on MASTER_PORT + r."""
+    names = hosts.split(",") if place.nodes > 1 else [place.master_addr]
     workers = [
-        f"{hosts[rank // place.local_world_size]}:{place.master_port + rank}" for rank in range(place.world_size)
+        f"{names[rank // place.local_world_size]}:{place.master_port + rank}" for rank in range(place.world_size)
     ]
     return json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": place.rank}})
 

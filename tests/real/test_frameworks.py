@@ -1,0 +1,73 @@
+"""Each framework really trains ResNet-50 v1.5, on one process and on two through its own launcher.
+
+Its virtual environment is made on first use, which takes minutes where nothing is cached.
+"""
+
+import math
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from evalsuite import adapter, runner, virtualenvs
+from evalsuite.model import Case, Protocol
+
+STEPS = 4
+TIMEOUT_S = 300
+STEP_LINES = {  # one per framework: how many of them one process prints is the number of steps
+    "tensorflow": r"TimeHistory: [\d.]+ seconds, ([\d.]+) examples/second between steps \d+ and (\d+)",
+    "mxnet": r"Epoch\[0\] Batch \[\d+-(\d+)\]\tSpeed: ([\d.]+) samples/sec\taccuracy=[\d.]+\tcross-entropy=(-?[\d.]+)",
+    "paddlepaddle": r"\[Iter: (\d+)/4\].* loss: ([\d.]+), batch_cost: [\d.]+s, .* ips: ([\d.]+) samples/s",
+    "pytorch": r"Epoch: \[0\]\[(\d)/4\]\tTime +([\d.]+) .*Loss ([\d.e+-]+) ",
+}
+PRINTED_BY_EVERY_PROCESS = ("tensorflow", "mxnet")
+
+
+def trained(framework: str, folder, **changes) -> list[str]:
+    """The logs of one real run under the node agent, one text per log file."""
+    recipe = adapter.discover()[framework].recipe("reference-resnet50")
+    facts = {
+        "framework": framework,
+        "recipe": recipe.name,
+        "model": recipe.model,
+        "batch_per_device": 4,
+        "protocol": Protocol(warmup_steps=1, measured_steps=STEPS - 1),
+        "options": (("image_size", "32"),),
+    }
+    case = Case(**{**facts, **changes})
+    command, variables = runner.filled(recipe, case, virtualenvs.ensure(recipe, progress=print), folder)
+    line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(folder), "--quiet", "--timeout", str(TIMEOUT_S)]
+    line += ["--processes", str(case.devices_per_node)] if recipe.spawn == "per_device" else []
+    line += ["--devices-per-node", str(case.devices_per_node), "--", *command]
+    environment = {**os.environ, **variables}
+    ended = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S + 60)
+    logs = [file.read_text() for file in sorted(folder.glob("log.*.txt"))]
+    assert ended.returncode == 0, ended.stderr + "\n".join(logs)[-3000:]
+    return logs
+
+
+@pytest.fixture(params=[1, 2], ids=["1x1", "1x2"])
+def processes(request):
+    return request.param
+
+
+@pytest.mark.parametrize("framework", sorted(STEP_LINES))
+def test_a_framework_trains_the_reference_model_and_prints_every_step(framework, processes, tmp_path):
+    logs = trained(framework, tmp_path, devices_per_node=processes)
+
+    text = "".join(logs)
+    reports = re.findall(STEP_LINES[framework], text)
+    assert len(reports) == STEPS * (processes if framework in PRINTED_BY_EVERY_PROCESS else 1)
+    assert f"processes={processes} global_batch={4 * processes} image_size=32" in text
+    assert text.count("trainable_parameters=25557032 stride_on=3x3") == 1
+    assert all(math.isfinite(float(number)) for report in reports for number in report)
+
+
+@pytest.mark.parametrize("framework", ["pytorch", "tensorflow", "mxnet"])
+def test_amp_on_a_cpu_is_bfloat16_and_stays_finite(framework, tmp_path):
+    logs = trained(framework, tmp_path, precision="amp")
+
+    assert "precision=amp amp_kind=bfloat16" in logs[0]
+    assert len(re.findall(STEP_LINES[framework], logs[0])) == STEPS

@@ -1,0 +1,315 @@
+"""Making environments, with a stand-in for uv that needs no network and no framework."""
+
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from evalsuite import virtualenvs
+from evalsuite.adapter import Command, Recipe
+
+# What the stand-in does is steered by files beside it: `fails` holds the word of the command that is to fail,
+# `locks` the answer to each resolution, `seen` collects the command lines.
+UV = """#!{python}
+import os, pathlib, sys
+here, words = pathlib.Path(__file__).parent, sys.argv[1:]
+with open(here / "seen", "a") as seen:
+    seen.write(" ".join(words) + "\\n")
+if (here / "fails").exists() and (here / "fails").read_text() in words:
+    print("Resolving at https://user:secret@index.example/simple", file=sys.stderr)
+    sys.exit("error: no such distribution")
+if words[0] == "venv":
+    bin = pathlib.Path(words[-1]) / "bin"
+    bin.mkdir(parents=True)
+    (bin / "python").symlink_to("{python}")
+if "compile" in words:
+    locks = (here / "locks").read_text().split("---\\n")
+    print(locks[1 if "--torch-backend" in words else 0], end="")
+    print("Resolved 1 package", file=sys.stderr)
+"""
+
+
+class Uv:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.program = folder / "uv"
+        self.program.write_text(UV.replace("{python}", sys.executable))
+        self.program.chmod(0o755)
+        self.locks("toynet==1.0\n")
+
+    def locks(self, *answers: str) -> None:
+        (self.folder / "locks").write_text("---\n".join(answers))
+
+    def fails_at(self, word: str) -> None:
+        (self.folder / "fails").write_text(word)
+
+    def mended(self) -> None:
+        (self.folder / "fails").unlink()
+
+    @property
+    def seen(self) -> list[str]:
+        file = self.folder / "seen"
+        return file.read_text().splitlines() if file.exists() else []
+
+
+@pytest.fixture
+def uv(tmp_path, monkeypatch):
+    (tmp_path / "uv").mkdir()
+    uv = Uv(tmp_path / "uv")
+    monkeypatch.setattr(virtualenvs, "_uv_binary", lambda: str(uv.program))
+    monkeypatch.setattr(virtualenvs, "_pip_config_list", lambda: "")
+    monkeypatch.setenv("EVALSUITE_CACHE", str(tmp_path / "cache"))
+    for name in ("PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT", "PIP_DEFAULT_TIMEOUT"):
+        monkeypatch.delenv(name, raising=False)
+    return uv
+
+
+def toynet(**changes) -> Recipe:
+    facts = {
+        "name": "train",
+        "model": "toy",
+        "dialect": "pytorch_examples",
+        "command": lambda case: Command(argv=("{python}",)),
+        "requirements": ("toynet==1.0",),
+        "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+        "import_name": "json",  # every interpreter has it
+        "package": "toynet",
+    }
+    return Recipe(**{**facts, **changes})
+
+
+# Making
+
+
+def test_an_environment_is_made_once_and_then_only_used(uv):
+    first = virtualenvs.ensure(toynet())
+    calls = len(uv.seen)
+
+    second = virtualenvs.ensure(toynet())
+
+    assert first == second
+    assert first.exists()
+    assert len(uv.seen) == calls
+
+
+def test_what_is_installed_is_what_was_resolved(uv):
+    uv.locks("toynet==1.0\nleft-pad==2.1\n")
+
+    python = virtualenvs.ensure(toynet())
+
+    assert (python.parents[1] / "requirements.lock").read_text() == "toynet==1.0\nleft-pad==2.1\n"
+    assert any("install" in line and line.endswith("requirements.lock") for line in uv.seen)
+
+
+def test_other_pins_another_python_or_another_device_make_another_environment(uv):
+    recipe = toynet(requirements_gpu=("toynet-gpu==1.0",))
+
+    folders = {
+        virtualenvs.folder_of(recipe, "cpu"),
+        virtualenvs.folder_of(recipe, "gpu"),
+        virtualenvs.folder_of(toynet(requirements=("toynet==1.1",)), "cpu"),
+        virtualenvs.folder_of(toynet(python="3.8"), "cpu"),
+        virtualenvs.folder_of(toynet(), "gpu"),
+    }
+
+    assert len(folders) == 5
+
+
+def test_two_recipes_with_the_same_pins_share_one(uv):
+    pins = ("toynet==1.0", "numpy==1.26.4")
+
+    one = virtualenvs.folder_of(toynet(requirements=pins), "cpu")
+    two = virtualenvs.folder_of(toynet(name="other", requirements=pins), "cpu")
+
+    assert one == two
+
+
+def test_a_failed_install_says_why_and_the_next_attempt_starts_clean(uv):
+    uv.fails_at("install")
+    with pytest.raises(virtualenvs.CannotInstall) as error:
+        virtualenvs.ensure(toynet())
+    assert virtualenvs.existing(toynet()) is None
+    uv.mended()
+
+    virtualenvs.ensure(toynet())
+
+    assert "installing toynet==1.0: uv gave up with exit status 1" in error.value.reason
+    assert error.value.last_lines[-1] == "error: no such distribution"
+    assert virtualenvs.existing(toynet()).pins == ("toynet==1.0",)
+
+
+def test_a_password_in_an_index_address_is_not_shown(uv):
+    uv.fails_at("compile")
+
+    with pytest.raises(virtualenvs.CannotInstall) as error:
+        virtualenvs.ensure(toynet())
+
+    assert "secret" not in str(error.value)
+    assert "https://***@index.example/simple" in str(error.value)
+
+
+def test_a_framework_that_does_not_import_is_no_environment(uv):
+    with pytest.raises(virtualenvs.CannotInstall, match="import toynet_absent: it fails in the new environment"):
+        virtualenvs.ensure(toynet(import_name="toynet_absent"))
+
+    assert virtualenvs.existing(toynet(import_name="toynet_absent")) is None
+
+
+def test_what_was_left_half_made_is_thrown_away(uv):
+    half_made = virtualenvs.folder_of(toynet(), "cpu").with_name(
+        virtualenvs.folder_of(toynet(), "cpu").name + ".making"
+    )
+    (half_made / "bin").mkdir(parents=True)
+    (half_made / "rubbish").write_text("from a killed attempt")
+
+    python = virtualenvs.ensure(toynet())
+
+    assert not half_made.exists()
+    assert not (python.parents[1] / "rubbish").exists()
+
+
+def test_an_environment_whose_interpreter_was_uninstalled_is_made_anew(uv):
+    python = virtualenvs.ensure(toynet())
+    python.unlink()
+    python.symlink_to("/nowhere/python3")
+
+    again = virtualenvs.ensure(toynet())
+
+    assert again.exists()
+
+
+def test_two_at_once_make_one(uv):
+    threads = [threading.Thread(target=virtualenvs.ensure, args=(toynet(),)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sum(line.startswith("venv") for line in uv.seen) == 1
+
+
+def test_progress_is_told_as_it_comes(uv):
+    told = []
+
+    virtualenvs.ensure(toynet(), progress=told.append)
+
+    assert told[0] == f"making the environment of toynet==1.0 for Python {toynet().python}"
+    assert "Resolved 1 package" in told
+    assert told[-1].endswith("MB")
+
+
+def test_a_python_that_is_not_here_is_named_with_how_to_get_it(uv, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "no-pyenv"))
+    uv.fails_at("find")
+
+    with pytest.raises(virtualenvs.CannotInstall, match=r"Python 3\.7: there is none.*apt install python3\.7"):
+        virtualenvs.ensure(toynet(python="3.7"))
+
+
+def test_a_recipe_without_pins_cannot_be_installed():
+    with pytest.raises(virtualenvs.CannotInstall, match="names no requirements"):
+        virtualenvs.ensure(toynet(requirements=()))
+
+
+# CUDA builds
+
+
+def test_a_cuda_build_is_not_installed_for_a_cpu_but_the_cpu_build_is_asked_for(uv):
+    uv.locks("torch==2.13.0\nnvidia-cublas==13.0\n", "torch==2.13.0+cpu\n")
+
+    python = virtualenvs.ensure(toynet())
+
+    assert (python.parents[1] / "requirements.lock").read_text() == "torch==2.13.0+cpu\n"
+    assert "--torch-backend cpu" in uv.seen[-1]
+
+
+def test_where_only_a_cuda_build_can_be_had_nothing_is_installed(uv):
+    uv.locks("torch==2.13.0\nnvidia-cublas==13.0\n", "torch==2.13.0\nnvidia-cublas==13.0\n")
+
+    with pytest.raises(virtualenvs.CannotInstall, match="answer with a CUDA build"):
+        virtualenvs.ensure(toynet())
+
+    assert not any("install" in line.split() for line in uv.seen)
+
+
+def test_a_gpu_machine_gets_the_cuda_build(uv):
+    uv.locks("torch==2.13.0\nnvidia-cublas==13.0\n")
+
+    python = virtualenvs.ensure(toynet(), device="gpu")
+
+    assert "nvidia-cublas==13.0" in (python.parents[1] / "requirements.lock").read_text()
+
+
+# The machine's pip configuration
+
+LISTING = """:env:.find-links='/ignored/here'
+global.extra-index-url='https://one.example/simple https://two.example/simple'
+global.index-url='https://global.example/simple'
+install.index-url='https://install.example/simple'
+"""
+
+
+def test_a_more_special_place_of_pips_configuration_wins():
+    found = virtualenvs.pip_configuration(LISTING, {"PIP_FIND_LINKS": "/opt/wheels", "PIP_CERT": ""})
+
+    assert found == {
+        "extra-index-url": "https://one.example/simple https://two.example/simple",
+        "index-url": "https://install.example/simple",
+        "find-links": "/opt/wheels",
+    }
+
+
+def test_pips_settings_are_said_in_uvs_words():
+    settings = virtualenvs.pip_settings(
+        {
+            "index-url": "https://a.example/simple",
+            "extra-index-url": "https://b.example/simple\nhttps://c.example/simple",
+            "find-links": "/opt/wheels",
+            "trusted-host": "a.example",
+            "cert": "/etc/ca.pem",
+            "default-timeout": "180",
+            "no-index": "false",
+        }
+    )
+
+    assert " ".join(settings.arguments) == (
+        "--index-url https://a.example/simple --extra-index-url https://b.example/simple "
+        "--extra-index-url https://c.example/simple --find-links /opt/wheels --allow-insecure-host a.example "
+        "--index-strategy unsafe-best-match"
+    )
+    assert dict(settings.environment) == {"SSL_CERT_FILE": "/etc/ca.pem", "UV_HTTP_TIMEOUT": "180"}
+
+
+def test_no_configuration_adds_nothing():
+    assert virtualenvs.pip_settings({}) == virtualenvs.PipSettings()
+
+
+def test_the_wheel_folder_of_this_machine_reaches_uv(uv, monkeypatch):
+    monkeypatch.setenv("PIP_FIND_LINKS", "/opt/wheels")
+
+    virtualenvs.ensure(toynet())
+
+    assert all("--find-links /opt/wheels" in line for line in uv.seen if line.startswith("pip"))
+
+
+# The interpreter at hand
+
+
+def test_the_interpreter_at_hand_serves_if_the_framework_imports_in_it():
+    assert virtualenvs.current(toynet()) == Path(sys.executable)
+
+    with pytest.raises(virtualenvs.CannotInstall, match="it fails in the interpreter at hand"):
+        virtualenvs.current(toynet(import_name="toynet_absent"))
+
+
+def test_packages_are_those_that_the_interpreter_sees():
+    assert virtualenvs.packages(Path(sys.executable))["pytest"] == pytest.__version__
+
+
+def test_the_frameworks_version_is_found_under_any_of_its_builds_names():
+    recipe = toynet(package="toynet-cpu", requirements_gpu=("Toy_Net.GPU==1.0",))
+
+    assert virtualenvs.framework_version(recipe, {"toynet-cpu": "1.0"}) == "1.0"
+    assert virtualenvs.framework_version(recipe, {"toy-net-gpu": "1.1"}) == "1.1"
+    assert virtualenvs.framework_version(recipe, {"numpy": "2.0"}) is None
