@@ -565,6 +565,23 @@ def gpu() -> Evaluation:
     )
 
 
+def options() -> Evaluation:
+    """XLA and AMP off and on, three batch sizes, one that ran out of memory, one option not supported."""
+    found = _ladders(("pytorch", "tensorflow"), ((1, 1), (1, 2)), repeats=5, gain=0.9, protocol=FULL, options=())
+    for batch in (16, 32):
+        found += _ladders(
+            ("pytorch",), ((1, 1), (1, 2)), repeats=5, gain=0.9, protocol=FULL, options=(), batch_per_device=batch
+        )
+    found += _ladders(("pytorch",), ((1, 1),), repeats=5, protocol=FULL, options=(), precision="amp")
+    found += _ladders(("tensorflow",), ((1, 1),), repeats=5, protocol=FULL, options=(), xla=True)
+    large = case("pytorch", protocol=FULL, options=(), batch_per_device=64)
+    found.append(summary(failed(large, k, "CUDA out of memory. Tried to allocate 2.00 GiB") for k in range(5)))
+    lacking = case("tensorflow", protocol=FULL, options=(), precision="amp")
+    skip = Skip(case=lacking, reason="the recipe has no AMP switch", kind="unsupported")
+    planned = (*(one.case for one in found), lacking)
+    return evaluation(found, planned=planned, skips=(skip,), repeats=5, profile="full", title="Options")
+
+
 def _ladders(frameworks, scales, *, repeats: int, gain: float = 0.8, **changes) -> list[Summary]:
     """One series for each framework: each doubling of the devices keeps *gain* of the ideal speed."""
     found = []
@@ -594,4 +611,5 @@ PAGES: Mapping[str, callable] = {
     "hostile": hostile,
     "skipped": skipped,
     "gpu": gpu,
+    "options": options,
 }

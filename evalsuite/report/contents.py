@@ -1,10 +1,10 @@
 """The contents: which sections this evaluation has, in the order of the outline, numbered without gaps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import background, drawing, glossary, problems, quality, receipts, story, usage
+from . import background, drawing, glossary, problems, quality, receipts, story, studies, usage
 from .blocks import Model
 from .cells import Book
 from .figures import Look
@@ -48,6 +48,7 @@ class Places:
         return f"{self.section}-{self.counts[kind]}"
 
 
+MOST_PANELS = 12  # of the overview's small multiples
 BACKGROUND_PARTS = ("platform", "frameworks", "models", "environment", "configuration", "rules", "metrics")
 
 
@@ -56,8 +57,9 @@ def sections(book: Book, models: Sequence[Model], look: Look, words: Words) -> t
     found = [
         _introduction(book, models, words),
         _background(book, models, words),
-        *(_model(model, look, words) for model in models),
+        *(_model(book, model, look, words) for model in models),
         _problems(book, words),
+        *_overview(models, look, words),
         _usage(book, models, look, words),
         _quality(book, models, look, words),
         _reproduction(book, words),
@@ -102,10 +104,31 @@ def _background(book: Book, models: Sequence[Model], words: Words) -> Section:
     )
 
 
-def _model(model: Model, look: Look, words: Words) -> Section:
-    figures = {block.id: drawing.of_block(block, look, words) for block in model.blocks}
-    facts = {"model": model, "figures": figures}
+def _model(book: Book, model: Model, look: Look, words: Words) -> Section:
+    effects, sweeps = studies.effects(book, model), studies.sweeps(book, model)
+    options = [option for option in studies.OPTIONS if any(one.option == option for one in effects)]
+    facts = {
+        "model": model,
+        "figures": {block.id: drawing.of_block(block, look, words) for block in model.blocks},
+        "effects": effects,
+        "effect_figures": {option: drawing.effects(model, effects, option, look, words) for option in options},
+        "sweeps": sweeps,
+        "sweep_figure": drawing.sweep(model, sweeps, look, words) if sweeps else None,
+    }
     return Section(id=model.id, title=model.title, template="model.html.j2", facts=facts)
+
+
+def _overview(models: Sequence[Model], look: Look, words: Words) -> Iterable[Section]:
+    """Scaling across models: only where there are two panels at least to compare."""
+    blocks = studies.scaling_blocks(models)
+    if len(blocks) > 1:
+        shown = blocks[:MOST_PANELS]
+        facts = {
+            "figure": drawing.overview(shown, look, words),
+            "ranks": studies.ranks(blocks),
+            "left_out": len(blocks) - len(shown),
+        }
+        yield Section(id="overview", title=words("overview.title"), template="overview.html.j2", facts=facts)
 
 
 def _problems(book: Book, words: Words) -> Section:

@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Summary, Verdict
+from evalsuite.model import Case, Summary, Verdict
 from evalsuite.summary import counts
 
 from . import figures, names, numbers
-from .blocks import Block, Column
-from .cells import GLYPHS, Book
+from .blocks import Block, Column, Model
+from .cells import GLYPHS, Book, Cell
 from .figures import Figure, Look
 from .numbers import Form
 from .story import Card
+from .studies import Effect, Sweep
 from .usage import RESOURCES, Usage
 from .words import Pair, Rendered, Text, Words
 
@@ -21,10 +22,14 @@ FORMS = {
     "speedup": numbers.speedup,
     "efficiency": numbers.percent,
     "ideal": numbers.speedup,
+    "ratio": numbers.speedup,
+    "off": numbers.throughput,
+    "on": numbers.throughput,
     "value": numbers.throughput,
     "median": numbers.throughput,
 }
 BULLET_WIDTH = 320
+NOTHING = "–"  # a field that is meant to be empty, such as the status of a case that has a value
 # What a time line shows; the table and the CSV have the rest.
 STRIPS = (
     *("gpu", "gpu_memory", "gpu_power", "cpu", "memory"),
@@ -213,6 +218,79 @@ def bullet(card: Card, look: Look, words: Words) -> Drawn | None:
     )
 
 
+def effects(model: Model, found: Sequence[Effect], option: str, look: Look, words: Words) -> Drawn | None:
+    """Dumbbells: throughput without and with one option; None where no pair has a value."""
+    pairs = tuple(_pair(one) for one in found if one.option == option)
+    unit = ", ".join(model.units)
+    figure = figures.dumbbell(pairs, look, id=names.anchor(f"f-o{option}", model.name), unit=unit)
+    if figure.svg is None:
+        return None
+    return Drawn(figure=figure, title=words(f"effects.{option}"), reading=(words("effects.see"),))
+
+
+def _pair(one: Effect) -> figures.Pair:
+    return figures.Pair(
+        label=f"{one.title} {one.off.scale} b{one.off.batch_per_device}",
+        framework=one.off.framework,
+        off=_median(one.off_summary),
+        on=_median(one.on_summary),
+        off_interval=_ends(one.off_summary),
+        on_interval=_ends(one.on_summary),
+        status=next((cell.glyph for cell in (one.off_cell, one.on_cell) if cell.state != "value"), ""),
+        off_ref=names.case_anchor(one.off),
+        on_ref=names.case_anchor(one.on),
+    )
+
+
+def _median(summary: Summary | None) -> float | None:
+    return summary.items_per_s.value if summary and summary.items_per_s else None
+
+
+def _ends(summary: Summary | None) -> tuple[float, float] | None:
+    found = summary.items_per_s if summary else None
+    return (found.low, found.high) if found and found.low is not None and found.high is not None else None
+
+
+def sweep(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Drawn | None:
+    """Throughput against the batch size per device, at the smallest scale."""
+    smallest = min(one.example.total_devices for one in found)
+    lines = tuple(
+        figures.Sweep(
+            name=one.title, framework=one.example.framework, points=tuple(_sweep_point(*point) for point in one.points)
+        )
+        for one in found
+        if one.example.total_devices == smallest
+    )
+    figure = figures.batch_sweep(lines, look, id=names.anchor("f-b", model.name), unit=", ".join(model.units))
+    if figure.svg is None:
+        return None
+    figure = replace(figure, axes=tuple(axis for axis in figure.axes if axis.key != "memory"), notes=())
+    return Drawn(figure=figure, title=words("sweep.title"), reading=(words("sweep.see"),))
+
+
+def _sweep_point(case: Case, cell: Cell, summary: Summary | None) -> figures.SweepPoint:
+    low, high = _ends(summary) or (None, None)
+    return figures.SweepPoint(
+        batch_per_device=case.batch_per_device,
+        items_per_s=_median(summary),
+        low=low,
+        high=high,
+        oom=cell.state == "oom",
+        ref=names.case_anchor(case),
+    )
+
+
+def overview(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
+    """Efficiency of every block side by side."""
+    panels = tuple(figures.Multiple(label=_panel_name(block), series=_series(block, "efficiency")) for block in blocks)
+    figure = figures.small_multiples(panels, look, id="f-overview")
+    return Drawn(figure=figure, title=words("overview.figure"), reading=(words("overview.see"),))
+
+
+def _panel_name(block: Block) -> str:
+    return f"{names.model(block.model)} · {names.precision(block.precision)} · b{block.batch_per_device}"
+
+
 def table_rows(drawn: Drawn) -> Sequence[tuple[str, Sequence[tuple[object, object]]]]:
     """The rows of a figure's table as (anchor of the case, [(what is printed, raw value)])."""
     columns, rows = drawn.figure.table.columns, drawn.figure.table.rows
@@ -238,4 +316,4 @@ def _shown(form: Form, value: object) -> tuple[str, object]:
         return ("✓" if value else "–"), int(value)
     if isinstance(value, float):
         return form(value).text, value
-    return names.visible(value), value
+    return names.visible(value) or NOTHING, value

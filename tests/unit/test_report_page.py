@@ -9,7 +9,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report import background, blocks, names, story, words
+from evalsuite.report import background, blocks, names, story, studies, words
 from evalsuite.report.cells import GLYPHS, Book
 
 SPOKEN = words.read()
@@ -344,6 +344,50 @@ def test_a_thousand_devices_are_shown_on_one_page(tmp_path_factory):
 
     assert "1,000" in page.one(class_="values").text()
     assert chapters[2:4] == ["model-resnet50_v1.5", "model-bert_base"]
+
+
+# studies
+
+
+def test_an_option_is_judged_between_cases_that_differ_in_nothing_else(tmp_path_factory):
+    table = read("options", tmp_path_factory).one(id="model-resnet50_v1.5-effects-table")
+    rows = _rows(read("options", tmp_path_factory), "model-resnet50_v1.5-effects-table")
+
+    assert "Throughput without and with the option" in table.text("en")
+    assert [row[:2] for row in rows] == [
+        ["XLA compilation", "TensorFlow"],
+        ["Automatic mixed precision (AMP)", "PyTorch"],
+        ["Automatic mixed precision (AMP)", "TensorFlow"],
+    ]
+    assert rows[2][5] == GLYPHS["unsupported"]
+    assert rows[2][6] == GLYPHS["missing"]
+
+
+def test_batch_sizes_are_listed_up_to_the_one_that_did_not_fit(tmp_path_factory):
+    rows = _rows(read("options", tmp_path_factory), "model-resnet50_v1.5-sweep-table")
+    ours = [row for row in rows if row[0] == "PyTorch · FP32 · 1x1"]
+
+    assert [row[1] for row in ours] == ["8", "16", "32", "64"]
+    assert ours[-1][2] == GLYPHS["oom"]
+
+
+def test_frameworks_without_the_common_scale_are_not_ranked():
+    book = Book(evaluation=synthetic.full(repeats=5))
+    kept = tuple(one for one in book.summaries if (one.case.framework, one.case.nodes) != ("mxnet", 125))
+    found = studies.ranks(
+        studies.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=kept))))
+    )
+    fp32 = [rank for rank in found if rank.block.precision == "fp32" and rank.block.model == "resnet50_v1.5"]
+
+    assert [rank.place for rank in fp32] == [1, 2, 3, None]
+    assert fp32[-1].title == "MXNet"
+
+
+def _rows(page, caption_id):
+    table = next(table for table in page.all("table") if table.all("caption", id=caption_id))
+    return [
+        [cell.text("en") for cell in row.children if cell.tag in ("td", "th")] for row in table.one("tbody").all("tr")
+    ]
 
 
 # hostile input
