@@ -99,6 +99,11 @@ class Line:
         """The literal text that the pattern begins with."""
         return _leading_literal(self.pattern)
 
+    @cached_property
+    def shape(self) -> bytes:
+        """The same as `Sniffer` compares it: without what changes from line to line."""
+        return self.literal.translate(None, _NO_DIGITS)
+
     def read(self, match: "re.Match[bytes]") -> Mapping[str, bytes | float | None] | None:
         return self.fields(match) if self.fields else match.groupdict()
 
@@ -196,10 +201,8 @@ class Sniffer:
     """
 
     def __init__(self, dialects: Iterable[Dialect]) -> None:
-        self._dialects = tuple(dialects)
         self._shapes = [
-            tuple(line.literal.translate(None, _NO_DIGITS) for line in (*dialect.step, *dialect.final))
-            for dialect in self._dialects
+            (dialect, tuple(line.shape for line in (*dialect.step, *dialect.final))) for dialect in dialects
         ]
 
     def fits(self, text: bytes) -> list[Dialect]:
@@ -208,11 +211,10 @@ class Sniffer:
         Fit is the number of step lines found; a dialect yields to one that says more (`yields_to`).
         """
         shapes = b"\n".join(set(text.translate(None, _NO_DIGITS).split(b"\n")))
-        counts = {
-            dialect: count
-            for dialect, wanted in zip(self._dialects, self._shapes, strict=True)
-            if any(shape in shapes for shape in wanted) and (count := lines_found(text, dialect))
-        }
+        likely = [dialect for dialect, wanted in self._shapes if any(shape in shapes for shape in wanted)]
+        if len(likely) == 1 and any(line.compiled.search(text) for line in likely[0].step if line.fields is None):
+            return likely
+        counts = {dialect: count for dialect in likely if (count := lines_found(text, dialect))}
         names = {dialect.name for dialect in counts}
         strong = {dialect: count for dialect, count in counts.items() if not names.intersection(dialect.yields_to)}
         best = max(strong.values(), default=0)

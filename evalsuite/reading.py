@@ -15,14 +15,14 @@ from evalsuite import failures, merging, window
 from evalsuite.dialect import Dialect, Line, Scope, Sniffer
 from evalsuite.logfile import Chunk, Unreadable, chunks
 from evalsuite.model import Case, Finding, Protocol, Status, Step, Throughput
-from evalsuite.records import Extractor, Record, count, matches, number, positive, rate_of, whole, whole_match
+from evalsuite.records import Extractor, Record, count, enough, matches, number, positive, rate_of, whole, whole_match
 from evalsuite.store import Log
 
 DOUBT = 1.5  # a clock that is so many times away from the printed rate was multiplied with a wrong batch
 NEARLY = 0.1  # a factor of the devices is told from noise at this distance
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = 0.02  # between the log's own final figure and ours
-SNIFF_BYTES = 1 << 15  # a dialect is judged by so much at a time, until one fits
+SNIFF_BYTES = 1 << 16  # a dialect is judged by so much at a time, until one fits
 LOOK_BACK_BYTES = 1 << 12
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 # the header of our own reference workloads, whatever dialect they print in
@@ -135,7 +135,7 @@ def _read(
         scans = [_scanned(path, spoken, enough) for path in paths]
         numbers = _numbers(scans, arrivals, spoken, asked)
         if not numbers.complete and any(scan.uncollected for scan in scans):
-            scans = [_scanned(path, spoken, _too_many) for path in paths]
+            scans = [_scanned(path, spoken, _TooMany()) for path in paths]
             numbers = _numbers(scans, arrivals, spoken, asked)
     except Unreadable as error:
         return _unrecognised(f"{error}")
@@ -164,7 +164,7 @@ def _silent(paths: Sequence[Path]) -> Reading:
     for path in paths:
         quiet = _Quiet(None)
         for chunk in chunks(path):
-            quiet.add(chunk)
+            quiet.add(chunk, steps=False)
             nothing = False
         failure = failures.failure(quiet.lines())
         if failure:
@@ -184,7 +184,7 @@ def _unrecognised(reason: str) -> Reading:
 class _Scan:
     """What one pass over a file finds: records until the window is full, then only how many more there are."""
 
-    def __init__(self, dialect: Dialect, enough: Callable[["_Scan"], bool]) -> None:
+    def __init__(self, dialect: Dialect, enough: "_Enough | _TooMany") -> None:
         self.dialect = dialect
         self.records: list[Record] = []
         self.uncollected = 0  # step lines behind the window
@@ -195,15 +195,16 @@ class _Scan:
         self._extractor = Extractor(dialect)
         self._enough = enough
         self._full = False
-        self._quiet = _Quiet(dialect)
+        self._behind = _Quiet(dialect)
 
     def add(self, chunk: Chunk) -> None:
         text = chunk.text
         if self._full:
-            self.uncollected += count(text, self.dialect)
+            seen = count(text, self.dialect)
+            self.uncollected += seen
         else:
-            self.records += self._extractor.records(chunk)
-            self._full = bool(self.records) and self._enough(self)
+            seen = self._collect(chunk)
+        self._behind.add(chunk, steps=bool(seen))
         if chunk.offset < FACT_BYTES:
             self._collect_facts(text)
         for match, line in matches(text, self.dialect.final):
@@ -211,13 +212,21 @@ class _Scan:
             if fields is not None and (rate := rate_of(fields)) is not None and whole_match(match, chunk):
                 self.finals.append(rate)
         self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
-        self._quiet.add(chunk)
         self.cut_line = chunk.first_line + chunk.line_ends if _cut_off(chunk, self.dialect) else None
 
     @property
     def after(self) -> list[tuple[int, bytes]]:
         """The lines behind the last sign of training."""
-        return self._quiet.lines()
+        return self._behind.lines()
+
+    def _collect(self, chunk: Chunk) -> int:
+        """Keeps the records of *chunk* until there are enough; counts the others. How many there were."""
+        before = len(self.records)
+        end = self._extractor.extend(self.records, chunk, self._enough.steps)
+        self._full = bool(self.records) and self._enough(self)
+        more = 0 if end is None else count(chunk.text[end:], self.dialect)
+        self.uncollected += more
+        return len(self.records) - before + more
 
     def _collect_facts(self, text: bytes) -> None:
         for match, line in matches(text, (HEADER, *self.dialect.facts)):
@@ -227,39 +236,44 @@ class _Scan:
 
 
 class _Quiet:
-    """The text behind the last sign of training: its first and last pieces, in bounded memory."""
+    """The text behind the last sign of training: its first and last chunks, in bounded memory."""
 
     def __init__(self, dialect: Dialect | None) -> None:
         self._steps: tuple[Line, ...] = () if dialect is None else dialect.step
         self._others: tuple[Line, ...] = ()
         if dialect is not None:
             self._others = (*dialect.final, *dialect.evaluation, *dialect.end)
-        self._first: list[tuple[int, bytes]] = []
-        self._last: deque[tuple[int, bytes]] = deque(maxlen=QUIET_CHUNKS)
+        self._first: list[Chunk] = []
+        self._last: deque[Chunk] = deque(maxlen=QUIET_CHUNKS)
 
-    def add(self, chunk: Chunk) -> None:
-        text = chunk.text
-        sign = max((_last_match(text, line, 0) for line in self._steps), default=-1)
-        others = (_last_match(text, line, max(sign, 0)) for line in self._others)
-        sign = max(sign, *others, -1)
-        if sign >= 0:
+    def add(self, chunk: Chunk, steps: bool) -> None:
+        """*steps*: does it hold a step line? Where the last one stands is only looked for at the end."""
+        if steps or any(line.literal in chunk.text for line in self._others):
             self._first.clear()
             self._last.clear()
-        begin = text.find(b"\n", sign) + 1 if sign >= 0 else 0
-        if (sign >= 0 and begin == 0) or begin == len(text):
-            return  # the sign stands in the last line
-        piece = (chunk.first_line + text.count(b"\n", 0, begin), text[begin:])
-        (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(piece)
+        (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(chunk)
 
     def lines(self) -> list[tuple[int, bytes]]:
-        pieces = (*self._first, *self._last)
-        return [
-            (number, part)
-            for first, text in pieces
-            for number, line in enumerate(text.split(b"\n"), first)
-            for part in line.split(b"\r")
-            if part
-        ]
+        found: list[tuple[int, bytes]] = []
+        for chunk in (*self._first, *self._last):
+            sign, first, text = self._behind(chunk)
+            found = [*([] if sign else found), *_numbered(text, first)]
+        return found
+
+    def _behind(self, chunk: Chunk) -> tuple[bool, int, bytes]:
+        """(Is there a sign of training in the chunk, the number of the line behind it, the text from there)."""
+        text = chunk.text
+        sign = max((_last_match(text, line, 0) for line in self._steps), default=-1)
+        sign = max(sign, *(_last_match(text, line, max(sign, 0)) for line in self._others), -1)
+        if sign < 0:
+            return False, chunk.first_line, text
+        begin = text.find(b"\n", sign) + 1 or len(text)
+        return True, chunk.first_line + text.count(b"\n", 0, begin), text[begin:]
+
+
+def _numbered(text: bytes, first: int) -> list[tuple[int, bytes]]:
+    lines = enumerate(text.split(b"\n"), first)
+    return [(number, part) for number, line in lines for part in line.split(b"\r") if part]
 
 
 def _last_match(text: bytes, line: Line, begin: int) -> int:
@@ -287,15 +301,20 @@ def _cut_off(chunk: Chunk, dialect: Dialect) -> bool:
     return False
 
 
-def _scanned(path: Path, dialect: Dialect, enough: Callable[[_Scan], bool]) -> _Scan:
+def _scanned(path: Path, dialect: Dialect, enough: "_Enough | _TooMany") -> _Scan:
     scan = _Scan(dialect, enough)
     for chunk in chunks(path):
         scan.add(chunk)
     return scan
 
 
-def _too_many(scan: _Scan) -> bool:
-    return len(scan.records) > MAX_RECORDS
+class _TooMany:
+    """Every record is kept, until there are more than any window can need."""
+
+    steps = None
+
+    def __call__(self, scan: _Scan) -> bool:
+        return len(scan.records) > MAX_RECORDS
 
 
 class _Enough:
@@ -305,12 +324,12 @@ class _Enough:
         self._dialect, self._asked = dialect, asked
         measured = asked.protocol.measured_steps + MARGIN_STEPS
         self._protocol = replace(asked.protocol, measured_steps=measured)
+        self.steps = self._protocol.total_steps
         self._judged = 0
 
     def __call__(self, scan: _Scan) -> bool:
-        first, last = scan.records[0], scan.records[-1]
-        if first.step is not None and last.step is not None and first.epoch == last.epoch:
-            return last.step - first.step >= self._protocol.total_steps
+        if enough(scan.records, self.steps):
+            return True
         if len(scan.records) < 2 * self._judged:
             return False
         self._judged = len(scan.records)
@@ -318,7 +337,7 @@ class _Enough:
         found = merging.merged([scan.records], self._dialect, facts, scope=self._asked.scope)
         epochs = self._dialect.per_epoch
         span = window.span(found.steps, self._protocol, warmed_up=self._dialect.warmed_up, epochs=epochs)
-        return _too_many(scan) or (span is not None and span.complete)
+        return len(scan.records) > MAX_RECORDS or (span is not None and span.complete)
 
 
 # from what was found to a reading

@@ -14,6 +14,7 @@ from evalsuite.dialect import Dialect, Line
 from evalsuite.logfile import Chunk
 
 NEWLINE = ord("\n")
+ENOUGH_REPORTS = 8  # the one thrown away and the five measured of a log that prints rarely, and some behind
 HALF_DAY_S = 43_200
 DAY_S = 86_400
 
@@ -63,7 +64,16 @@ class Extractor:
 
     def records(self, chunk: Chunk) -> list[Record]:
         """Those of *chunk*, in the order of the file. Numbers that are no numbers (nan, None) are absent."""
-        text, found, line, seen = chunk.text, [], chunk.first_line, 0
+        found: list[Record] = []
+        self.extend(found, chunk)
+        return found
+
+    def extend(self, found: list[Record], chunk: Chunk, steps: int | None = None) -> int | None:
+        """Appends those of *chunk* to *found*, until it tells of so many *steps* of one epoch.
+
+        Returns where in the chunk it has stopped, None at its end.
+        """
+        text, line, seen = chunk.text, chunk.first_line, 0
         pauses = [match.start() for match, _ in matches(text, self._dialect.evaluation)]
         for match, kind in matches(text, self._dialect.step):
             if not whole_match(match, chunk):
@@ -71,16 +81,27 @@ class Extractor:
             values = _read(match, kind)
             if values is None:
                 continue
-            line += text.count(b"\n", seen, match.start())
-            paused = self._paused or (bool(pauses) and any(seen <= at < match.start() for at in pauses))
-            seen, self._paused = match.start(), False
             start = match.start()
+            line += text.count(b"\n", seen, start)
+            paused = self._paused or (bool(pauses) and any(seen <= at < start for at in pauses))
+            seen, self._paused = start, False
             if start and text[start - 1] != NEWLINE:
                 _look_ahead_of(text, start, values)
             end = text.find(b"\n", match.end()) + 1 or len(text)
-            found.append(Record(line, chunk.raw_offset(end), paused, **values))
+            record = Record(line, chunk.raw_offset(end), paused, **values)
+            found.append(record)
+            if steps is not None and enough(found, steps):
+                return match.end()
         self._paused = self._paused or any(at >= seen for at in pauses)
-        return found
+        return None
+
+
+def enough(found: list[Record], steps: int) -> bool:
+    """Do these records of one epoch tell of so many *steps*, in enough reports for a log that prints rarely?"""
+    first, last = found[0], found[-1]
+    if first.step is None or last.step is None or first.epoch != last.epoch or last.step - first.step < steps:
+        return False
+    return len({record.step for record in found}) >= ENOUGH_REPORTS
 
 
 def whole_match(match: "re.Match[bytes]", chunk: Chunk) -> bool:

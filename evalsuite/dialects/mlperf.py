@@ -42,19 +42,20 @@ def _start_and_stop(what: bytes) -> tuple[Line, ...]:
     )
 
 
-def _started(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
-    return {**_stopped(match), "begins": 1.0}
+def _started(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None] | None:
+    stopped = _stopped(match)
+    return None if stopped is None else {**stopped, "begins": 1.0}
 
 
-def _stopped(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
-    """Epochs since the start that belongs to it, or samples where they are counted (a first_epoch_num in the
-    thousands is a number of samples, too, and its count says nothing of epochs)."""
+def _stopped(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None] | None:
+    """Epochs since the start that belongs to it, or samples where they are counted.
+
+    Where the epochs are millions, they are tokens or samples by another name, and nobody says which.
+    """
     epochs = _value(b"epoch_count", match[0])
-    return {
-        "unix_ms": match["unix_ms"],
-        "interval": epochs if epochs is not None and epochs < MOST_EPOCHS else None,
-        "consumed": _value(b"samples_count", match[0]),
-    }
+    if epochs is not None and epochs > MOST_EPOCHS:
+        return None
+    return {"unix_ms": match["unix_ms"], "interval": epochs, "consumed": _value(b"samples_count", match[0])}
 
 
 def _value(name: bytes, line: bytes) -> float | None:
