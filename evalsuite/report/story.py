@@ -229,6 +229,9 @@ def notices(book: Book, words: Words) -> tuple[tuple[str, Text], ...]:
     found: list[tuple[str, Text]] = []
     if book.evaluation.recorded_elsewhere:
         found.append(("recorded", words("notices.recorded_elsewhere")))
+    cited = sum(one.origin in ("cited", "digitised") for one in book.valid)
+    if cited:
+        found.append(("cited", words("notices.cited", cited=numbers.count(cited), all=numbers.count(len(book.valid)))))
     short = _short(book)
     if short is not None:
         found.append(("profile", _profile_notice(book, short, words)))
