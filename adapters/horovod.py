@@ -138,8 +138,8 @@ ADAPTER = Adapter(
             xla="",
             step_bound="none",
             python="3.8",
-            requirements=("mxnet==1.9.1", "numpy==1.23.5", *NEEDED),
-            requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5", *NEEDED),
+            requirements=("mxnet==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),
+            requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),
             built=("horovod==0.28.1",),
             build_environment={
                 **BUILD,

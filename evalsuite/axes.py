@@ -41,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="managed",
         help="managed: a virtual environment for each framework (default); current: this interpreter",
     )
+    where.add_argument(
+        "--container", metavar="C", help="run each recipe in its image: docker, podman, apptainer, enroot or pyxis"
+    )
     where.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help="more adapters")
     where.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
 

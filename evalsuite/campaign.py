@@ -45,7 +45,8 @@ def environments(
 ) -> Environments:
     """Makes sure of every environment that the plan needs; a recipe without one turns its cases into skips.
 
-    *kind* is "managed" (a virtual environment for each framework) or "current" (this interpreter).
+    *kind* is "managed" (a virtual environment for each framework), "current" (this interpreter) or "container"
+    (what the recipe's image holds).
     """
     pythons, packages, skips = {}, {}, []
     for (framework, name), cases in _by_recipe(plan.cases).items():
@@ -56,11 +57,13 @@ def environments(
             skips += [Skip(case=case, reason=str(error)) for case in cases]
             continue
         pythons[framework, name] = python
-        packages[framework, name] = virtualenvs.packages(python)
+        packages[framework, name] = virtualenvs.packages(python) if kind != "container" else {}
     return Environments(pythons=pythons, packages=packages, skips=tuple(skips))
 
 
 def _python(recipe: Recipe, kind: str, device: Device, progress: Callable[[str], None]) -> Path:
+    if kind == "container":
+        return Path("python3")
     if kind == "current":
         return virtualenvs.current(recipe)
     return virtualenvs.ensure(recipe, device=device, progress=progress)

@@ -6,12 +6,15 @@ machine from outside, and what it fills in (ranks, addresses) is passed on by na
 """
 
 import difflib
+import os
+import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.store import SCRATCH
 
 Argv = tuple[str, ...]
 SHARED_MEMORY = "16g"  # data loaders and NCCL exchange through /dev/shm, of which a container has 64 MB
@@ -50,6 +53,36 @@ class Runtime:
     program: str
     wrap: Callable[[Wish, Argv], Argv]
     digest_argv: Callable[[str], Argv] | None = None  # what prints the digest of an image that is there
+
+
+@dataclass(frozen=True, kw_only=True)
+class Container:
+    """A runtime on this machine: what is the same for every run that it serves."""
+
+    runtime: Runtime
+    infiniband: bool
+    user: str
+
+    def argv(
+        self, command: Argv, *, image: str, folder: str, readable: Sequence[str], names: Sequence[str], gpus: bool
+    ):
+        """*command* in *image*, with its run *folder* as it lies outside, and the variables of *names*."""
+        wish = Wish(
+            image=image,
+            folder=folder,
+            workdir=f"{folder}/{SCRATCH}",
+            readable=tuple(readable),
+            environment=tuple(names),
+            gpus=gpus,
+            infiniband=self.infiniband,
+            user=self.user,
+        )
+        return self.runtime.wrap(wish, command)
+
+
+def here(name: str) -> Container:
+    """The runtime of that name with this machine's devices and this user."""
+    return Container(runtime=runtime(name), infiniband=INFINIBAND.exists(), user=f"{os.getuid()}:{os.getgid()}")
 
 
 def _each(flag: str, values: Sequence[str]) -> Argv:
@@ -98,7 +131,7 @@ def _enroot(wish: Wish, command: Argv) -> Argv:
     fabric = ("--env", "MELLANOX_VISIBLE_DEVICES=all") if wish.infiniband else ()
     return (
         *("enroot", "start", "--rw", *gpus, *fabric, *_each("--mount", mounts), *_each("--env", wish.variables)),
-        *(wish.image, "sh", "-c", f'cd {_quoted(wish.workdir)} && exec "$@"', "enroot", *command),
+        *(wish.image, "sh", "-c", f'cd {shlex.quote(wish.workdir)} && exec "$@"', "enroot", *command),
     )
 
 
@@ -117,12 +150,6 @@ def _pyxis_image(image: str) -> str:
     """enroot parts the registry from the rest with a # ("nvcr.io#nvidia/pytorch:20.03-py3")."""
     registry, slash, rest = image.partition("/")
     return f"{registry}#{rest}" if slash and "." in registry and not image.startswith("/") else image
-
-
-def _quoted(word: str) -> str:
-    import shlex
-
-    return shlex.quote(word)
 
 
 RUNTIMES = {

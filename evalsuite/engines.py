@@ -8,6 +8,7 @@ import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from evalsuite.containers import Container
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case
 
@@ -21,6 +22,7 @@ class Engine:
     name: str
     wrap: Callable[[Case, Argv], Argv]
     refusal: Callable[[Case], str | None] = lambda case: None  # why it cannot serve the case
+    container: Container | None = None  # what the training runs in; None: an environment of its own
 
 
 def local(case: Case, agent: Argv) -> Argv:

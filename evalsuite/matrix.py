@@ -2,11 +2,11 @@
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalsuite import axes, campaign, engines, plan, readiness, runner, virtualenvs
-from evalsuite.adapter import Adapter, discover
+from evalsuite import axes, campaign, containers, engines, plan, readiness, rendezvous, runner, virtualenvs
+from evalsuite.adapter import Adapter, Recipe, discover
 from evalsuite.engines import Engine
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Run
@@ -32,6 +32,10 @@ class Asked:
         """How many repeats of *case* are finished."""
         return sum(self.store.folder(run).finished for run in self.plan.runs if run.case == case)
 
+    def environment(self, kind: str) -> str:
+        """Where the frameworks come from: the *kind* that was asked for, or the images of a container runtime."""
+        return "container" if self.engine.container else kind
+
     def estimate(self) -> Estimate:
         """Expected run times, from the finished runs of this store."""
         known = []
@@ -49,18 +53,45 @@ class Asked:
         python = made.python if made else "{python}"  # not made yet: the placeholder says so
         return runner.argv(recipe, case, python, folder, self.engine, self.plan.spec.timeout_s)
 
+    def on_nodes(self, case: Case) -> list[tuple[str, ...]]:
+        """What the agent starts on each node of a case with several, its own words filled in with names that
+        stand for the hosts; () on a node where it only samples."""
+        if case.nodes == 1:
+            return []
+        line = self.command(case)
+        recipe = self.adapters[case.framework].recipe(case.recipe)
+        command = line[line.index("--") + 1 :]
+        hosts = tuple(f"node{number}" for number in range(case.nodes))
+        found = []
+        for rank in range(case.nodes):
+            place = rendezvous.Node(
+                rank=rank, nodes=case.nodes, master_addr=hosts[0], master_port=rendezvous.FIRST_PORT, hosts=hosts
+            )
+            known = rendezvous.placeholders(place, case.devices_per_node, 0) | {"{threads}": "{threads}"}
+            idle = recipe.spawn == "once" and rank > 0
+            found.append(() if idle else tuple(runner.replaced(token, known) for token in command))
+        return found
+
 
 def planned(arguments: argparse.Namespace) -> Asked:
     """The plan of *arguments*. Starts nothing and installs nothing."""
     engine = engines.engine(arguments.engine)
+    if arguments.container:
+        engine = replace(engine, container=containers.here(arguments.container))
     spec = axes.spec_from(arguments)
     adapters = discover(arguments.adapters)
     machine = campaign.machine(arguments.device)
     refusals = [lambda case, recipe: engine.refusal(case)]
+    if engine.container:
+        refusals.append(_no_image)
     if not getattr(arguments, "commands", False):  # what would be run can be shown without what it needs
         refusals.append(readiness.refusal)
     made = plan.plan(spec, adapters, machine, refusals)
     return Asked(plan=made, adapters=adapters, machine=machine, engine=engine, store=Store(_folder(arguments.runs)))
+
+
+def _no_image(case: Case, recipe: Recipe) -> str | None:
+    return None if recipe.image else f"recipe {recipe.name} names no container image; try without --container"
 
 
 def _folder(path: Path) -> Path:

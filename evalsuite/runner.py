@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalsuite import __version__, checkouts, paths, readiness, store, virtualenvs
+from evalsuite import __version__, checkouts, containers, paths, readiness, store, virtualenvs
 from evalsuite.adapter import Recipe
 from evalsuite.engines import Engine, agent_argv
 from evalsuite.errors import EvalsuiteError
@@ -39,29 +39,45 @@ class Launcher:
 
 
 def filled(
-    recipe: Recipe, case: Case, python: Path | str, folder: Path | str = ""
+    recipe: Recipe, case: Case, python: Path | str, folder: Path | str = "", *, in_image: bool = False
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """The recipe's command line and environment with the plan's placeholders filled."""
     command = recipe.command(case)
     known = {
+        **({"{python}": "python3", "{bin}/": ""} if in_image else {}),
         "{python}": str(python),
-        "{bin}": str(Path(python).parent),
+        **({"{bin}": str(Path(python).parent)} if str(python) != "{python}" else {}),  # not made yet
         "{workloads}": str(paths.ADAPTERS / "workloads"),
         "{scratch}": str(Path(folder) / SCRATCH),
         "{data}": str(paths.data_sets()),
         **({"{checkout}": str(checkouts.folder(recipe))} if recipe.checkout else {}),
     }
     return (
-        tuple(_replaced(token, known) for token in command.argv),
-        {name: _replaced(value, known) for name, value in command.environment.items()},
+        tuple(replaced(token, known) for token in command.argv),
+        {name: replaced(value, known) for name, value in command.environment.items()},
     )
 
 
 def argv(recipe: Recipe, case: Case, python: Path | str, folder: Path, engine: Engine, timeout_s: float):
     """The whole command line of a run, from the engine inward: pure, so `plan --commands` shows the same."""
-    command, _ = filled(recipe, case, python, folder)
+    command, environment = filled(recipe, case, python, folder, in_image=engine.container is not None)
+    if engine.container:
+        command = engine.container.argv(
+            command,
+            image=recipe.image,
+            folder=str(folder),
+            readable=_readable(recipe),
+            names=sorted(environment),
+            gpus=case.device == "gpu",
+        )
     agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, command)
     return engine.wrap(case, agent)
+
+
+def _readable(recipe: Recipe) -> list[str]:
+    """What a container is given to read: the official repository, our workloads, the data sets."""
+    checkout = [str(checkouts.folder(recipe))] if recipe.checkout else []
+    return [*checkout, str(paths.ADAPTERS / "workloads"), str(paths.data_sets())]
 
 
 def launch(
@@ -82,13 +98,16 @@ def launch(
     python = launcher.pythons[run.case.framework, recipe.name]
     path = folder.path.resolve()
     line = argv(recipe, run.case, python, path, launcher.engine, launcher.timeout_s)
-    command, environment = filled(recipe, run.case, python, path)
+    container = launcher.engine.container
+    command, environment = filled(recipe, run.case, python, path, in_image=container is not None)
     folder.write_command(
         {
             "argv": list(line),
             "command": list(command),
             "environment": environment,
             "files": dict(recipe.command(run.case).files),
+            "container": container.runtime.name if container else None,
+            "image_digest": containers.digest(container.runtime, recipe.image) if container else None,
             "data_sets": readiness.data_facts(run.case, recipe),
             "engine": launcher.engine.name,
             "timeout_s": launcher.timeout_s,
@@ -242,7 +261,7 @@ def _with_ours(environment: Mapping[str, str]) -> dict[str, str]:
         return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, [inherited, str(paths.PACKAGE.parent)]))}
 
 
-def _replaced(token: str, known: Mapping[str, str]) -> str:
+def replaced(token: str, known: Mapping[str, str]) -> str:
     for name, value in known.items():
         token = token.replace(name, value)
     return token

@@ -67,6 +67,8 @@ def _print_commands(asked) -> None:
     for case in asked.plan.cases:
         print(f"# {case.id} ({case.nodes} node{'s' if case.nodes > 1 else ''})")
         print(shlex.join(asked.command(case)))
+        for node, line in enumerate(asked.on_nodes(case)):
+            print(f"#   on node {node}: {shlex.join(line) if line else '(samples only: the first node reaches it)'}")
     for skip in asked.plan.skips:
         print(f"# skipped: {skip.case.id}: {skip.reason}", file=sys.stdout)
 

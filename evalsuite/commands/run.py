@@ -41,7 +41,7 @@ def run_missing(asked, environment: str):
         note(f"flagged {finding.where}: {finding.text}")
     ready = campaign.Environments(pythons={}, packages={}, skips=())
     if asked.missing():
-        ready = campaign.environments(asked.plan, asked.adapters, environment, note)
+        ready = campaign.environments(asked.plan, asked.adapters, asked.environment(environment), note)
         _say_skips(ready.skips)
         asked = replace(asked, plan=asked.plan.without(ready.skips))
     spec = asked.plan.spec
