@@ -97,12 +97,17 @@ def headlines(book: Book, models: Sequence[Model], words: Words) -> tuple[Text, 
     """Three to five sentences: who is fast, how it scales, how busy the hardware is, what failed."""
     blocks = [block for model in models for block in model.blocks if block.valid]
     found: list[Text] = []
-    for block in blocks[:2]:
+    for block in sorted(blocks, key=_frameworks, reverse=True)[:2]:
         found += _speed(block, words)
         found += _scaling(block, words)
     found += _busy(blocks, words)
     found.append(_failures(book, words))
     return tuple(found[-MOST_HEADLINES:] if len(found) > MOST_HEADLINES else found)
+
+
+def _frameworks(block: Block) -> int:
+    """With how many frameworks a block compares; the headlines are about those that compare most."""
+    return len({one.case.framework for one in block.valid})
 
 
 def _speed(block: Block, words: Words) -> Iterable[Text]:

@@ -1,0 +1,141 @@
+import csv
+import importlib.util
+
+import pytest
+
+from evalsuite import paths
+from evalsuite.report import identity, summary_json
+from evalsuite.report.cells import Book
+
+PUBLISHED = "reports/dlperf_benchmark_test_report_v1.md"
+
+
+def tool():
+    spec = importlib.util.spec_from_file_location("rebuild_dlperf", paths.DATA.parent / "tools" / "rebuild_dlperf.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def kept(name):
+    with open(paths.DATA / "reference" / "dlperf_v1" / name, encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.fixture(scope="module")
+def rebuilt():
+    return tool().evaluation()
+
+
+def summary_of(rebuilt, framework, scale, batch, precision="fp32", model="resnet50_v1.5", xla=False):
+    wanted = (framework, scale, batch, precision, model, xla)
+    [found] = [
+        one
+        for one in rebuilt.summaries
+        if wanted
+        == (
+            one.case.framework,
+            one.case.scale,
+            one.case.batch_per_device,
+            one.case.precision,
+            one.case.model,
+            one.case.xla,
+        )
+    ]
+    return found
+
+
+def key(cell):
+    options = (tuple(cell["option"].split("=")),) if cell["option"] else ()
+    scale = f"{cell['nodes']}x{cell['devices_per_node']}"
+    names = ("framework", "recipe", "model", "precision")
+    return (*(cell[name] for name in names), scale, int(cell["batch_per_device"]), cell["xla"] == "on", options)
+
+
+def key_of(case):
+    names = (case.framework, case.recipe, case.model, case.precision)
+    return (*names, case.scale, case.batch_per_device, case.xla, case.options)
+
+
+def test_every_cell_of_the_published_tables_is_a_case_with_its_figure(rebuilt):
+    printed = {key(cell): float(cell["items_per_s"]) for cell in kept("cells.csv")}
+
+    found = {key_of(one.case): one.items_per_s.value for one in rebuilt.summaries}
+
+    assert len(found) == 164
+    # the median of an even number of runs lies half a digit off the printed one
+    assert found == pytest.approx(printed, abs=0.0051)
+
+
+def test_a_cell_whose_runs_are_published_stands_on_them(rebuilt):
+    found = summary_of(rebuilt, "ngc_mxnet", "4x8", 128)
+
+    assert found.n == 7
+    assert found.items_per_s.value == 11331.93
+    assert found.measurements[0].log.startswith("NVIDIADeepLearningExamples/MxNet/Classification/RN50v1.5/README.md@")
+
+
+def test_a_cell_whose_median_alone_is_published_has_no_interval(rebuilt):
+    found = summary_of(rebuilt, "oneflow", "4x8", 128)
+
+    assert (found.n, found.items_per_s.low, found.partial) == (1, None, True)
+    assert found.measurements[0].log.startswith(PUBLISHED)
+    assert found.measurements[0].throughput.line_first == 92
+
+
+def test_published_runs_that_contradict_the_published_median_are_flagged_and_not_used(rebuilt):
+    found = summary_of(rebuilt, "pytorch", "4x8", 128)
+
+    [finding] = [f for f in found.measurements[0].findings if f.code == "D16_cited"]
+    assert found.items_per_s.value == 10021.29
+    assert dict(finding.values)["median"] == "8,816.70"
+
+
+def test_the_speed_up_of_the_report_is_found_again(rebuilt):
+    """DLPerf's README prints 31.21 for OneFlow and 28.75 for PyTorch on 4 nodes of 8 devices."""
+    speedups = {name: summary_of(rebuilt, name, "4x8", 128).speedup.value for name in ("oneflow", "pytorch")}
+
+    assert {name: round(value, 2) for name, value in speedups.items()} == {"oneflow": 31.21, "pytorch": 28.75}
+
+
+def test_cited_values_decide_nothing(rebuilt):
+    assert {one.origin for one in rebuilt.summaries} == {"cited"}
+    assert {verdict.outcome for verdict in rebuilt.verdicts} <= {"undetermined", "information"}
+
+
+def test_every_run_leads_to_a_file_a_line_and_its_hash(rebuilt):
+    for one in rebuilt.summaries:
+        for run in one.measurements:
+            assert run.throughput.line_first > 0
+            assert len(run.log_sha256) == 64
+
+
+def test_the_summary_reads_as_that_of_any_other_report(rebuilt):
+    facts = summary_json.document(Book(evaluation=identity.ordered(rebuilt)), identity.build_hash(rebuilt))
+
+    assert facts["data_quality"]["runs_valid"] == sum(one.n for one in rebuilt.summaries)
+
+
+def reference(file):
+    with open(file, encoding="utf-8-sig", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_the_kept_figures_are_those_of_the_reference(shared):
+    rows = [row for row in reference(shared / "reference" / "dlperf.csv") if row["source_file"] == PUBLISHED]
+
+    printed = {(row["throughput"], row["note"].rpartition("line ")[2]) for row in rows}
+
+    cells = kept("cells.csv")
+    assert {(cell["items_per_s"], cell["line"]) for cell in cells} <= printed
+    assert {figure for figure, _ in printed} == {cell["items_per_s"] for cell in cells}
+
+
+def test_the_kept_runs_are_those_of_the_reference(shared):
+    rows = reference(shared / "reference" / "dlperf_runs.csv")
+
+    printed = {
+        (row["source_file"], f"{row['log_dir']}/{row['log_stem']}", row["run"], row["throughput"]) for row in rows
+    }
+
+    assert {(run["file"], run["log"], run["run"], run["items_per_s"]) for run in kept("runs.csv")} <= printed

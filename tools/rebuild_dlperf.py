@@ -1,0 +1,178 @@
+"""Writes DLPerf's report v1.0 again, from the figures it published: `docs/examples/dlperf-v1/`.
+
+    python tools/rebuild_dlperf.py [--out DIR] [--forms html,md,…]
+
+Every value is *cited*: it carries †, decides no criterion, and its receipt leads to a line of a file at a
+commit, with that file's SHA-256. Where single runs are printed too and their median is the published figure,
+the runs stand behind it; where their median is another, the published figure stays and the difference is
+flagged (REPORT.md §9, D16).
+"""
+
+import argparse
+import csv
+import statistics
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from evalsuite import compare, criteria, paths, summary
+from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Run, Summary, Throughput
+
+SOURCE = paths.DATA / "reference" / "dlperf_v1"
+OUT = paths.DATA.parent / "docs" / "examples" / "dlperf-v1"
+TITLE = "dlperf_v1"  # key of `titles` in data/text
+LAST_DIGIT = 0.0051  # half of the last digit that the tables print, and what floating point adds
+
+
+def evaluation(folder: Path = SOURCE) -> Evaluation:
+    """The published report as an evaluation."""
+    source = tomllib.loads((folder / "source.toml").read_text(encoding="utf-8"))
+    runs = _runs(folder)
+    measurements = [m for row in _rows(folder / "cells.csv") for m in _measurements(row, runs, source)]
+    summaries = compare.with_scaling(summary.summaries(measurements))
+    return Evaluation(
+        title=TITLE,
+        profile="dlperf-v1.0",
+        planned=tuple(one.case for one in summaries),
+        repeats=source["repeats"],
+        skips=(),
+        summaries=tuple(summaries),
+        verdicts=criteria.verdicts(summaries, criteria.read()),
+        findings=tuple(_findings(summaries)),
+        environments={_machine(source): _environment(source)},
+        commands=_commands(_rows(folder / "cells.csv"), measurements),
+    )
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    with open(file, encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _key(row: Mapping[str, str]) -> tuple[str, ...]:
+    """What a README says of its runs; it names neither XLA nor the options."""
+    return tuple(
+        row[name] for name in ("model", "framework", "nodes", "devices_per_node", "batch_per_device", "precision")
+    )
+
+
+def _runs(folder: Path) -> dict[tuple, list[dict[str, str]]]:
+    found: dict[tuple, list[dict[str, str]]] = {}
+    for row in _rows(folder / "runs.csv"):
+        found.setdefault(_key(row), []).append(row)
+    return found
+
+
+def _measurements(row: Mapping[str, str], runs: Mapping[tuple, list], source: Mapping) -> Iterator[Measurement]:
+    """The figure of one table cell: as the runs it is the median of, or as the one figure it is."""
+    published, single = float(row["items_per_s"]), runs.get(_key(row), [])
+    median = statistics.median(float(run["items_per_s"]) for run in single) if single else None
+    if median is not None and abs(median - published) <= LAST_DIGIT:
+        for repeat, run in enumerate(single):
+            yield _measurement(row, repeat, float(run["items_per_s"]), run["file"], run["line"], source)
+        return
+    differing = (_differs(published, median, single[0]),) if single and row["xla"] == "off" else ()
+    yield _measurement(row, 0, published, source["report"], row["line"], source, differing)
+
+
+def _measurement(row, repeat: int, value: float, file: str, line: str, source: Mapping, findings=()) -> Measurement:
+    return Measurement(
+        run=Run(case=_case(row, source), repeat=repeat),
+        status="ok",
+        origin="cited",
+        throughput=Throughput(
+            items_per_s=value,
+            unit=row["unit"],
+            method="cited figure",
+            window=None,
+            line_first=int(line),
+            line_last=int(line),
+        ),
+        findings=findings,
+        environment=_machine(source),
+        framework_version=row["framework_version"],
+        log=f"{file}@{source['commit'][:12]}",
+        log_sha256=source["sha256"][file],
+    )
+
+
+def _case(row: Mapping[str, str], source: Mapping) -> Case:
+    name, equals, value = row["option"].partition("=")
+    return Case(
+        framework=row["framework"],
+        recipe=row["recipe"],
+        model=row["model"],
+        nodes=int(row["nodes"]),
+        devices_per_node=int(row["devices_per_node"]),
+        batch_per_device=int(row["batch_per_device"]),
+        precision=row["precision"],
+        xla=row["xla"] == "on",
+        device="gpu",
+        protocol=Protocol(warmup_steps=source["warmup_steps"], measured_steps=source["measured_steps"]),
+        options=((name, value),) if equals else (),
+    )
+
+
+def _differs(published: float, median: float, run: Mapping[str, str]) -> Finding:
+    return Finding(
+        code="D16_cited",
+        severity="flag",
+        text=f"printed: {published:,.2f}; the runs in {run['file']} ({run['log']}) have a median of {median:,.2f}",
+        values=(
+            ("published", f"{published:,.2f}"),
+            ("median", f"{median:,.2f}"),
+            ("file", run["file"]),
+            ("log", run["log"]),
+        ),
+    )
+
+
+def _findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
+    for one in summaries:
+        yield from (finding for run in one.measurements for finding in run.findings)
+        yield from one.findings
+
+
+def _machine(source: Mapping) -> str:
+    found = source["environment"]
+    return f"{found['accelerators']} x {found['accelerator']}, {found['cpu_model']}, driver {found['driver']}"
+
+
+def _environment(source: Mapping) -> dict:
+    """The facts as the node agent would have written them."""
+    found = {name: value for name, value in source["environment"].items() if not name.startswith("accelerator")}
+    gpus = [{"name": source["environment"]["accelerator"]}] * source["environment"]["accelerators"]
+    return {**found, "gpus": gpus}
+
+
+def _commands(rows: Iterable[Mapping[str, str]], measurements: Iterable[Measurement]) -> dict[str, dict]:
+    """What the report says of each script; the command lines are not in it."""
+    recipes = {
+        (row["framework"], row["recipe"]): {
+            "kind": "official",
+            "source": row["source"],
+            "commit": row["commit"],
+            "image": row["image"],
+        }
+        for row in rows
+    }
+    return {m.run.id: {"recipe": recipes[m.run.case.framework, m.run.case.recipe]} for m in measurements}
+
+
+def main() -> None:
+    from evalsuite import report
+    from evalsuite.report import forms
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--forms", default="html,md")
+    arguments = parser.parse_args()
+    of, languages = evaluation(), ("zh", "en")
+    names = forms.named(arguments.forms)
+    written = report.build(of, arguments.out, languages) + forms.write(names, of, arguments.out, languages)
+    for path in written:
+        print(f"{path} ({path.stat().st_size:,} bytes)")
+
+
+if __name__ == "__main__":
+    main()
