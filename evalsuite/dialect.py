@@ -210,15 +210,37 @@ class Sniffer:
 
         Fit is the number of step lines found; a dialect yields to one that says more (`yields_to`).
         """
-        shapes = b"\n".join(set(text.translate(None, _NO_DIGITS).split(b"\n")))
+        examples = dict(zip(text.translate(None, _NO_DIGITS).split(b"\n"), text.split(b"\n"), strict=True))
+        shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
         likely = [dialect for dialect, wanted in self._shapes if any(shape in shapes for shape in wanted)]
-        if len(likely) == 1 and any(line.compiled.search(text) for line in likely[0].step if line.fields is None):
-            return likely
-        counts = {dialect: count for dialect in likely if (count := lines_found(text, dialect))}
-        names = {dialect.name for dialect in counts}
-        strong = {dialect: count for dialect, count in counts.items() if not names.intersection(dialect.yields_to)}
-        best = max(strong.values(), default=0)
-        return [dialect for dialect, count in strong.items() if count == best]
+        found = [dialect for dialect in likely if _stands_in(example, text, dialect)]
+        names = {dialect.name for dialect in found}
+        strong = [dialect for dialect in found if not names.intersection(dialect.yields_to)]
+        if len(strong) < 2:
+            return strong
+        counts = {dialect: lines_found(text, dialect) for dialect in strong}
+        best = max(counts.values())
+        return [dialect for dialect, count in counts.items() if count == best]
+
+    def stronger(self, text: bytes, found: list[Dialect]) -> list[Dialect]:
+        """*found*, or the dialects it yields to whose lines stand in *text*, which goes on where it was found."""
+        names = {name for dialect in found for name in dialect.yields_to}
+        better = [dialect for dialect, _ in self._shapes if dialect.name in names and lines_found(text, dialect)]
+        strongest = {dialect.name for dialect in better}
+        return [dialect for dialect in better if not strongest.intersection(dialect.yields_to)] or found
+
+
+def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
+    """Does a step line or a final figure stand in one line of each shape, or, if it spans lines, in the text?"""
+    return any(_finds(text if b"\n" in line.sample else example, line) for line in (*dialect.step, *dialect.final))
+
+
+def _finds(text: bytes, line: Line) -> bool:
+    if line.literal not in text:
+        return False
+    if line.fields is None:
+        return line.compiled.search(text) is not None
+    return any(line.fields(match) is not None for match in line.compiled.finditer(text))
 
 
 def lines_found(text: bytes, dialect: Dialect) -> int:

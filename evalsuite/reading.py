@@ -22,7 +22,7 @@ DOUBT = 1.5  # a clock that is so many times away from the printed rate was mult
 NEARLY = 0.1  # a factor of the devices is told from noise at this distance
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = 0.02  # between the log's own final figure and ours
-SNIFF_BYTES = 1 << 16  # a dialect is judged by so much at a time, until one fits
+SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
 LOOK_BACK_BYTES = 1 << 12
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 # the header of our own reference workloads, whatever dialect they print in
@@ -108,15 +108,15 @@ def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
 
     Judged by the first lines that any dialect knows and what stands near them, never by the file's name.
     """
-    text = b""
+    text, found = b"", []
     for chunk in chunks(path):
         text += chunk.text
-        if len(text) >= SNIFF_BYTES:
+        if not found:
             found = sniffer.fits(text)
-            if found:
-                return found
-            text = text[-LOOK_BACK_BYTES:]
-    return sniffer.fits(text)
+            text = text if found else text[-LOOK_BACK_BYTES:]
+        if found and len(text) >= SNIFF_BYTES:
+            break
+    return sniffer.stronger(text[:SNIFF_BYTES], found)
 
 
 def _read(

@@ -137,7 +137,10 @@ def whole(value: bytes | float | None) -> int | None:
 
 def positive(value: bytes | float | None) -> float | None:
     """The number, if it can be a rate or a time: above zero (D01), and of this world."""
-    found = number(value)
+    try:
+        found = float(value)
+    except (ValueError, OverflowError, TypeError):
+        found = number(value)
     return found if found is not None and 1e-9 < found < 1e15 else None
 
 

@@ -13,8 +13,8 @@ DIALECTS = (
         steps_restart="epoch",
         step=(
             Line(
-                pattern=rb"Epoch: \[(?P<epoch>\d+)\]\[ *(?P<step>\d+)/(?P<of>\d+)\]\s+Time +(?P<seconds>[\d.]+) "
-                rb"\( *(?P<mean_s>[\d.]+)\)(?:\s+Data +[\d.]+ \( *[\d.]+\))?"
+                pattern=rb"Epoch: \[(?P<epoch>\d+)\]\[ *(?P<step>\d+)/(?P<of>\d+)\]\s+Time +(?P<seconds>[\d.]+)"
+                rb"(?: \( *(?P<mean_s>[\d.]+)\))?(?:\s+Data +[\d.]+ \( *[\d.]+\))?"
                 rb"(?:\s+Loss +(?P<loss>[\d.e+-]+|nan))?",
                 sample=b"Epoch: [0][     6/320292]\tTime  0.551 ( 0.654)\tData  0.003 ( 0.019)\t"
                 b"Loss 8.2782e+01 (7.0250e+01)\tAcc@1   0.00 (  0.00)\tAcc@5   0.00 (  0.00)",
