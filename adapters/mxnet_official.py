@@ -33,7 +33,7 @@ def _train_imagenet(case: Case) -> Command:
     gpu = case.device == "gpu"
     workers = case.nodes if gpu else case.total_devices
     per_worker = case.batch_per_device * (case.devices_per_node if gpu else 1)
-    steps = case.protocol.total_steps
+    steps = case.protocol.total_steps + 1  # the first batch is not reported
     launcher = ("{python}", "{checkout}/tools/launch.py", "-n", str(workers), "-s", str(case.nodes))
     started = (*launcher, "--launcher", "local" if case.nodes == 1 else "ssh")
     hosts = ("-H", "{scratch}/hosts") if case.nodes > 1 else ()

@@ -22,7 +22,11 @@ from evalsuite.store import SCRATCH, RunFolder
 
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
-ENOUGH = {"status": "completed", "reason": "ended by evalsuite behind the last measured step: no limit of its own"}
+ENOUGH = {
+    "status": "completed",
+    "reason": "ended by evalsuite behind the last measured step: no limit of its own",
+    "enough": True,  # so what the script says of being ended is no failure of its own
+}
 AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
 CANNOT_RECORD = 125  # the node agent's exit code when it cannot write its files (sampler.CannotRecord)
 TERMINATE_S = 15.0  # between asking the agent to end and killing it

@@ -1,0 +1,62 @@
+"""Scripts without a step limit are ended behind the last measured step, and that is no failure of theirs."""
+
+from dataclasses import replace
+
+from evalsuite import measure
+from evalsuite.campaign import _enough
+from evalsuite.model import Protocol, Run
+from evalsuite.store import RunFolder
+from tests.toys import CASE, toynet
+
+SHORT = replace(CASE, protocol=Protocol(warmup_steps=2, measured_steps=4))
+LINE = "Epoch: [0][{0:>4}/2000]\tTime  0.500 ( 0.500)\tData  0.001 ( 0.001)\tLoss 7.0e+00 (7.0e+00)\n"
+ENDED = (
+    "Traceback (most recent call last):\n"
+    '  File "run.py", line 7, in main\n'
+    "torch.distributed.elastic.multiprocessing.api.SignalException: Process 7 got signal: 15\n"
+)
+
+
+def folder_with(path, steps, behind="") -> RunFolder:
+    folder = RunFolder(path)
+    folder.path.mkdir(parents=True, exist_ok=True)
+    folder.write_case(Run(case=SHORT, repeat=0))
+    folder.write_command({"recipe": {"dialect": "pytorch_examples"}})
+    lines = [LINE.format(step) for step in range(1, steps + 1)]
+    folder.log_path("host").write_text("".join(lines) + behind)
+    ends = [sum(map(len, lines[: count + 1])) for count in range(steps)]
+    times = "".join(f"{end},{0.5 * (count + 1):.6f}\n" for count, end in enumerate(ends))
+    folder.arrivals_path("host").write_text("end_byte,at_s\n" + times)
+    return folder
+
+
+def test_a_script_with_a_limit_of_its_own_is_never_ended(tmp_path):
+    recipe = toynet().recipes[0]
+
+    assert not _enough(Run(case=SHORT, repeat=0), recipe, folder_with(tmp_path, 50))()
+
+
+def test_enough_is_when_the_last_measured_step_has_been_seen(tmp_path):
+    recipe = toynet(step_bound="none").recipes[0]
+    run = Run(case=SHORT, repeat=0)
+
+    seen = [_enough(run, recipe, folder_with(tmp_path / str(steps), steps))() for steps in (1, 5, 6, 7)]
+
+    assert seen == [False, False, True, True]
+
+
+def test_what_a_launcher_says_of_being_ended_is_no_failure(tmp_path):
+    folder = folder_with(tmp_path, 7, behind=ENDED)
+    folder.write_outcome({"status": "completed", "reason": "ended", "enough": True, "exit_code": 143})
+
+    measured = measure.measurement(folder)
+
+    assert measured.status == "ok"
+    assert measured.value == 32 / 0.5
+
+
+def test_the_same_words_without_our_doing_are_one(tmp_path):
+    folder = folder_with(tmp_path, 7, behind=ENDED)
+    folder.write_outcome({"status": "completed", "reason": "", "exit_code": 0})
+
+    assert measure.measurement(folder).status == "failed"

@@ -1,0 +1,111 @@
+"""Keeps finished runs in `data/recorded`: trimmed to what a report needs, paths of this machine replaced.
+
+    python tools/keep_runs.py RUNS [--to data/recorded] [--replace /some/path=<name> …]
+
+Kept are case, command, environment, log, arrival times, every fourth sample, the agent's end and the outcome.
+The outcome's hashes are those of the stored log, and it says that the folder was trimmed. Only completed runs
+are kept; one that is there already is written anew.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(HOUSE))
+
+from evalsuite import paths  # noqa: E402
+from evalsuite.store import RunFolder, Store, sha256, write_json  # noqa: E402
+
+SAMPLES_KEPT = 4  # every so many: two a second become one in two seconds
+DROPPED = ("cpu_percent_per_core",)
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    names = _names(options)
+    for folder in Store(options.runs).finished():
+        if folder.outcome()["status"] == "completed":
+            kept = options.to / folder.path.parent.name / folder.path.name
+            _keep(folder, kept, names)
+            size = sum(file.stat().st_size for file in kept.iterdir())
+            print(f"{kept.parent.name}/{kept.name} {size / 1e3:.0f} kB")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("runs", type=Path, metavar="RUNS")
+    parser.add_argument("--to", type=Path, default=HOUSE / "data" / "recorded", metavar="DIR")
+    parser.add_argument("--replace", action="append", default=[], metavar="PATH=NAME", help="further paths to replace")
+    return parser
+
+
+def _names(options) -> list[tuple[bytes, bytes]]:
+    """(path of this machine, what stands for it), the longest path first."""
+    known = {
+        str(options.runs.resolve()): "<runs>",
+        str(paths.cache()): "<cache>",
+        str(paths.data_sets()): "<data>",
+        str(HOUSE): "<evalsuite>",
+        sys.executable: "<python>",
+        str(Path.home()): "<home>",
+        **dict(pair.rsplit("=", 1) for pair in options.replace),
+    }
+    return sorted(((old.encode(), new.encode()) for old, new in known.items()), key=lambda pair: -len(pair[0]))
+
+
+def _keep(folder: RunFolder, kept: Path, names) -> None:
+    shutil.rmtree(kept, ignore_errors=True)
+    kept.mkdir(parents=True)
+    for file in sorted(folder.path.iterdir()):
+        if file.suffix == ".json" and file.name != "outcome.json":
+            (kept / file.name).write_bytes(_replaced(file.read_bytes(), names)[0])
+        elif file.name.startswith("samples."):
+            (kept / file.name).write_bytes(_fewer(file.read_bytes()))
+    for log in folder.logs():
+        text, moved = _replaced(log.path.read_bytes(), names)
+        (kept / log.path.name).write_bytes(text)
+        if log.arrivals.is_file():
+            (kept / log.arrivals.name).write_text(_arrivals(log.arrivals.read_text(), moved))
+    stored = {log.path.name: sha256(log.path) for log in RunFolder(kept).logs()}
+    write_json(kept / "outcome.json", {**folder.outcome(), "sha256": stored, "trimmed": True})
+
+
+def _replaced(text: bytes, names) -> tuple[bytes, list[tuple[int, int]]]:
+    """The text with the paths replaced, and (where a path ended, by how many bytes what follows has moved)."""
+    new_of = dict(names)
+    pattern = re.compile(b"|".join(re.escape(old) for old, _ in names))
+    moved, by = [], 0
+    for match in pattern.finditer(text):
+        by += len(new_of[match.group()]) - len(match.group())
+        moved.append((match.end(), by))
+    return pattern.sub(lambda match: new_of[match.group()], text), moved
+
+
+def _arrivals(text: str, moved: list[tuple[int, int]]) -> str:
+    """The arrival times with their offsets in the text as it is now."""
+    head, *lines = text.splitlines()
+    kept = [head]
+    for line in lines:
+        end, _, at_s = line.partition(",")
+        shift = max((entry for entry in moved if entry[0] <= int(end)), default=(0, 0))[1]
+        kept.append(f"{int(end) + shift},{at_s}")
+    return "\n".join(kept) + "\n"
+
+
+def _fewer(text: bytes) -> bytes:
+    """Every fourth sample, without the single cores."""
+    head, *lines = [json.loads(line) for line in text.splitlines()]
+    head["hz"] = head.get("hz", 2.0) / SAMPLES_KEPT
+    kept = [head, *({k: v for k, v in line.items() if k not in DROPPED} for line in lines[::SAMPLES_KEPT])]
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in kept).encode()
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    sys.exit(main())
