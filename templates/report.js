@@ -4,7 +4,14 @@
    All words come from the page's own <template>; all data is put in as text, never as markup. */
 var root = document.documentElement;
 var data = JSON.parse(document.getElementById("data").textContent);
-var cases = data.cases;
+var cases = {};
+(function () {
+  var columns = unpackedColumns(data.cases.values);
+  data.cases.ids.forEach(function (id, row) {
+    cases[id] = {};
+    Object.keys(columns).forEach(function (key) { cases[id][key] = columns[key][row]; });
+  });
+})();
 var state = {};
 
 function all(selector, inside) { return Array.prototype.slice.call((inside || document).querySelectorAll(selector)); }
@@ -134,6 +141,7 @@ function anchorOf(cell) {
 function collectTargets() {
   var found = { rows: [], tables: [], marks: [] };
   all("main tr[data-c], main tbody[data-c]").forEach(function (row) { found.rows.push([row, row.dataset.c]); });
+  all("table.usage tbody tr").forEach(function (row) { found.rows.push([row, anchorOf(row)]); });
   all("table.values[data-filter=columns]").forEach(function (table) {
     var cells = all("tbody tr", table).map(function (row) {
       return Array.prototype.map.call(row.cells, function (cell, place) { return place < 2 ? "" : anchorOf(cell); });
@@ -304,16 +312,40 @@ all("main table").forEach(function (table) {
   });
   scroll.after(element("p", { class: "table-tools" }, [button]));
 });
-function unpacked(table) {
-  var columns = {}, name;
-  for (name in table.values) {
-    var found = table.values[name];
+function unpackedColumns(packed) {
+  var columns = {};
+  Object.keys(packed).forEach(function (name) {
+    var found = packed[name];
     columns[name] = Array.isArray(found) ? found : found.at.map(function (place) { return found.of[place]; });
-  }
-  if (!columns.run_id && columns.case_id && columns.repeat) {
-    columns.run_id = columns.case_id.map(function (id, row) { return id + "/r" + columns.repeat[row]; });
-  }
-  var rows = [table.columns];
+  });
+  return columns;
+}
+/* The runs' table leaves out what stands elsewhere in the page: the fields of the case, and the receipts. */
+function complete(columns) {
+  if (!columns.case_id || !columns.repeat) return columns;
+  var about = unpackedColumns(data.tables.summaries.values), place = {}, seen = {};
+  about.case_id.forEach(function (id, row) { place[id] = row; });
+  Object.keys(about).forEach(function (name) {
+    if (!(name in columns)) columns[name] = columns.case_id.map(function (id) { return about[name][place[id]]; });
+  });
+  all(".runs tbody").forEach(function (body) {
+    var id = one(".case-head code", body).textContent.replace(/\/$/, "");
+    Array.prototype.forEach.call(body.rows, function (row) {
+      if (row.cells.length > 9) seen[id + "/" + row.cells[0].textContent] = row.cells;
+    });
+  });
+  columns.run_id = columns.case_id.map(function (id, row) { return id + "/r" + columns.repeat[row]; });
+  [["log", 4], ["started_at", 7], ["log_sha256", 9]].forEach(function (pair) {
+    columns[pair[0]] = columns.run_id.map(function (id, row) {
+      var cells = seen[id], cell = cells && cells[pair[1]];
+      if (!cell || one(".glyph", cell)) return null;
+      return (pair[0] === "log" ? columns.case_id[row] + "/" : "") + cell.textContent;
+    });
+  });
+  return columns;
+}
+function unpacked(table) {
+  var columns = complete(unpackedColumns(table.values)), rows = [table.columns];
   for (var row = 0; row < table.rows; row++) rows.push(table.columns.map(function (name) { return columns[name][row]; }));
   return rows;
 }

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import background, drawing, glossary, problems, quality, receipts, story, studies, usage
+from . import background, drawing, embedded, glossary, problems, quality, receipts, story, studies, usage
 from .blocks import Model
 from .cells import Book
 from .figures import Look
@@ -159,7 +159,11 @@ def _quality(book: Book, models: Sequence[Model], look: Look, words: Words) -> S
 
 
 def _reproduction(book: Book, words: Words) -> Section:
-    facts = {"receipts": receipts.receipts(book), "software": receipts.software(book)}
+    facts = {
+        "receipts": receipts.receipts(book),
+        "software": receipts.software(book),
+        "embedded": embedded.embedded(book),
+    }
     parts = _parts(words, "reproduction", ("software", "cases"))
     return Section(
         id="reproduction",

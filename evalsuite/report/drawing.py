@@ -1,5 +1,6 @@
 """The seam to the figures: facts of the page → drawn figures with their words around them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,8 +28,12 @@ FORMS = {
     "on": numbers.throughput,
     "value": numbers.throughput,
     "median": numbers.throughput,
+    "cv": numbers.percent,
 }
 BULLET_WIDTH = 320
+FEW_SCALES = 4  # up to here speed-up stands as bars beside their ideal, beyond as lines of efficiency
+UNUSED = re.compile(r' (?:id="[^"]*-m\d+"|data-row="\d+")')  # the page finds marks by their data-ref
+MOST_REPEATS_DRAWN = 30  # cases in one strip plot; the table beside it has all
 NOTHING = "–"  # a field that is meant to be empty, such as the status of a case that has a value
 # What a time line shows; the table and the CSV have the rest.
 STRIPS = (
@@ -45,10 +50,12 @@ class Drawn:
     title: Text
     reading: tuple[Text, ...]
     labels: tuple[Rendered | str, ...] = ()  # what stands in the first column of its table, where that is a word
+    tables: tuple[tuple[str, Rendered | str], ...] = ()  # (id, name) of tables of the page that hold its data
 
     @property
-    def id(self) -> str:
-        return self.figure.id
+    def svg(self) -> str | None:
+        """The drawing, without what only a file of its own would need: 5,000 marks add up."""
+        return None if self.figure.svg is None else UNUSED.sub("", self.figure.svg)
 
 
 def look(book: Book) -> Look:
@@ -56,22 +63,24 @@ def look(book: Book) -> Look:
 
 
 def of_block(block: Block, look: Look, words: Words) -> tuple[Drawn, ...]:
-    """Figures a, b and c of a block: throughput, speed-up, efficiency, throughput per device."""
+    """Figures a, b and c of a block: throughput, speed-up or efficiency, throughput per device."""
     if not block.valid:
         return ()
     scales = {one.case.total_devices for one in block.valid}
-    unit = names.visible(block.unit)
-    throughput = figures.throughput(_series(block, "items_per_s"), look, id=f"f-{block.id}-t", unit=unit)
+    unit, name = names.visible(block.unit), f"f-{block.id}"
+    throughput = figures.throughput(_series(block, "items_per_s"), look, id=f"{name}-t", unit=unit)
     if len(scales) < 2:
-        return (_drawn(throughput, "throughput", "one_scale_see", words),)
-    found = [_drawn(throughput, "throughput", "throughput_see", words)]
-    if block.has_scaling:
-        speedup = figures.speedup(_series(block, "speedup"), look, id=f"f-{block.id}-s")
-        efficiency = figures.efficiency(_series(block, "efficiency"), look, id=f"f-{block.id}-e")
-        found.append(_drawn(speedup, "speedup", "speedup_see", words))
-        found.append(_drawn(efficiency, "efficiency", "efficiency_see", words))
-    per_device = figures.per_device(_series(block, "per_device"), look, id=f"f-{block.id}-d", unit=unit)
-    found.append(_drawn(per_device, "per_device", "per_device_see", words))
+        return (_drawn(throughput, "throughput", "one_scale_see", words, (f"{block.id}-t", "throughput")),)
+    found = [_drawn(throughput, "throughput", "throughput_see", words, (f"{block.id}-t", "throughput"))]
+    if block.has_scaling and len(scales) <= FEW_SCALES:
+        speedup = figures.speedup(_series(block, "speedup"), look, id=f"{name}-s")
+        found.append(_drawn(speedup, "speedup", "speedup_see", words, (f"{block.id}-s", "speedup")))
+    elif block.has_scaling:
+        efficiency = figures.efficiency(_series(block, "efficiency"), look, id=f"{name}-e")
+        found.append(_drawn(efficiency, "efficiency", "efficiency_see", words, (f"{block.id}-e", "efficiency")))
+    per_device = figures.per_device(_series(block, "per_device"), look, id=f"{name}-d", unit=unit)
+    own = (f"{block.id}-d", "per_device") if block.has_scaling else None
+    found.append(_drawn(per_device, "per_device", "per_device_see", words, own))
     return tuple(found)
 
 
@@ -85,12 +94,13 @@ def _anchored(series: figures.Series) -> figures.Series:
     return replace(series, points=tuple(replace(p, ref=names.anchor("c", p.ref)) for p in series.points))
 
 
-def _drawn(figure: Figure, title: str, see: str, words: Words) -> Drawn:
+def _drawn(figure: Figure, title: str, see: str, words: Words, table: tuple[str, str] | None) -> Drawn:
     found = [words(f"figures.{see}")]
     reading = _reading(figure, words)
     if reading is not None:
         found.append(reading)
-    return Drawn(figure=figure, title=words(f"figures.{title}"), reading=tuple(found))
+    tables = ((table[0], words(f"tables.{table[1]}")),) if table else ()
+    return Drawn(figure=figure, title=words(f"figures.{title}"), reading=tuple(found), tables=tables)
 
 
 def _reading(figure: Figure, words: Words) -> Text | None:
@@ -177,8 +187,35 @@ def repeats(book: Book, block: Block, look: Look, words: Words) -> Drawn | None:
     rows = tuple(_repeats(column, summary) for column in block.columns for summary in _of(block, column))
     if not rows:
         return None
-    figure = figures.repeats(rows, look, id=f"f-{block.id}-r")
-    return Drawn(figure=figure, title=words("figures.repeats"), reading=(words("figures.repeats_see"),))
+    noisiest = sorted(rows, key=lambda row: -(row.cv or 0.0))[:MOST_REPEATS_DRAWN]
+    drawn = tuple(row for row in rows if row in noisiest)
+    figure = figures.repeats(drawn, look, id=f"f-{block.id}-r")
+    figure = replace(figure, table=_by_case(rows))
+    reading = [setting(block, words), words("figures.repeats_see")]
+    if len(drawn) < len(rows):
+        reading.append(words("figures.repeats_most", shown=numbers.count(len(drawn)), all=numbers.count(len(rows))))
+    return Drawn(figure=figure, title=words("figures.repeats"), reading=tuple(reading))
+
+
+def setting(block: Block, words: Words) -> Text:
+    """Which block a figure belongs to, where several stand together."""
+    about = {"model": names.model(block.model), "precision": names.precision(block.precision)}
+    return words("figures.block", batch=numbers.count(block.batch_per_device), **about)
+
+
+def _by_case(rows: Sequence[figures.Repeats]) -> figures.Table:
+    """One row a case: its runs side by side, in the order of the repeats."""
+    return figures.Table(
+        columns=("case", "runs", "median", "cv"),
+        rows=tuple((row.label, _side_by_side(row), row.median, row.cv) for row in rows),
+        refs=tuple(row.ref for row in rows),
+    )
+
+
+def _side_by_side(row: figures.Repeats) -> str:
+    counted = " ".join(numbers.throughput(value).text for value in row.values)
+    excluded = " ".join(f"({numbers.throughput(value).text})" for value in row.excluded)
+    return f"{counted} {excluded}".strip()
 
 
 def _of(block: Block, column: Column) -> list[Summary]:
@@ -284,7 +321,8 @@ def overview(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
     """Efficiency of every block side by side."""
     panels = tuple(figures.Multiple(label=_panel_name(block), series=_series(block, "efficiency")) for block in blocks)
     figure = figures.small_multiples(panels, look, id="f-overview")
-    return Drawn(figure=figure, title=words("overview.figure"), reading=(words("overview.see"),))
+    tables = tuple((f"{block.id}-e", _panel_name(block)) for block in blocks)
+    return Drawn(figure=figure, title=words("overview.figure"), reading=(words("overview.see"),), tables=tables)
 
 
 def _panel_name(block: Block) -> str:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from evalsuite.model import Summary
+from evalsuite.model import Case, Summary
 from evalsuite.summary import values
 
 from . import names, numbers, tables
@@ -14,18 +14,33 @@ UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028:
 
 
 def document(book: Book) -> Mapping[str, Any]:
+    """Cases by column under the anchors of their receipts, and the tables of the downloads."""
+    cases = {names.case_anchor(case): _case(book, case) for case in book.planned}
     return {
-        "cases": {names.case_anchor(case): _case(book, case) for case in book.planned},
-        "tables": {name: _columns(name, found) for name, found in tables.rows(book).items() if name in EMBEDDED},
+        "cases": {"ids": list(cases), "values": _by_column(list(cases.values()))},
+        "tables": {name: _table(name, found) for name, found in tables.rows(book).items() if name in embedded(book)},
     }
 
 
-EMBEDDED = ("runs", "summaries")
-DERIVED = {"runs": ("run_id",)}  # the script joins case_id and repeat
+MOST_RUNS = 1_500  # more would make the page heavy; their table lies beside it
 
 
-def _case(book: Book, case) -> dict:
+def embedded(book: Book) -> tuple[str, ...]:
+    """The tables that the page can hand out itself."""
+    return ("runs", "summaries") if len(book.measurements) <= MOST_RUNS else ("summaries",)
+
+
+# What the script takes from elsewhere: the case's fields from the summaries, the log from the receipts.
+DERIVED = {"runs": ("run_id", "log", "log_sha256", "started_at", *tables.CASE[1:])}
+CASE_KEYS = (
+    *("framework", "model", "precision", "batch", "xla", "nodes", "devices", "fair", "state", "origin", "partial"),
+    *("unit", "values", "value", "text", "interval", "n", "speedup", "efficiency", "base"),
+)
+
+
+def _case(book: Book, case: Case) -> dict:
     """What filters ask of a case, and what its card shows; printed numbers come from `numbers` alone."""
+    fair = repr((case.series.removeprefix(f"{case.framework}-{case.recipe}"), case.scale))
     facts = {
         "framework": names.framework(case.framework),
         "model": names.model(case.model),
@@ -34,11 +49,16 @@ def _case(book: Book, case) -> dict:
         "xla": case.xla,
         "nodes": case.nodes,
         "devices": case.total_devices,
-        "fair": names.anchor("q", repr((case.series.removeprefix(f"{case.framework}-{case.recipe}"), case.scale))),
+        "fair": names.anchor("q", f"{case.model} {fair}"),
         "state": book.state(case),
+        "origin": "measured",
     }
     summary = book.summary_of.get(case.id)
-    return facts | (_value(summary) if summary is not None and summary.items_per_s else {"origin": "measured"})
+    return facts | (_value(summary) if summary is not None and summary.items_per_s else {})
+
+
+def _by_column(rows: list[dict]) -> dict:
+    return {key: _packed([row.get(key) for row in rows]) for key in CASE_KEYS}
 
 
 def _value(summary: Summary) -> dict:
@@ -46,8 +66,8 @@ def _value(summary: Summary) -> dict:
         "origin": summary.origin,
         "partial": summary.partial,
         "unit": names.visible(summary.unit),
-        "values": values(summary),
-        "value": summary.items_per_s.value,
+        "values": [float(f"{value:.9g}") for value in values(summary)],
+        "value": float(f"{summary.items_per_s.value:.9g}"),
         "text": numbers.throughput(summary.items_per_s.value).text,
         "interval": _text(numbers.interval(summary.items_per_s, numbers.throughput)),
         "n": summary.n,
@@ -61,7 +81,7 @@ def _text(number: numbers.Number | None) -> str | None:
     return number.text if number else None
 
 
-def _columns(name: str, found: list[dict]) -> dict:
+def _table(name: str, found: list[dict]) -> dict:
     """A table by columns; one with few different values as those values and the place of each row's."""
     columns = [column for column in tables.COLUMNS[name] if column not in DERIVED.get(name, ())]
     return {

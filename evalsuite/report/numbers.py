@@ -45,8 +45,10 @@ class Number:
         """The raw value as the shortest text that reads back the same."""
         return repr(self.raw)
 
-    def title(self) -> Markup:
-        return escape(self.exact)
+    @property
+    def sortable(self) -> str:
+        """The raw value to six digits: enough to put readings in order."""
+        return f"{self.raw:.6g}"
 
 
 Form = Callable[[float], Number]

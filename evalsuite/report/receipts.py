@@ -1,7 +1,7 @@
 """Receipts: from a case to its runs, and from a run to file, lines, command and SHA-256 (section 16)."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,6 @@ class CaseReceipt:
     command: str | None  # the whole line that was started, from the engine inward; of the script, if that is all
     environment: tuple[tuple[str, str], ...]
     engine: str | None
-    again: str  # the evalsuite command that makes this case again
 
     @property
     def id(self) -> str:
@@ -56,6 +55,7 @@ class SeriesReceipt:
     """The cases of one series: they differ in scale only."""
 
     cases: tuple[CaseReceipt, ...]
+    again: str  # the evalsuite command that makes the series again
 
     @property
     def first(self) -> Case:
@@ -100,7 +100,7 @@ def receipts(book: Book) -> tuple[SeriesReceipt, ...]:
     found: dict[str, list[CaseReceipt]] = {}
     for case in book.planned:
         found.setdefault(case.series, []).append(_receipt(book, case))
-    return tuple(SeriesReceipt(cases=tuple(cases)) for cases in found.values())
+    return tuple(SeriesReceipt(cases=tuple(cases), again=_again(book, cases)) for cases in found.values())
 
 
 def _receipt(book: Book, case: Case) -> CaseReceipt:
@@ -115,7 +115,6 @@ def _receipt(book: Book, case: Case) -> CaseReceipt:
         command=_line(facts.get("argv")) or _line(facts.get("command")),
         environment=_pairs(facts.get("environment")),
         engine=names.visible(facts["engine"]) if facts.get("engine") else None,
-        again=again(book, case),
     )
 
 
@@ -132,13 +131,14 @@ def _run(run: Measurement) -> RunReceipt:
     )
 
 
-def again(book: Book, case: Case) -> str:
-    """The evalsuite command line that makes *case* again."""
+def _again(book: Book, cases: Sequence[CaseReceipt]) -> str:
+    """The evalsuite command line that makes *cases*, which differ in scale only, again."""
+    case, scales = cases[0].case, ",".join(one.case.scale for one in cases)
     steps = f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}"
     words = [
         *("python", "-m", "evalsuite", "compare"),
         *("--frameworks", case.framework, "--models", case.model, "--recipe", case.recipe),
-        *("--scales", case.scale, "--batch-sizes", str(case.batch_per_device)),
+        *("--scales", scales, "--batch-sizes", str(case.batch_per_device)),
         *("--precision", case.precision, "--xla", "on" if case.xla else "off", "--device", case.device),
         *("--steps", steps, "--repeats", str(book.evaluation.repeats)),
     ]

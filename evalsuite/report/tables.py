@@ -160,19 +160,19 @@ def _utilisation(book: Book) -> Iterable[Row]:
             }
 
 
-_CASE = tuple(_case(Case(framework="", recipe="", model="", batch_per_device=1)))
+CASE = tuple(_case(Case(framework="", recipe="", model="", batch_per_device=1)))
 _RATIO: Callable[[str], tuple[str, ...]] = lambda name: (name, f"{name}_low", f"{name}_high", f"{name}_coverage")  # noqa: E731
 COLUMNS: Mapping[str, Sequence[str]] = {
     "runs": (
         "run_id",
-        *_CASE,
+        *CASE,
         *("repeat", "status", "counts", "outcome", "reason", "origin", "items_per_s", "unit", "method"),
         *("printed_items_per_s", "clock_items_per_s", "first_step", "last_step", "window_steps"),
         *("window_begin_s", "window_end_s", "started_at", "duration_s", "exit_code", "host", "environment"),
         *("framework_version", "log", "log_line_first", "log_line_last", "log_sha256", "engine"),
     ),
     "summaries": (
-        *_CASE,
+        *CASE,
         *("unit", "n", *_RATIO("items_per_s"), "items_per_s_per_device", "cv", "base_case_id", "base_devices"),
         *(*_RATIO("speedup"), *_RATIO("efficiency"), "partial", "origin", "state", "findings"),
     ),
@@ -180,5 +180,5 @@ COLUMNS: Mapping[str, Sequence[str]] = {
         *("run_id", "case_id", "resource", "device", "unit", "mean", "p5", "p95", "samples", "coverage", "capacity"),
     ),
     "findings": ("code", "severity", "where", "text"),
-    "skips": (*_CASE, "kind", "reason"),
+    "skips": (*CASE, "kind", "reason"),
 }
