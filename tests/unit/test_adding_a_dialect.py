@@ -1,0 +1,33 @@
+"""docs/adding-a-dialect.md, done exactly as the page says."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from evalsuite.cli import main
+from evalsuite.errors import Exit
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-dialect.md").read_text(encoding="utf-8")
+
+
+def test_the_page_works_as_it_is_written(tmp_path, capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (folder := tmp_path / "my_dialects").mkdir()
+    (folder / "toynet.py").write_text(code)
+    lines = [f"3: [toynet] epoch 0 step {step}/1000 loss 2.31 speed 812.5 img/s\n" for step in range(10, 200, 10)]
+    (tmp_path / "train.log").write_text("".join(lines))
+
+    done = main(["parse", str(tmp_path / "train.log"), "--dialects", str(folder), "--devices", "8", "--json"])
+
+    (found,) = json.loads(capsys.readouterr().out)
+    assert done == Exit.DONE
+    assert (found["dialect"], found["status"], found["unit"]) == ("toynet", "ok", "images/s")
+    assert found["throughput"] == pytest.approx(8 * 812.5)
+
+
+def test_the_line_that_the_page_shows_is_the_sample_of_its_dialect():
+    (line,) = re.findall(r"^\[toynet\] epoch .*$", PAGE, re.MULTILINE)
+
+    assert f'sample=b"{line}"' in PAGE
