@@ -22,6 +22,7 @@ COMMANDS = {
     "sample": "run a command, sampling the machine and stamping its output (the node agent)",
     "doctor": "say what this machine can run, what is missing and how to get it",
     "adapters": "list the frameworks and their recipes",
+    "env": "list, create or remove the virtual environments of the recipes",
     "models": "fetch the official training repositories at their pinned commits, or list them",
     "dialects": "list the log dialects, or explain how a log is read",
 }

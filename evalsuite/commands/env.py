@@ -1,0 +1,121 @@
+"""`evalsuite env`: the virtual environments of the recipes, one for each set of pins."""
+
+import json
+
+from evalsuite.errors import EvalsuiteError, Exit
+
+HELP = "list, create or remove the virtual environments of the recipes"
+EXAMPLES = """  evalsuite env list
+  evalsuite env list --json
+  evalsuite env create pytorch horovod/tensorflow2-synthetic
+  evalsuite env remove bluefog
+"""
+
+
+def add_arguments(parser) -> None:
+    from pathlib import Path
+
+    actions = parser.add_subparsers(title="what to do", metavar="list|create|remove", dest="action", required=True)
+    listing = actions.add_parser("list", help="which recipe has which environment, and how large it is")
+    listing.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    create = actions.add_parser("create", help="make environments now instead of before the first run")
+    remove = actions.add_parser("remove", help="remove environments; the next run makes them anew")
+    for action in (create, remove):
+        action.add_argument("names", nargs="+", metavar="FRAMEWORK[/RECIPE]", help="as `evalsuite env list` shows them")
+    for action in (listing, create, remove):
+        action.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help="more adapters")
+        action.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="for which kind (default: cpu)")
+
+
+def run(arguments) -> int:
+    from evalsuite.adapter import discover
+
+    adapters = discover(arguments.adapters)
+    if arguments.action == "list":
+        return _list(_recipes(adapters, ()), arguments)
+    chosen = _recipes(adapters, arguments.names)
+    return (_create if arguments.action == "create" else _remove)(chosen, arguments.device)
+
+
+def _recipes(adapters, names) -> list[tuple[str, object]]:
+    """("pytorch/reference-resnet50", recipe) of each that is named; all of them if none is."""
+    known = {f"{adapter.name}/{recipe.name}": recipe for adapter in adapters.values() for recipe in adapter.recipes}
+    found = {}
+    for name in names:
+        named = {key: recipe for key, recipe in known.items() if key == name or key.startswith(f"{name}/")}
+        if not named:
+            raise EvalsuiteError(
+                f'env: there is no framework or recipe "{name}"; expected one that `evalsuite env list` shows, '
+                "such as pytorch or horovod/tensorflow2-synthetic."
+            )
+        found |= named
+    return list((found if names else known).items())
+
+
+def _list(recipes, arguments) -> int:
+    from evalsuite.terminal import table
+
+    rows = [_facts(name, recipe, arguments.device) for name, recipe in recipes]
+    if arguments.json:
+        print(json.dumps(rows, indent=1))
+        return Exit.DONE
+    cells = [(row["recipe"], row["python"], " ".join(row["pins"][:2]) or row["image"], _size(row)) for row in rows]
+    columns = [("recipe", "left"), ("Python", "left"), ("pins or image", "left"), ("here", "right")]
+    table(f"{len(rows)} recipes, environments for {arguments.device}", columns, cells)
+    once = {row["folder"]: row["size_bytes"] for row in rows if row["folder"]}
+    print(
+        f"{len(once)} environments are here, {sum(once.values()) / 1e6:,.0f} MB; recipes with the same pins share one."
+    )
+    return Exit.DONE
+
+
+def _facts(name: str, recipe, device: str) -> dict:
+    from evalsuite import virtualenvs
+
+    pins = [*recipe.pins(device), *recipe.built]
+    made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
+    return {
+        "recipe": name,
+        "python": recipe.python if pins else "",
+        "pins": pins,
+        "image": recipe.image,
+        "folder": str(made.folder) if made else None,
+        "size_bytes": made.size_bytes if made else None,
+    }
+
+
+def _size(row: dict) -> str:
+    if row["size_bytes"] is not None:
+        return f"{row['size_bytes'] / 1e6:,.0f} MB"
+    return "no" if row["pins"] else "image only"
+
+
+def _create(recipes, device: str) -> int:
+    """Makes each; one that cannot be made does not stop the others."""
+    from evalsuite import virtualenvs
+    from evalsuite.terminal import note
+
+    failed = 0
+    for name, recipe in recipes:
+        try:
+            print(f"{name} {virtualenvs.ensure(recipe, device=device, progress=note).parent.parent}")
+        except virtualenvs.CannotInstall as error:
+            failed += 1
+            note(f"{name}: {error}")
+    return Exit.SOME_FAILED if failed else Exit.DONE
+
+
+def _remove(recipes, device: str) -> int:
+    import shutil
+
+    from evalsuite import virtualenvs
+    from evalsuite.terminal import note
+
+    for name, recipe in recipes:
+        made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
+        if made is None:
+            note(f"{name}: there is no environment to remove")
+            continue
+        shutil.rmtree(made.folder)
+        print(f"{name} {made.folder} removed, {made.size_bytes / 1e6:,.0f} MB")
+    return Exit.DONE

@@ -1,0 +1,70 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from evalsuite import cli, virtualenvs
+from evalsuite.adapter import discover
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("EVALSUITE_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def made(recipe) -> Path:
+    """An environment as virtualenvs leaves it, without anything installed."""
+    folder = virtualenvs.folder_of(recipe, "cpu")
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").touch()
+    record = {"pins": list(recipe.requirements), "device": "cpu", "packages": {}, "size_bytes": 12_000_000}
+    (folder / virtualenvs.RECORD).write_text(json.dumps(record))
+    return folder
+
+
+def listed(capsys) -> dict:
+    cli.main(["env", "list", "--json"])
+    return {row["recipe"]: row for row in json.loads(capsys.readouterr().out)}
+
+
+def test_the_list_says_which_recipes_have_their_environment_and_how_large_it_is(cache, capsys):
+    folder = made(discover()["tensorflow"].recipe("reference-resnet50"))
+
+    rows = listed(capsys)
+
+    assert rows["tensorflow/reference-resnet50"]["folder"] == str(folder)
+    assert rows["tensorflow/reference-resnet50"]["size_bytes"] == 12_000_000
+    assert rows["bluefog/benchmark-resnet50"]["folder"] is None
+
+
+def test_recipes_with_the_same_pins_share_an_environment(cache, capsys):
+    folder = made(discover()["tensorflow"].recipe("reference-resnet50"))
+
+    assert listed(capsys)["tensorflow/tf-cnn-resnet50"]["folder"] == str(folder)
+
+
+def test_what_is_compiled_against_the_pins_makes_an_environment_of_its_own(cache):
+    mxnet = discover()["horovod"].recipe("mxnet-imagenet")
+    plain = virtualenvs.folder_of(mxnet, "cpu")
+
+    from dataclasses import replace
+
+    assert virtualenvs.folder_of(replace(mxnet, built=()), "cpu") != plain
+
+
+def test_removing_leaves_nothing_behind_and_says_how_much_it_was(cache, capsys):
+    folder = made(discover()["tensorflow"].recipe("reference-resnet50"))
+
+    code = cli.main(["env", "remove", "tensorflow/reference-resnet50"])
+
+    assert code == 0
+    assert not folder.exists()
+    assert "12 MB" in capsys.readouterr().out
+
+
+def test_an_unknown_recipe_is_an_error_that_shows_a_known_one(cache, capsys):
+    code = cli.main(["env", "create", "tensorflo"])
+
+    assert code == 2
+    assert 'no framework or recipe "tensorflo"' in capsys.readouterr().err
