@@ -74,7 +74,8 @@ class Line:
     sample: bytes
     source: str
     fields: Callable[["re.Match[bytes]"], Mapping[str, bytes | float | None]] | None = None
-    """Reads what groups cannot say (a JSON object): names of `GROUPS` → value; None = this is no such line."""
+    """Reads what groups cannot say (a JSON object): names of `GROUPS` → value; None or a ValueError = this is no
+    such line."""
 
     @cached_property
     def compiled(self) -> "re.Pattern[bytes]":
@@ -105,7 +106,13 @@ class Line:
         return self.literal.translate(None, _NO_DIGITS)
 
     def read(self, match: "re.Match[bytes]") -> Mapping[str, bytes | float | None] | None:
-        return self.fields(match) if self.fields else match.groupdict()
+        """Names of `GROUPS` → what stands there; None if it is no such line after all."""
+        if self.fields is None:
+            return match.groupdict()
+        try:
+            return self.fields(match)
+        except (ValueError, ArithmeticError):
+            return None  # digits that make no number: 360760.9.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -240,7 +247,7 @@ def _finds(text: bytes, line: Line) -> bool:
         return False
     if line.fields is None:
         return line.compiled.search(text) is not None
-    return any(line.fields(match) is not None for match in line.compiled.finditer(text))
+    return any(line.read(match) is not None for match in line.compiled.finditer(text))
 
 
 def lines_found(text: bytes, dialect: Dialect) -> int:
@@ -253,7 +260,7 @@ def _count(text: bytes, line: Line) -> int:
         return 0
     if line.fields is None:
         return len(line.counting.findall(text))
-    return sum(1 for match in line.compiled.finditer(text) if line.fields(match) is not None)
+    return sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)
 
 
 def _check(name: str, line: Line) -> None:

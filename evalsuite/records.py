@@ -258,7 +258,7 @@ def _seconds_of(parts: Mapping[str, bytes]) -> float | None:
 def _read(match: "re.Match[bytes]", line: Line) -> dict | None:
     if line.fields is None:
         return _values(zip(line.groups, match.groups(), strict=True))
-    fields = line.fields(match)
+    fields = line.read(match)
     return None if fields is None else _values(fields.items())
 
 
@@ -291,4 +291,4 @@ def _count(text: bytes, line: Line) -> int:
         return 0
     if line.fields is None:
         return len(line.counting.findall(text))
-    return sum(1 for match in line.compiled.finditer(text) if line.fields(match) is not None)
+    return sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)

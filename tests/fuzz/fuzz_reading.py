@@ -3,7 +3,7 @@
     pip install atheris
     python tests/fuzz/fuzz_reading.py -max_total_time=3600 CORPUS_DIR
 
-What it finds is kept in `tests/fuzz/found/` and read by `tests/unit/test_reading.py` for ever after.
+What it finds becomes a test in `tests/unit/test_reading.py`.
 """
 
 import sys

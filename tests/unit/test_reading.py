@@ -308,6 +308,15 @@ def test_a_log_of_something_else_is_not_recognised_and_has_no_number(log):
     assert (reading.status, reading.throughput) == ("unrecognised", None)
 
 
+def test_digits_that_make_no_number_are_no_step(log):
+    """Found by tests/fuzz/fuzz_reading.py."""
+    lines = ["epoch time: 360760.9.5 ms, per step time: 288.378 ms", f"epoch time: {'9' * 400} ms, per step time: 1 ms"]
+
+    reading = read(log(lines), dialect="mindspore", devices=1, batch_per_device=8)
+
+    assert (reading.steps, reading.throughput) == ((), None)
+
+
 def test_packed_logs_are_read_as_they_are(log, tmp_path):
     plain = log([example_line(step) for step in range(1, 9)])
     packed = tmp_path / "log.gz"
@@ -319,6 +328,89 @@ def test_packed_logs_are_read_as_they_are(log, tmp_path):
     ]
 
     assert found[0] == found[1]
+
+
+def test_logs_packed_with_zstd_are_read_or_what_is_missing_is_named(log, tmp_path):
+    plain = log([example_line(step) for step in range(1, 9)])
+    packed = tmp_path / "log.zst"
+    try:
+        import zstandard
+    except ImportError:
+        packed.write_bytes(b"\x28\xb5\x2f\xfd" + b"anything")
+        wanted = "packed with zstd"
+    else:
+        packed.write_bytes(zstandard.compress(plain.path.read_bytes()))
+        wanted = ""
+
+    reading = read_file(packed, devices=1, batch_per_device=8, protocol=SHORT, dialects=DIALECTS)
+
+    assert reading.reason.startswith(wanted)
+    assert wanted or reading.throughput.items_per_s == pytest.approx(16.0)
+
+
+def test_two_dialects_that_fit_equally_are_an_error_that_names_both(log):
+    line = dialect.Line(pattern=rb"toy (?P<rate>\d+)", sample=b"toy 1", source="here")
+    known = {"title": "Toy", "framework": None, "unit": "images/s", "scope": "global", "averaging": "step"}
+    both = {name: dialect.Dialect(name=name, step=(line,), **known) for name in ("one", "other")}
+
+    reading = read_file(log(["toy 1", "toy 2"]).path, dialects=both)
+
+    assert reading.status == "unrecognised"
+    assert reading.reason == "one and other fit this log equally well; say which with --dialect"
+
+
+def test_a_batch_that_the_clock_denies_is_not_multiplied_with(log):
+    stamps = [f"05:45:{10 + 2 * step}.500000" for step in range(1, 9)]
+    lines = [
+        f"DLL 2023-08-01 {stamp} - Iteration: {step}  throughput_train : 352.0 seq/s mlm_loss : 1.0"
+        for step, stamp in enumerate(stamps, 1)
+    ]
+
+    reading = read(log(lines), devices=1, batch_per_device=8)
+
+    assert reading.throughput.items_per_s == pytest.approx(352.0)
+    assert [finding.code for finding in reading.findings] == ["batch_doubted"]
+
+
+def test_a_mislabelled_rate_is_found_out_by_the_logs_own_total(log):
+    lines = [f"Iter #{step}: 4000.0 img/sec GPU" for step in range(10)]
+
+    reading = read(log([*lines, "Total img/sec on 32 GPU(s): 4000.0 +-2.0"]))
+
+    assert reading.throughput.items_per_s == pytest.approx(4000.0)
+    assert reading.scope == "global"
+
+
+def test_epochs_of_unknown_length_are_not_taken_for_steps(log):
+    lines = [f"Time taken for epoch {epoch} is 700.0 sec, avg 80.0 samples/sec" for epoch in range(1, 6)]
+
+    reading = read(log(lines), devices=1, batch_per_device=64)
+
+    assert (reading.status, reading.throughput.items_per_s) == ("partial", pytest.approx(80.0))
+
+
+def test_a_log_that_does_not_say_whose_rate_it_prints_makes_no_number(log):
+    lines = [f"step={step} loss=3.6 dt=84.3 dtf=4.3 sps=94.9 mtps=1.5" for step in range(1, 9)]
+
+    unsaid, said = read(log(lines)), read(log(lines), scope="global")
+
+    assert unsaid.throughput is None
+    assert "--scope" in unsaid.reason
+    assert said.throughput.items_per_s == pytest.approx(94.9)
+
+
+def test_an_overflow_that_repeats_its_number_is_no_restart(log):
+    numbers = [1, 1, 1, 2, 3, 4, 5, 6, 7]
+    lines = [
+        f"DLL 2023-08-01 05:45:{10 + row}.500000 - Iteration: {step}  throughput_train : 8.0 seq/s mlm_loss : 1.0"
+        for row, step in enumerate(numbers)
+    ]
+
+    reading = read(log(lines), devices=1, batch_per_device=8)
+
+    assert reading.findings == ()
+    assert [step.index for step in reading.steps] == [1, 2, 3, 4, 5, 6, 7]
+    assert reading.throughput.items_per_s == pytest.approx(8.0)
 
 
 def test_what_is_no_log_file_is_said_and_not_raised(tmp_path):
