@@ -23,6 +23,7 @@ from . import (
     names,
     numbers,
     quality,
+    setting,
     story,
 )
 from .cells import GLYPHS, MARKS, Book
@@ -143,7 +144,7 @@ def _environment(words: Words) -> Environment:
         "GLYPHS": GLYPHS,
         "MARKS": MARKS,
         "HTML_LANG": HTML_LANG,
-        "setting": _setting(words),
+        "setting": lambda block: setting.heading(block, words),
         "sentence": lambda finding: quality.sentence(finding, words),
         "rule": lambda code: quality.rule(code, words),
         "table_rows": drawing.table_rows,
@@ -168,21 +169,6 @@ def _present(value: Any) -> Any:
     if value is None:
         raise NothingThere("a template printed None; what is absent has words of its own")
     return value
-
-
-def _setting(words: Words):
-    def setting(block: blocks.Block):
-        values = {
-            "precision": names.precision(block.precision),
-            "batch": numbers.count(block.batch_per_device),
-            "device": words("words.gpu" if block.device == "gpu" else "words.cpu"),
-        }
-        if not block.options:
-            return words("models.block", **values)
-        options = ", ".join(f"{names.visible(name)} = {names.visible(value)}" for name, value in block.options)
-        return words("models.block_options", options=options, **values)
-
-    return setting
 
 
 def _term(words: Words):

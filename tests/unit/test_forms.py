@@ -258,3 +258,14 @@ def test_a_font_configuration_of_the_users_own_is_respected(monkeypatch, tmp_pat
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("fc-list was asked"))
 
     assert pdf._fonts(tmp_path) == {}
+
+
+def test_blocks_that_differ_in_their_protocol_alone_have_different_headings(tmp_path):
+    short = reports.summary(of=synthetic.case(protocol=synthetic.QUICK))
+    full = reports.summary()
+
+    text = markdown.document(material(reports.evaluation(short, full), tmp_path), "en")
+
+    headings = re.findall(r"^### (.*)$", text, flags=re.MULTILINE)
+    assert len(headings) == len(set(headings)) == 2
+    assert headings[0].endswith("5 warm-up and 30 measured steps")

@@ -14,10 +14,10 @@ from markupsafe import Markup
 from evalsuite import __version__
 from evalsuite.store import write_atomically
 
-from .. import background, blocks, cells, identity, names, numbers, render, story, wording, words
+from .. import background, blocks, cells, identity, names, numbers, render, setting, story, wording, words
 from ..blocks import Block, Row
 from ..cells import Cell
-from ..words import Rendered, Words
+from ..words import Rendered
 from . import Material
 
 TAG = re.compile(r"<(/?)(\w+)[^>]*>")
@@ -111,7 +111,7 @@ class Sheet:
 
     def block(self, block: Block) -> Iterable[str]:
         t = self.words
-        yield f"### {self.said(setting(block, t))}"
+        yield f"### {self.said(setting.heading(block, t))}"
         if block.valid:
             yield f"**{self.said(t('models.throughput_caption', unit=names.visible(block.unit)))}**"
         else:
@@ -153,19 +153,6 @@ class Sheet:
         if isinstance(value, Rendered):
             return from_markup(value.in_language(self.language))
         return text(str(value))
-
-
-def setting(block: Block, t: Words):
-    """The heading of a block, as on the page."""
-    values = {
-        "precision": names.precision(block.precision),
-        "batch": numbers.count(block.batch_per_device),
-        "device": t("words.gpu" if block.device == "gpu" else "words.cpu"),
-    }
-    if not block.options:
-        return t("models.block", **values)
-    options = ", ".join(f"{names.visible(name)} = {names.visible(value)}" for name, value in block.options)
-    return t("models.block_options", options=options, **values)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> str:
