@@ -33,6 +33,7 @@ HEADER = Line(
 )
 QUIET_CHUNKS = 4  # so many chunks behind the last step, and at the end, are searched for a failure
 MARGIN_STEPS = 20  # read so much further than the window: other ranks print the same step a little later
+LINE_LOOKED_AT = 8192  # bytes of a line that are searched for a failure
 MAX_RECORDS = 200_000  # a log whose step number never grows must not fill the memory
 
 
@@ -273,7 +274,7 @@ class _Quiet:
 
 def _numbered(text: bytes, first: int) -> list[tuple[int, bytes]]:
     lines = enumerate(text.split(b"\n"), first)
-    return [(number, part) for number, line in lines for part in line.split(b"\r") if part]
+    return [(number, part[:LINE_LOOKED_AT]) for number, line in lines for part in line.split(b"\r") if part]
 
 
 def _last_match(text: bytes, line: Line, begin: int) -> int:
@@ -474,8 +475,10 @@ def _status(
     cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
     if failure is not None and not ended:
         return "failed", failure.reason
+    if not found.steps and measured is None and any(scan.finals for scan in scans):
+        return "partial", "the log prints the figure of one device and not how many there are: say --devices"
     if not found.steps and measured is None:
-        return "unrecognised" if failure is None else "failed", f"no line of the dialect {dialect.name} was found"
+        return "unrecognised", f"no line of the dialect {dialect.name} was found"
     if cut is not None and not ended:
         return "incomplete", f"the log ends in the middle of line {cut}"
     if dialect.end and not ended:

@@ -399,6 +399,16 @@ def test_a_log_that_does_not_say_whose_rate_it_prints_makes_no_number(log):
     assert said.throughput.items_per_s == pytest.approx(94.9)
 
 
+def test_a_final_figure_of_one_device_asks_for_their_number(log):
+    lines = ["Done benchmarking. Total images: 5600\ttotal time: 80.478\tAverage images/sec: 69.585\tMedian"]
+
+    alone, of_eight = read(log(lines)), read(log(lines), devices=8)
+
+    assert (alone.status, alone.throughput) == ("partial", None)
+    assert "--devices" in alone.reason
+    assert of_eight.throughput.items_per_s == pytest.approx(8 * 69.585)
+
+
 def test_an_overflow_that_repeats_its_number_is_no_restart(log):
     numbers = [1, 1, 1, 2, 3, 4, 5, 6, 7]
     lines = [
