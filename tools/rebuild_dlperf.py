@@ -71,7 +71,8 @@ def _measurements(row: Mapping[str, str], runs: Mapping[tuple, list], source: Ma
         for repeat, run in enumerate(single):
             yield _measurement(row, repeat, float(run["items_per_s"]), run["file"], run["line"], source)
         return
-    differing = (_differs(published, median, single[0]),) if single and row["xla"] == "off" else ()
+    case = _case(row, source)
+    differing = (_differs(case, published, median, single[0]),) if single and not case.xla else ()
     yield _measurement(row, 0, published, source["report"], row["line"], source, differing)
 
 
@@ -113,7 +114,7 @@ def _case(row: Mapping[str, str], source: Mapping) -> Case:
     )
 
 
-def _differs(published: float, median: float, run: Mapping[str, str]) -> Finding:
+def _differs(case: Case, published: float, median: float, run: Mapping[str, str]) -> Finding:
     return Finding(
         code="D16_cited",
         severity="flag",
@@ -124,6 +125,7 @@ def _differs(published: float, median: float, run: Mapping[str, str]) -> Finding
             ("file", run["file"]),
             ("log", run["log"]),
         ),
+        where=case.id,
     )
 
 

@@ -3,7 +3,7 @@ import importlib.util
 
 import pytest
 
-from evalsuite import paths
+from evalsuite import finished, paths
 from evalsuite.report import identity, summary_json
 from evalsuite.report.cells import Book
 
@@ -139,3 +139,11 @@ def test_the_kept_runs_are_those_of_the_reference(shared):
     }
 
     assert {(run["file"], run["log"], run["run"], run["items_per_s"]) for run in kept("runs.csv")} <= printed
+
+
+def test_the_published_example_is_made_of_these_figures(rebuilt):
+    found = finished.read(tool().OUT)
+
+    values = {one.case.id: one.items_per_s for one in found.summaries}
+    assert values == {one.case.id: one.items_per_s for one in rebuilt.summaries}
+    assert (tool().OUT / finished.PAGE).stat().st_size <= 3_000_000
