@@ -197,6 +197,7 @@ def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
     raise EvalsuiteError(f'--dialect: unknown dialect "{name}"; `evalsuite dialects` lists them.{hint}')
 
 
+_LINE_BYTES = 4096  # what lies beyond is no line of a log
 _NO_DIGITS = b"0123456789+-. \t"
 
 
@@ -217,7 +218,8 @@ class Sniffer:
 
         Fit is the number of step lines found; a dialect yields to one that says more (`yields_to`).
         """
-        examples = dict(zip(text.translate(None, _NO_DIGITS).split(b"\n"), text.split(b"\n"), strict=True))
+        lines = (line[:_LINE_BYTES] for line in text.replace(b"\r", b"\n").split(b"\n"))
+        examples = {line.translate(None, _NO_DIGITS): line for line in lines}
         shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
         likely = [dialect for dialect, wanted in self._shapes if any(shape in shapes for shape in wanted)]
         found = [dialect for dialect in likely if _stands_in(example, text, dialect)]
