@@ -102,7 +102,9 @@ def headlines(book: Book, models: Sequence[Model], words: Words) -> tuple[Text, 
         found += _scaling(block, words)
     found += _busy(blocks, words)
     found.append(_failures(book, words))
-    return tuple(found[-MOST_HEADLINES:] if len(found) > MOST_HEADLINES else found)
+    if len(found) > MOST_HEADLINES:  # the first blocks and, always, how busy the hardware was and what failed
+        found = [*found[: MOST_HEADLINES - 2], *found[-2:]]
+    return tuple(found)
 
 
 def _frameworks(block: Block) -> int:

@@ -12,7 +12,19 @@ SPOKEN = words.read()
 LANGUAGES = ("zh", "en")
 # Keys that code puts together: `t("status." ~ state)` and the like.
 COMPOSED = (
-    *("effects", "tables", "axes", "columns", "criteria", "criteria_short", "fields", "figures", "filter", "findings", "kind"),
+    *(
+        "effects",
+        "tables",
+        "axes",
+        "columns",
+        "criteria",
+        "criteria_short",
+        "fields",
+        "figures",
+        "filter",
+        "findings",
+        "kind",
+    ),
     *("launcher", "legend", "methods", "origin", "quality", "resources", "rules", "severity", "status", "tasks"),
     *("titles", "usage", "values", "verdict", "verdicts", "background", "reproduction", "notices", "headlines"),
 )
