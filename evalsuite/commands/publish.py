@@ -55,7 +55,7 @@ def _print(published, arguments) -> None:
         if one.broken:
             print(f"broken  {one.broken}")
     regressed = len(published.history.regressions)
-    print(f"site: {arguments.site / 'index.html'} ({len(published.shelf)} reports, {regressed} regressions)")
+    print(f"site: {arguments.site / 'index.html'}, reports: {len(published.shelf)}, regressions: {regressed}")
 
 
 def _facts(published, site: Path) -> dict:

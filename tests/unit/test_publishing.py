@@ -248,7 +248,7 @@ def test_the_command_says_what_it_added_and_what_it_knew(monday, tmp_path, capsy
 
     said = capsys.readouterr().out
     assert said.count("added   ") == 1 and said.count("known   ") == 1
-    assert "(1 reports, 0 regressions)" in said
+    assert "reports: 1, regressions: 0" in said
 
 
 @pytest.mark.parametrize(("words", "message"), [(["--url", "bench.example"], "begins with https://")])

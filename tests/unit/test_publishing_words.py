@@ -1,0 +1,48 @@
+"""The words beyond the page keep the same rules as those of the page."""
+
+import re
+from pathlib import Path
+
+from evalsuite import changes, paths
+from evalsuite.report import typography, wording, words
+
+SPOKEN = wording.read()
+SOURCES = (
+    *sorted((paths.TEMPLATES / "site").glob("*.j2")),
+    *sorted((paths.PACKAGE / "report").glob("*.py")),
+    *sorted((paths.PACKAGE / "report" / "forms").glob("*.py")),
+    *sorted((paths.PACKAGE / "commands").glob("*.py")),
+)
+COMPOSED = ("why", "outcome", "history", "spreadsheet")  # keys that code puts together
+KEY = re.compile(r"""(?:\bt|words|more|told|_words\(\))\(\s*f?["']([a-z_]+\.[a-z_]+)["']""")
+
+
+def test_the_files_hold_the_same_keys_and_places():
+    words.check({language: words.table(wording.FOLDER / f"{language}.toml") for language in ("zh", "en")})
+
+
+def test_every_key_that_the_site_asks_for_exists():
+    asked = {key for file in (paths.TEMPLATES / "site").glob("*.j2") for key in KEY.findall(file.read_text())}
+
+    assert asked and {key for key in asked if key not in SPOKEN} == set()
+
+
+def test_no_sentence_lies_unused():
+    text = "".join(Path(file).read_text(encoding="utf-8") for file in SOURCES)
+    known = SPOKEN.tables["zh"]
+
+    unused = [key for key in known if f'"{key}"' not in text and f"'{key}'" not in text]
+    assert [key for key in unused if key.partition(".")[0] not in (*COMPOSED, "list")] == []
+
+
+def test_every_reason_and_outcome_has_a_sentence():
+    source = Path(changes.__file__).read_text(encoding="utf-8")
+    keys = {key for key in re.findall(r'Why\(key=f?"([a-z_{}]+)"', source)}
+    reasons = {key.replace("{side}", side) for key in keys for side in ("before", "after")}
+
+    assert {key for key in reasons if f"why.{key}" not in SPOKEN} == set()
+    assert all(f"outcome.{name}" in SPOKEN for name in changes.Outcome.__args__)
+
+
+def test_the_chinese_keeps_the_rules_of_typography():
+    assert list(typography.all_faults(SPOKEN.tables["zh"])) == []
