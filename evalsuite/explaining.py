@@ -12,8 +12,9 @@ from evalsuite import dialect as dialects_room
 from evalsuite.dialect import Dialect, Line, Sniffer
 from evalsuite.failures import shown
 from evalsuite.logfile import chunks
-from evalsuite.reading import HEADER, sniffed
+from evalsuite.reading import sniffed
 from evalsuite.records import Extractor, Record, printer
+from evalsuite.scanning import HEADER
 
 SHOWN_OF_EACH = 3
 KINDS = ("step", "final", "evaluation", "end", "fact")

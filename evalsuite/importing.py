@@ -17,6 +17,7 @@ from evalsuite.dialect import Dialect
 from evalsuite.dialects.cited import ITEMS
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Finding, Run
+from evalsuite.records import positive
 from evalsuite.store import Store
 
 HOST = "imported"
@@ -319,7 +320,7 @@ def _column_names(header: Sequence[str]) -> dict[str, int]:
 
 def _cited_case(row: Mapping[str, str], defaults: Mapping[str, str]) -> tuple[Case, float, str]:
     """The case of a row, its figure, and what it counts. Raises ValueError with what is missing."""
-    value = reading.positive(row.get("throughput", "").encode())
+    value = positive(row.get("throughput", "").encode())
     if value is None:
         raise ValueError("no throughput is recorded")
     items = _items(row.get("unit", ""))

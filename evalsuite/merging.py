@@ -10,33 +10,13 @@ from dataclasses import dataclass
 
 from evalsuite import streams as streams_of
 from evalsuite.dialect import Dialect
+from evalsuite.jobfacts import Facts
 from evalsuite.model import Finding, Step
 from evalsuite.records import Record
 from evalsuite.reports import Report, reports
 
 Arrival = Callable[[int], float | None]
 """When the byte before an offset of a log arrived."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Facts:
-    """What is known of the run beside its steps, from the options, the case, or the log itself."""
-
-    devices: int | None = None
-    nodes: int | None = None
-    batch_per_device: float | None = None
-    global_batch: float | None = None  # per optimiser step
-    items_per_batch: float = 1.0  # tokens in a sequence, where the unit is tokens
-    model: str | None = None
-
-    @property
-    def items_per_step(self) -> float | None:
-        """Items of the whole job in one training step."""
-        if self.global_batch is not None:
-            return self.global_batch * self.items_per_batch
-        if self.batch_per_device is None or self.devices is None:
-            return None
-        return self.batch_per_device * self.devices * self.items_per_batch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,18 +4,19 @@ Nothing here starts anything or asks the time: the same bytes give the same read
 """
 
 import bisect
-import math
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite import dialect as dialects_room
 from evalsuite import failures, merging, window
-from evalsuite.dialect import Dialect, Line, Scope, Sniffer
-from evalsuite.logfile import Chunk, Unreadable, chunks
+from evalsuite.dialect import Dialect, Scope, Sniffer
+from evalsuite.jobfacts import Facts, batch_per_device, contradictions
+from evalsuite.jobfacts import facts as facts_of
+from evalsuite.logfile import Unreadable, chunks
 from evalsuite.model import Case, Finding, Protocol, Status, Step, Throughput
-from evalsuite.records import Extractor, Record, count, enough, matches, number, positive, rate_of, whole, whole_match
+from evalsuite.records import enough, number, whole
+from evalsuite.scanning import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.store import Log
 
 DOUBT = 1.5  # a clock that is so many times away from the printed rate was multiplied with a wrong batch
@@ -24,17 +25,7 @@ _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_dev
 DISAGREE = 0.02  # between the log's own final figure and ours
 SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
 LOOK_BACK_BYTES = 1 << 12
-FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
-# the header of our own reference workloads, whatever dialect they print in
-HEADER = Line(
-    pattern=rb"reference workload: [^\r\n]*?\bbatch_per_device=(?P<batch_per_device>\d+) processes=(?P<devices>\d+)",
-    sample=b"reference workload: framework=mxnet version=1.9.1 model=resnet50_v1.5 batch_per_device=8 processes=2",
-    source="evalsuite adapters/workloads/common.py, announce_case()",
-)
-QUIET_CHUNKS = 4  # so many chunks behind the last step, and at the end, are searched for a failure
 MARGIN_STEPS = 20  # read so much further than the window: other ranks print the same step a little later
-LINE_LOOKED_AT = 8192  # bytes of a line that are searched for a failure
-MAX_RECORDS = 200_000  # a log whose step number never grows must not fill the memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +52,7 @@ class Reading:
 class _Asked:
     """What the caller knows and wants."""
 
-    known: merging.Facts
+    known: Facts
     case: bool  # is it known from a case, whose recipe chose it?
     protocol: Protocol
     scope: str | None
@@ -76,7 +67,7 @@ def read_run(
     dialects: Mapping[str, Dialect] | None = None,
 ) -> Reading:
     """The run of *case* whose processes wrote *logs*. *dialect* is the one its recipe names; else it is found."""
-    known = merging.Facts(
+    known = Facts(
         devices=case.total_devices,
         nodes=case.nodes,
         batch_per_device=case.batch_per_device,
@@ -99,7 +90,7 @@ def read_file(
     dialects: Mapping[str, Dialect] | None = None,
 ) -> Reading:
     """The log at *path*; what it does not say of devices and batch is taken from the arguments."""
-    known = merging.Facts(devices=devices, batch_per_device=batch_per_device)
+    known = Facts(devices=devices, batch_per_device=batch_per_device)
     asked = _Asked(known=known, case=False, protocol=protocol or Protocol(), scope=scope)
     return _read([Path(path)], [None], asked, dialect, dialects)
 
@@ -133,10 +124,10 @@ def _read(
         if isinstance(spoken, Reading):
             return spoken
         enough = _Enough(spoken, asked)
-        scans = [_scanned(path, spoken, enough) for path in paths]
+        scans = [scanned(path, spoken, enough) for path in paths]
         numbers = _numbers(scans, arrivals, spoken, asked)
         if not numbers.complete and any(scan.uncollected for scan in scans):
-            scans = [_scanned(path, spoken, _TooMany()) for path in paths]
+            scans = [scanned(path, spoken, TooMany()) for path in paths]
             numbers = _numbers(scans, arrivals, spoken, asked)
     except Unreadable as error:
         return _unrecognised(f"{error}")
@@ -163,7 +154,7 @@ def _silent(paths: Sequence[Path]) -> Reading:
         return _unrecognised("there is no log")
     nothing = True
     for path in paths:
-        quiet = _Quiet(None)
+        quiet = Quiet(None)
         for chunk in chunks(path):
             quiet.add(chunk, steps=False)
             nothing = False
@@ -179,143 +170,7 @@ def _unrecognised(reason: str) -> Reading:
     return Reading(dialect=None, framework=None, model=None, scope=None, status="unrecognised", reason=reason)
 
 
-# one pass over a file
-
-
-class _Scan:
-    """What one pass over a file finds: records until the window is full, then only how many more there are."""
-
-    def __init__(self, dialect: Dialect, enough: "_Enough | _TooMany") -> None:
-        self.dialect = dialect
-        self.records: list[Record] = []
-        self.uncollected = 0  # step lines behind the window
-        self.facts: dict[str, bytes | float] = {}
-        self.finals: list[float] = []
-        self.ended = False
-        self.cut_line: int | None = None  # in whose middle the file ends
-        self._extractor = Extractor(dialect)
-        self._enough = enough
-        self._full = False
-        self._behind = _Quiet(dialect)
-
-    def add(self, chunk: Chunk) -> None:
-        text = chunk.text
-        if self._full:
-            seen = count(text, self.dialect)
-            self.uncollected += seen
-        else:
-            seen = self._collect(chunk)
-        self._behind.add(chunk, steps=bool(seen))
-        if chunk.offset < FACT_BYTES:
-            self._collect_facts(text)
-        for match, line in matches(text, self.dialect.final):
-            fields = line.read(match)
-            if fields is not None and (rate := rate_of(fields)) is not None and whole_match(match, chunk):
-                self.finals.append(rate)
-        self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
-        self.cut_line = chunk.first_line + chunk.line_ends if _cut_off(chunk, self.dialect) else None
-
-    @property
-    def after(self) -> list[tuple[int, bytes]]:
-        """The lines behind the last sign of training."""
-        return self._behind.lines()
-
-    def _collect(self, chunk: Chunk) -> int:
-        """Keeps the records of *chunk* until there are enough; counts the others. How many there were."""
-        before = len(self.records)
-        end = self._extractor.extend(self.records, chunk, self._enough.steps)
-        self._full = bool(self.records) and self._enough(self)
-        more = 0 if end is None else count(chunk.text[end:], self.dialect)
-        self.uncollected += more
-        return len(self.records) - before + more
-
-    def _collect_facts(self, text: bytes) -> None:
-        for match, line in matches(text, (HEADER, *self.dialect.facts)):
-            for name, value in (line.read(match) or {}).items():
-                if value is not None:
-                    self.facts.setdefault(name, value)
-
-
-class _Quiet:
-    """The text behind the last sign of training: its first and last chunks, in bounded memory."""
-
-    def __init__(self, dialect: Dialect | None) -> None:
-        self._steps: tuple[Line, ...] = () if dialect is None else dialect.step
-        self._others: tuple[Line, ...] = ()
-        if dialect is not None:
-            self._others = (*dialect.final, *dialect.evaluation, *dialect.end)
-        self._first: list[Chunk] = []
-        self._last: deque[Chunk] = deque(maxlen=QUIET_CHUNKS)
-
-    def add(self, chunk: Chunk, steps: bool) -> None:
-        """*steps*: does it hold a step line? Where the last one stands is only looked for at the end."""
-        if steps or any(line.literal in chunk.text for line in self._others):
-            self._first.clear()
-            self._last.clear()
-        (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(chunk)
-
-    def lines(self) -> list[tuple[int, bytes]]:
-        found: list[tuple[int, bytes]] = []
-        for chunk in (*self._first, *self._last):
-            sign, first, text = self._behind(chunk)
-            found = [*([] if sign else found), *_numbered(text, first)]
-        return found
-
-    def _behind(self, chunk: Chunk) -> tuple[bool, int, bytes]:
-        """(Is there a sign of training in the chunk, the number of the line behind it, the text from there)."""
-        text = chunk.text
-        sign = max((_last_match(text, line, 0) for line in self._steps), default=-1)
-        sign = max(sign, *(_last_match(text, line, max(sign, 0)) for line in self._others), -1)
-        if sign < 0:
-            return False, chunk.first_line, text
-        begin = text.find(b"\n", sign) + 1 or len(text)
-        return True, chunk.first_line + text.count(b"\n", 0, begin), text[begin:]
-
-
-def _numbered(text: bytes, first: int) -> list[tuple[int, bytes]]:
-    lines = enumerate(text.split(b"\n"), first)
-    return [(number, part[:LINE_LOOKED_AT]) for number, line in lines for part in line.split(b"\r") if part]
-
-
-def _last_match(text: bytes, line: Line, begin: int) -> int:
-    """Where *line* stands last in *text* from *begin* on; -1 if nowhere."""
-    if not line.literal:
-        return max((match.start() for match in line.compiled.finditer(text, begin)), default=-1)
-    at = text.rfind(line.literal, begin)
-    while at >= 0 and line.compiled.match(text, at) is None:
-        at = text.rfind(line.literal, begin, at)
-    return at
-
-
-def _cut_off(chunk: Chunk, dialect: Dialect) -> bool:
-    """Does the file end inside a step line? That a last line has no line end alone proves nothing."""
-    if chunk.complete:
-        return False
-    last = chunk.text[max(chunk.text.rfind(b"\n"), chunk.text.rfind(b"\r")) + 1 :]
-    for line in dialect.step:
-        match = next(iter(line.compiled.finditer(last)), None)
-        if match is not None:
-            return not whole_match(match, replace(chunk, text=last))
-        begun = any(last.endswith(line.literal[:size]) for size in range(4, len(line.literal)))
-        if line.literal and (line.literal in last or begun):
-            return True
-    return False
-
-
-def _scanned(path: Path, dialect: Dialect, enough: "_Enough | _TooMany") -> _Scan:
-    scan = _Scan(dialect, enough)
-    for chunk in chunks(path):
-        scan.add(chunk)
-    return scan
-
-
-class _TooMany:
-    """Every record is kept, until there are more than any window can need."""
-
-    steps = None
-
-    def __call__(self, scan: _Scan) -> bool:
-        return len(scan.records) > MAX_RECORDS
+# from what was found to a reading
 
 
 class _Enough:
@@ -328,20 +183,17 @@ class _Enough:
         self.steps = self._protocol.total_steps
         self._judged = 0
 
-    def __call__(self, scan: _Scan) -> bool:
+    def __call__(self, scan: Scan) -> bool:
         if enough(scan.records, self.steps):
             return True
         if len(scan.records) < 2 * self._judged:
             return False
         self._judged = len(scan.records)
-        facts = _facts(self._asked.known, scan.facts, self._asked.case)
+        facts = facts_of(self._asked.known, scan.facts, self._asked.case)
         found = merging.merged([scan.records], self._dialect, facts, scope=self._asked.scope)
         epochs = self._dialect.per_epoch
         span = window.span(found.steps, self._protocol, warmed_up=self._dialect.warmed_up, epochs=epochs)
         return len(scan.records) > MAX_RECORDS or (span is not None and span.complete)
-
-
-# from what was found to a reading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -349,7 +201,7 @@ class _Numbers:
     """What the scans make as numbers."""
 
     said: Mapping[str, bytes | float]  # by the logs, of batch and devices
-    facts: merging.Facts  # what they say, and what is known from outside
+    facts: Facts  # what they say, and what is known from outside
     merged: merging.Merged
     throughput: Throughput | None
     final: float | None  # the log's own figure over all devices
@@ -358,7 +210,7 @@ class _Numbers:
 
 
 def _numbers(
-    scans: Sequence[_Scan],
+    scans: Sequence[Scan],
     arrivals: Sequence[Callable | None],
     dialect: Dialect,
     asked: _Asked,
@@ -366,7 +218,7 @@ def _numbers(
     said: dict[str, bytes | float] = {}
     for scan in scans:
         said = {**scan.facts, **said}
-    facts = _facts(asked.known, said, asked.case)
+    facts = facts_of(asked.known, said, asked.case)
     first = None
     final = _final(scans, dialect, facts)
     for whose in (asked.scope, *_other_scopes(asked.scope, dialect)):
@@ -431,7 +283,7 @@ def _contradicted(numbers: _Numbers) -> bool:
     return abs(ratio / devices - 1) < NEARLY
 
 
-def _reading(scans: Sequence[_Scan], dialect: Dialect, asked: _Asked, numbers: _Numbers) -> Reading:
+def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _Numbers) -> Reading:
     found, facts, measured = numbers.merged, numbers.facts, numbers.throughput
     final = numbers.final
     if measured is None and final is not None:
@@ -441,7 +293,7 @@ def _reading(scans: Sequence[_Scan], dialect: Dialect, asked: _Asked, numbers: _
         *_failed_at_exit(scans),
         *found.findings,
         *numbers.findings,
-        *_contradictions(asked.known, numbers.said),
+        *contradictions(asked.known, numbers.said),
         *_final_findings(measured, final),
     )
     return Reading(
@@ -457,13 +309,13 @@ def _reading(scans: Sequence[_Scan], dialect: Dialect, asked: _Asked, numbers: _
         unit=dialect.unit,
         steps_reported=len(found.steps) + sum(scan.uncollected for scan in scans) // max(1, found.printers),
         total_devices=facts.devices,
-        batch_per_device=None if dialect.epochs_are_steps else _batch_per_device(facts),
+        batch_per_device=None if dialect.epochs_are_steps else batch_per_device(facts),
         findings=findings,
     )
 
 
 def _status(
-    scans: Sequence[_Scan],
+    scans: Sequence[Scan],
     dialect: Dialect,
     found: merging.Merged,
     measured: Throughput | None,
@@ -475,7 +327,7 @@ def _status(
     cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
     if failure is not None and not ended:
         return "failed", failure.reason
-    if not found.steps and measured is None and any(scan.finals for scan in scans):
+    if not found.steps and measured is None and any(scan.final is not None for scan in scans):
         return "partial", "the log prints the figure of one device and not how many there are: say --devices"
     if not found.steps and measured is None:
         return "unrecognised", f"no line of the dialect {dialect.name} was found"
@@ -490,7 +342,7 @@ def _status(
     return "ok", ""
 
 
-def _failed_at_exit(scans: Sequence[_Scan]) -> Iterator[Finding]:
+def _failed_at_exit(scans: Sequence[Scan]) -> Iterator[Finding]:
     """A failure behind the script's own end of training: the figures stand, and a reader must know."""
     for scan in scans:
         failure = failures.failure(scan.after) if scan.ended else None
@@ -526,8 +378,8 @@ def _missing(found: merging.Merged, dialect: Dialect) -> str:
     return "the log prints times and not how much was trained in them: say --batch-per-device and --devices"
 
 
-def _final(scans: Sequence[_Scan], dialect: Dialect, facts: merging.Facts) -> float | None:
-    last = next((scan.finals[-1] for scan in scans if scan.finals), None)
+def _final(scans: Sequence[Scan], dialect: Dialect, facts: Facts) -> float | None:
+    last = next((scan.final for scan in scans if scan.final is not None), None)
     if last is None or dialect.final_scope == "global":
         return last
     return None if facts.devices is None else last * facts.devices
@@ -544,67 +396,6 @@ def _final_findings(measured: Throughput | None, final: float | None) -> Iterato
         f"{measured.items_per_s:.2f}: {percent} %.",
         values=(("final", f"{final:.2f}"), ("value", f"{measured.items_per_s:.2f}"), ("percent", percent)),
     )
-
-
-# batch and devices
-
-
-def _facts(known: merging.Facts, said: Mapping[str, bytes | float], case: bool = False) -> merging.Facts:
-    """What the log says, completed by what is known from outside; of a *case* it is the other way round.
-
-    A recipe has chosen the batch and knows what its flag means; an option typed beside a log may be a mistake.
-    """
-    accumulation = positive(said.get("accumulation")) or 1.0
-    printed = positive(said.get("batch_per_device"))
-    printed = None if printed is None else printed * accumulation
-    given = known.batch_per_device
-    batch = (given if case else None) or printed or (given and given * (1.0 if case else accumulation))
-    devices = (known.devices if case else None) or _devices(said) or known.devices
-    model = said.get("model")
-    return replace(
-        known,
-        devices=devices,
-        nodes=known.nodes or whole(said.get("nodes")),
-        batch_per_device=batch,
-        global_batch=None if case and batch else positive(said.get("global_batch")),
-        items_per_batch=positive(said.get("items_per_batch")) or 1.0,
-        model=known.model or (model.decode("utf-8", "replace") if isinstance(model, bytes) else model),
-    )
-
-
-def _devices(said: Mapping[str, bytes | float]) -> int | None:
-    if positive(said.get("devices")):
-        return whole(said["devices"])
-    nodes, each = whole(said.get("nodes")), whole(said.get("devices_per_node"))
-    if each:
-        return (nodes or 1) * each
-    total, own = positive(said.get("global_batch")), positive(said.get("batch_per_device"))
-    own = own * (positive(said.get("accumulation")) or 1.0) if own else None
-    return round(total / own) if total and own and total % own == 0 else None
-
-
-def _batch_per_device(facts: merging.Facts) -> float | None:
-    if facts.global_batch is None or facts.devices is None:
-        return facts.batch_per_device
-    each = facts.global_batch / facts.devices
-    return each if each >= 1 else None  # a model spread over devices has no batch on each
-
-
-def _contradictions(known: merging.Facts, said: Mapping[str, bytes | float]) -> Iterator[Finding]:
-    own = _facts(merging.Facts(), said)
-    forward = positive(said.get("batch_per_device"))
-    pairs = (
-        ("devices", known.devices, own.devices, None),
-        ("batch_per_device", known.batch_per_device, _batch_per_device(own), forward),
-    )
-    for what, given, printed, also in pairs:
-        if given is not None and printed is not None and given != also and not math.isclose(given, printed):
-            yield Finding(
-                code="contradicts_log",
-                severity="flag",
-                text=f"{what} is said to be {given:g}, and the log says {printed:g}.",
-                values=(("what", what), ("given", f"{given:g}"), ("printed", f"{printed:g}")),
-            )
 
 
 # arrival times

@@ -1,0 +1,90 @@
+"""Batch and devices of a job: what its log says, and what is known from outside."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Finding
+from evalsuite.records import positive, whole
+
+Said = Mapping[str, bytes | float]
+"""Facts as lines of the log give them: names of `dialect.GROUPS` → text or number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What is known of the run beside its steps, from the options, the case, or the log itself."""
+
+    devices: int | None = None
+    nodes: int | None = None
+    batch_per_device: float | None = None
+    global_batch: float | None = None  # per optimiser step
+    items_per_batch: float = 1.0  # tokens in a sequence, where the unit is tokens
+    model: str | None = None
+
+    @property
+    def items_per_step(self) -> float | None:
+        """Items of the whole job in one training step."""
+        if self.global_batch is not None:
+            return self.global_batch * self.items_per_batch
+        if self.batch_per_device is None or self.devices is None:
+            return None
+        return self.batch_per_device * self.devices * self.items_per_batch
+
+
+def facts(known: Facts, said: Said, case: bool = False) -> Facts:
+    """What the log says, completed by what is known from outside; of a *case* it is the other way round.
+
+    A recipe has chosen the batch and knows what its flag means; an option typed beside a log may be a mistake.
+    """
+    accumulation = positive(said.get("accumulation")) or 1.0
+    printed = positive(said.get("batch_per_device"))
+    printed = None if printed is None else printed * accumulation
+    given = known.batch_per_device
+    batch = (given if case else None) or printed or (given and given * (1.0 if case else accumulation))
+    devices = (known.devices if case else None) or _devices(said) or known.devices
+    model = said.get("model")
+    return replace(
+        known,
+        devices=devices,
+        nodes=known.nodes or whole(said.get("nodes")),
+        batch_per_device=batch,
+        global_batch=None if case and batch else positive(said.get("global_batch")),
+        items_per_batch=positive(said.get("items_per_batch")) or 1.0,
+        model=known.model or (model.decode("utf-8", "replace") if isinstance(model, bytes) else model),
+    )
+
+
+def _devices(said: Said) -> int | None:
+    if positive(said.get("devices")):
+        return whole(said["devices"])
+    nodes, each = whole(said.get("nodes")), whole(said.get("devices_per_node"))
+    if each:
+        return (nodes or 1) * each
+    total, own = positive(said.get("global_batch")), positive(said.get("batch_per_device"))
+    own = own * (positive(said.get("accumulation")) or 1.0) if own else None
+    return round(total / own) if total and own and total % own == 0 else None
+
+
+def batch_per_device(known: Facts) -> float | None:
+    if known.global_batch is None or known.devices is None:
+        return known.batch_per_device
+    each = known.global_batch / known.devices
+    return each if each >= 1 else None  # a model spread over devices has no batch on each
+
+
+def contradictions(known: Facts, said: Said) -> Iterator[Finding]:
+    own = facts(Facts(), said)
+    forward = positive(said.get("batch_per_device"))
+    pairs = (
+        ("devices", known.devices, own.devices, None),
+        ("batch_per_device", known.batch_per_device, batch_per_device(own), forward),
+    )
+    for what, given, printed, also in pairs:
+        if given is not None and printed is not None and given != also and not math.isclose(given, printed):
+            yield Finding(
+                code="contradicts_log",
+                severity="flag",
+                text=f"{what} is said to be {given:g}, and the log says {printed:g}.",
+                values=(("what", what), ("given", f"{given:g}"), ("printed", f"{printed:g}")),
+            )

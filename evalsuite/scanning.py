@@ -1,0 +1,169 @@
+"""One pass over a log file: its records until the window is full, and what must be known of the rest.
+
+Memory stays bounded whatever the file holds: behind the window step lines are only counted, and of the text
+behind the last of them a few chunks are kept, where a failure would stand.
+"""
+
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from evalsuite.dialect import Dialect, Line
+from evalsuite.logfile import Chunk, chunks
+from evalsuite.records import Extractor, Record, count, matches, rate_of, whole_match
+
+FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
+QUIET_CHUNKS = 4  # so many chunks behind the last step, and at the end, are searched for a failure
+LINE_LOOKED_AT = 8192  # bytes of a line that are searched for a failure
+MAX_RECORDS = 200_000  # a log whose step number never grows must not fill the memory
+# the header of our own reference workloads, whatever dialect they print in
+HEADER = Line(
+    pattern=rb"reference workload: [^\r\n]*?\bbatch_per_device=(?P<batch_per_device>\d+) processes=(?P<devices>\d+)",
+    sample=b"reference workload: framework=mxnet version=1.9.1 model=resnet50_v1.5 batch_per_device=8 processes=2",
+    source="evalsuite adapters/workloads/common.py, announce_case()",
+)
+
+
+class Enough(Protocol):
+    """Says when a scan holds all the records that a window can need."""
+
+    steps: int | None  # of one epoch, if so many are enough in a plain log
+
+    def __call__(self, scan: "Scan") -> bool: ...
+
+
+class Scan:
+    """What one pass over a file finds: records until the window is full, then only how many more there are."""
+
+    def __init__(self, dialect: Dialect, enough: Enough) -> None:
+        self.dialect = dialect
+        self.records: list[Record] = []
+        self.uncollected = 0  # step lines behind the window
+        self.facts: dict[str, bytes | float] = {}
+        self.final: float | None = None  # the last final figure
+        self.ended = False
+        self.cut_line: int | None = None  # in whose middle the file ends
+        self._extractor = Extractor(dialect)
+        self._enough = enough
+        self._full = False
+        self._behind = Quiet(dialect)
+
+    def add(self, chunk: Chunk) -> None:
+        text = chunk.text
+        if self._full:
+            seen = count(text, self.dialect)
+            self.uncollected += seen
+        else:
+            seen = self._collect(chunk)
+        self._behind.add(chunk, steps=bool(seen))
+        if chunk.offset < FACT_BYTES:
+            self._collect_facts(text)
+        for match, line in matches(text, self.dialect.final):
+            fields = line.read(match)
+            if fields is not None and (rate := rate_of(fields)) is not None and whole_match(match, chunk):
+                self.final = rate
+        self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
+        self.cut_line = chunk.first_line + chunk.line_ends if _cut_off(chunk, self.dialect) else None
+
+    @property
+    def after(self) -> list[tuple[int, bytes]]:
+        """The lines behind the last sign of training."""
+        return self._behind.lines()
+
+    def _collect(self, chunk: Chunk) -> int:
+        """Keeps the records of *chunk* until there are enough; counts the others. How many there were."""
+        before = len(self.records)
+        end = self._extractor.extend(self.records, chunk, self._enough.steps)
+        self._full = bool(self.records) and self._enough(self)
+        more = 0 if end is None else count(chunk.text[end:], self.dialect)
+        self.uncollected += more
+        return len(self.records) - before + more
+
+    def _collect_facts(self, text: bytes) -> None:
+        for match, line in matches(text, (HEADER, *self.dialect.facts)):
+            for name, value in (line.read(match) or {}).items():
+                if value is not None:
+                    self.facts.setdefault(name, value)
+
+
+class Quiet:
+    """The text behind the last sign of training: its first and last chunks, in bounded memory."""
+
+    def __init__(self, dialect: Dialect | None) -> None:
+        self._steps: tuple[Line, ...] = () if dialect is None else dialect.step
+        self._others: tuple[Line, ...] = ()
+        if dialect is not None:
+            self._others = (*dialect.final, *dialect.evaluation, *dialect.end)
+        self._first: list[Chunk] = []
+        self._last: deque[Chunk] = deque(maxlen=QUIET_CHUNKS)
+
+    def add(self, chunk: Chunk, steps: bool) -> None:
+        """*steps*: does it hold a step line? Where the last one stands is only looked for at the end."""
+        if steps or any(line.literal in chunk.text for line in self._others):
+            self._first.clear()
+            self._last.clear()
+        (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(chunk)
+
+    def lines(self) -> list[tuple[int, bytes]]:
+        found: list[tuple[int, bytes]] = []
+        for chunk in (*self._first, *self._last):
+            sign, first, text = self._behind(chunk)
+            found = [*([] if sign else found), *_numbered(text, first)]
+        return found
+
+    def _behind(self, chunk: Chunk) -> tuple[bool, int, bytes]:
+        """(Is there a sign of training in the chunk, the number of the line behind it, the text from there)."""
+        text = chunk.text
+        sign = max((_last_match(text, line, 0) for line in self._steps), default=-1)
+        sign = max(sign, *(_last_match(text, line, max(sign, 0)) for line in self._others), -1)
+        if sign < 0:
+            return False, chunk.first_line, text
+        begin = text.find(b"\n", sign) + 1 or len(text)
+        return True, chunk.first_line + text.count(b"\n", 0, begin), text[begin:]
+
+
+def _numbered(text: bytes, first: int) -> list[tuple[int, bytes]]:
+    lines = enumerate(text.split(b"\n"), first)
+    return [(number, part[:LINE_LOOKED_AT]) for number, line in lines for part in line.split(b"\r") if part]
+
+
+def _last_match(text: bytes, line: Line, begin: int) -> int:
+    """Where *line* stands last in *text* from *begin* on; -1 if nowhere."""
+    if not line.literal:
+        return max((match.start() for match in line.compiled.finditer(text, begin)), default=-1)
+    at = text.rfind(line.literal, begin)
+    while at >= 0 and line.compiled.match(text, at) is None:
+        at = text.rfind(line.literal, begin, at)
+    return at
+
+
+def _cut_off(chunk: Chunk, dialect: Dialect) -> bool:
+    """Does the file end inside a step line? That a last line has no line end alone proves nothing."""
+    if chunk.complete:
+        return False
+    last = chunk.text[max(chunk.text.rfind(b"\n"), chunk.text.rfind(b"\r")) + 1 :]
+    for line in dialect.step:
+        match = next(iter(line.compiled.finditer(last)), None)
+        if match is not None:
+            return not whole_match(match, replace(chunk, text=last))
+        begun = any(last.endswith(line.literal[:size]) for size in range(4, len(line.literal)))
+        if line.literal and (line.literal in last or begun):
+            return True
+    return False
+
+
+def scanned(path: Path, dialect: Dialect, enough: Enough) -> Scan:
+    scan = Scan(dialect, enough)
+    for chunk in chunks(path):
+        scan.add(chunk)
+    return scan
+
+
+class TooMany:
+    """Every record is kept, until there are more than any window can need."""
+
+    steps = None
+
+    def __call__(self, scan: Scan) -> bool:
+        return len(scan.records) > MAX_RECORDS
