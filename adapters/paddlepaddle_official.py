@@ -47,7 +47,7 @@ def _paddleclas(case: Case) -> Command:
         *(
             "Global.save_interval=1000",
             "Global.epochs=90",
-            "Global.output_dir={scratch}/output",
+            "Global.output_dir=output",
             "Arch.pretrained=False",
         ),
         *(

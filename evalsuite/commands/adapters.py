@@ -61,7 +61,20 @@ def facts(adapter, recipe, device: str) -> dict:
         "source": recipe.source or recipe.checkout,
         "commit": recipe.commit,
         "image": recipe.image,
+        "verification": _verification(adapter, recipe),
     }
+
+
+def _verification(adapter, recipe) -> dict:
+    """How far the command was checked against the script: its level and when (tools/verify_recipes.py)."""
+    from evalsuite import paths
+
+    file = paths.DATA / "verification.json"
+    evidence = json.loads(file.read_text()) if file.is_file() else {}
+    found = evidence.get(f"{adapter.name}/{recipe.name}")
+    if recipe.kind == "reference":
+        return {"level": "our own", "date": None}
+    return {"level": found["level"], "date": found["date"]} if found else {"level": "unchecked", "date": None}
 
 
 def _answer(recipe, case, kind: str | None = None, **switch) -> dict:
@@ -75,13 +88,14 @@ def _answer(recipe, case, kind: str | None = None, **switch) -> dict:
 def _print(found: list[dict], device: str) -> None:
     from evalsuite.terminal import table
 
-    headings = ("framework", "recipe", "model", "kind", "spawn", device, "AMP", "XLA", "pins", "environment")
+    headings = ("framework", "recipe", "model", "kind", "spawn", device, "AMP", "XLA", "pins", "environment", "checked")
     rows = [
         (
             *(one[name] for name in ("framework", "recipe", "model", "kind", "spawn")),
             *("yes" if one[name]["supported"] else "no" for name in ("runs", "amp", "xla")),
             " ".join(one["pins"][:2]) + (" …" if len(one["pins"]) > 2 else ""),
             f"{one['environment']['size_bytes'] / 1e6:.0f} MB" if one["environment"] else "not made",
+            one["verification"]["level"],
         )
         for one in found
     ]

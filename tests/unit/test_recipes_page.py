@@ -1,0 +1,86 @@
+"""The page and the evidence that belong to the recipes are those of the recipes as they are."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+from evalsuite import adapter, paths
+from evalsuite.store import Store, sha256
+
+HOUSE = Path(__file__).parents[2]
+
+
+def tool(name):
+    spec = importlib.util.spec_from_file_location(name, HOUSE / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def official() -> set[str]:
+    found = adapter.discover().items()
+    return {f"{name}/{recipe.name}" for name, each in found for recipe in each.recipes if recipe.kind == "official"}
+
+
+def test_every_official_recipe_has_its_evidence_and_none_is_left_over():
+    evidence = json.loads((paths.DATA / "verification.json").read_text())
+
+    assert set(evidence) == official()
+
+
+def test_an_argument_that_was_not_found_is_never_called_checked():
+    evidence = json.loads((paths.DATA / "verification.json").read_text())
+
+    assert [
+        name for name, facts in evidence.items() if facts["level"] == "arguments checked" and facts["missing"]
+    ] == []
+
+
+def test_what_ran_here_has_a_recorded_run_whose_log_is_untouched():
+    evidence = json.loads((paths.DATA / "verification.json").read_text())
+    recorded = {folder.run().case.id: folder for folder in Store(paths.DATA / "recorded").finished()}
+
+    for facts in evidence.values():
+        for run in facts.get("ran", ()):
+            folder = recorded[run["case"]]
+            assert folder.outcome()["sha256"] == {log.path.name: sha256(log.path) for log in folder.logs()}
+
+
+def test_the_page_names_every_recipe_and_every_data_set_that_a_recipe_reads():
+    page = tool("recipes_page").page()
+
+    assert all(f"| {name.split('/')[0]} | {name.split('/')[1]} |" in page for name in official())
+    assert (HOUSE / "docs" / "recipes.md").is_file()
+
+
+def test_paths_are_replaced_and_the_arrival_times_follow_the_text():
+    keep = tool("keep_runs")
+    text = b"read /home/me/data/a\nstep 1\n/home/me/data/b\nstep 2\n"
+    names = [(b"/home/me/data", b"<data>")]
+
+    new, moved = keep._replaced(text, names)
+    arrivals = keep._arrivals("end_byte,at_s\n21,0.1\n28,0.2\n51,0.3\n", moved)
+
+    assert new == b"read <data>/a\nstep 1\n<data>/b\nstep 2\n"
+    ends = [int(line.split(",")[0]) for line in arrivals.splitlines()[1:]]
+    assert [new[:end].splitlines()[-1] for end in ends] == [b"read <data>/a", b"step 1", b"step 2"]
+
+
+def test_arguments_are_found_in_the_script_and_in_what_it_imports(tmp_path):
+    verify = tool("verify_recipes")
+    (tmp_path / "train.py").write_text("import options\nparser.add_argument('-b', '--batch-size', required=True)\n")
+    (tmp_path / "options.py").write_text("flags.DEFINE_integer('steps', 1, 'help')\nparser.add_argument('--unused')\n")
+
+    class Command:
+        argv = ("{python}", "{checkout}/train.py", "--batch-size", "4", "--steps=3", "--speed", "9")
+        environment = {}
+
+    [(script, words)] = list(verify._scripts(Command, tmp_path))
+    declared = verify._declared(script, tmp_path, words, Command)
+    recipe = adapter.Recipe(name="r", model="m", dialect="d", command=lambda case: Command)
+
+    assert words == ["--batch-size", "--steps", "--speed"]
+    assert verify._place("--batch-size", declared, recipe) == "train.py:2"
+    assert verify._place("--steps", declared, recipe) == "options.py:1 (DEFINE)"
+    assert verify._place("--speed", declared, recipe) is None
+    assert list(declared.required) == ["-b|--batch-size"]
