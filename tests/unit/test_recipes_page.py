@@ -3,6 +3,7 @@
 import importlib.util
 import json
 from pathlib import Path
+from typing import ClassVar
 
 from evalsuite import adapter, paths
 from evalsuite.store import Store, sha256
@@ -73,7 +74,7 @@ def test_arguments_are_found_in_the_script_and_in_what_it_imports(tmp_path):
 
     class Command:
         argv = ("{python}", "{checkout}/train.py", "--batch-size", "4", "--steps=3", "--speed", "9")
-        environment = {}
+        environment: ClassVar = {}
 
     [(script, words)] = list(verify._scripts(Command, tmp_path))
     declared = verify._declared(script, tmp_path, words, Command)
