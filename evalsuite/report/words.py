@@ -145,7 +145,8 @@ class Pair(Rendered):
 def _filled(place: re.Match, value: Any, language: str) -> Markup:
     if place[2] is None:
         return _shown(value, language)
-    return escape(place[2] if str(value) == "1" else place[3])
+    text = value.plain(language) if isinstance(value, Rendered) else str(value)
+    return escape(place[2] if text == "1" else place[3])
 
 
 def _shown(value: Any, language: str) -> Markup:
