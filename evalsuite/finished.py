@@ -60,6 +60,11 @@ class Finished:
         return {framework: tuple(sorted(versions)) for framework, versions in sorted(found.items())}
 
     @cached_property
+    def origins(self) -> tuple[str, ...]:
+        """Where the values come from: measured, imported, cited, …"""
+        return tuple(sorted({summary.origin for summary in self.summaries if summary.items_per_s}))
+
+    @cached_property
     def environments(self) -> tuple[str, ...]:
         return tuple(sorted({run.environment for run in self.measurements if run.environment}))
 

@@ -11,8 +11,8 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import report
-from evalsuite.errors import EvalsuiteError
+from evalsuite import cli, report
+from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.report import forms, tables
 from evalsuite.report.forms import bundle, markdown, pdf, spreadsheet
 
@@ -36,6 +36,11 @@ def test_forms_are_named_in_one_order_and_once():
 def test_an_unknown_form_is_told_with_the_known_ones(text):
     with pytest.raises(EvalsuiteError, match="expected one or more of html, single, md, xlsx, pdf, zip"):
         forms.named(text)
+
+
+def test_the_command_line_refuses_an_unknown_form_before_it_reads_anything(tmp_path, capsys):
+    assert cli.main(["report", "--runs", str(tmp_path), "--forms", "docx"]) == Exit.USAGE
+    assert '--forms "docx"' in capsys.readouterr().err
 
 
 def test_a_pdf_without_a_browser_is_refused_before_anything_is_measured(monkeypatch):

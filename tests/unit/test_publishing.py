@@ -264,3 +264,20 @@ def test_files_are_readable_by_a_web_server(monday, tmp_path):
 
     modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "site" / "reports").rglob("*") if path.is_file()}
     assert modes == {0o644}
+
+
+def test_nothing_is_said_of_regressions_where_nothing_could_be_compared(monday, tmp_path):
+    publishing.publish([monday], tmp_path / "site")
+
+    index = (tmp_path / "site" / "index.html").read_text()
+    assert "No case has two comparable full measurements yet" in index
+    assert "No statistically significant regression" not in index
+
+
+def test_a_report_of_cited_values_says_so_on_the_index(tmp_path):
+    cited = synthetic.replace(reports.summary(), origin="cited")
+    folder = reports.written(tmp_path / "cited", reports.evaluation(cited))
+
+    publishing.publish([folder], tmp_path / "site")
+
+    assert '<span lang="en">cited</span>' in (tmp_path / "site" / "index.html").read_text()
