@@ -49,7 +49,7 @@ class Asked:
         """The exact command line of *case*'s first repeat."""
         recipe = self.adapters[case.framework].recipe(case.recipe)
         folder = self.store.folder(Run(case=case, repeat=0)).path.resolve()
-        made = virtualenvs.existing(recipe, device=case.device)
+        made = virtualenvs.existing(recipe, device=case.device) if recipe.pins(case.device) else None
         python = made.python if made else "{python}"  # not made yet: the placeholder says so
         return runner.argv(recipe, case, python, folder, self.engine, self.plan.spec.timeout_s)
 
@@ -81,13 +81,24 @@ def planned(arguments: argparse.Namespace) -> Asked:
     spec = axes.spec_from(arguments)
     adapters = discover(arguments.adapters)
     machine = campaign.machine(arguments.device)
-    refusals = [lambda case, recipe: engine.refusal(case)]
+    refusals = [lambda case, recipe: engine.refusal(case), _mpirun_in_mpirun(engine)]
     if engine.container:
         refusals.append(_no_image)
     if not getattr(arguments, "commands", False):  # what would be run can be shown without what it needs
         refusals.append(readiness.refusal)
     made = plan.plan(spec, adapters, machine, refusals)
     return Asked(plan=made, adapters=adapters, machine=machine, engine=engine, store=Store(_folder(arguments.runs)))
+
+
+def _mpirun_in_mpirun(engine: Engine):
+    def refusal(case: Case, recipe: Recipe) -> str | None:
+        if engine.name == "mpi" and recipe.spawn == "once" and case.nodes > 1:
+            return (
+                f"recipe {recipe.name} starts a launcher of its own, and mpirun starts none inside another; try slurm"
+            )
+        return None
+
+    return refusal
 
 
 def _no_image(case: Case, recipe: Recipe) -> str | None:

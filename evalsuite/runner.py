@@ -48,9 +48,7 @@ def filled(
     """The recipe's command line and environment with the plan's placeholders filled."""
     command = recipe.command(case)
     known = {
-        **({"{python}": "python3", "{bin}/": ""} if in_image else {}),
-        "{python}": str(python),
-        **({"{bin}": str(Path(python).parent)} if str(python) != "{python}" else {}),  # not made yet
+        **(_of_image() if in_image else _of_environment(python)),
         "{workloads}": str(paths.ADAPTERS / "workloads"),
         "{scratch}": str(Path(folder) / SCRATCH),
         "{data}": str(paths.data_sets()),
@@ -60,6 +58,16 @@ def filled(
         tuple(replaced(token, known) for token in command.argv),
         {name: replaced(value, known) for name, value in command.environment.items()},
     )
+
+
+def _of_image() -> dict[str, str]:
+    """What an image has on its PATH."""
+    return {"{python}": "python3", "{bin}/": ""}
+
+
+def _of_environment(python: Path | str) -> dict[str, str]:
+    """The interpreter and its neighbours; one that is not made yet keeps its placeholder."""
+    return {} if str(python) == "{python}" else {"{python}": str(python), "{bin}": str(Path(python).parent)}
 
 
 def argv(recipe: Recipe, case: Case, python: Path | str, folder: Path, engine: Engine, timeout_s: float):

@@ -110,12 +110,16 @@ def folder_of(recipe: Recipe, device: Device) -> Path:
     pins = recipe.pins(device)
     if not pins:
         raise CannotInstall(
-            f"recipe {recipe.name}: it names no requirements for a virtual environment on a {device}; "
-            "expected exact pins, or use --environment current."
+            f"recipe {recipe.name}: it names no requirements for a virtual environment on a {device}; expected "
+            f"exact pins. Use {_instead(recipe)}."
         )
     key = json.dumps([sorted((*pins, *recipe.built)), recipe.python, device])
     digest = hashlib.sha256(key.encode()).hexdigest()[:10]
     return paths.cache() / "environments" / f"{_normal(_name(pins[0]))}-py{recipe.python}-{digest}"
+
+
+def _instead(recipe: Recipe) -> str:
+    return f"--container docker, with the image {recipe.image}" if recipe.image else "--environment current"
 
 
 # Making one

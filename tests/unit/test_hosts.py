@@ -1,0 +1,115 @@
+"""Scripts that reach the other nodes by themselves: the hosts' names, and nodes on which the agent only samples."""
+
+import sys
+
+import pytest
+
+from evalsuite import cli, rendezvous
+from evalsuite.engines import agent_argv
+from evalsuite.errors import EvalsuiteError
+from evalsuite.sampler import FIRST_ENDED, Order, command
+from tests.toys import CASE
+
+SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "2", "SLURM_JOB_NODELIST": "gpu[09-10]", "SLURM_JOB_ID": "7"}
+
+
+@pytest.mark.parametrize(
+    ("nodelist", "hosts"),
+    [
+        ("gpu[03-05,12],login1", ("gpu03", "gpu04", "gpu05", "gpu12", "login1")),
+        ("n1", ("n1",)),
+        ("rack2-n[1-2]-ib,rack3-n8-ib", ("rack2-n1-ib", "rack2-n2-ib", "rack3-n8-ib")),
+        ("gpu[098-101]", ("gpu098", "gpu099", "gpu100", "gpu101")),
+    ],
+)
+def test_a_slurm_list_is_unrolled_with_its_leading_zeros(nodelist, hosts):
+    assert rendezvous.hosts_of(nodelist) == hosts
+
+
+def test_the_hosts_are_told_as_each_launcher_wants_them():
+    place = rendezvous.node(SLURM)
+
+    known = rendezvous.placeholders(place, 8, 4)
+
+    assert known["{host}"] == "gpu10"
+    assert known["{hosts}"] == "gpu09,gpu10"
+    assert known["{hosts_slots}"] == "gpu09:8,gpu10:8"
+    assert known["{hosts_ports}"] == f"gpu09:{place.master_port},gpu10:{place.master_port}"
+
+
+def test_one_node_is_localhost():
+    assert rendezvous.placeholders(rendezvous.node({}), 2, 1)["{hosts_slots}"] == "localhost:2"
+
+
+def test_a_launcher_that_tells_no_names_is_an_error_where_they_are_wanted(tmp_path):
+    place = rendezvous.Node(rank=0, nodes=2, master_addr="10.0.0.1", master_port=29500, hosts=())
+    wants = Order(argv=("mpirun", "-H", "{hosts_slots}"), folder=tmp_path, host="a")
+
+    with pytest.raises(EvalsuiteError, match="set EVALSUITE_HOSTS=h1,h2"):
+        command(wants, place, None, {})
+
+
+def test_the_other_nodes_wait_for_the_first_and_start_nothing_of_the_script(tmp_path):
+    order = Order(argv=("mpirun", "train.py"), folder=tmp_path, host="b", first_node_only=True)
+    first = rendezvous.Node(rank=0, nodes=2, master_port=29500, hosts=("a", "b"))
+    second = rendezvous.Node(rank=1, nodes=2, master_port=29500, hosts=("a", "b"))
+
+    here, there = command(order, first, None, {})[0], command(order, second, None, {})[0]
+
+    assert here == ["mpirun", "train.py"]
+    assert there[0] == sys.executable
+    assert there[-1] == str(tmp_path / FIRST_ENDED)
+
+
+@pytest.mark.parametrize(("nodes", "spawn", "alone"), [(2, "once", True), (1, "once", False), (2, "per_node", False)])
+def test_only_scripts_with_a_launcher_of_their_own_start_on_one_node_alone(nodes, spawn, alone):
+    argv = agent_argv("python", "out", CASE.at_scale(nodes, 8), spawn, 60.0, ("train",))
+
+    assert ("--first-node-only" in argv) is alone
+
+
+def test_a_launcher_inside_mpirun_is_refused(capsys, tmp_path):
+    cli.main(
+        [
+            *("plan", "--frameworks", "bluefog", "--recipe", "benchmark-resnet50", "--scales", "2x8", "--commands"),
+            *("--profile", "full", "--engine", "mpi", "--device", "gpu", "--runs", str(tmp_path)),
+        ]
+    )
+
+    assert "mpirun starts none inside another" in capsys.readouterr().out
+
+
+def test_the_plan_shows_what_starts_on_each_node(capsys, tmp_path):
+    cli.main(
+        [
+            *("plan", "--frameworks", "ngc_pytorch", "--recipe", "resnet50", "--scales", "2x8", "--commands"),
+            *("--profile", "full", "--engine", "slurm", "--device", "gpu", "--runs", str(tmp_path)),
+        ]
+    )
+
+    shown = capsys.readouterr().out
+    assert "on node 0:" in shown
+    assert "--node_rank 1 --nproc_per_node 8 --master_addr node0" in shown
+
+
+def test_a_container_wraps_the_training_and_not_the_agent(capsys, tmp_path):
+    cli.main(
+        [
+            *("plan", "--frameworks", "ngc_pytorch", "--recipe", "resnet50", "--scales", "1x8", "--commands"),
+            *("--profile", "full", "--engine", "slurm", "--device", "cpu", "--runs", str(tmp_path)),
+            *("--container", "docker"),
+        ]
+    )
+    refused = capsys.readouterr().out
+    cli.main(
+        [
+            *("plan", "--frameworks", "ngc_pytorch", "--recipe", "resnet50", "--scales", "2x8", "--commands"),
+            *("--profile", "full", "--engine", "slurm", "--device", "gpu", "--runs", str(tmp_path)),
+            *("--container", "docker"),
+        ]
+    )
+
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("srun"))
+    assert "torch.cuda.set_device" in refused
+    assert line.index("evalsuite sample") < line.index(" -- docker run") < line.index("--gpus all")
+    assert line.index("nvcr.io/nvidia/pytorch:21.03-py3 python3 ") > line.index("--gpus all")
