@@ -6,7 +6,7 @@ from pathlib import Path
 from evalsuite.errors import EvalsuiteError, Exit
 
 HELP = "list the log dialects, or explain how a log is read"
-EXAMPLES = """examples:
+EXAMPLES = """\
   python -m evalsuite dialects
   python -m evalsuite dialects --explain train.log
   python -m evalsuite dialects --explain train.log --dialect torchtitan --all

@@ -6,7 +6,7 @@ from pathlib import Path
 from evalsuite.errors import EvalsuiteError, Exit
 
 HELP = "make run folders from logs or tables produced elsewhere"
-EXAMPLES = """examples:
+EXAMPLES = """\
   python -m evalsuite import logs/ --pattern '{framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log' \\
       --set model=resnet50_v1.5 --runs imported/
   python -m evalsuite import logs/ --map what-they-are.toml

@@ -8,7 +8,7 @@ from pathlib import Path
 from evalsuite.errors import EvalsuiteError, Exit
 
 HELP = "say what a training log says"
-EXAMPLES = """examples:
+EXAMPLES = """\
   python -m evalsuite parse train.log
   python -m evalsuite parse logs/ --devices 8 --batch-per-device 256 --json
   python -m evalsuite parse train.log --dialects my_dialects/ --dialect toynet
