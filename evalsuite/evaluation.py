@@ -22,7 +22,7 @@ def plan_facts(name: str, cases: Sequence[Case], repeats: int, skips: Sequence[S
         "profile": name,
         "repeats": repeats,
         "cases": [asdict(case) for case in cases],
-        "skips": [{"case": asdict(skip.case), "reason": skip.reason} for skip in skips],
+        "skips": [{"case": asdict(skip.case), "reason": skip.reason, "kind": skip.kind} for skip in skips],
     }
 
 
@@ -94,7 +94,7 @@ def _planned(planned: Mapping, measurements: Sequence[Measurement], wanted: set[
     cases = [case_from(facts) for facts in planned.get("cases", ())]
     known = {case.id for case in cases}
     cases += [case for case in dict.fromkeys(m.run.case for m in measurements) if case.id not in known]
-    skips = [Skip(case=case_from(skip["case"]), reason=skip["reason"]) for skip in planned.get("skips", ())]
+    skips = [Skip(**{**skip, "case": case_from(skip["case"])}) for skip in planned.get("skips", ())]
     if wanted is not None:
         cases = [case for case in cases if case.id in wanted]
     return cases, skips

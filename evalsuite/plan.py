@@ -56,8 +56,8 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
     """
     _check_models(spec, adapters)
     asked = [(case, recipe) for case, recipe in _asked(spec, adapters, machine)]
-    checks = (_unsupported, _too_many_gpus(machine), *refusals)
-    skips = [Skip(case=case, reason=reason) for case, recipe in asked if (reason := _reason(case, recipe, checks))]
+    checks = (_too_many_gpus(machine), *refusals)
+    skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, checks))]
     skipped = {skip.case.id for skip in skips}
     cases = tuple(case for case, _ in asked if case.id not in skipped)
     return Plan(
@@ -104,14 +104,15 @@ def _asked(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) -> Ite
                 yield case, recipe
 
 
-def _reason(case: Case, recipe: Recipe | None, checks: Iterable[Refusal]) -> str | None:
+def _skip(case: Case, recipe: Recipe | None, checks: Iterable[Refusal]) -> Skip | None:
+    """Why *case* is not launched: its recipe cannot serve it, or this machine cannot; None if both can."""
     if recipe is None:
-        return f"{case.framework} has no such recipe for {case.model}"
-    return next((reason for check in checks if (reason := check(case, recipe))), None)
-
-
-def _unsupported(case: Case, recipe: Recipe) -> str | None:
-    return recipe.refusal(case)
+        reason = f"{case.framework} has no such recipe for {case.model}"
+        return Skip(case=case, reason=reason, kind="unsupported")
+    if reason := recipe.unsupported(case):
+        return Skip(case=case, reason=reason, kind="unsupported")
+    reason = next((reason for check in checks if (reason := check(case, recipe))), None)
+    return Skip(case=case, reason=reason) if reason else None
 
 
 def _too_many_gpus(machine: Machine) -> Refusal:

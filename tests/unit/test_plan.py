@@ -48,7 +48,7 @@ def test_a_case_that_the_recipe_cannot_serve_is_a_skip_with_its_reason():
 
     made = plan(replace(SPEC, frameworks=("toynet",), precision=("fp32", "amp")), adapters, LAPTOP)
 
-    assert {skip.reason for skip in made.skips} == {"no AMP at this commit"}
+    assert {(skip.reason, skip.kind) for skip in made.skips} == {("no AMP at this commit", "unsupported")}
     assert {case.precision for case in made.cases} == {"fp32"}
 
 
@@ -75,6 +75,7 @@ def test_more_gpus_than_the_machine_has_are_a_skip():
 
     assert not made.cases
     assert "this machine has 1" in made.skips[0].reason
+    assert made.skips[0].kind == "not_run"
 
 
 def test_the_local_engine_refuses_two_nodes():
