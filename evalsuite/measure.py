@@ -48,7 +48,9 @@ def _machine(facts: Mapping) -> str:
 def _measurement(run: Run, folder: RunFolder) -> Measurement:
     outcome, command, environments = folder.outcome(), folder.command(), folder.environments()
     recipe = command.get("recipe", {})
-    read = reading.read_run(folder.logs(), run.case, recipe.get("dialect"), dialects=_dialects())
+    read = reading.read_run(
+        folder.logs(), run.case, recipe.get("dialect"), scope=recipe.get("scope"), dialects=_dialects()
+    )
     status, reason = _status(outcome, read)
     throughput = read.throughput
     window = throughput.window if throughput else None

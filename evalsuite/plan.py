@@ -109,7 +109,7 @@ def _skip(case: Case, recipe: Recipe | None, checks: Iterable[Refusal]) -> Skip 
     if recipe is None:
         reason = f"{case.framework} has no such recipe for {case.model}"
         return Skip(case=case, reason=reason, kind="unsupported")
-    if reason := recipe.unsupported(case):
+    if reason := recipe.refusal(case):
         return Skip(case=case, reason=reason, kind="unsupported")
     reason = next((reason for check in checks if (reason := check(case, recipe))), None)
     return Skip(case=case, reason=reason) if reason else None

@@ -52,6 +52,15 @@ def test_a_case_that_the_recipe_cannot_serve_is_a_skip_with_its_reason():
     assert {case.precision for case in made.cases} == {"fp32"}
 
 
+def test_an_axis_that_the_recipe_does_not_declare_is_a_skip():
+    adapters = {"toynet": toynet(amp="")}
+
+    made = plan(replace(SPEC, frameworks=("toynet",), precision=("amp",)), adapters, LAPTOP)
+
+    assert not made.cases
+    assert {skip.kind for skip in made.skips} == {"unsupported"}
+
+
 def test_a_framework_without_the_model_is_a_skip_and_not_silence():
     adapters = {**ADAPTERS, "bertnet": toynet("bertnet", model="bert_base")}
 
