@@ -1,11 +1,19 @@
 """MXNet: the model zoo's ResNetV1 with v1.5 bottlenecks, KVStore dist_sync with one server per node."""
 
-from evalsuite.adapter import Adapter, Command, Recipe, reference_arguments, reference_unsupported
+from evalsuite.adapter import (
+    REFERENCE_ENVIRONMENT,
+    Adapter,
+    Command,
+    Recipe,
+    reference_arguments,
+    reference_unsupported,
+)
 from evalsuite.model import Case
 
 
 def _command(case: Case) -> Command:
-    return Command(argv=("{python}", "{workloads}/mxnet_resnet50.py", *reference_arguments(case)))
+    argv = ("{python}", "{workloads}/mxnet_resnet50.py", *reference_arguments(case))
+    return Command(argv=argv, environment=REFERENCE_ENVIRONMENT)
 
 
 def _unsupported(case: Case) -> str | None:

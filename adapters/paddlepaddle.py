@@ -1,6 +1,13 @@
 """PaddlePaddle: paddle.vision's ResNet-50 (which is v1.5), DataParallel under paddle.distributed.launch."""
 
-from evalsuite.adapter import Adapter, Command, Recipe, reference_arguments, reference_unsupported
+from evalsuite.adapter import (
+    REFERENCE_ENVIRONMENT,
+    Adapter,
+    Command,
+    Recipe,
+    reference_arguments,
+    reference_unsupported,
+)
 from evalsuite.model import Case
 
 
@@ -17,7 +24,8 @@ def _command(case: Case) -> Command:
             *(launcher if case.total_devices > 1 else ()),
             "{workloads}/paddlepaddle_resnet50.py",
             *reference_arguments(case),
-        )
+        ),
+        environment=REFERENCE_ENVIRONMENT,
     )
 
 

@@ -1,6 +1,13 @@
 """PyTorch: torchvision's ResNet-50 (which is v1.5), DistributedDataParallel under torchrun."""
 
-from evalsuite.adapter import Adapter, Command, Recipe, reference_arguments, reference_unsupported
+from evalsuite.adapter import (
+    REFERENCE_ENVIRONMENT,
+    Adapter,
+    Command,
+    Recipe,
+    reference_arguments,
+    reference_unsupported,
+)
 from evalsuite.model import Case
 
 
@@ -17,7 +24,8 @@ def _command(case: Case) -> Command:
             *(launcher if case.total_devices > 1 else ()),
             "{workloads}/pytorch_resnet50.py",
             *reference_arguments(case),
-        )
+        ),
+        environment=REFERENCE_ENVIRONMENT,
     )
 
 

@@ -1,6 +1,13 @@
 """TensorFlow: ResNet-50 v1.5 of Keras layers, MultiWorkerMirroredStrategy with one process per device."""
 
-from evalsuite.adapter import Adapter, Command, Recipe, reference_arguments, reference_unsupported
+from evalsuite.adapter import (
+    REFERENCE_ENVIRONMENT,
+    Adapter,
+    Command,
+    Recipe,
+    reference_arguments,
+    reference_unsupported,
+)
 from evalsuite.model import Case
 
 
@@ -8,7 +15,7 @@ def _command(case: Case) -> Command:
     hosts = ("--hosts", "{hosts}") if case.nodes > 1 else ()  # TF_CONFIG names every worker
     return Command(
         argv=("{python}", "{workloads}/tensorflow_resnet50.py", *reference_arguments(case), *hosts),
-        environment={"TF_CPP_MIN_LOG_LEVEL": "1"},  # without the notes on processor features
+        environment={**REFERENCE_ENVIRONMENT, "TF_CPP_MIN_LOG_LEVEL": "1"},  # without the notes on processor features
     )
 
 

@@ -117,6 +117,13 @@ class Adapter:
         raise EvalsuiteError(f'adapter {self.name}: unknown recipe "{name}"; {_known("recipes", name, known)}')
 
 
+REFERENCE_ENVIRONMENT = {
+    # OpenMP threads sleep at a barrier and do not spin: spinning slowed PyTorch from 0.12 to 12 s a step on two
+    # cores that something else was using too. On idle cores sleeping costs a few per cent.
+    "OMP_WAIT_POLICY": "PASSIVE",
+}
+
+
 def reference_arguments(case: Case) -> tuple[str, ...]:
     """The arguments that every reference workload in `adapters/workloads` takes."""
     return (
