@@ -44,6 +44,9 @@ OUT_OF_MEMORY = re.compile(r"out of memory|\bOOM\b|bad_alloc|ResourceExhausted|C
 WORST_FIRST = ("oom", "timed_out", "failed", "invalid")
 
 
+LARGE = 200  # planned cases; from here on a page shows less twice (REPORT.md §2, size budget)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Cell:
     """One point of a table."""
@@ -101,6 +104,10 @@ class Book:
     @cached_property
     def planned_ids(self) -> frozenset[str]:
         return frozenset(case.id for case in self.planned)
+
+    @property
+    def large(self) -> bool:
+        return len(self.planned) > LARGE
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:

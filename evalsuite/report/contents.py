@@ -152,7 +152,7 @@ def _quality(book: Book, models: Sequence[Model], look: Look, words: Words) -> S
         "excluded": quality.excluded(book),
         "noisy": quality.noisy(book),
         "skip_groups": quality.skip_groups(book),
-        "repeats": [(block, drawn) for block in blocks if (drawn := drawing.repeats(book, block, look, words))],
+        "repeats": drawing.repeats(book, blocks, look, words),
     }
     parts = _parts(words, "quality", ("counts", "findings", "failures", "skips", "repeats"))
     return Section(id="quality", title=words("quality.title"), template="quality.html.j2", facts=facts, parts=parts)

@@ -1,6 +1,5 @@
 """The seam to the figures: facts of the page → drawn figures with their words around them."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +11,7 @@ from .blocks import Block, Column, Model
 from .cells import GLYPHS, Book, Cell
 from .figures import Figure, Look
 from .numbers import Form
+from .slim import slim
 from .story import Card
 from .studies import Effect, Sweep
 from .usage import RESOURCES, Usage
@@ -32,7 +32,6 @@ FORMS = {
 }
 BULLET_WIDTH = 320
 FEW_SCALES = 4  # up to here speed-up stands as bars beside their ideal, beyond as lines of efficiency
-UNUSED = re.compile(r' (?:id="[^"]*-m\d+"|data-row="\d+")')  # the page finds marks by their data-ref
 MOST_REPEATS_DRAWN = 30  # cases in one strip plot; the table beside it has all
 NOTHING = "–"  # a field that is meant to be empty, such as the status of a case that has a value
 # What a time line shows; the table and the CSV have the rest.
@@ -54,8 +53,8 @@ class Drawn:
 
     @property
     def svg(self) -> str | None:
-        """The drawing, without what only a file of its own would need: 5,000 marks add up."""
-        return None if self.figure.svg is None else UNUSED.sub("", self.figure.svg)
+        """The drawing as the page holds it: 5,000 marks add up."""
+        return None if self.figure.svg is None else slim(self.figure.svg, self.figure.id)
 
 
 def look(book: Book) -> Look:
@@ -78,6 +77,8 @@ def of_block(block: Block, look: Look, words: Words) -> tuple[Drawn, ...]:
     elif block.has_scaling:
         efficiency = figures.efficiency(_series(block, "efficiency"), look, id=f"{name}-e")
         found.append(_drawn(efficiency, "efficiency", "efficiency_see", words, (f"{block.id}-e", "efficiency")))
+    if block.has_scaling and block.book.large:
+        return tuple(found)  # throughput per device is efficiency times that of the base; its table is below
     per_device = figures.per_device(_series(block, "per_device"), look, id=f"{name}-d", unit=unit)
     own = (f"{block.id}-d", "per_device") if block.has_scaling else None
     found.append(_drawn(per_device, "per_device", "per_device_see", words, own))
@@ -182,18 +183,33 @@ def _resource(resource: str, device: str | None, words: Words) -> figures.Label:
     return figures.Words(zh=named.plain(languages[0]) + behind, en=named.plain(languages[-1]) + behind)
 
 
-def repeats(book: Book, block: Block, look: Look, words: Words) -> Drawn | None:
-    """Every run of the block."""
-    rows = tuple(_repeats(column, summary) for column in block.columns for summary in _of(block, column))
-    if not rows:
-        return None
+def repeats(book: Book, blocks: Sequence[Block], look: Look, words: Words) -> tuple[tuple[Block, Drawn], ...]:
+    """Every run of every block; of a large report only the cases whose runs differ most, in one figure."""
+    if book.large:
+        rows = [
+            _repeats(column, one, of=block)
+            for block in blocks
+            for column in block.columns
+            for one in _of(block, column)
+        ]
+        return ((blocks[0], _repeats_figure(rows, f"f-{blocks[0].id}-r", look, words)),) if rows else ()
+    found = []
+    for block in blocks:
+        rows = [_repeats(column, one) for column in block.columns for one in _of(block, column)]
+        if rows:
+            found.append((block, _repeats_figure(rows, f"f-{block.id}-r", look, words, setting(block, words))))
+    return tuple(found)
+
+
+def _repeats_figure(rows: Sequence[figures.Repeats], id: str, look: Look, words: Words, *before: Text) -> Drawn:
     noisiest = sorted(rows, key=lambda row: -(row.cv or 0.0))[:MOST_REPEATS_DRAWN]
     drawn = tuple(row for row in rows if row in noisiest)
-    figure = figures.repeats(drawn, look, id=f"f-{block.id}-r")
-    figure = replace(figure, table=_by_case(rows))
-    reading = [setting(block, words), words("figures.repeats_see")]
+    shown = drawn if not before else tuple(rows)  # without a block it is the whole report: the receipts have the rest
+    figure = replace(figures.repeats(drawn, look, id=id), table=_by_case(shown))
+    reading = [*before, words("figures.repeats_see")]
     if len(drawn) < len(rows):
-        reading.append(words("figures.repeats_most", shown=numbers.count(len(drawn)), all=numbers.count(len(rows))))
+        key = "figures.repeats_most" if before else "figures.repeats_most_receipts"
+        reading.append(words(key, shown=numbers.count(len(drawn)), all=numbers.count(len(rows))))
     return Drawn(figure=figure, title=words("figures.repeats"), reading=tuple(reading))
 
 
@@ -222,9 +238,10 @@ def _of(block: Block, column: Column) -> list[Summary]:
     return [one for one in block.valid if one.case.series == column.series]
 
 
-def _repeats(column: Column, summary: Summary) -> figures.Repeats:
+def _repeats(column: Column, summary: Summary, of: Block | None = None) -> figures.Repeats:
+    """The runs of one case; its block is named where a figure has cases of several."""
     return figures.Repeats(
-        label=f"{column.label} {summary.case.scale}",
+        label=f"{column.label} {summary.case.scale}" + (f" · {_panel_name(of)}" if of else ""),
         framework=summary.case.framework,
         values=tuple(run.value for run in summary.measurements if counts(run)),
         excluded=tuple(run.value for run in summary.measurements if run.value is not None and not counts(run)),
