@@ -1,4 +1,6 @@
-"""MXNet: the model zoo's ResNetV1 with v1.5 bottlenecks, KVStore dist_sync with one server per node."""
+"""MXNet: ResNetV1 with v1.5 bottlenecks and BERT of Gluon blocks, KVStore dist_sync with one server per node."""
+
+from dataclasses import replace
 
 from evalsuite.adapter import (
     REFERENCE_ENVIRONMENT,
@@ -6,43 +8,63 @@ from evalsuite.adapter import (
     Command,
     Recipe,
     reference_arguments,
+    reference_bert_arguments,
+    reference_bert_unsupported,
     reference_unsupported,
 )
 from evalsuite.model import Case
 
 
-def _command(case: Case) -> Command:
-    argv = ("{python}", "{workloads}/mxnet_resnet50.py", *reference_arguments(case))
-    return Command(argv=argv, environment=REFERENCE_ENVIRONMENT)
+def _command(script: str, arguments: tuple[str, ...]) -> Command:
+    return Command(argv=("{python}", f"{{workloads}}/{script}", *arguments), environment=REFERENCE_ENVIRONMENT)
 
 
-def _unsupported(case: Case) -> str | None:
+def _resnet50(case: Case) -> Command:
+    return _command("mxnet_resnet50.py", reference_arguments(case))
+
+
+def _bert(case: Case) -> Command:
+    return _command("mxnet_bert.py", reference_bert_arguments(case))
+
+
+def _no_xla(case: Case) -> str | None:
     if case.xla:
         return "MXNet has no XLA, and hybridize(), its own graph mode, is always on in this workload."
-    return reference_unsupported(case)
+    return None
 
 
+_BASE = Recipe(
+    name="reference-resnet50",
+    model="resnet50_v1.5",
+    kind="reference",
+    dialect="mxnet_speedometer",
+    command=_resnet50,
+    options={"image_size": ()},
+    amp="mxnet.contrib.amp: bfloat16 on CPU, float16 with loss scaling on GPU",
+    printed_by="every_rank",
+    outside="it neither evaluates nor saves",
+    spawn="per_device",
+    unsupported=lambda case: _no_xla(case) or reference_unsupported(case),
+    requirements=("mxnet==1.9.1", "numpy==1.23.5"),  # it uses np.bool, which numpy 1.24 removed
+    requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5"),
+    import_name="mxnet",
+    package="mxnet",
+    source="mxnet.gluon.model_zoo.vision.ResNetV1",
+)
+_BERT = replace(
+    _BASE,
+    unit="sequences/s",
+    command=_bert,
+    options={"sequence_length": ()},
+    unsupported=lambda case: _no_xla(case) or reference_bert_unsupported(case),
+    source="adapters/workloads/mxnet_bert.py",
+)
 ADAPTER = Adapter(
     name="mxnet",
     title="MXNet",
     recipes=(
-        Recipe(
-            name="reference-resnet50",
-            model="resnet50_v1.5",
-            kind="reference",
-            dialect="mxnet_speedometer",
-            command=_command,
-            options={"image_size": ()},
-            amp="mxnet.contrib.amp: bfloat16 on CPU, float16 with loss scaling on GPU",
-            printed_by="every_rank",
-            outside="it neither evaluates nor saves",
-            spawn="per_device",
-            unsupported=_unsupported,
-            requirements=("mxnet==1.9.1", "numpy==1.23.5"),  # it uses np.bool, which numpy 1.24 removed
-            requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5"),
-            import_name="mxnet",
-            package="mxnet",
-            source="mxnet.gluon.model_zoo.vision.ResNetV1",
-        ),
+        _BASE,
+        replace(_BERT, name="reference-bert-base", model="bert_base"),
+        replace(_BERT, name="reference-bert-tiny", model="bert_tiny"),
     ),
 )

@@ -1,4 +1,6 @@
-"""PaddlePaddle: paddle.vision's ResNet-50 (which is v1.5), DataParallel under paddle.distributed.launch."""
+"""PaddlePaddle under its launcher: paddle.vision's ResNet-50 (which is v1.5), BERT of paddle.nn's encoder."""
+
+from dataclasses import replace
 
 from evalsuite.adapter import (
     REFERENCE_ENVIRONMENT,
@@ -6,12 +8,14 @@ from evalsuite.adapter import (
     Command,
     Recipe,
     reference_arguments,
+    reference_bert_arguments,
+    reference_bert_unsupported,
     reference_unsupported,
 )
 from evalsuite.model import Case
 
 
-def _command(case: Case) -> Command:
+def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
     """The launcher finds its own ports on one node, and takes a master only for several."""
     master = ("--master", "{master_addr}:{master_port}", "--rank", "{node_rank}") if case.nodes > 1 else ()
     launcher = (
@@ -22,42 +26,62 @@ def _command(case: Case) -> Command:
         argv=(
             "{python}",
             *(launcher if case.total_devices > 1 else ()),
-            "{workloads}/paddlepaddle_resnet50.py",
-            *reference_arguments(case),
+            f"{{workloads}}/{script}",
+            *arguments,
         ),
         environment=REFERENCE_ENVIRONMENT,
     )
 
 
-def _unsupported(case: Case) -> str | None:
+def _resnet50(case: Case) -> Command:
+    return _command(case, "paddlepaddle_resnet50.py", reference_arguments(case))
+
+
+def _bert(case: Case) -> Command:
+    return _command(case, "paddlepaddle_bert.py", reference_bert_arguments(case))
+
+
+def _no_amp_on_cpu(case: Case) -> str | None:
     """paddle/amp/auto_cast.py (3.3.1): "amp_guard can only be enabled on CUDAPlace, XPUPlace, and CustomPlace"."""
     if case.precision == "amp" and case.device == "cpu":
         return "PaddlePaddle's auto_cast has no effect on a CPU: the run would be a second fp32 run."
-    return reference_unsupported(case)
+    return None
 
 
+_BASE = Recipe(
+    name="reference-resnet50",
+    model="resnet50_v1.5",
+    kind="reference",
+    dialect="paddleclas",
+    command=_resnet50,
+    options={"image_size": ()},
+    amp="paddle.amp O1: float16 with loss scaling on GPU, none on CPU",
+    xla="paddle.jit.to_static",
+    printed_by="rank0",
+    outside="it neither evaluates nor saves",
+    spawn="per_node",
+    unsupported=lambda case: _no_amp_on_cpu(case) or reference_unsupported(case),
+    requirements=("paddlepaddle==3.3.1", "setuptools==80.9.0"),  # it imports setuptools without saying so
+    requirements_gpu=("paddlepaddle-gpu==3.3.1", "setuptools==80.9.0"),
+    import_name="paddle",
+    package="paddlepaddle",
+    source="paddle.vision.models.resnet50",
+)
+_BERT = replace(
+    _BASE,
+    unit="sequences/s",
+    dialect="paddlenlp_bert",
+    command=_bert,
+    options={"sequence_length": ()},
+    unsupported=lambda case: _no_amp_on_cpu(case) or reference_bert_unsupported(case),
+    source="paddle.nn.TransformerEncoder",
+)
 ADAPTER = Adapter(
     name="paddlepaddle",
     title="PaddlePaddle",
     recipes=(
-        Recipe(
-            name="reference-resnet50",
-            model="resnet50_v1.5",
-            kind="reference",
-            dialect="paddleclas",
-            command=_command,
-            options={"image_size": ()},
-            amp="paddle.amp O1: float16 with loss scaling on GPU, none on CPU",
-            xla="paddle.jit.to_static",
-            printed_by="rank0",
-            outside="it neither evaluates nor saves",
-            spawn="per_node",
-            unsupported=_unsupported,
-            requirements=("paddlepaddle==3.3.1", "setuptools==80.9.0"),  # it imports setuptools without saying so
-            requirements_gpu=("paddlepaddle-gpu==3.3.1", "setuptools==80.9.0"),
-            import_name="paddle",
-            package="paddlepaddle",
-            source="paddle.vision.models.resnet50",
-        ),
+        _BASE,
+        replace(_BERT, name="reference-bert-base", model="bert_base"),
+        replace(_BERT, name="reference-bert-tiny", model="bert_tiny"),
     ),
 )

@@ -1,4 +1,6 @@
-"""TensorFlow: ResNet-50 v1.5 of Keras layers, MultiWorkerMirroredStrategy with one process per device."""
+"""TensorFlow: ResNet-50 v1.5, BERT and MobileNetV2 of Keras, MultiWorkerMirroredStrategy, a process per device."""
+
+from dataclasses import replace
 
 from evalsuite.adapter import (
     REFERENCE_ENVIRONMENT,
@@ -6,43 +8,83 @@ from evalsuite.adapter import (
     Command,
     Recipe,
     reference_arguments,
+    reference_bert_arguments,
+    reference_bert_unsupported,
+    reference_cifar10_arguments,
+    reference_cifar10_unsupported,
     reference_unsupported,
 )
 from evalsuite.model import Case
 
 
-def _command(case: Case) -> Command:
+def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
     hosts = ("--hosts", "{hosts}") if case.nodes > 1 else ()  # TF_CONFIG names every worker
     return Command(
-        argv=("{python}", "{workloads}/tensorflow_resnet50.py", *reference_arguments(case), *hosts),
+        argv=("{python}", f"{{workloads}}/{script}", *arguments, *hosts),
         environment={**REFERENCE_ENVIRONMENT, "TF_CPP_MIN_LOG_LEVEL": "1"},  # without the notes on processor features
     )
 
 
+def _resnet50(case: Case) -> Command:
+    return _command(case, "tensorflow_resnet50.py", reference_arguments(case))
+
+
+def _bert(case: Case) -> Command:
+    return _command(case, "tensorflow_bert.py", reference_bert_arguments(case))
+
+
+def _cifar10(case: Case) -> Command:
+    return _command(case, "tensorflow_cifar10.py", reference_cifar10_arguments(case))
+
+
+_BASE = Recipe(
+    name="reference-resnet50",
+    model="resnet50_v1.5",
+    kind="reference",
+    dialect="tf_time_history",
+    command=_resnet50,
+    options={"image_size": ()},
+    amp="Keras mixed precision: bfloat16 on CPU, float16 with loss scaling on GPU",
+    xla="XLA (jit_compile)",
+    printed_by="every_rank",
+    outside="it neither evaluates nor saves",
+    spawn="per_device",
+    unsupported=reference_unsupported,
+    # 2.15 is the last release whose own Keras is Keras 2: with Keras 3 MultiWorkerMirroredStrategy
+    # stops at "unsupported type PerReplica".
+    requirements=("tensorflow-cpu==2.15.1",),
+    requirements_gpu=("tensorflow[and-cuda]==2.15.1",),
+    import_name="tensorflow",
+    package="tensorflow-cpu",
+    source="adapters/workloads/tensorflow_resnet50.py",
+)
+_BERT = replace(
+    _BASE,
+    unit="sequences/s",
+    command=_bert,
+    options={"sequence_length": ()},
+    unsupported=reference_bert_unsupported,
+    source="adapters/workloads/tensorflow_bert.py",
+)
+_CIFAR10 = replace(
+    _BASE,
+    command=_cifar10,
+    options={"image_size": ("32",)},
+    unsupported=reference_cifar10_unsupported,
+)
 ADAPTER = Adapter(
     name="tensorflow",
     title="TensorFlow",
     recipes=(
-        Recipe(
-            name="reference-resnet50",
-            model="resnet50_v1.5",
-            kind="reference",
-            dialect="tf_time_history",
-            command=_command,
-            options={"image_size": ()},
-            amp="Keras mixed precision: bfloat16 on CPU, float16 with loss scaling on GPU",
-            xla="XLA (jit_compile)",
-            printed_by="every_rank",
-            outside="it neither evaluates nor saves",
-            spawn="per_device",
-            unsupported=reference_unsupported,
-            # 2.15 is the last release whose own Keras is Keras 2: with Keras 3 MultiWorkerMirroredStrategy
-            # stops at "unsupported type PerReplica".
-            requirements=("tensorflow-cpu==2.15.1",),
-            requirements_gpu=("tensorflow[and-cuda]==2.15.1",),
-            import_name="tensorflow",
-            package="tensorflow-cpu",
-            source="adapters/workloads/tensorflow_resnet50.py",
+        _BASE,
+        replace(_BERT, name="reference-bert-base", model="bert_base"),
+        replace(_BERT, name="reference-bert-tiny", model="bert_tiny"),
+        replace(_CIFAR10, name="reference-resnet50-cifar10", model="resnet50_cifar10"),
+        replace(
+            _CIFAR10,
+            name="reference-mobilenetv2-cifar10",
+            model="mobilenetv2_cifar10",
+            source="tf.keras.applications.MobileNetV2",
         ),
     ),
 )

@@ -124,11 +124,11 @@ REFERENCE_ENVIRONMENT = {
 }
 
 
-def reference_arguments(case: Case) -> tuple[str, ...]:
-    """The arguments that every reference workload in `adapters/workloads` takes."""
+def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
+    """The arguments that every reference workload in `adapters/workloads` takes; *size* is the input's, as words."""
     return (
         *("--device", case.device, "--threads", "{threads}"),
-        *("--batch-size", str(case.batch_per_device), "--image-size", case.option("image_size", "224")),
+        *("--batch-size", str(case.batch_per_device), *(size or ("--image-size", case.option("image_size", "224")))),
         *("--steps", str(case.protocol.total_steps), "--precision", case.precision),
         *(("--compile",) if case.xla else ()),
     )
@@ -139,6 +139,31 @@ def reference_unsupported(case: Case) -> str | None:
     size = case.option("image_size", "224")
     if size.isdigit() and int(size) < 32:
         return f"image_size {size} is too small for ResNet-50, which divides it by 32."
+    return None
+
+
+def reference_bert_arguments(case: Case) -> tuple[str, ...]:
+    """The arguments of the reference workloads that pre-train BERT; which of the two, the case's model says."""
+    size = case.model.removeprefix("bert_")
+    return reference_arguments(case, "--size", size, "--sequence-length", case.option("sequence_length", "128"))
+
+
+def reference_bert_unsupported(case: Case) -> str | None:
+    length = case.option("sequence_length", "128")
+    if length.isdigit() and not 8 <= int(length) <= BERT_POSITIONS:
+        return f"sequence_length {length} is outside BERT's 8 to {BERT_POSITIONS} positions."
+    return None
+
+
+def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
+    """The arguments of the reference workloads on images as small as CIFAR-10's."""
+    return reference_arguments(case, "--model", case.model.removesuffix("_cifar10"))
+
+
+def reference_cifar10_unsupported(case: Case) -> str | None:
+    size = case.option("image_size", CIFAR10_SIZE)
+    if size != CIFAR10_SIZE:
+        return f"image_size {size} is not CIFAR-10's, whose images are {CIFAR10_SIZE} pixels high and wide."
     return None
 
 
@@ -155,6 +180,8 @@ def _undeclared(recipe: Recipe, case: Case) -> str | None:
     return next((reason for axis in case.options if (reason := _option_refused(recipe, *axis))), None)
 
 
+BERT_POSITIONS = 512  # rows of BERT's table of position embeddings
+CIFAR10_SIZE = "32"
 IMAGE_SIZE = "224"  # what the official scripts train image models at, without an argument for it
 
 

@@ -1,7 +1,8 @@
 """What the reference workloads share: arguments, place in the job, header lines, meters.
 
-Standard library only, because it is imported in four frameworks' environments. A workload trains ResNet-50
-v1.5 on one synthetic batch per process, made once from a fixed seed, and prints in its framework's dialect.
+Standard library only, because it is imported in four frameworks' environments. A workload trains one model on
+synthetic data, made from a fixed seed, and prints in its framework's dialect. What only ResNet-50 v1.5 needs
+stands here too; what only BERT needs, in `bert.py`; what only 32×32 images need, in `cifar10.py`.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import sys
 from dataclasses import dataclass
 
 SEED = 20201107
-CLASSES = 1000
+CLASSES = 1000  # of ImageNet
 PARAMETERS = 25_557_032  # trainable, of ResNet-50 with 1000 classes (torchvision's model table says 25557032)
 STRIDED_KERNEL = 3  # v1.5: the stride of 2 is on the 3×3 convolution; v1 has it on the first 1×1
 MOMENTUM = 0.9
@@ -19,17 +20,24 @@ WEIGHT_DECAY = 1e-4
 LEARNING_RATE = 1e-3  # one batch seen again and again with random labels: larger rates overflow in AMP
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Trains ResNet-50 v1.5 on synthetic data and prints its speed.")
-    parser.add_argument("--batch-size", type=int, required=True, help="images per device and step")
-    parser.add_argument("--image-size", type=int, default=224, help="height and width in pixels, from 32")
+def parser(trained: str, items: str) -> argparse.ArgumentParser:
+    """What every workload takes: *trained* is the model and *items* are what a batch holds, in words."""
+    parser = argparse.ArgumentParser(description=f"Trains {trained} on synthetic data and prints its speed.")
+    parser.add_argument("--batch-size", type=int, required=True, help=f"{items} per device and step")
     parser.add_argument("--steps", type=int, required=True, help="optimiser steps in all")
     parser.add_argument("--precision", choices=("fp32", "amp"), default="fp32")
     parser.add_argument("--compile", action="store_true", help="XLA or the framework's own graph compiler")
     parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads of each process")
     parser.add_argument("--hosts", default="", help="all nodes by rank, h1,h2; wanted by TensorFlow alone")
-    return parser.parse_args()
+    return parser
+
+
+def arguments() -> argparse.Namespace:
+    """Those of ResNet-50 v1.5."""
+    known = parser("ResNet-50 v1.5", "images")
+    known.add_argument("--image-size", type=int, default=224, help="height and width in pixels, from 32")
+    return known.parse_args()
 
 
 @dataclass(frozen=True)
@@ -90,11 +98,19 @@ def announce(**facts: object) -> None:
     print("reference workload:", *(f"{name}={value}" for name, value in facts.items()), flush=True)
 
 
-def announce_case(framework: str, version: str, arguments: argparse.Namespace, world_size: int) -> None:
+def announce_case(
+    framework: str,
+    version: str,
+    arguments: argparse.Namespace,
+    world_size: int,
+    model: str = "resnet50_v1.5",
+    **size: int,
+) -> None:
+    """The first header line. *size* is what the input measures: image_size=…, unless the model says otherwise."""
     announce(
         framework=framework,
         version=version,
-        model="resnet50_v1.5",
+        model=model,
         device=arguments.device,
         precision=arguments.precision,
         amp_kind=amp_kind(arguments),
@@ -102,7 +118,7 @@ def announce_case(framework: str, version: str, arguments: argparse.Namespace, w
         batch_per_device=arguments.batch_size,
         processes=world_size,
         global_batch=arguments.batch_size * world_size,
-        image_size=arguments.image_size,
+        **(size or {"image_size": arguments.image_size}),
         steps=arguments.steps,
         threads=arguments.threads,
         data="synthetic",

@@ -5,89 +5,56 @@ biases. Prints through mx.callback.Speedometer itself, in every process, every s
 process only.
 """
 
-import contextlib
-import gc
-import logging
-import os
-import subprocess
-import sys
-
 import common
-
-SERVER_TIMEOUT_S = 20  # servers and scheduler leave by themselves when the workers have closed the store
+import mxnet_loop
 
 
 def main() -> None:
     arguments, place = common.arguments(), common.place()
-    common.limit_threads(arguments.threads)
-    logging.basicConfig(level=logging.INFO)  # Speedometer logs to the root logger
-    with _parameter_servers(place):
-        _train(arguments, place)
+    with mxnet_loop.job(arguments, place) as job:
+        _train(job, arguments)
 
 
-def _train(arguments, place: common.Place) -> None:
-    import mxnet as mx
-
-    amp = _amp(arguments)
-    mx.random.seed(common.SEED)
-    context = mx.gpu(place.local_rank) if arguments.device == "gpu" else mx.cpu()
+def _train(job, arguments) -> None:
+    mx, place = job.mx, job.place
     network = resnet50(mx)
-    network.initialize(mx.init.Xavier(rnd_type="gaussian", factor_type="in", magnitude=2), ctx=context)
+    network.initialize(mx.init.Xavier(rnd_type="gaussian", factor_type="in", magnitude=2), ctx=job.context)
     network.hybridize(static_alloc=True, static_shape=True)
-    trainer = _trainer(mx, network, place)
-    images, labels = _batch(mx, context, arguments, place)
-    with mx.autograd.train_mode():  # the first pass finds the parameters' shapes; in predict mode oneDNN would
-        network(images)  # change their layout, and then the store dies of "Check failed: init 4 first"
-    mx.nd.waitall()
+    trainer = mxnet_loop.trainer(
+        job,
+        network,
+        "sgd",
+        learning_rate=common.LEARNING_RATE,
+        momentum=common.MOMENTUM,
+        wd=common.WEIGHT_DECAY,
+    )
+    images, labels = _batch(job, arguments)
+    mxnet_loop.prepare(job, network, [images])
     if place.rank == 0:
         common.announce_case("mxnet", mx.__version__, arguments, place.world_size)
         common.announce_model("gluon.model_zoo ResNetV1, own bottleneck", *_what_was_built(network), "NCHW")
-    scaled = amp is not None and arguments.device == "gpu"
-    if scaled:
-        amp.init_trainer(trainer)
     losses_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     metric = mx.metric.CompositeEvalMetric([mx.metric.Accuracy(), mx.metric.Loss("cross-entropy")])
-    speedometer = mx.callback.Speedometer(arguments.batch_size, frequent=1)
-    speedometer(_batch_end(mx, 0, metric))  # the first call starts its clock and prints nothing
-    for step in range(1, arguments.steps + 1):
-        with mx.autograd.record():
-            output = network(images)
-            losses = losses_of(output.astype("float32"), labels)
-            if scaled:
-                with amp.scale_loss(losses, trainer) as goal:
-                    mx.autograd.backward(goal)
-        if not scaled:
-            losses.backward()
-        trainer.step(arguments.batch_size * place.world_size)
-        mx.nd.waitall()  # the engine is asynchronous: a step ends when its update is done
-        common.finite(float(losses.mean().asscalar()), step)
+
+    def measured(output, losses):
         metric.metrics[0].update([labels], [output])
         metric.metrics[1].update(None, [losses])
-        speedometer(_batch_end(mx, step, metric))
+        return metric
+
+    mxnet_loop.train(
+        job,
+        network,
+        [images],
+        lambda output: losses_of(output.astype("float32"), labels),
+        trainer,
+        measured,
+        arguments,
+    )
 
 
-def _batch_end(mx, step: int, metric):
-    return mx.model.BatchEndParam(epoch=0, nbatch=step, eval_metric=metric, locals=None)
-
-
-def _trainer(mx, network, place: common.Place):
-    settings = {"learning_rate": common.LEARNING_RATE, "momentum": common.MOMENTUM, "wd": common.WEIGHT_DECAY}
-    store = "dist_sync" if place.world_size > 1 else None
-    return mx.gluon.Trainer(network.collect_params(), "sgd", settings, kvstore=store)
-
-
-def _amp(arguments):
-    """MXNet's AMP rewrites the operators when it is started, so before the network is made."""
-    if arguments.precision == "fp32":
-        return None
-    from mxnet.contrib import amp
-
-    amp.init(target_dtype=common.amp_kind(arguments))
-    return amp
-
-
-def _batch(mx, context, arguments, place: common.Place):
-    mx.random.seed(common.SEED + place.rank)
+def _batch(job, arguments):
+    mx, context = job.mx, job.context
+    mx.random.seed(common.SEED + job.place.rank)
     shape = (arguments.batch_size, 3, arguments.image_size, arguments.image_size)
     labels = mx.nd.random.randint(0, common.CLASSES, shape[:1]).astype("float32")
     return mx.nd.random.normal(shape=shape).as_in_context(context), labels.as_in_context(context)
@@ -120,8 +87,6 @@ def resnet50(mx):
 
 def _what_was_built(network) -> tuple[int, set[int]]:
     """Trainable parameters, and the kernel sides of the strided convolutions on the bottlenecks' main path."""
-    parameters = network.collect_params().values()
-    trainable = sum(parameter.data().size for parameter in parameters if parameter.grad_req != "null")
     blocks = [block for stage in network.features for block in getattr(stage, "_children", {}).values()]
     convolutions = [layer for block in blocks if hasattr(block, "body") for layer in block.body]
     strided = {
@@ -129,40 +94,7 @@ def _what_was_built(network) -> tuple[int, set[int]]:
         for layer in convolutions
         if hasattr(layer, "_kwargs") and layer._kwargs.get("stride") == (2, 2)
     }
-    return trainable, strided
-
-
-@contextlib.contextmanager
-def _parameter_servers(place: common.Place):
-    """Makes this process a worker of ps-lite's, and starts the scheduler and one server per node beside it.
-
-    dmlc-core/tracker/dmlc_tracker/local.py does the same: one environment, the role is the difference.
-    """
-    if place.world_size == 1:
-        yield
-        return
-    os.environ.update(
-        DMLC_PS_ROOT_URI=place.master_addr,
-        DMLC_PS_ROOT_PORT=str(place.master_port),
-        DMLC_NUM_WORKER=str(place.world_size),
-        DMLC_NUM_SERVER=str(place.nodes),
-    )
-    if place.nodes == 1:
-        os.environ["DMLC_NODE_HOST"] = place.master_addr  # else ps-lite looks for a network card
-    roles = ["scheduler"] * (place.rank == 0) + ["server"] * (place.local_rank == 0)
-    helpers = [
-        subprocess.Popen([sys.executable, "-c", "import mxnet"], env={**os.environ, "DMLC_ROLE": role})
-        for role in roles
-    ]
-    os.environ["DMLC_ROLE"] = "worker"
-    try:
-        yield
-        gc.collect()  # closes the store, where every worker waits for the others and the servers are told to end
-        for helper in helpers:
-            helper.wait(SERVER_TIMEOUT_S)
-    finally:
-        for helper in helpers:
-            helper.kill()
+    return mxnet_loop.trainable(network), strided
 
 
 if __name__ == "__main__":

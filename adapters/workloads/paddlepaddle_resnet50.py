@@ -4,49 +4,38 @@ Prints the line of PaddleClas ppcls/utils (log_info, release 2.6), on rank 0, ev
 card, and its times are means that start anew at iteration 5.
 """
 
-import os
 import time
 
 import common
+import paddlepaddle_loop
 
 METERS_RESET_AT = 5  # PaddleClas forgets the first iterations: ppcls/engine/train/train.py, `if iter_id == 5`
 
 
 def main() -> None:
     arguments = common.arguments()
-    common.limit_threads(arguments.threads)
-    import paddle
-
-    paddle.set_device(arguments.device)
-    world_size = int(os.environ.get("PADDLE_TRAINERS_NUM", "1"))
-    if world_size > 1:
-        paddle.distributed.init_parallel_env()
-    rank = paddle.distributed.get_rank()
-    if rank == 0 and world_size > 1:
-        _print_where_the_launcher_prints()
-    paddle.seed(common.SEED)
-    model = paddle.vision.models.resnet50(num_classes=common.CLASSES)
-    if rank == 0:
-        common.announce_case("paddlepaddle", paddle.__version__, arguments, world_size)
-        common.announce_model("paddle.vision.models.resnet50", *_what_was_built(paddle, model), "NCHW")
-    if arguments.compile:
-        model = paddle.jit.to_static(model)
-    if world_size > 1:
-        model = paddle.DataParallel(model)
-    _train(paddle, model, arguments, rank)
+    job = paddlepaddle_loop.started(arguments)
+    model = job.paddle.vision.models.resnet50(num_classes=common.CLASSES)
+    if job.rank == 0:
+        common.announce_case("paddlepaddle", job.paddle.__version__, arguments, job.world_size)
+        common.announce_model("paddle.vision.models.resnet50", *_what_was_built(job.paddle, model), "NCHW")
+    _train(job, model, arguments)
 
 
-def _train(paddle, model, arguments, rank: int) -> None:
-    images, labels = _batch(paddle, arguments, rank)
+def _train(job, model, arguments) -> None:
+    paddle = job.paddle
+    images, labels = _batch(paddle, arguments, job.rank)
     optimiser = paddle.optimizer.Momentum(
         common.LEARNING_RATE,
         momentum=common.MOMENTUM,
         parameters=model.parameters(),
         weight_decay=common.WEIGHT_DECAY,
     )
-    amp = arguments.precision == "amp"
-    kind = common.amp_kind(arguments) if amp else "float16"
-    scaler = paddle.amp.GradScaler(enable=amp and arguments.device == "gpu")
+
+    def loss_of(output):
+        return paddle.nn.functional.cross_entropy(output, labels)
+
+    step = paddlepaddle_loop.stepper(job, model, [images], loss_of, optimiser, arguments)
     batch_s, reader_s, top1, top5, losses = (common.Meter() for _ in range(5))
     begun = time.perf_counter()
     for iteration in range(arguments.steps):
@@ -54,20 +43,14 @@ def _train(paddle, model, arguments, rank: int) -> None:
             batch_s.reset()
             reader_s.reset()
         reader_s.update(time.perf_counter() - begun)
-        with paddle.amp.auto_cast(enable=amp, level="O1", dtype=kind):
-            output = model(images)
-            loss = paddle.nn.functional.cross_entropy(output, labels)
-        scaler.scale(loss).backward()
-        scaler.step(optimiser)
-        scaler.update()
-        optimiser.clear_grad()
+        output, loss = step()
         losses.update(common.finite(float(loss), iteration + 1))
         for meter, k in ((top1, 1), (top5, 5)):
             meter.update(float(paddle.metric.accuracy(output.astype("float32"), labels.unsqueeze(1), k=k)))
-        _wait(paddle, arguments)
+        paddlepaddle_loop.wait(job, arguments)
         batch_s.update(time.perf_counter() - begun)
         begun = time.perf_counter()
-        if rank == 0:
+        if job.rank == 0:
             print(_line(iteration, arguments, batch_s, reader_s, top1, top5, losses), flush=True)
 
 
@@ -82,12 +65,6 @@ def _line(iteration: int, arguments, batch_s, reader_s, top1, top5, losses) -> s
         f"ips: {arguments.batch_size / batch_s.mean:.5f} samples/s, "
         f"eta: {left_s // 3600}:{left_s // 60 % 60:02d}:{left_s % 60:02d}"
     )
-
-
-def _wait(paddle, arguments) -> None:
-    """The kernels of the optimiser are still running when the loss has been read."""
-    if arguments.device == "gpu":
-        paddle.device.synchronize()
 
 
 def _batch(paddle, arguments, rank: int):
@@ -105,23 +82,7 @@ def _what_was_built(paddle, model) -> tuple[int, set[int]]:
         if isinstance(layer, paddle.nn.Conv2D) and name.startswith("layer") and "downsample" not in name
         if layer._stride == [2, 2]
     }
-    return sum(parameter.size for parameter in model.parameters() if not parameter.stop_gradient), strided
-
-
-def _print_where_the_launcher_prints() -> None:
-    """Gives this process the launcher's own standard output and error.
-
-    The launcher sends each worker's output to a file and copies the first one's to its own output every two
-    seconds (paddle/distributed/launch/controllers/controller.py, `watch`), so a line's arrival would say little
-    about the step it reports.
-    """
-    for stream in (1, 2):
-        try:
-            launchers = os.open(f"/proc/{os.getppid()}/fd/{stream}", os.O_WRONLY | os.O_APPEND)
-        except OSError:  # a socket cannot be opened by name; the copied lines must do
-            continue
-        os.dup2(launchers, stream)
-        os.close(launchers)
+    return paddlepaddle_loop.trainable(model), strided
 
 
 if __name__ == "__main__":

@@ -5,97 +5,42 @@ biases, so v1.5 is stated here. Prints the TimeHistory line of tensorflow/models
 through absl, in every process, every step; its rate counts the whole job.
 """
 
-import json
-import os
-import time
-
 import common
+import tensorflow_loop
 
 
 def main() -> None:
     arguments, place = common.arguments(), common.place()
-    if arguments.device == "gpu":
-        common.see_one_gpu(place.local_rank)
-    if place.world_size > 1:
-        os.environ["TF_CONFIG"] = _cluster(place, arguments.hosts)
-    import tensorflow as tf
-    from absl import logging
-
-    logging.use_absl_handler()
-    logging.set_verbosity(logging.INFO)
-    tf.get_logger().setLevel("WARNING")  # the strategy reports every variable it broadcasts
-    tf.config.threading.set_intra_op_parallelism_threads(arguments.threads)
-    for gpu in tf.config.list_physical_devices("GPU"):
-        tf.config.experimental.set_memory_growth(gpu, True)
-    tf.keras.utils.set_random_seed(common.SEED)
-    if arguments.precision == "amp":
-        tf.keras.mixed_precision.set_global_policy(f"mixed_{common.amp_kind(arguments)}")
-    strategy = tf.distribute.MultiWorkerMirroredStrategy() if place.world_size > 1 else tf.distribute.get_strategy()
-    with strategy.scope():
-        model = resnet50(tf, arguments.image_size)
-        optimiser = _optimiser(tf, arguments)
+    job = tensorflow_loop.started(arguments, place)
+    with job.strategy.scope():
+        model = resnet50(job.tf, arguments.image_size)
+        optimiser = tensorflow_loop.with_scaling(job, _optimiser(job.tf, arguments), arguments)
     if place.rank == 0:
-        common.announce_case("tensorflow", tf.__version__, arguments, place.world_size)
-        common.announce_model("evalsuite_keras_layers", *_what_was_built(tf, model), "NHWC")
-    step = _step(tf, strategy, model, optimiser, arguments, place)
-    _train(step, logging, arguments, place)
+        common.announce_case("tensorflow", job.tf.__version__, arguments, place.world_size)
+        common.announce_model("evalsuite_keras_layers", *_what_was_built(job, model), "NHWC")
+    images, labels = _batch(job.tf, arguments, place)
+    loss_of = _loss_of(job, labels, arguments)
+    step = tensorflow_loop.stepper(job, model, (images,), loss_of, optimiser, arguments)
+    tensorflow_loop.train(job, step, arguments)
 
 
-def _train(step, logging, arguments, place: common.Place) -> None:
-    global_batch = arguments.batch_size * place.world_size
-    begun = time.perf_counter()
-    for number in range(1, arguments.steps + 1):
-        common.finite(float(step()), number)  # reading the loss waits for the step
-        ended = time.perf_counter()
-        logging.info(  # I1120 23:37:55.734810 140651157302144 keras_utils.py:145] TimeHistory: 1.08 seconds, …
-            "TimeHistory: %.2f seconds, %.2f examples/second between steps %d and %d",
-            ended - begun,
-            global_batch / (ended - begun),
-            number - 1,
-            number,
-        )
-        begun = ended
-
-
-def _step(tf, strategy, model, optimiser, arguments, place: common.Place):
-    """One optimiser step over all processes; gives the mean loss of the global batch."""
-    images, labels = _batch(tf, arguments, place)
+def _loss_of(job, labels, arguments):
+    tf = job.tf
     losses_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
-    global_batch = arguments.batch_size * place.world_size
-    scaled = arguments.precision == "amp" and arguments.device == "gpu"
 
-    @tf.function(jit_compile=arguments.compile)
-    def gradients(images, labels):
-        with tf.GradientTape() as tape:
-            logits = tf.cast(model(images, training=True), tf.float32)
-            loss = tf.reduce_sum(losses_of(labels, logits)) / global_batch
-            goal = optimiser.get_scaled_loss(loss) if scaled else loss
-        found = tape.gradient(goal, model.trainable_variables)
-        return loss, optimiser.get_unscaled_gradients(found) if scaled else found
+    def loss_of(logits):
+        return tf.reduce_sum(losses_of(labels, tf.cast(logits, tf.float32))) / job.global_batch(arguments)
 
-    def replica_step(images, labels):
-        loss, found = gradients(images, labels)
-        optimiser.apply_gradients(zip(found, model.trainable_variables, strict=True))  # sums over the processes
-        return loss
-
-    @tf.function
-    def step():
-        losses = strategy.run(replica_step, args=(images, labels))
-        return strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)
-
-    return step
+    return loss_of
 
 
 def _optimiser(tf, arguments):
-    optimiser = tf.keras.optimizers.SGD(
+    return tf.keras.optimizers.SGD(
         common.LEARNING_RATE,
         momentum=common.MOMENTUM,
         weight_decay=common.WEIGHT_DECAY,
         jit_compile=arguments.compile,
     )
-    if arguments.precision == "amp" and arguments.device == "gpu":
-        return tf.keras.mixed_precision.LossScaleOptimizer(optimiser)
-    return optimiser
 
 
 def _batch(tf, arguments, place: common.Place):
@@ -104,7 +49,7 @@ def _batch(tf, arguments, place: common.Place):
     return chance.normal(shape), chance.uniform(shape[:1], maxval=common.CLASSES, dtype=tf.int32)
 
 
-def resnet50(tf, image_size: int):
+def resnet50(tf, image_size: int, classes: int = common.CLASSES):
     """ResNet-50 v1.5 (arXiv:1512.03385 table 1, with the stride on the 3×3 convolution)."""
     layers = tf.keras.layers
 
@@ -127,30 +72,22 @@ def resnet50(tf, image_size: int):
             first = block == 0
             x = bottleneck(x, 64 * 2**stage, 2 if first and stage > 0 else 1, first)
     x = layers.GlobalAveragePooling2D()(x)
-    return tf.keras.Model(inputs, layers.Dense(common.CLASSES)(x))
+    return tf.keras.Model(inputs, layers.Dense(classes)(x))
 
 
-def _what_was_built(tf, model) -> tuple[int, set[int]]:
+def _what_was_built(job, model) -> tuple[int, set[int]]:
     """Trainable parameters, and the kernel sides of the strided convolutions on the bottlenecks' main path.
 
     The main path's convolution narrows (filters ≤ input channels), the shortcut's widens.
     """
+    tf = job.tf
     strided = {
         layer.kernel_size[0]
         for layer in model.layers
         if isinstance(layer, tf.keras.layers.Conv2D) and layer.strides == (2, 2)
         if layer.input_shape[-1] >= layer.filters
     }
-    return sum(int(tf.size(variable)) for variable in model.trainable_variables), strided
-
-
-def _cluster(place: common.Place, hosts: str) -> str:
-    """TF_CONFIG: every worker's address in order of rank; worker r listens on MASTER_PORT + r."""
-    names = hosts.split(",") if place.nodes > 1 else [place.master_addr]
-    workers = [
-        f"{names[rank // place.local_world_size]}:{place.master_port + rank}" for rank in range(place.world_size)
-    ]
-    return json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": place.rank}})
+    return tensorflow_loop.trainable(job, model), strided
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "commands"
 ADAPTERS = adapter.discover()
 RECIPES = [(one, recipe) for one in ADAPTERS.values() for recipe in one.recipes]
 REFERENCE = [(one, recipe) for one, recipe in RECIPES if recipe.kind == "reference"]
+IMAGENET = [(one, recipe) for one, recipe in REFERENCE if recipe.model == "resnet50_v1.5"]
+BERT = [(one, recipe) for one, recipe in REFERENCE if recipe.model.startswith("bert_")]
+CIFAR10 = [(one, recipe) for one, recipe in REFERENCE if recipe.model.endswith("_cifar10")]
 PLACEHOLDERS = set(re.findall(r"`(\{\w+\})", adapter.Command.__doc__))
 SCALES = ((1, 1), (1, 2), (1, 8), (2, 8))
 SWITCHES = (
@@ -101,7 +104,7 @@ def test_requirements_are_exact_pins(one, recipe):
     assert not recipe.requirements or recipe.import_name
 
 
-@pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
+@pytest.mark.parametrize("one, recipe", IMAGENET, ids=ids(IMAGENET))
 def test_batch_size_image_size_and_steps_are_on_the_command_line(one, recipe):
     for case in cases_of(one, recipe):
         sized = replace(case, options=(("image_size", "160"),))
@@ -122,7 +125,38 @@ def test_a_reference_workload_is_there_and_is_valid_python(one, recipe):
     assert ast.parse(file.read_text())
 
 
-@pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
+@pytest.mark.parametrize("one, recipe", BERT, ids=ids(BERT))
+def test_bert_is_told_its_size_and_the_length_of_a_sequence(one, recipe):
+    for case in cases_of(one, recipe):
+        asked = recipe.meant((("image_size", "64"), ("sequence_length", "256")))
+
+        words = list(recipe.command(replace(case, options=asked)).argv)
+
+        assert asked == (("sequence_length", "256"),)
+        assert words[words.index("--size") + 1] == recipe.model.removeprefix("bert_")
+        assert words[words.index("--sequence-length") + 1] == "256"
+        assert words[words.index("--batch-size") + 1] == "96"
+        assert words[words.index("--steps") + 1] == "38"
+
+
+@pytest.mark.parametrize("one, recipe", BERT, ids=ids(BERT))
+def test_sequences_longer_than_bert_has_positions_are_refused(one, recipe):
+    refusal = recipe.refusal(case_of(one, recipe, options=(("sequence_length", "513"),)))
+
+    assert "outside BERT's 8 to 512 positions" in refusal
+
+
+@pytest.mark.parametrize("one, recipe", CIFAR10, ids=ids(CIFAR10))
+@pytest.mark.parametrize("size", ["64", "224"])
+def test_cifar10_has_one_size_of_images(one, recipe, size):
+    small = case_of(one, recipe, options=(("image_size", "32"),))
+    large = case_of(one, recipe, options=(("image_size", size),))
+
+    assert recipe.refusal(small) is None
+    assert recipe.refusal(large)
+
+
+@pytest.mark.parametrize("one, recipe", IMAGENET, ids=ids(IMAGENET))
 def test_images_that_the_network_would_shrink_to_nothing_are_refused(one, recipe):
     refusal = recipe.refusal(case_of(one, recipe, options=(("image_size", "16"),)))
 
@@ -145,7 +179,9 @@ def test_all_four_frameworks_run_the_same_reference_model():
     }
 
     for name in ("tensorflow", "mxnet", "paddlepaddle", "pytorch"):
-        assert "resnet50_v1.5" in models[name]
+        assert {"resnet50_v1.5", "bert_base", "bert_tiny"} <= models[name]
+    for name in ("tensorflow", "pytorch"):
+        assert {"resnet50_cifar10", "mobilenetv2_cifar10"} <= models[name]
 
 
 @pytest.mark.parametrize("file", sorted(paths.ADAPTERS.glob("*.py")), ids=lambda file: file.stem)
