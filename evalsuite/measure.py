@@ -12,6 +12,7 @@ from evalsuite.store import RunFolder
 MIN_MEASURED_STEPS = 20  # fewer are shown in data quality only (REPORT.md §9, D07)
 MOST_OTHER_CPU_PERCENT = 10.0  # of the usable cores; the system itself and the node agent take one or two
 FULL = Protocol()
+BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
 
 
 def measurement(folder: RunFolder) -> Measurement:
@@ -52,7 +53,7 @@ def _measurement(run: Run, folder: RunFolder) -> Measurement:
         folder.logs(), run.case, recipe.get("dialect"), scope=recipe.get("scope"), dialects=_dialects()
     )
     status, reason = _status(outcome, read)
-    throughput = read.throughput
+    throughput = _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
     used, findings = _utilisation(folder, environments, window)
     log = next(iter(folder.logs()), None)
@@ -99,6 +100,14 @@ def _status(outcome: Mapping, read) -> tuple[str, str]:
     if outcome.get("enough") and read.status == "failed" and read.throughput and read.throughput.items_per_s:
         return "ok", ""
     return read.status, read.reason
+
+
+def _in_unit_of(recipe: Mapping, throughput: Throughput | None) -> Throughput | None:
+    """A line of images/s counts sequences where the recipe says that its batches hold them; tokens stay tokens."""
+    unit = recipe.get("unit")
+    if throughput is None or not {unit, throughput.unit} <= set(BATCH_ITEMS):
+        return throughput
+    return replace(throughput, unit=unit)
 
 
 def _without_value(throughput: Throughput | None) -> Throughput | None:

@@ -1,7 +1,7 @@
 import pytest
 
 from evalsuite import measure
-from evalsuite.model import Utilisation, Window
+from evalsuite.model import Throughput, Utilisation, Window
 from evalsuite.store import Store
 from tests.toys import CASE
 
@@ -37,6 +37,23 @@ def test_the_environment_is_named_by_hardware_and_not_by_host():
     }
 
     assert measure.environment_key({"a": facts, "b": {**facts, "host": "b"}}) == "2 x H200, EPYC (2 cores), driver 550"
+
+
+@pytest.mark.parametrize(
+    ("printed", "recipe", "unit"),
+    [
+        ("images/s", {"unit": "sequences/s"}, "sequences/s"),
+        ("tokens/s", {"unit": "sequences/s"}, "tokens/s"),
+        ("images/s", {"unit": "tokens/s"}, "images/s"),
+        ("samples/s", {}, "samples/s"),
+    ],
+)
+def test_a_recipe_names_what_its_batches_hold_and_never_turns_tokens_into_sequences(printed, recipe, unit):
+    measured = Throughput(items_per_s=12.0, unit=printed, method="arrivals", window=None)
+
+    found = measure._in_unit_of(recipe, measured)
+
+    assert (found.unit, found.items_per_s) == (unit, 12.0)
 
 
 def test_a_folder_with_a_half_written_outcome_is_a_failed_run_with_the_reason(tmp_path):
