@@ -2,11 +2,12 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from evalsuite import __version__, paths
 from evalsuite.model import Evaluation
@@ -28,6 +29,9 @@ from . import (
 )
 from .cells import GLYPHS, MARKS, Book
 from .words import HTML_LANG, Pair, Words
+
+
+WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
 
 
 class NothingThere(ValueError):
@@ -155,6 +159,7 @@ def _environment(words: Words) -> Environment:
     }
     environment.filters |= {
         "visible": names.visible,
+        "breakable": breakable,
         "framework_name": names.framework,
         "model_name": names.model,
         "scale_name": lambda scale: f"{scale[0]}×{scale[1]}",
@@ -180,6 +185,11 @@ def _term(words: Words):
         return Markup('<a class="term" href="#term-{}">{}</a>').format(key, pair)
 
     return term
+
+
+def breakable(text: str) -> Markup:
+    """*text* that may break behind its dots, slashes and lines, not in the middle of a word."""
+    return Markup("<wbr>").join(escape(part) for part in WORD_ENDS.split(text) if part)
 
 
 def _known(words: Words):

@@ -85,6 +85,8 @@ def _reason(verdict: Verdict, words: Words) -> Text | None:
         return None
     key = f"verdicts.{verdict.reason}"
     values = {name: _named(name, value) for name, value in verdict.values}
+    if verdict.reason == "no_large_scale" and values.get("largest") == "0":
+        return words("verdicts.nothing_measured", min_nodes=values["min_nodes"])
     return words(key, **values) if key in words else words("verdicts.other", reason=names.visible(verdict.reason))
 
 

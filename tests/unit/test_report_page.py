@@ -9,7 +9,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report import background, blocks, names, story, studies, words
+from evalsuite.report import background, blocks, names, render, story, studies, words
 from evalsuite.report.cells import GLYPHS, Book
 
 SPOKEN = words.read()
@@ -419,3 +419,16 @@ def test_the_embedded_data_cannot_end_its_element(tmp_path_factory):
 def test_anchors_are_the_same_in_every_build_and_safe():
     assert names.case_anchor(synthetic.case()) == names.case_anchor(synthetic.case())
     assert re.fullmatch(r"c-[0-9a-f]{10}", names.case_anchor(synthetic.case("</script>")))
+
+
+def test_what_was_only_cited_is_said_not_to_be_measured():
+    cited = [replace(run, origin="cited") for one in synthetic.one_case().summaries for run in one.measurements]
+    book = Book(evaluation=synthetic.evaluation([synthetic.summary(cited)]))
+    (linear, *_) = story.cards(book, SPOKEN)
+
+    assert "Nothing here was measured" in linear.reason.plain("en")
+    assert "largest" not in linear.reason.plain("en")
+
+
+def test_long_names_break_behind_their_signs_and_keep_their_text():
+    assert render.breakable("a.b_c/<d") == "a.<wbr>b_<wbr>c/&lt;d"
