@@ -5,7 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from evalsuite import criteria, measure
+from evalsuite import criteria, measure, rules
 from evalsuite.compare import with_scaling
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Timeline
@@ -48,8 +48,9 @@ def evaluate(
     measurements, broken = _measured(folders)
     planned = store.plan() or {}
     cases, skips = _planned(planned, measurements, wanted)
-    ordered = _in_plan_order(measurements, cases)
+    ordered = rules.checked(_in_plan_order(measurements, cases))
     rows = with_scaling(summaries(ordered))
+    environments = _environments(folders, ordered)
     return Evaluation(
         title=TITLE,
         profile=planned.get("profile", "custom"),
@@ -58,8 +59,8 @@ def evaluate(
         skips=tuple(skips),
         summaries=tuple(rows),
         verdicts=criteria.verdicts(rows, criteria.read(criteria_file)),
-        findings=(*broken, *_all_findings(rows)),
-        environments=_environments(folders, ordered),
+        findings=(*broken, *rules.findings(rows, environments), *_all_findings(rows)),
+        environments=environments,
         commands={measurement.run.id: _command(store, measurement) for measurement in ordered},
         timelines=_timelines(store, rows),
         recorded_elsewhere=recorded_elsewhere,

@@ -30,7 +30,6 @@ from . import (
 from .cells import GLYPHS, MARKS, Book
 from .words import HTML_LANG, Pair, Words
 
-
 WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
 
 

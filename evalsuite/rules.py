@@ -1,0 +1,198 @@
+"""Data rules of REPORT.md §9 that ask more than one log: duplicates, origins, hardware that cannot be.
+
+`checked` looks at the runs before they are summarised, `findings` at the whole afterwards. Both take values
+and give values. Where each rule is raised, here or elsewhere, stands in docs/data-rules.md.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any, get_args
+
+from evalsuite import paths
+from evalsuite.model import Finding, Measurement, Origin, Summary, Utilisation
+
+ABOVE_CAPACITY = 1.02  # D20: what a link or a disk cannot do
+MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
+GIB = 1024**3
+# D26: control characters but tab and line ends, and what a browser would take for an element
+STRANGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]|<[A-Za-z/!]")
+ORIGINS = get_args(Origin)
+
+
+def checked(measurements: Iterable[Measurement]) -> list[Measurement]:
+    """The runs with what the rules find in each, and with what they may not keep taken out; order kept."""
+    runs = [_of_known_origin(run) for run in measurements]
+    later = _duplicates(runs)
+    return [_checked(run, place in later) for place, run in enumerate(runs)]
+
+
+def _checked(run: Measurement, duplicate: bool) -> Measurement:
+    possible, impossible = _possible(run.utilisation)
+    found = [
+        *([_duplicate(run)] if duplicate else []),
+        *(_too_fast(used) for used in impossible),
+        *_backwards(run),
+        *_unfinished(run),
+        *_strange(run),
+    ]
+    placed = tuple(replace(finding, where=run.run.id) for finding in found)
+    if not placed:
+        return run
+    return replace(run, utilisation=possible, findings=tuple(dict.fromkeys((*run.findings, *placed))))
+
+
+def _of_known_origin(run: Measurement) -> Measurement:
+    """D27: a value of unknown origin is treated as cited, never as measured."""
+    if run.origin in ORIGINS:
+        return run
+    finding = Finding(
+        code="D27",
+        severity="note",
+        text=f'the origin "{run.origin}" is unknown; the value is treated as cited',
+        values=(("origin", str(run.origin)),),
+        where=run.run.id,
+    )
+    return replace(run, origin="cited", findings=(*run.findings, finding))
+
+
+def _duplicates(runs: Sequence[Measurement]) -> set[int]:
+    """D04: places of runs whose case and repeat were met before; the first by its start is kept."""
+    first: set[str] = set()
+    found = set()
+    for place in sorted(range(len(runs)), key=lambda k: (runs[k].started_at or "~", k)):
+        name = runs[place].run.id
+        found |= {place} if name in first else set()
+        first.add(name)
+    return found
+
+
+def _duplicate(run: Measurement) -> Finding:
+    return Finding(
+        code="D04",
+        severity="exclude",
+        text=f"repeat {run.run.repeat} of this case was met before; the first by its start is kept",
+        values=(("repeat", str(run.run.repeat)),),
+    )
+
+
+def _possible(used: Sequence[Utilisation]) -> tuple[tuple[Utilisation, ...], tuple[Utilisation, ...]]:
+    """D20: readings that the hardware can do, and those above its capacity."""
+    above = tuple(one for one in used if one.unit != "%" and one.capacity and one.mean > one.capacity * ABOVE_CAPACITY)
+    return tuple(one for one in used if one not in above), above
+
+
+def _too_fast(used: Utilisation) -> Finding:
+    named = f"{used.resource} {used.device}" if used.device else used.resource
+    return Finding(
+        code="D20",
+        severity="flag",
+        text=f"{named}: {used.mean:,.0f} {used.unit} is above its capacity of {used.capacity:,.0f}; left out",
+        values=(
+            ("resource", named),
+            ("mean", f"{used.mean:,.0f}"),
+            ("capacity", f"{used.capacity:,.0f}"),
+            ("unit", used.unit),
+        ),
+    )
+
+
+def _backwards(run: Measurement) -> Iterable[Finding]:
+    """D21: reports of the window that end before they begin, by the log's own clock."""
+    times = run.throughput.step_time_s if run.throughput else ()
+    if (count := sum(seconds <= 0 for seconds in times)) > 0:
+        yield Finding(
+            code="D21",
+            severity="flag",
+            text=f"{count} of {len(times)} reports end at or before the one they follow: a clock ran backwards",
+            values=(("n", str(count)), ("all", str(len(times)))),
+        )
+
+
+def _unfinished(run: Measurement) -> Iterable[Finding]:
+    """D25: the process ended well, and its log has no end."""
+    if run.status == "incomplete" and run.exit_code == 0:
+        yield Finding(
+            code="D25",
+            severity="reject",
+            text=f"the process reported success, but {run.reason}",
+            values=(("reason", run.reason),),
+        )
+
+
+def _strange(run: Measurement) -> Iterable[Finding]:
+    """D26: which fields of the run hold characters that are shown spelled out."""
+    names = ("reason", "host", "framework_version", "log", "environment")
+    held = [name for name in names if STRANGE.search(str(getattr(run, name) or ""))]
+    held += [f.name for f in fields(run.run.case) if STRANGE.search(str(getattr(run.run.case, f.name)))]
+    if held:
+        yield Finding(
+            code="D26",
+            severity="note",
+            text=f"control characters or markup in {', '.join(held)}; shown as text",
+            values=(("fields", ", ".join(held)),),
+        )
+
+
+def findings(summaries: Sequence[Summary], environments: Mapping[str, Mapping[str, Any]]) -> tuple[Finding, ...]:
+    """What only the whole shows: series of several conditions, machines that cannot be."""
+    return (*_split_series(summaries), *_machines(environments))
+
+
+def _split_series(summaries: Sequence[Summary]) -> Iterable[Finding]:
+    """D15: the cases of one series were run with different versions or on different machines."""
+    conditions: dict[str, dict[str, set[str]]] = {}
+    for summary in summaries:
+        held = conditions.setdefault(summary.case.series, {"environment": set(), "framework_version": set()})
+        for name, values in held.items():
+            values |= {value for run in summary.measurements if (value := getattr(run, name))}
+    for series, held in conditions.items():
+        for name, values in held.items():
+            if len(values) > 1:
+                listed = "; ".join(sorted(values))
+                yield Finding(
+                    code=f"D15_{name}",
+                    severity="flag",
+                    text=f"{len(values)} values of {name} in one series: {listed}; no speed-up across them",
+                    values=(("n", str(len(values))), ("list", listed)),
+                    where=series,
+                )
+
+
+def _machines(environments: Mapping[str, Mapping[str, Any]]) -> Iterable[Finding]:
+    """D22: an accelerator whose memory its makers never sold it with."""
+    for key, facts in sorted(environments.items()):
+        gpus = facts.get("gpus")
+        said = {_stated(gpu) for gpu in gpus if isinstance(gpu, Mapping)} if isinstance(gpus, list | tuple) else set()
+        for name, memory_bytes in sorted(one for one in said if one):
+            sold = _sold_gib(name)
+            if sold and all(abs(memory_bytes / GIB / size - 1) > MEMORY_TOLERANCE for size in sold):
+                sizes = ", ".join(str(size) for size in sold)
+                gib = f"{memory_bytes / GIB:.1f}"
+                yield Finding(
+                    code="D22",
+                    severity="flag",
+                    text=f"{name} with {gib} GiB of memory; it is sold with {sizes} GiB",
+                    values=(("device", name), ("memory", gib), ("sold", sizes)),
+                    where=key,
+                )
+
+
+def _stated(gpu: Mapping[str, Any]) -> tuple[str, float] | None:
+    name, memory_bytes = gpu.get("name"), gpu.get("memory_total_bytes")
+    return (str(name), float(memory_bytes)) if name and isinstance(memory_bytes, int | float) else None
+
+
+def _sold_gib(name: str) -> tuple[float, ...]:
+    """What the makers sell *name* with; nothing for a device that is not listed, or a slice of one (MIG)."""
+    if "MIG" in name:
+        return ()
+    return next((sizes for known, sizes in _catalogue() if re.search(rf"\b{known}\b", name)), ())
+
+
+@cache
+def _catalogue() -> tuple[tuple[str, tuple[float, ...]], ...]:
+    found = tomllib.loads((paths.DATA / "devices.toml").read_text(encoding="utf-8"))["device"]
+    return tuple((re.escape(one["name"]), tuple(one["memory_gib"])) for one in found)

@@ -1,0 +1,123 @@
+from dataclasses import replace
+
+import synthetic
+
+from evalsuite import rules, summary
+from evalsuite.compare import with_scaling
+from evalsuite.model import Utilisation
+from evalsuite.report import quality, words
+
+GIB = 1024**3
+SPOKEN = words.read()
+
+
+def test_of_a_repeat_met_twice_the_first_by_its_start_counts():
+    of = synthetic.case(protocol=synthetic.FULL)
+    early = replace(synthetic.measured(of, 0, 38.0), started_at="2026-11-20T09:00:00+08:00")
+    late = replace(synthetic.measured(of, 0, 60.0), started_at="2026-11-20T12:00:00+08:00")
+
+    found = rules.checked([late, early])
+
+    assert [[f.code for f in run.findings] for run in found] == [["D04"], []]
+    assert summary.summary(of, found).items_per_s.value == 38.0
+
+
+def test_a_reading_above_its_capacity_is_left_out_and_named():
+    link = {"resource": "network_receive", "unit": "bytes/s", "p5": 0.0, "p95": 2e9, "samples": 9, "coverage": 1.0}
+    used = [
+        Utilisation(**link, mean=1.26e9, capacity=1.25e9, device="eth0"),  # within 2 %
+        Utilisation(**link, mean=1.30e9, capacity=1.25e9, device="eth1"),
+    ]
+    run = synthetic.measured(synthetic.case(protocol=synthetic.FULL), 0, 38.0, resources=used)
+
+    (found,) = rules.checked([run])
+
+    assert [one.device for one in found.utilisation] == ["eth0"]
+    assert [(f.code, dict(f.values)["resource"]) for f in found.findings] == [("D20", "network_receive eth1")]
+    assert found.value == 38.0
+
+
+def test_a_clock_that_runs_backwards_is_flagged():
+    run = synthetic.measured(synthetic.case(protocol=synthetic.FULL), 0, 38.0)
+    back = replace(run, throughput=replace(run.throughput, step_time_s=(0.2, -0.1, 0.2)))
+
+    (found,) = rules.checked([back])
+
+    assert [(f.code, dict(f.values)["n"]) for f in found.findings] == [("D21", "1")]
+
+
+def test_success_with_an_unfinished_log_is_rejected_with_the_reason():
+    of = synthetic.case(protocol=synthetic.FULL)
+    run = replace(synthetic.failed(of, 0, "the log ends in the middle of line 17", "incomplete"), exit_code=0)
+
+    (found,) = rules.checked([run])
+
+    assert [(f.code, f.severity) for f in found.findings] == [("D25", "reject")]
+
+
+def test_control_characters_and_markup_are_noted_with_their_fields():
+    of = synthetic.case(protocol=synthetic.FULL)
+    odd = replace(synthetic.measured(of, 0, 38.0), host="bench\x1b[31m", framework_version="<b>2.0")
+    plain = replace(synthetic.measured(of, 1, 38.0), host="a < b, 3 > 2")
+
+    found = rules.checked([odd, plain])
+
+    assert [[dict(f.values)["fields"] for f in run.findings] for run in found] == [["host, framework_version"], []]
+
+
+def test_an_unknown_origin_is_treated_as_cited():
+    run = replace(synthetic.measured(synthetic.case(protocol=synthetic.FULL), 0, 38.0), origin="somewhere")
+
+    (found,) = rules.checked([run])
+
+    assert found.origin == "cited"
+    assert [f.code for f in found.findings] == ["D27"]
+
+
+def test_a_run_in_order_is_returned_as_it_came():
+    runs = [synthetic.measured(synthetic.case(protocol=synthetic.FULL), repeat, 38.0) for repeat in range(5)]
+
+    assert rules.checked(runs) == runs
+
+
+def test_a_series_of_two_versions_is_flagged_and_has_no_speedup_across():
+    one = synthetic.summary([synthetic.measured(synthetic.case(), k, 38.0) for k in range(2)])
+    newer = [replace(synthetic.measured(synthetic.case(scale=(1, 2)), k, 70.0), framework_version="9") for k in (0, 1)]
+    rows = with_scaling([one, synthetic.summary(newer)])
+
+    found = rules.findings(rows, {})
+
+    assert [(f.code, f.where) for f in found] == [("D15_framework_version", synthetic.case().series)]
+    assert rows[1].base == rows[1].case
+
+
+def test_memory_that_an_accelerator_is_not_sold_with_is_flagged():
+    def machine(name, gib):
+        return {"gpus": [{"name": name, "memory_total_bytes": gib * GIB}] * 8}
+
+    found = rules.findings(
+        (),
+        {
+            "a": machine("Tesla V100-SXM2-64GB", 64),
+            "b": machine("Tesla V100-SXM2-32GB", 31.7),
+            "c": machine("NVIDIA H200", 139.8),
+            "d": machine("NVIDIA A100 MIG 1g.10gb", 9.5),
+            "e": machine("Unheard-of 9000", 1),
+            "f": {"gpus": "none"},
+        },
+    )
+
+    assert [(f.code, f.where, dict(f.values)["sold"]) for f in found] == [("D22", "a", "16, 32")]
+
+
+def test_every_finding_of_the_rules_is_said_in_both_languages():
+    of = synthetic.case()
+    odd = replace(synthetic.measured(of, 0, 38.0), origin="?", host="\x00")
+    unfinished = replace(synthetic.failed(of, 1, "no end", "incomplete"), exit_code=0)
+    found = [f for run in rules.checked([odd, odd, unfinished]) for f in run.findings]
+    found += rules.findings((), {"a": {"gpus": [{"name": "T4", "memory_total_bytes": 64 * GIB}]}})
+
+    for finding in found:
+        said = quality.sentence(finding, SPOKEN)
+        assert said.key == f"findings.{finding.code}"
+        assert said.plain("zh") != said.plain("en")
