@@ -1,0 +1,57 @@
+"""A machine without a network and with nothing installed: the report comes from the recorded runs and says so."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def offline(tmp_path_factory):
+    """`compare` where no framework can be installed: its process, and the folder of its report."""
+    folder = tmp_path_factory.mktemp("offline")
+    nothing = {
+        "EVALSUITE_CACHE": str(folder / "cache"),
+        "UV_CACHE_DIR": str(folder / "uv"),
+        "UV_OFFLINE": "1",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_FIND_LINKS": "",
+    }
+    line = [sys.executable, "-m", "evalsuite", "compare", "--frameworks", "pytorch,mxnet", "--device", "cpu"]
+    line += ["--runs", str(folder / "runs"), "--out", str(folder / "report")]
+    done = subprocess.run(line, env={**os.environ, **nothing}, capture_output=True, text=True, timeout=120)
+    return done, folder
+
+
+def test_nothing_was_measured_here_and_the_exit_code_says_so(offline):
+    done, _ = offline
+
+    assert done.returncode == 3
+
+
+def test_the_terminal_says_why_each_framework_is_skipped(offline):
+    done, _ = offline
+
+    assert "torch==2.13.0" in done.stderr
+    assert "mxnet==1.9.1" in done.stderr
+    assert "no framework can be run here" in done.stderr
+    assert "runs recorded elsewhere" in done.stderr
+
+
+def test_the_report_is_made_of_the_recorded_runs_and_marked(offline):
+    _, folder = offline
+
+    facts = json.loads((folder / "report" / "summary.json").read_text())
+
+    assert facts["recorded_elsewhere"] is True
+    assert facts["summaries"]
+    assert {skip["case"]["framework"] for skip in facts["skips"]} == {"pytorch", "mxnet"}
+
+
+def test_no_half_made_environment_is_left_as_if_it_were_whole(offline):
+    _, folder = offline
+
+    made = [path.parents[1].name for path in (folder / "cache" / "environments").glob("*/bin/python")]
+    assert [name for name in made if not name.endswith(".making")] == []
