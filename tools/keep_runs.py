@@ -1,8 +1,9 @@
 """Keeps finished runs in `data/recorded`: trimmed to what a report needs, paths of this machine replaced.
 
-    python tools/keep_runs.py RUNS [--to data/recorded] [--replace /some/path=<name> …]
+    python tools/keep_runs.py RUNS [--to data/recorded] [--every 4] [--replace /some/path=<name> …]
 
-Kept are case, command, environment, log, arrival times, every fourth sample, the agent's end and the outcome.
+Kept are case, command, environment, log, arrival times, every *n*th sample (--every), the agent's end and the
+outcome.
 The outcome's hashes are those of the stored log, and it says that the folder was trimmed. Only completed runs
 are kept; one that is there already is written anew.
 """
@@ -21,7 +22,6 @@ sys.path.insert(0, str(HOUSE))
 from evalsuite import paths  # noqa: E402
 from evalsuite.store import RunFolder, Store, sha256, write_json  # noqa: E402
 
-SAMPLES_KEPT = 4  # every so many: two a second become one in two seconds
 DROPPED = ("cpu_percent_per_core",)
 
 
@@ -31,7 +31,7 @@ def main() -> int:
     for folder in Store(options.runs).finished():
         if folder.outcome()["status"] == "completed":
             kept = options.to / folder.path.parent.name / folder.path.name
-            _keep(folder, kept, names)
+            _keep(folder, kept, names, options.every)
             size = sum(file.stat().st_size for file in kept.iterdir())
             print(f"{kept.parent.name}/{kept.name} {size / 1e3:.0f} kB")
     return 0
@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("runs", type=Path, metavar="RUNS")
     parser.add_argument("--to", type=Path, default=HOUSE / "data" / "recorded", metavar="DIR")
+    parser.add_argument("--every", type=int, default=4, metavar="N", help="keep one sample in N (4; 1 for short runs)")
     parser.add_argument("--replace", action="append", default=[], metavar="PATH=NAME", help="further paths to replace")
     return parser
 
@@ -59,14 +60,14 @@ def _names(options) -> list[tuple[bytes, bytes]]:
     return sorted(((old.encode(), new.encode()) for old, new in known.items()), key=lambda pair: -len(pair[0]))
 
 
-def _keep(folder: RunFolder, kept: Path, names) -> None:
+def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
     for file in sorted(folder.path.iterdir()):
         if file.suffix == ".json" and file.name != "outcome.json":
             (kept / file.name).write_bytes(_replaced(file.read_bytes(), names)[0])
         elif file.name.startswith("samples."):
-            (kept / file.name).write_bytes(_fewer(file.read_bytes()))
+            (kept / file.name).write_bytes(_fewer(file.read_bytes(), every))
     for log in folder.logs():
         text, moved = _replaced(log.path.read_bytes(), names)
         (kept / log.path.name).write_bytes(text)
@@ -98,11 +99,11 @@ def _arrivals(text: str, moved: list[tuple[int, int]]) -> str:
     return "\n".join(kept) + "\n"
 
 
-def _fewer(text: bytes) -> bytes:
-    """Every fourth sample, without the single cores."""
+def _fewer(text: bytes, every: int) -> bytes:
+    """One sample in *every*, without the single cores."""
     head, *lines = [json.loads(line) for line in text.splitlines()]
-    head["hz"] = head.get("hz", 2.0) / SAMPLES_KEPT
-    kept = [head, *({k: v for k, v in line.items() if k not in DROPPED} for line in lines[::SAMPLES_KEPT])]
+    head["hz"] = head.get("hz", 2.0) / every
+    kept = [head, *({k: v for k, v in line.items() if k not in DROPPED} for line in lines[::every])]
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in kept).encode()
 
 
