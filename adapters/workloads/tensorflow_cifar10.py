@@ -65,7 +65,11 @@ def _parts_of_a_step(job, model, optimiser, arguments):
         return strategy.run(gradients_of, args=(images, labels))
 
     def sums(gradients):
-        return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, gradients)
+        """Of all gradients in one piece."""
+        piece = tf.concat([tf.reshape(each, [-1]) for each in gradients], 0)
+        piece = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, piece)
+        sizes = [each.shape.num_elements() for each in gradients]
+        return [tf.reshape(part, each.shape) for part, each in zip(tf.split(piece, sizes), gradients, strict=True)]
 
     @tf.function
     def reduced(gradients):

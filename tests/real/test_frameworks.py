@@ -1,4 +1,4 @@
-"""Each framework really trains ResNet-50 v1.5, on one process and on two through its own launcher.
+"""Each framework really trains ResNet-50 v1.5, on one process and on two through its own launcher, and BERT-Tiny.
 
 Its virtual environment is made on first use, which takes minutes where nothing is cached.
 """
@@ -25,9 +25,9 @@ STEP_LINES = {  # one per framework: how many of them one process prints is the 
 PRINTED_BY_EVERY_PROCESS = ("tensorflow", "mxnet")
 
 
-def trained(framework: str, folder, **changes) -> list[str]:
+def trained(framework: str, folder, name: str = "reference-resnet50", **changes) -> list[str]:
     """The logs of one real run under the node agent, one text per log file."""
-    recipe = adapter.discover()[framework].recipe("reference-resnet50")
+    recipe = adapter.discover()[framework].recipe(name)
     facts = {
         "framework": framework,
         "recipe": recipe.name,
@@ -71,3 +71,39 @@ def test_amp_on_a_cpu_is_bfloat16_and_stays_finite(framework, tmp_path):
 
     assert "precision=amp amp_kind=bfloat16" in logs[0]
     assert len(re.findall(STEP_LINES[framework], logs[0])) == STEPS
+
+
+SEQUENCES_PER_S = {  # one per framework: the steps that one process prints, and what stands there for their speed
+    "tensorflow": r"TimeHistory: [\d.]+ seconds, ([\d.]+) examples/second between steps \d+ and \d+",
+    "mxnet": r"Epoch\[0\] Batch \[\d+-\d+\]\tSpeed: ([\d.]+) samples/sec\tcross-entropy=[\d.]+",
+    "paddlepaddle": r"total step: \d+, .* avg_samples: 4\.0+, ips: ([\d.]+) sequences/sec",
+    "pytorch": r"Epoch: \[0\]\[\d/4\]\tTime +([\d.]+) ",
+}
+
+
+@pytest.mark.parametrize("framework", sorted(SEQUENCES_PER_S))
+def test_a_framework_trains_the_small_bert_on_two_processes(framework, tmp_path):
+    options = (("sequence_length", "64"),)
+
+    logs = trained(framework, tmp_path, "reference-bert-tiny", devices_per_node=2, options=options)
+
+    text = "".join(logs)
+    reports = re.findall(SEQUENCES_PER_S[framework], text)
+    assert len(reports) == STEPS * (2 if framework in PRINTED_BY_EVERY_PROCESS else 1)
+    assert all(float(report) > 0 for report in reports)
+    assert "processes=2 global_batch=8 sequence_length=64 predictions_per_sequence=10" in text
+    assert text.count("trainable_parameters=4433468 ") == 1
+
+
+@pytest.mark.parametrize("framework", ["pytorch", "tensorflow"])
+def test_the_parts_of_a_step_on_small_images_fill_the_step(framework, tmp_path):
+    options = (("image_size", "32"),)
+
+    logs = trained(framework, tmp_path, "reference-mobilenetv2-cifar10", devices_per_node=2, options=options)
+
+    steps = re.findall(r"reference workload: step=\d+ (data_s=.*) step_s=([\d.]+)", "".join(logs))
+    assert len(steps) == STEPS
+    for parts, whole_s in steps:
+        seconds = dict(part.split("=") for part in parts.split())
+        assert list(seconds) == ["data_s", "forward_backward_s", "allreduce_s", "optimiser_s"]
+        assert sum(map(float, seconds.values())) == pytest.approx(float(whole_s), abs=1e-5)
