@@ -198,13 +198,18 @@ class Model:
 
     @property
     def input(self) -> str:
-        """Image sizes, where the cases name one."""
-        sizes = {
-            names.visible(dict(block.options)["image_size"])
-            for block in self.blocks
-            if "image_size" in dict(block.options)
-        }
-        return ", ".join(f"{size}×{size}" for size in sorted(sizes))
+        """Image sizes, where the cases name one or the model has but one."""
+        sizes = ", ".join(f"{size}×{size}" for size in self._named("image_size"))
+        return sizes or names.model_facts(self.name).get("fixed_input", "")
+
+    @property
+    def sequences(self) -> str:
+        """Lengths of sequences, where the cases name one."""
+        return ", ".join(self._named("sequence_length"))
+
+    def _named(self, option: str) -> list[str]:
+        found = {dict(block.options).get(option) for block in self.blocks} - {None}
+        return sorted(names.visible(value) for value in found)
 
     @property
     def images(self) -> bool:

@@ -432,3 +432,20 @@ def test_what_was_only_cited_is_said_not_to_be_measured():
 
 def test_long_names_break_behind_their_signs_and_keep_their_text():
     assert render.breakable("a.b_c/<d") == "a.<wbr>b_<wbr>c/&lt;d"
+
+
+@pytest.mark.parametrize(
+    ("changes", "size", "sequences"),
+    [
+        ({"options": (("image_size", "64"),)}, "64×64", ""),
+        ({"model": "resnet50_cifar10", "options": ()}, "32×32", ""),
+        ({"model": "bert_tiny", "options": (("sequence_length", "128"),)}, "", "128"),
+        ({"options": ()}, "", ""),
+    ],
+)
+def test_the_size_of_a_models_input_is_what_its_cases_or_the_model_itself_fix(changes, size, sequences):
+    planned = (synthetic.case(**changes),)
+
+    model = blocks.models(Book(evaluation=synthetic.evaluation((), planned=planned)))[0]
+
+    assert (model.input, model.sequences) == (size, sequences)
