@@ -196,7 +196,7 @@ ADAPTER = Adapter(
         Recipe(
             name="models-resnet50-legacy",
             model="resnet50_v1.5",
-            source="https://pypi.org/project/tf-models-official/2.10.1",
+            source="tf-models-official==2.10.1 (Python package)",
             dialect="tf_time_history",
             command=_legacy,
             unsupported=_only_one_cpu,
