@@ -38,6 +38,7 @@ _BASE = Recipe(
     model="resnet50_v1.5",
     kind="reference",
     dialect="mxnet_speedometer",
+    scope="own",  # under dist_sync each worker's Speedometer counts its own batches
     command=_resnet50,
     options={"image_size": ()},
     amp="mxnet.contrib.amp: bfloat16 on CPU, float16 with loss scaling on GPU",

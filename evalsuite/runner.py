@@ -247,6 +247,7 @@ def _recipe_facts(recipe: Recipe, command: tuple[str, ...], packages: Mapping[st
             "model": recipe.model,
             "dialect": recipe.dialect,
             "unit": recipe.unit,
+            "scope": recipe.scope,
             "spawn": recipe.spawn,
             "source": recipe.source,
             "commit": recipe.commit,
