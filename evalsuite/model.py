@@ -260,6 +260,20 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AuthorNote:
+    """A finding that a person wrote, in every language; numbers in braces are computed (report/author.py)."""
+
+    zh: str
+    en: str
+    severity: Literal["note", "flag"] = "note"
+    cases: tuple[str, ...] = ()  # ids of the cases it is about
+    model: str | None = None
+    owner: str = ""
+    decides: bool = False  # whether a verdict depends on it
+    source: str = ""  # file:number
+
+
+@dataclass(frozen=True, kw_only=True)
 class Evaluation:
     """Everything right of the wall: what the report is made of."""
 
@@ -275,6 +289,7 @@ class Evaluation:
     commands: Mapping[str, dict]  # run id → command.json
     timelines: Mapping[str, "Timeline"] = field(default_factory=dict)  # run id → utilisation over time
     recorded_elsewhere: bool = False
+    author_notes: tuple[AuthorNote, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,7 @@ def add_output_arguments(parser) -> None:
         default="html",
         help="html (with summary.json and CSV, always), single, md, xlsx, pdf, zip (default: html)",
     )
+    output.add_argument("--author", metavar="FILE", type=Path, help="findings of your own (docs/author-findings.md)")
     output.add_argument("--criteria", metavar="FILE", type=Path, help="acceptance criteria (TOML)")
 
 
@@ -63,9 +64,10 @@ def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
 
     from evalsuite import criteria, report
     from evalsuite.evaluation import evaluate
-    from evalsuite.report import forms
+    from evalsuite.report import author, forms
     from evalsuite.terminal import note
 
+    notes = author.read(arguments.author) if arguments.author else ()
     evaluation = evaluate(
         store,
         only=only,
@@ -74,6 +76,7 @@ def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
     )
     if skips:
         evaluation = replace(evaluation, skips=tuple(skips))
+    evaluation = author.attached(evaluation, notes)
     languages = check_languages(arguments.lang)
     old = forms.outdated(evaluation, arguments.out)
     try:

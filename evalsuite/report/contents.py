@@ -4,7 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import background, drawing, embedded, glossary, problems, quality, receipts, story, studies, usage
+from . import (
+    author,
+    background,
+    drawing,
+    embedded,
+    glossary,
+    latency,
+    problems,
+    quality,
+    receipts,
+    story,
+    studies,
+    usage,
+)
 from .blocks import Model
 from .cells import Book
 from .figures import Look
@@ -109,6 +122,8 @@ def _model(book: Book, model: Model, look: Look, words: Words) -> Section:
     options = [option for option in studies.OPTIONS if any(one.option == option for one in effects)]
     facts = {
         "model": model,
+        "notes": author.said(book, words, model.name),
+        "latency": latency.rows(book, model),
         "figures": {block.id: drawing.of_block(block, look, words) for block in model.blocks},
         "effects": effects,
         "effect_figures": {option: drawing.effects(model, effects, option, look, words) for option in options},
@@ -132,7 +147,7 @@ def _overview(models: Sequence[Model], look: Look, words: Words) -> Iterable[Sec
 
 
 def _problems(book: Book, words: Words) -> Section:
-    facts = {"problems": problems.problems(book, words)}
+    facts = {"problems": problems.problems(book, words), "notes": author.said(book, words)}
     return Section(id="problems", title=words("problems.title"), template="problems.html.j2", facts=facts)
 
 

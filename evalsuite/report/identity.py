@@ -37,6 +37,8 @@ def _parts(evaluation: Evaluation) -> Iterator[str]:
     """The evaluation as text: values by their repr (floats in full), mappings in the order of their keys."""
     for field in fields(evaluation):
         value = getattr(evaluation, field.name)
+        if field.name == "author_notes" and not value:
+            continue  # came later: an evaluation without them keeps its hash
         if field.name == "timelines":
             yield from (_line(run_id, line) for run_id, line in sorted(value.items()))
         elif isinstance(value, Mapping):

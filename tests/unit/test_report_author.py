@@ -1,0 +1,85 @@
+import pages
+import pytest
+import synthetic
+
+from evalsuite import report
+from evalsuite.report import author, words
+from evalsuite.report.cells import Book
+
+CASE = synthetic.case("pytorch", (1, 2)).id
+GOOD = f"""
+[[finding]]
+severity = "flag"
+owner = "Li <b>Wei</b>"
+decides = true
+cases = ["{CASE}"]
+zh = "共 {{frameworks|8}} 个框架，加速比 {{speedup:{CASE}}}。"
+en = "There are {{frameworks|8}} frameworks; the speedup is {{speedup:{CASE}}}."
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        path = tmp_path / "findings.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_numbers_of_the_author_are_the_computed_ones_and_a_wrong_one_is_a_finding(file):
+    found = author.attached(synthetic.quick(), author.read(file(GOOD)))
+    ((_, said),) = author.said(Book(evaluation=found), words.read())
+
+    assert said.plain("en").startswith("There are 4 frameworks; the speedup is 1.")
+    assert [(f.code, dict(f.values)) for f in found.findings] == [("D23", {"written": "8", "computed": "4"})]
+
+
+@pytest.mark.parametrize(("written", "agrees"), [("1.93", True), ("1.9", True), ("2", True), ("1.95", False)])
+def test_a_written_number_agrees_if_it_is_the_computed_one_rounded(written, agrees):
+    assert author._agrees(written, 1.9269, "file:1") is agrees
+
+
+def test_the_notes_stand_in_problems_and_in_the_section_of_their_model(file, tmp_path):
+    found = author.attached(synthetic.quick(), author.read(file(GOOD)))
+    page = pages.read(report.build(found, tmp_path / "out")[0].read_text(encoding="utf-8"))
+
+    for section in ("problems", "model-resnet50_v1.5"):
+        note = page.one("section", id=section).one("ul", class_="notes")
+        assert "共 4 个框架" in note.text("zh-CN")
+        assert "Li <b>Wei</b>" in note.text("en")
+        assert "A verdict depends on it" in note.text("en")
+        assert not note.all("b")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[[finding]]\nzh = '一'", 'no text "en"'),
+        ("[[finding]]\nzh = '{runs}'\nen = 'none'", "expected the same"),
+        ("[[finding]]\nzh = '一'\nen = 'one'\nseverity = 'bad'", 'severity is "bad"'),
+        ("[[finding]]\nzh = '一'\nen = 'one'\ncolour = 'red'", "colour is unknown"),
+        ("nothing = 1", "no [[finding]]"),
+        ("[[finding", "expected findings in TOML"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(file, text, complaint):
+    with pytest.raises(author.AuthorError) as error:
+        author.read(file(text))
+
+    assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[finding]]\nzh = '{speedup:no-such-case}'\nen = '{speedup:no-such-case}'",
+        "[[finding]]\nzh = '{wonders}'\nen = '{wonders}'",
+        "[[finding]]\nzh = '{runs|many}'\nen = '{runs|many}'",
+        "[[finding]]\nzh = '一'\nen = 'one'\ncases = ['no-such-case']",
+    ],
+)
+def test_what_the_evaluation_does_not_have_is_an_error(file, text):
+    with pytest.raises(author.AuthorError):
+        author.attached(synthetic.quick(), author.read(file(text)))
