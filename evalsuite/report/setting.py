@@ -1,12 +1,14 @@
 """The heading of a block: under which conditions its cases were run, in the words of the page and of every form."""
 
+from evalsuite.model import Case
+
 from . import names, numbers
 from .blocks import Block
 from .words import Text, Words
 
 
 def heading(block: Block, words: Words) -> Text:
-    """Precision, batch size, device, options; the protocol too where it alone tells this block from another."""
+    """Precision, batch size, device, options; protocol or unit too where it alone tells this block from another."""
     values = {
         "precision": names.precision(block.precision),
         "batch": numbers.count(block.batch_per_device),
@@ -14,6 +16,8 @@ def heading(block: Block, words: Words) -> Text:
     }
     options = ", ".join(f"{names.visible(name)} = {names.visible(value)}" for name, value in block.options)
     found = words("models.block_options", options=options, **values) if options else words("models.block", **values)
+    if _has_other_unit(block):
+        found = words("models.block_unit", block_text=found, unit=names.visible(block.unit))
     if not _has_twin(block):
         return found
     steps = (block.protocol.warmup_steps, block.protocol.measured_steps)
@@ -24,9 +28,18 @@ def heading(block: Block, words: Words) -> Text:
 
 def _has_twin(block: Block) -> bool:
     """Whether the report has the same conditions with another protocol."""
-    ours = (block.model, block.device, block.precision, block.batch_per_device, block.options)
+    ours = _conditions(block)
+    return any(_conditions(case) == ours and case.protocol != block.protocol for case in block.book.planned)
+
+
+def _has_other_unit(block: Block) -> bool:
+    """Whether the report has the same conditions with results in another unit (D02)."""
+    ours = (*_conditions(block), block.protocol)
     return any(
-        (case.model, case.device, case.precision, case.batch_per_device, case.options) == ours
-        and case.protocol != block.protocol
-        for case in block.book.planned
+        (*_conditions(one.case), one.case.protocol) == ours and one.unit not in ("", block.unit)
+        for one in block.book.summaries
     )
+
+
+def _conditions(of: Block | Case) -> tuple:
+    return (of.model, of.device, of.precision, of.batch_per_device, of.options)

@@ -1,0 +1,76 @@
+"""The report under axe-core (deque.com/axe): no violation of WCAG 2.2 A and AA, in both languages and themes.
+
+axe-core is fetched with npm into a temporary folder; without npm, or where it gets no answer, the tests are skipped.
+"""
+
+import json
+import shutil
+import subprocess
+
+import chromium
+import pytest
+import synthetic
+
+from evalsuite import report
+
+VERSION = "4.10.2"
+PAGES = ("quick", "options", "gpu", "partial", "mixed_units", "empty", "all_failed", "hostile")
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+WIDE = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+
+if chromium.executable() is None:
+    pytest.skip("no Chromium here: install the package `chromium`", allow_module_level=True)
+if shutil.which("npm") is None:
+    pytest.skip("no npm here: install it to fetch axe-core", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("axe")
+    fetched = subprocess.run(
+        [
+            "npm",
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--ignore-scripts",
+            "--prefix",
+            str(folder),
+            f"axe-core@{VERSION}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    source = folder / "node_modules" / "axe-core" / "axe.min.js"
+    if fetched.returncode or not source.is_file():
+        pytest.skip(f"npm could not fetch axe-core: {fetched.stderr.strip()[-200:]}")
+    return source.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory):
+    with chromium.browser(tmp_path_factory.mktemp("profile")) as found:
+        found.call("Emulation.setDeviceMetricsOverride", **WIDE)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reports")
+    return {name: report.build(synthetic.PAGES[name](), folder / name)[0].as_uri() for name in PAGES}
+
+
+@pytest.mark.parametrize("look", ["lang=zh&theme=light", "lang=en&theme=dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_no_violation(tab, axe, addresses, name, look):
+    tab.visit(f"{addresses[name]}#{look}")
+    tab.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+    tab.evaluate(axe)
+    options = json.dumps({"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]})
+    found = tab.evaluate(
+        f"axe.run(document, {options}).then(said => said.violations.map(one => `${{one.id}}: ${{one.help}}; "
+        "${one.nodes.length}, such as ${one.nodes[0].html.slice(0, 160)}`))"
+    )
+
+    assert found == []

@@ -1,0 +1,59 @@
+"""The structure of the golden pages (REPORT.md §11.2): headings, landmarks, tables, figures, controls, in order.
+
+A change of the structure is meant or it is a defect: `EVALSUITE_UPDATE_GOLDEN=1` writes the files anew, and the
+difference is then read.
+"""
+
+import os
+from pathlib import Path
+
+import pages
+import pytest
+import synthetic
+
+from evalsuite import report
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "outlines"
+PAGES = [
+    *("quick", "empty", "one_case", "all_failed", "partial", "mixed_units", "options", "gpu", "hostile"),
+    "full",
+]
+SHOWN = {"header", "nav", "main", "footer", "section", "article", "h1", "h2", "h3", "h4", "table", "figure", "form"}
+SHOWN |= {"details", "fieldset", "dl", "svg", "noscript"}
+CLOSED = ("svg", "table")  # what is inside them has tests of its own
+
+
+def outline(element: pages.Element, depth: int = 0) -> list[str]:
+    """One line for each element that gives the page its structure, indented as it is nested."""
+    found = []
+    for child in element.children:
+        if not isinstance(child, pages.Element) or child.tag in ("template", "script", "style"):
+            continue
+        shown = child.tag in SHOWN and "fig-swatch" not in (child["class"] or "")
+        if shown:
+            found.append("  " * depth + line(child))
+        if child.tag not in CLOSED:
+            found += outline(child, depth + shown)
+    return found
+
+
+def line(element: pages.Element) -> str:
+    role = f" role={element['role']}" if element["role"] else ""
+    said = ""
+    if element.tag in ("h1", "h2", "h3", "h4"):
+        said = f": {element.text('en').removesuffix('#Copy the link to this section')}"
+    elif element.tag == "table":
+        said = f": {len(element.one('thead').all('th'))} columns"
+    return f"{element.tag}{role}{said}".rstrip()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_structure_of_the_page_is_the_golden_one(name, tmp_path):
+    made = synthetic.full(repeats=1) if name == "full" else synthetic.PAGES[name]()
+    page = pages.read(report.build(made, tmp_path)[0].read_text(encoding="utf-8"))
+    found = "\n".join(outline(page.one("body"))) + "\n"
+    file = GOLDEN / f"{name}.txt"
+    if os.environ.get("EVALSUITE_UPDATE_GOLDEN"):
+        file.write_text(found, encoding="utf-8")
+
+    assert found == file.read_text(encoding="utf-8")
