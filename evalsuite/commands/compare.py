@@ -50,5 +50,12 @@ def _recorded(asked, arguments) -> int:
     if not recorded.finished():
         return Exit.NOTHING_MEASURED
     note(f"the report is made from runs recorded elsewhere ({recorded.root}); it says so.")
-    report.write(recorded, arguments, recorded_elsewhere=True, skips=asked.plan.skips)
+    report.write(recorded, arguments, only=_asked_for(recorded, asked), recorded_elsewhere=True, skips=asked.plan.skips)
     return Exit.NOTHING_MEASURED
+
+
+def _asked_for(recorded, asked) -> list | None:
+    """The recorded cases that were asked for; None, which means all of them, if none of those was recorded."""
+    wanted = {skip.case.id for skip in asked.plan.skips}
+    cases = [folder.run().case for folder in recorded.finished()]
+    return [case for case in cases if case.id in wanted] or None
