@@ -163,8 +163,11 @@ class Store:
 
     def write_plan(self, facts: dict) -> None:
         """Keeps what was asked for last, so that `report` knows the skips and the cases not run yet."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        write_json(self.root / PLAN, {"schema": SCHEMA, **facts})
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            write_json(self.root / PLAN, {"schema": SCHEMA, **facts})
+        except OSError as error:
+            raise _unwritable(self.root, error) from error
 
     def plan(self) -> dict | None:
         """What was asked for last; None if nothing was (imported runs)."""
@@ -182,10 +185,7 @@ class Store:
             folder.path.parent.mkdir(parents=True, exist_ok=True)
             lock = open(folder.path.with_name(f".r{run.repeat}.lock"), "w")  # noqa: SIM115, closed by `with` below
         except OSError as error:
-            raise EvalsuiteError(
-                f"{folder.path.parent}: {error.strerror}; the runs folder must be writable. Try --runs DIR with "
-                "a folder of yours."
-            ) from error
+            raise _unwritable(folder.path.parent, error) from error
         with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -199,6 +199,12 @@ class Store:
             folder.path.mkdir()
             folder.write_case(run)
             yield folder
+
+
+def _unwritable(path: Path, error: OSError) -> EvalsuiteError:
+    return EvalsuiteError(
+        f"{path}: {error.strerror}; the runs folder must be writable. Try --runs DIR with a folder of yours."
+    )
 
 
 def case_from(facts: dict) -> Case:

@@ -90,3 +90,10 @@ def test_a_runs_folder_that_is_no_folder_is_an_error(tmp_path):
 
     with pytest.raises(EvalsuiteError, match="must be writable"), Store(tmp_path / "runs").claim(RUN):
         pass
+
+
+def test_a_plan_that_cannot_be_kept_is_an_error_that_names_the_folder(tmp_path):
+    (tmp_path / "runs").write_text("")
+
+    with pytest.raises(EvalsuiteError, match="must be writable"):
+        Store(tmp_path / "runs").write_plan({})
