@@ -1,0 +1,77 @@
+"""From run folders on disk to the evaluation: what is planned, skipped, broken and kept."""
+
+import pytest
+
+from benchmarks import synthetic_runs
+from evalsuite.errors import NothingMeasured
+from evalsuite.evaluation import evaluate, plan_facts
+from evalsuite.model import Skip
+from evalsuite.store import Store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Ten runs: five repeats of two frameworks on one device."""
+    return synthetic_runs.write(tmp_path_factory.mktemp("runs"), 10)
+
+
+def test_five_repeats_make_one_summary_a_case(store):
+    found = evaluate(store)
+
+    assert [(summary.case.framework, summary.n) for summary in found.summaries] == [("mxnet", 5), ("tensorflow", 5)]
+    assert all(summary.items_per_s.coverage == 0.9375 for summary in found.summaries)
+
+
+def test_the_speed_is_that_written_into_the_logs(store):
+    # 32 images in 0.1 s a step, within the few per cent that the maker scatters them by.
+    assert evaluate(store).summaries[0].items_per_s.value == pytest.approx(320, rel=0.05)
+
+
+def test_simulated_runs_decide_no_verdict(store):
+    verdicts = {verdict.criterion: verdict.outcome for verdict in evaluate(store).verdicts}
+
+    assert verdicts["C1"] == verdicts["C2a"] == "undetermined"
+
+
+def test_utilisation_counts_the_samples_of_the_window_alone(store):
+    gpu = next(used for used in evaluate(store).summaries[0].utilisation if used.resource == "gpu")
+
+    # Ten seconds of 100 steps at two samples a second and five repeats, for the job's two devices together.
+    assert 90 <= gpu.mean <= 99
+    assert gpu.samples == pytest.approx(5 * 2 * 20, rel=0.2)
+
+
+def test_only_the_cases_asked_for_are_evaluated(store):
+    case = synthetic_runs.runs(1)[0].case
+
+    found = evaluate(store, only=[case])
+
+    assert [summary.case for summary in found.summaries] == [case]
+
+
+def test_the_skips_of_the_plan_are_kept_with_their_kind(tmp_path):
+    store = synthetic_runs.write(tmp_path, 1)
+    case = synthetic_runs.runs(1)[0].case
+    skip = Skip(case=case.at_scale(125, 8), reason="no such cluster here", kind="not_run")
+    store.write_plan(plan_facts("quick", [case], 3, [skip]))
+
+    found = evaluate(store)
+
+    assert found.skips == (skip,)
+    assert (found.profile, found.repeats) == ("quick", 3)
+
+
+def test_a_folder_whose_case_cannot_be_read_is_a_finding_and_not_silence(tmp_path):
+    store = synthetic_runs.write(tmp_path, 2)
+    broken = store.folder(synthetic_runs.runs(1)[0])
+    (broken.path / "case.json").write_text('{"repeat": 0, "fram')
+
+    found = evaluate(store)
+
+    assert [finding.code for finding in found.findings if finding.code == "unreadable"] == ["unreadable"]
+    assert sum(summary.n for summary in found.summaries) == 1
+
+
+def test_an_empty_folder_says_what_to_try(tmp_path):
+    with pytest.raises(NothingMeasured, match="Try `evalsuite compare`"):
+        evaluate(Store(tmp_path))
