@@ -1,6 +1,7 @@
 """Shared by both floors: toy cases, and adapters that need no framework."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,12 @@ HERE = Path(__file__).resolve().parent
 SHARED = HERE.parent.parent / "shared"
 
 os.environ.setdefault("NO_COLOR", "1")
+
+# A CI job or `nohup` may start us with these ignored, and what is ignored stays so in every program that the tests
+# start and end by signal.
+for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 
 def pytest_collection_modifyitems(items):
