@@ -4,7 +4,6 @@ An adapter is a Python file with a name `ADAPTER`. It says *what* to run; engine
 because it lies in `adapters/` or in a folder given with `--adapters DIR`.
 """
 
-import difflib
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalsuite import paths
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case, Device
 
 
@@ -252,6 +251,5 @@ def _adapter(name: str, adapters: Mapping[str, Adapter]) -> Adapter:
 
 def _known(what: str, name: str, known: Iterable[str]) -> str:
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(name, known, cutoff=0.4)
     return f"the {what} are {', '.join(known)}.{hint}"

@@ -5,7 +5,6 @@ from a mirror of the user's. A recipe names an entry of `data/models.toml`; a fo
 bring a `models.toml` of its own.
 """
 
-import difflib
 import os
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from evalsuite import paths
 from evalsuite.adapter import Recipe
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, did_you_mean
 
 LAST_LINES = 6
 FIELDS = {"repository", "commit", "licence"}
@@ -232,8 +231,7 @@ def _difference(found: State) -> str:
 def _chosen(name: str, models: Mapping[str, Model]) -> Model:
     if name in models:
         return models[name]
-    near = difflib.get_close_matches(name, models, n=1, cutoff=0.4)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(name, models, cutoff=0.4)
     raise EvalsuiteError(f'models: unknown name "{name}"; `evalsuite models list` shows the known ones.{hint}')
 
 

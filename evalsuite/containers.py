@@ -5,7 +5,6 @@ machine from outside, and what it fills in (ranks, addresses) is passed on by na
 §11.5 and §11.6; the manuals of docker run, podman run, apptainer exec, enroot start and pyxis.
 """
 
-import difflib
 import os
 import shlex
 import subprocess
@@ -13,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.store import SCRATCH
 
 Argv = tuple[str, ...]
@@ -178,8 +177,7 @@ def runtime(name: str) -> Runtime:
     """The runtime of that name. Raises EvalsuiteError with the known ones."""
     if name in RUNTIMES:
         return RUNTIMES[name]
-    near = difflib.get_close_matches(name, RUNTIMES, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(name, RUNTIMES)
     raise EvalsuiteError(f'--container: unknown runtime "{name}"; the runtimes are {", ".join(RUNTIMES)}.{hint}')
 
 

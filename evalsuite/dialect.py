@@ -8,7 +8,6 @@ The house's dialects lie in `evalsuite/dialects/`; a user adds a folder with `--
 has a name `DIALECTS`, a tuple of `Dialect`.
 """
 
-import difflib
 import importlib.util
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, did_you_mean
 
 HOUSE = Path(__file__).resolve().parent / "dialects"
 
@@ -192,8 +191,7 @@ def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
     """The dialect called *name*. Raises EvalsuiteError with the nearest name if there is none."""
     if name in dialects:
         return dialects[name]
-    near = difflib.get_close_matches(name, dialects, n=1, cutoff=0.4)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(name, dialects, cutoff=0.4)
     raise EvalsuiteError(f'--dialect: unknown dialect "{name}"; `evalsuite dialects` lists them.{hint}')
 
 

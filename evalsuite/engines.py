@@ -4,12 +4,11 @@ Scheduling, placement and transport are the engine's own; none of it is written 
 RECIPES.md §11, the manuals of srun (Slurm 22.05) and mpirun (Open MPI 4.1).
 """
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.containers import Container
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case
 
 Argv = tuple[str, ...]
@@ -68,8 +67,7 @@ def engine(name: str) -> Engine:
     """The engine of that name. Raises EvalsuiteError with the known ones."""
     if name in ENGINES:
         return ENGINES[name]
-    near = difflib.get_close_matches(name, ENGINES, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(name, ENGINES)
     raise EvalsuiteError(f'--engine: unknown engine "{name}"; the engines are {", ".join(ENGINES)}.{hint}')
 
 

@@ -1,5 +1,6 @@
 """What the user can mend, and the exit codes of every command (DESIGN.md §3)."""
 
+from collections.abc import Iterable
 from enum import IntEnum
 
 
@@ -25,3 +26,14 @@ class NothingMeasured(EvalsuiteError):
     """There is no measurement to report."""
 
     exit_code = Exit.NOTHING_MEASURED
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """ " Did you mean X?" for the name of *known* nearest to *name*, to end a message with; "" if none is near.
+
+    *cutoff* is difflib's: 0 takes anything, 1 only the name itself.
+    """
+    import difflib  # needed only once something is wrong, and every command imports this room
+
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f" Did you mean {near[0]}?" if near else ""

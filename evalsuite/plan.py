@@ -1,11 +1,10 @@
 """The plan: which runs the matrix asks for, in which order, which cases are skipped and why."""
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.adapter import Adapter, Recipe, chosen
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case, Finding, Run, Skip
 from evalsuite.spec import Spec
 from evalsuite.store import Store
@@ -146,14 +145,12 @@ def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:
     known = sorted({recipe.model for adapter in adapters.values() for recipe in adapter.recipes})
     for model in spec.models:
         if model not in known:
-            near = difflib.get_close_matches(model, known, n=1, cutoff=0.4)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(model, known, cutoff=0.4)
             raise EvalsuiteError(f'--models: unknown model "{model}"; the models are {", ".join(known)}.{hint}')
     names = {recipe.name for adapter in adapters.values() for recipe in adapter.recipes}
     for wanted in spec.recipes:
         if wanted not in names and wanted not in KINDS:
-            near = difflib.get_close_matches(wanted, [*names, *KINDS], n=1, cutoff=0.4)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(wanted, [*names, *KINDS], cutoff=0.4)
             raise EvalsuiteError(
                 f'--recipe: unknown recipe "{wanted}"; expected reference, official or a name that '
                 f"`evalsuite adapters` lists.{hint}"

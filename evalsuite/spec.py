@@ -1,6 +1,5 @@
 """The spec: a TOML file of axes and protocol, and the command line's axes laid over it → [Case]."""
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -9,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Protocol
 
 SCALE = re.compile(r"^([1-9]\d*)x([1-9]\d*)$")
@@ -53,8 +52,7 @@ def profile(name: str) -> Spec:
     """The spec of that name in `data/specs/`."""
     known = sorted(file.stem for file in (paths.DATA / "specs").glob("*.toml"))
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(name, known)
         raise EvalsuiteError(
             f'--profile: unknown profile "{name}"; the profiles are {", ".join(known)}.{hint} '
             "A spec of your own is given with --spec FILE."
@@ -132,8 +130,7 @@ KEYS = {
 def _field(key: str, path: Path) -> str:
     if key in KEYS:
         return KEYS[key][0]
-    near = difflib.get_close_matches(key, KEYS, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(key, KEYS)
     raise EvalsuiteError(f'{path}: unknown key "{key}"; the keys are {", ".join(sorted(KEYS))}.{hint}')
 
 
