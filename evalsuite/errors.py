@@ -29,7 +29,7 @@ class NothingMeasured(EvalsuiteError):
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """ " Did you mean X?" for the name of *known* nearest to *name*, to end a message with; "" if none is near.
+    """The end of a message about an unknown *name*: a question with the nearest of *known*, or nothing.
 
     *cutoff* is difflib's: 0 takes anything, 1 only the name itself.
     """

@@ -18,6 +18,7 @@ from evalsuite.adapter import Recipe
 from evalsuite.engines import Engine, agent_argv
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Run
+from evalsuite.sampler import AGENT_FAILED
 from evalsuite.store import SCRATCH, RunFolder
 
 POLL_S = 0.2
@@ -28,7 +29,6 @@ ENOUGH = {
     "enough": True,  # so what the script says of being ended is no failure of its own
 }
 AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
-CANNOT_RECORD = 125  # the node agent's exit code when it cannot write its files (sampler.CannotRecord)
 TERMINATE_S = 15.0  # between asking the agent to end and killing it
 
 
@@ -212,7 +212,7 @@ def _check_recorded(exit_code: int, folder: RunFolder) -> None:
     """Raises EvalsuiteError if the agent could not write what it saw: that is no failure of the framework, and
     the run counts as not run."""
     error = _agent_error(folder)
-    if exit_code == CANNOT_RECORD and error:
+    if exit_code == AGENT_FAILED and error:
         raise EvalsuiteError(f"{error} Finished runs are kept; start again to go on.")
 
 
