@@ -58,6 +58,9 @@ GROUPS = {
     "accumulation": "forward passes per step",
     "model": "name of the model",
     "items_per_batch": "items in one item of the batch (tokens per sequence)",
+    "timer": "name of a timer",
+    "timer_s": "its seconds",
+    "timers": "several of them: name_s=seconds, with blanks between",
 }
 
 
@@ -114,6 +117,17 @@ class Line:
             return None  # digits that make no number: 360760.9.5
 
 
+@dataclass(frozen=True, kw_only=True)
+class Timers:
+    """Lines that take the time of a step apart: either all timers in one line with the number of its step, or a
+    line for each timer, of which that of the whole comes first."""
+
+    line: Line
+    whole: str  # the timer whose time is taken apart
+    of: Literal["step", "task"]
+    phases: Mapping[str, tuple[str, str | None]]  # timer → (phase, the phase it lies inside)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dialect:
     """What one training script prints."""
@@ -146,12 +160,14 @@ class Dialect:
     evaluation: tuple[Line, ...] = ()  # lines that show that time passed without training
     end: tuple[Line, ...] = ()  # printed by every run that came to its end; () if there is no such line
     facts: tuple[Line, ...] = ()  # batch size, devices, model
+    timers: Timers | None = None  # where the script prints what its step time is made of
     yields_to: tuple[str, ...] = ()  # dialects whose lines carry more, where a log has both
     notes: str = ""
 
     def check(self) -> None:
         """Raises EvalsuiteError if a pattern does not compile, has unknown groups or misses its own sample."""
-        for line in (*self.step, *self.final, *self.evaluation, *self.end, *self.facts):
+        timers = (self.timers.line,) if self.timers else ()
+        for line in (*self.step, *self.final, *self.evaluation, *self.end, *self.facts, *timers):
             _check(self.name, line)
 
 

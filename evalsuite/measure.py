@@ -64,6 +64,7 @@ def _measurement(run: Run, folder: RunFolder) -> Measurement:
         reason=reason,
         throughput=throughput if status in ("ok", "partial") else _without_value(throughput),
         utilisation=used,
+        breakdown=read.breakdown if status in ("ok", "partial") else None,
         findings=_placed(
             (
                 *read.findings,

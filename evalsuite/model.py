@@ -169,6 +169,28 @@ class Throughput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Phase:
+    """A part of the time of a step, by the script's own timer: the mean over the measured steps."""
+
+    name: str  # "data", "forward_backward", "allreduce", "tensor_copy", "optimiser", …
+    seconds: float
+    parent: str | None = None  # the phase it lies inside
+
+
+@dataclass(frozen=True, kw_only=True)
+class Breakdown:
+    """The time of a step of one run, taken apart. A phase that its log does not print is absent, never 0."""
+
+    seconds: float  # of the whole
+    phases: tuple[Phase, ...]
+    of: Literal["step", "task"] = "step"  # ElasticDL times a task of several steps
+    reports: int = 1  # how many steps or tasks the mean was taken over
+
+    def seconds_of(self, name: str) -> float | None:
+        return next((phase.seconds for phase in self.phases if phase.name == name), None)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Utilisation:
     """One resource of one run over its measured steps (REPORT.md §4): time-weighted mean and spread."""
 
@@ -193,6 +215,7 @@ class Measurement:
     reason: str = ""  # why not ok: the decisive line of the log
     throughput: Throughput | None = None
     utilisation: tuple[Utilisation, ...] = ()
+    breakdown: Breakdown | None = None  # of the time of a step; None where the log has no timers
     findings: tuple[Finding, ...] = ()
     started_at: str | None = None  # ISO 8601 with zone
     duration_s: float | None = None
@@ -235,6 +258,7 @@ class Summary:
     speedup: Interval | None = None
     efficiency: Interval | None = None  # 1.0 = linear; never clamped
     utilisation: tuple[Utilisation, ...] = ()  # median over repeats; samples are summed
+    breakdown: Breakdown | None = None  # of the run whose step time is the median: parts of one run add up
     partial: bool = False  # fewer than five valid repeats or a short window (D05, D07)
     origin: Origin = "measured"
     findings: tuple[Finding, ...] = ()

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite import dialect as dialects_room
-from evalsuite import failures, merging, window
+from evalsuite import failures, merging, timers, window
 from evalsuite.dialect import Dialect, Scope, Sniffer
 from evalsuite.jobfacts import Facts, batch_per_device, contradictions
 from evalsuite.jobfacts import facts as facts_of
 from evalsuite.logfile import Unreadable, chunks
-from evalsuite.model import Case, Finding, Protocol, Status, Step, Throughput
+from evalsuite.model import Breakdown, Case, Finding, Protocol, Status, Step, Throughput
 from evalsuite.records import enough, number, whole
 from evalsuite.scanning import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.store import Log
@@ -45,6 +45,7 @@ class Reading:
     steps_reported: int = 0
     total_devices: int | None = None
     batch_per_device: float | None = None
+    breakdown: Breakdown | None = None  # of the step time, by the script's own timers
     findings: tuple[Finding, ...] = ()
 
 
@@ -310,8 +311,16 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         steps_reported=len(found.steps) + sum(scan.uncollected for scan in scans) // max(1, found.printers),
         total_devices=facts.devices,
         batch_per_device=None if dialect.epochs_are_steps else batch_per_device(facts),
+        breakdown=_breakdown(scans, dialect, measured),
         findings=findings,
     )
+
+
+def _breakdown(scans: Sequence[Scan], dialect: Dialect, measured: Throughput | None) -> Breakdown | None:
+    """That of the first log with timers: of several processes each has its own, and none is a part of another."""
+    window_of = measured.window if measured else None
+    found = (timers.breakdown(scan.timers.timed(), window_of, dialect.timers) for scan in scans)
+    return next((one for one in found if one is not None), None)
 
 
 def _status(

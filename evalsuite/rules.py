@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any, get_args
 
-from evalsuite import paths
+from evalsuite import paths, timers
 from evalsuite.model import Finding, Measurement, Origin, Summary, Utilisation
 
 ABOVE_CAPACITY = 1.02  # D20: what a link or a disk cannot do
@@ -35,6 +35,7 @@ def _checked(run: Measurement, duplicate: bool) -> Measurement:
         *([_duplicate(run)] if duplicate else []),
         *(_too_fast(used) for used in impossible),
         *_backwards(run),
+        *timers.findings(run.breakdown),
         *_unfinished(run),
         *_strange(run),
     ]

@@ -4,7 +4,7 @@ import statistics as standard
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from evalsuite.model import Case, Finding, Interval, Measurement, Summary, Utilisation
+from evalsuite.model import Breakdown, Case, Finding, Interval, Measurement, Summary, Utilisation
 from evalsuite.statistics import coefficient_of_variation, median_with_range, outliers
 
 FULL_REPEATS = 5  # fewer are partial (REPORT.md §9, D05)
@@ -35,6 +35,7 @@ def summary(case: Case, measurements: Sequence[Measurement]) -> Summary:
         n=len(values),
         cv=coefficient_of_variation(values),
         utilisation=_over_repeats(valid),
+        breakdown=_breakdown(valid),
         partial=bool(values) and (len(values) < FULL_REPEATS or any(_has(run, "D07") for run in valid)),
         origin=runs[0].origin,
         findings=_findings(case, valid),
@@ -123,6 +124,12 @@ def _over_repeats(valid: Sequence[Measurement]) -> tuple[Utilisation, ...]:
 
     readings = sorted((used for run in valid for used in run.utilisation), key=key)
     return tuple(_median(list(group)) for _, group in groupby(readings, key=key))
+
+
+def _breakdown(valid: Sequence[Measurement]) -> Breakdown | None:
+    """That of the run whose step time is the (lower) median: medians of parts need not add up to a whole."""
+    found = sorted((run.breakdown for run in valid if run.breakdown), key=lambda one: one.seconds)
+    return found[(len(found) - 1) // 2] if found else None
 
 
 def _median(readings: Sequence[Utilisation]) -> Utilisation:

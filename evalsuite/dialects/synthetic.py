@@ -1,7 +1,20 @@
 """Synthetic benchmarks of communication libraries: Horovod and Bluefog; ElasticDL's phase timers."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, Line, Timers
+
+_TIMER = Line(
+    pattern=rb"report_timing\] (?P<timer>\w+) time is (?P<timer_s>[\d.e-]+) seconds",
+    sample=b"[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] report_gradient time is 9.77168 seconds",
+    source="sql-machine-learning/elasticdl elasticdl/python/common/timing_utils.py",
+)
+# report_gradient is the all-reduce; the tensors are copied to the host inside it (issues 2214, 2217 of elasticdl)
+_PHASES = {
+    "get_model": ("get_model", None),
+    "report_gradient": ("allreduce", None),
+    "copy_tensor": ("tensor_copy", "allreduce"),
+    "apply_gradient": ("optimiser", None),
+}
 
 DIALECTS = (
     Dialect(
@@ -75,6 +88,7 @@ DIALECTS = (
                 source="sql-machine-learning/elasticdl elasticdl/python/common/timing_utils.py",
             ),
         ),
+        timers=Timers(line=_TIMER, whole="task_process", of="task", phases=_PHASES),
         notes="Seconds of one task of one worker; how many minibatches a task has is not printed.",
     ),
     Dialect(
@@ -94,6 +108,7 @@ DIALECTS = (
             ),
         ),
         yields_to=("elasticdl",),
+        timers=Timers(line=_TIMER, whole="batch_process", of="task", phases=_PHASES),
         notes="Inside task_process, which is what counts where it is printed.",
     ),
 )

@@ -1,0 +1,131 @@
+"""A script's own timers → the time of a step, taken apart (REPORT.md §6.6).
+
+Our reference workloads print the parts of each step in one line, ElasticDL one line for each timer of a task.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalsuite.dialect import Line, Timers
+from evalsuite.model import Breakdown, Finding, Phase, Window
+from evalsuite.records import matches, number, whole
+
+OVERLAP = 1.02  # D19: what clocks may differ by
+MOST_REPORTS = 20_000  # of one log; no window is longer, and memory stays bounded
+COMMUNICATION = ("allreduce",)
+_PAIR = re.compile(rb"(\w+)_s=([0-9.e+-]+)")
+
+# of our own reference workloads, whatever dialect they print in
+OWN = Timers(
+    line=Line(
+        pattern=rb"reference workload: step=(?P<step>\d+) (?P<timers>[^\r\n]*\bstep_s=[0-9.e+-]+)",
+        sample=b"reference workload: step=3 data_s=0.001210 forward_backward_s=0.206113 optimiser_s=0.004002 "
+        b"step_s=0.211325",
+        source="evalsuite adapters/workloads/cifar10.py, announce_parts()",
+    ),
+    whole="step",
+    of="step",
+    phases={name: (name, None) for name in ("data", "forward_backward", "allreduce", "optimiser")},
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timed:
+    """What the timers say of one step or task: timer → seconds."""
+
+    index: int  # of the step, counted from 1; of the task where the line has no number
+    seconds: Mapping[str, float]
+
+
+class Collector:
+    """Takes the timers out of the chunks of one log, one after the other."""
+
+    def __init__(self, timers: Timers | None) -> None:
+        self._timers = timers or OWN
+        self._found: list[tuple[int | None, dict[str, float]]] = []
+
+    def add(self, text: bytes) -> None:
+        """*text*: whole lines of the log."""
+        if len(self._found) >= MOST_REPORTS:
+            return
+        for match, line in matches(text, (self._timers.line,)):
+            fields = line.read(match) or {}
+            if fields.get("timers") is not None:
+                seconds = {name.decode(): number(value) for name, value in _PAIR.findall(fields["timers"])}
+                self._found.append((whole(fields.get("step")), seconds))
+            elif fields.get("timer") is not None:
+                self._one(fields["timer"].decode("ascii", "replace"), number(fields.get("timer_s")))
+
+    def _one(self, name: str, seconds: float | None) -> None:
+        """A line of its own: that of the whole begins the next report, what stands before the first is nobody's."""
+        if name == self._timers.whole:
+            self._found.append((None, {}))
+        if self._found:
+            self._found[-1][1][name] = seconds
+
+    def timed(self) -> list[Timed]:
+        """One for each step; the last where a step was trained again. What is no number is absent."""
+        by_index = {}
+        for place, (index, seconds) in enumerate(self._found, 1):
+            known = {name: value for name, value in seconds.items() if value is not None and value >= 0}
+            by_index[place if index is None else index] = known
+        return [Timed(index=index, seconds=by_index[index]) for index in sorted(by_index)]
+
+
+def breakdown(timed: Sequence[Timed], window: Window | None, timers: Timers | None) -> Breakdown | None:
+    """The mean over the measured steps; None where no step of the window was timed as a whole.
+
+    A phase that only some of the steps have is left out: its mean over these would not be a part of the whole.
+    """
+    timers = timers or OWN
+    inside = [one for one in timed if window is None or window.first_step <= one.index <= window.last_step]
+    inside = [one for one in inside if one.seconds.get(timers.whole, 0) > 0]
+    if not inside:
+        return None
+    held = [name for name in timers.phases if all(name in one.seconds for one in inside)]
+    phases = tuple(
+        Phase(name=timers.phases[name][0], seconds=_mean(inside, name), parent=timers.phases[name][1]) for name in held
+    )
+    if not phases:
+        return None
+    return Breakdown(seconds=_mean(inside, timers.whole), phases=phases, of=timers.of, reports=len(inside))
+
+
+def _mean(timed: Sequence[Timed], name: str) -> float:
+    return math.fsum(one.seconds[name] for one in timed) / len(timed)
+
+
+def communication(found: Breakdown) -> float | None:
+    """Seconds of communication that the step waits for; None where no phase of it was recorded."""
+    known = [phase.seconds for phase in found.phases if phase.name in COMMUNICATION and phase.parent is None]
+    return math.fsum(known) if known else None
+
+
+def rest(found: Breakdown) -> float | None:
+    """What the phases leave over of the whole; None where they fill it."""
+    left = found.seconds - _side_by_side(found.phases)
+    return left if left > 1e-3 * found.seconds else None
+
+
+def findings(found: Breakdown | None) -> Iterable[Finding]:
+    """D19: phases that add up to more than what they are parts of, so that some time was counted twice."""
+    if found is None:
+        return
+    inside = {name: [p for p in found.phases if p.parent == name] for name in {p.parent for p in found.phases}}
+    for parent, phases in sorted(inside.items(), key=lambda item: item[0] or ""):
+        available = found.seconds if parent is None else found.seconds_of(parent)
+        total = math.fsum(phase.seconds for phase in phases)
+        if available is not None and total > OVERLAP * available:
+            names = ", ".join(phase.name for phase in phases)
+            yield Finding(
+                code="D19",
+                severity="flag",
+                text=f"{names} add up to {total:.4g} s, and what they are parts of takes {available:.4g} s",
+                values=(("phases", names), ("sum", f"{total:.4g}"), ("whole", f"{available:.4g}")),
+            )
+
+
+def _side_by_side(phases: Iterable[Phase]) -> float:
+    return math.fsum(phase.seconds for phase in phases if phase.parent is None)

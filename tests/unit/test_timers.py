@@ -1,0 +1,139 @@
+"""The time of a step, taken apart: from lines of a log to phases, and what cannot be (D19)."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from evalsuite import dialect, reading, timers
+from evalsuite.model import Breakdown, Case, Phase, Protocol, Window
+from evalsuite.store import Log
+
+SEEDS = Path(__file__).parents[3] / "shared" / "reference" / "seeds.csv"
+ELASTICDL = (
+    "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] task_process time is 12.5577 seconds\n"
+    "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] batch_process time is 12.4717 seconds\n"
+    "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] get_model time is 5.48363e-05 seconds\n"
+    "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] report_gradient time is 9.77168 seconds\n"
+    "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] copy_tensor time is 3.80597 seconds\n"
+)
+CASE = Case(
+    framework="pytorch",
+    recipe="reference-cifar10-resnet50",
+    model="resnet50_cifar10",
+    devices_per_node=2,
+    batch_per_device=64,
+    protocol=Protocol(warmup_steps=2, measured_steps=4),
+)
+
+
+def log_of_our_own(steps, *, without=()):
+    """A log of the CIFAR-10 workload: data 0.01 s, the passes 0.2 s and 0.01 s more in each step, 0.05, 0.02."""
+    lines = ["reference workload: framework=pytorch batch_per_device=64 processes=2"]
+    for step in range(1, steps + 1):
+        passes_s = 0.2 + 0.01 * step
+        waited = "" if step in without else "allreduce_s=0.050000 "
+        lines += [
+            f"reference workload: step={step} data_s=0.010000 forward_backward_s={passes_s:.6f} {waited}"
+            f"optimiser_s=0.020000 step_s={0.081 + passes_s:.6f}",
+            f"Epoch: [0][{step}/{steps}]\tTime  0.300000 (  0.300000)\tData  0.010000 (  0.010000)\tLoss 2.3e+00 (2.3)",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def read(tmp_path, text, name="pytorch_examples"):
+    (path := tmp_path / "log.txt").write_text(text)
+    return reading.read_run([Log(host="a", rank=None, path=path, arrivals=tmp_path / "none.csv")], CASE, name)
+
+
+def test_the_parts_of_a_step_are_means_over_the_measured_steps_alone(tmp_path):
+    found = read(tmp_path, log_of_our_own(8)).breakdown
+
+    assert (found.of, found.reports) == ("step", 4)
+    assert [phase.name for phase in found.phases] == ["data", "forward_backward", "allreduce", "optimiser"]
+    assert found.seconds_of("forward_backward") == pytest.approx(0.2 + 0.01 * (3 + 4 + 5 + 6) / 4)
+    assert timers.rest(found) == pytest.approx(0.001)
+
+
+def test_a_part_that_some_of_the_steps_lack_is_not_recorded_and_not_zero(tmp_path):
+    found = read(tmp_path, log_of_our_own(8, without=(4,))).breakdown
+
+    assert found.seconds_of("allreduce") is None
+    assert timers.communication(found) is None
+
+
+def test_a_log_without_timers_has_no_breakdown(tmp_path):
+    plain = "".join(line + "\n" for line in log_of_our_own(8).splitlines() if "step_s=" not in line)
+
+    assert read(tmp_path, plain).breakdown is None
+
+
+def test_elasticdl_times_a_task_whose_copies_lie_inside_the_all_reduce(tmp_path):
+    found = read(tmp_path, ELASTICDL, "elasticdl").breakdown
+
+    assert (found.of, found.seconds, found.reports) == ("task", 12.5577, 1)
+    assert [(phase.name, phase.parent) for phase in found.phases] == [
+        ("get_model", None),
+        ("allreduce", None),
+        ("tensor_copy", "allreduce"),
+    ]
+    assert timers.rest(found) == pytest.approx(12.5577 - 9.77168 - 5.48363e-05)
+
+
+def test_a_step_trained_again_after_a_restart_is_counted_once():
+    again = timers.Collector(None)
+    again.add(b"reference workload: step=1 data_s=1.0 step_s=4.0\nreference workload: step=1 data_s=2.0 step_s=3.0\n")
+
+    assert [(one.index, one.seconds) for one in again.timed()] == [(1, {"data": 2.0, "step": 3.0})]
+
+
+def test_a_window_without_a_timed_step_has_no_breakdown():
+    timed = [timers.Timed(index=1, seconds={"step": 1.0, "data": 0.5})]
+
+    assert timers.breakdown(timed, Window(first_step=2, last_step=5, steps=4), None) is None
+
+
+def test_the_dialects_timers_match_their_own_sample():
+    for one in dialect.discover().values():
+        one.check()
+
+    assert timers.OWN.line.compiled.search(timers.OWN.line.sample)
+
+
+def seeds(model):
+    """Seconds of a task of ElasticDL by (workers, metric), as published; a missing marker is absent."""
+    if not SEEDS.is_file():
+        pytest.skip("needs ../shared/reference/seeds.csv")
+    with SEEDS.open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if "ImageNet 256" in row["dataset"] and row["model"] == model]
+    return {(int(row["total_devices"]), row["metric"]): float(row["value"]) for row in rows if row["value"] != "-"}
+
+
+def published(model, workers, parent):
+    known = seeds(model)
+    parts = (("allreduce", None), ("tensor_numpy", parent), ("apply_gradients", None), ("forward_backward", None))
+    phases = tuple(
+        Phase(name=name, seconds=known[workers, f"{name}_time"], parent=inside)
+        for name, inside in parts
+        if (workers, f"{name}_time") in known
+    )
+    return Breakdown(seconds=known[workers, "task_time_total"], phases=phases, of="task")
+
+
+def test_an_all_reduce_that_holds_tensor_numpy_breaks_d19_where_both_are_stacked():
+    assert [one.code for one in timers.findings(published("MobileNetV2", 2, parent=None))] == ["D19"]
+    assert list(timers.findings(published("MobileNetV2", 2, parent="allreduce"))) == []
+
+
+def test_a_nested_phase_longer_than_what_it_lies_inside_breaks_d19():
+    phases = (Phase(name="allreduce", seconds=2.0), Phase(name="tensor_copy", seconds=2.1, parent="allreduce"))
+
+    (found,) = timers.findings(Breakdown(seconds=9.0, phases=phases))
+
+    assert (found.code, found.severity) == ("D19", "flag")
+
+
+def test_what_elasticdl_leaves_unexplained_stays_as_a_rest():
+    found = published("MobileNetV2", 4, parent="allreduce")
+
+    assert timers.rest(found) == pytest.approx(0.1029, abs=1e-6)
