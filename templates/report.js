@@ -93,6 +93,7 @@ function goTo(id, at_once) {
   for (var up = node; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
   var inner = node.tagName === "TBODY" ? one("details", node) : null;
   if (inner) inner.open = true;
+  if (reveal(node)) state.view = turned();
   node.scrollIntoView({ behavior: at_once ? "instant" : "auto" });
   all(".is-target").forEach(function (old) { old.classList.remove("is-target"); });
   node.classList.add("is-target");
@@ -251,6 +252,30 @@ function sortKey(cell) {
   var text = shownText(cell), number = Number(text.replace(/,/g, ""));
   return text !== "" && !isNaN(number) ? [0, number] : [0, text];
 }
+
+/* two views of a figure: the first stands in the page, a button or an address turns it */
+function turn(box, on) {
+  box.classList.toggle("turned", on);
+  all(".views button", box).forEach(function (button, place) { button.setAttribute("aria-pressed", String(Boolean(place) === on)); });
+}
+function turned() {
+  return all(".fig-views.turned > .other").map(function (figure) { return figure.id; }).join(",");
+}
+function setViews(found) {
+  var wanted = (found.view || "").split(",");
+  all(".fig-views").forEach(function (box) { turn(box, wanted.indexOf(one(".other", box).id) >= 0); });
+}
+function reveal(node) {
+  var box = node.closest(".fig-views");
+  if (box) turn(box, Boolean(node.closest(".other")));
+  return Boolean(box);
+}
+all("[data-view]").forEach(function (button) {
+  button.addEventListener("click", function () {
+    reveal(document.getElementById(button.dataset.view));
+    remember({ view: turned() });
+  });
+});
 
 /* permalinks and copying */
 function copied(button) {
@@ -550,6 +575,7 @@ function load(first) {
     setLanguage(found.lang);
   }
   setFilter(found);
+  setViews(found);
   if (form && Object.keys(found).some(function (key) { return one('fieldset[data-axis="' + key + '"]', form) || key === "from" || key === "to"; }) || !first) applyFilter();
   pins = [];
   (found.pins || "").split(",").forEach(function (id) { if (id in cases && pins.indexOf(id) < 0) pin(id); });

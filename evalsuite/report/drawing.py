@@ -32,6 +32,7 @@ FORMS = {
 }
 BULLET_WIDTH = 320
 FEW_SCALES = 4  # up to here speed-up stands as bars beside their ideal, beyond as lines of efficiency
+MOST_POINTS_DRAWN_TWICE = 80  # of a block: above, its figures have one view
 MOST_REPEATS_DRAWN = 30  # cases in one strip plot; the table beside it has all
 NOTHING = "–"  # a field that is meant to be empty, such as the status of a case that has a value
 # What a time line shows; the table and the CSV have the rest.
@@ -50,6 +51,8 @@ class Drawn:
     reading: tuple[Text, ...]
     labels: tuple[Rendered | str, ...] = ()  # what stands in the first column of its table, where that is a word
     tables: tuple[tuple[str, Rendered | str], ...] = ()  # (id, name) of tables of the page that hold its data
+    view: str = ""  # key of the name of this view, where there is another
+    other: "Drawn | None" = None  # the same data drawn otherwise; a button shows it in the place of this one
 
     @property
     def svg(self) -> str | None:
@@ -66,23 +69,53 @@ def of_block(block: Block, look: Look, words: Words) -> tuple[Drawn, ...]:
     if not block.valid:
         return ()
     scales = {one.case.total_devices for one in block.valid}
-    unit, name = names.visible(block.unit), f"f-{block.id}"
-    throughput = figures.throughput(_series(block, "items_per_s"), look, id=f"{name}-t", unit=unit)
     if len(scales) < 2:
-        return (_drawn(throughput, "throughput", "one_scale_see", words, (f"{block.id}-t", "throughput")),)
-    found = [_drawn(throughput, "throughput", "throughput_see", words, (f"{block.id}-t", "throughput"))]
-    if block.has_scaling and len(scales) <= FEW_SCALES:
-        speedup = figures.speedup(_series(block, "speedup"), look, id=f"{name}-s")
-        found.append(_drawn(speedup, "speedup", "speedup_see", words, (f"{block.id}-s", "speedup")))
-    elif block.has_scaling:
-        efficiency = figures.efficiency(_series(block, "efficiency"), look, id=f"{name}-e")
-        found.append(_drawn(efficiency, "efficiency", "efficiency_see", words, (f"{block.id}-e", "efficiency")))
+        return (_throughput(block, look, words, "one_scale_see"),)
+    found = [_throughput(block, look, words, "throughput_see")]
+    if block.has_scaling:
+        found.append(_scaling(block, look, words, bars_first=len(scales) <= FEW_SCALES))
     if block.has_scaling and block.book.large:
         return tuple(found)  # throughput per device is efficiency times that of the base; its table is below
-    per_device = figures.per_device(_series(block, "per_device"), look, id=f"{name}-d", unit=unit)
+    figure = figures.per_device(
+        _series(block, "per_device"), look, id=f"f-{block.id}-d", unit=names.visible(block.unit)
+    )
     own = (f"{block.id}-d", "per_device") if block.has_scaling else None
-    found.append(_drawn(per_device, "per_device", "per_device_see", words, own))
+    found.append(_drawn(figure, "per_device", "per_device_see", words, own))
     return tuple(found)
+
+
+def _two_views(block: Block) -> bool:
+    """Whether figures have a second view: each costs as many bytes and as much time as the first."""
+    return not block.book.large and len(block.valid) <= MOST_POINTS_DRAWN_TWICE
+
+
+def _throughput(block: Block, look: Look, words: Words, see: str) -> Drawn:
+    """Figure a, logarithmic, and linear as its other view."""
+    series, unit, own = _series(block, "items_per_s"), names.visible(block.unit), (f"{block.id}-t", "throughput")
+    drawn = _drawn(figures.throughput(series, look, id=f"f-{block.id}-t", unit=unit), "throughput", see, words, own)
+    if see == "one_scale_see" or not _two_views(block):
+        return drawn
+    linear = figures.throughput(series, look, id=f"f-{block.id}-tl", unit=unit, logarithmic=False)
+    other = _drawn(linear, "throughput", "throughput_linear_see", words, own)
+    return replace(drawn, view="logarithmic", other=replace(other, view="linear"))
+
+
+def _scaling(block: Block, look: Look, words: Words, *, bars_first: bool) -> Drawn:
+    """Figure b: speed-up as bars beside their ideal, efficiency as lines; the one is the other view of the other."""
+
+    def bars() -> Drawn:
+        figure = figures.speedup(_series(block, "speedup"), look, id=f"f-{block.id}-s")
+        return _drawn(figure, "speedup", "speedup_see", words, (f"{block.id}-s", "speedup"))
+
+    def lines() -> Drawn:
+        figure = figures.efficiency(_series(block, "efficiency"), look, id=f"f-{block.id}-e")
+        return _drawn(figure, "efficiency", "efficiency_see", words, (f"{block.id}-e", "efficiency"))
+
+    views = (("speedup", bars), ("efficiency", lines))
+    (view, draw), (other, draw_other) = views if bars_first else reversed(views)
+    if not _two_views(block):
+        return draw()
+    return replace(draw(), view=view, other=replace(draw_other(), view=other))
 
 
 def _series(block: Block, metric: str) -> tuple[figures.Series, ...]:

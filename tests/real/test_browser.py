@@ -16,6 +16,11 @@ if chromium.executable() is None:
 PAGES = ("quick", "thorough", "gpu", "partial", "hostile", "empty", "all_failed")
 NARROW = {"width": 320, "height": 256, "deviceScaleFactor": 1, "mobile": False}  # 1280 × 1024 at 400 %
 WIDE = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+# of each figure with two views: its buttons, and whether the second view is seen
+VIEWS = (
+    "[...document.querySelectorAll('.fig-views')].map(box => [...box.querySelectorAll('.views button')]"
+    ".map(button => button.getAttribute('aria-pressed')).concat(box.querySelector('.other').getClientRects().length))"
+)
 SHOWN = "[...document.querySelectorAll('{}')].filter(e => e.getClientRects().length).length"
 
 
@@ -224,6 +229,44 @@ def test_what_is_saved_equals_the_table_beside_the_report(tab, addresses, tmp_pa
     assert [row["run_id"] for row in ours] == [row["run_id"] for row in theirs]
     assert [float(row["items_per_s"]) for row in ours] == [float(row["items_per_s"]) for row in theirs]
     assert [row["log_sha256"] for row in ours] == [row["log_sha256"] for row in theirs]
+
+
+def test_a_figure_turns_to_its_other_view_and_the_address_keeps_it(tab, addresses):
+    tab.visit(f"{addresses['thorough']}#lang=en&framework=PyTorch")
+    before = tab.evaluate(VIEWS)
+    tab.evaluate("document.querySelector('.views button[aria-pressed=false]').focus()")
+    tab.press("Enter")
+    after = tab.evaluate(VIEWS)
+    tab.visit(tab.evaluate("location.href"))
+
+    assert before == [["true", "false", 0], ["true", "false", 0]]
+    assert after == [["false", "true", 1], ["true", "false", 0]]
+    assert tab.evaluate(VIEWS) == after
+    assert tab.evaluate("document.querySelector('#shown').textContent") == "2"
+    assert tab.complaints() == []
+
+
+def test_a_link_to_the_other_view_of_a_figure_shows_it(tab, addresses):
+    tab.visit(f"{addresses['thorough']}#lang=en")
+    name = tab.evaluate("document.querySelector('.fig-views > .other').id")
+    tab.visit(f"{addresses['thorough']}#at={name}")
+
+    assert tab.evaluate(f"document.getElementById('{name}').getClientRects().length") == 1
+    assert tab.evaluate(VIEWS)[0] == ["false", "true", 1]
+
+
+def test_paper_and_a_page_without_script_show_the_first_view(tab, addresses):
+    tab.visit(f"{addresses['thorough']}#lang=en")
+    tab.evaluate("document.querySelector('.views button[aria-pressed=false]').click()")
+    tab.call("Emulation.setEmulatedMedia", media="print")
+    on_paper = tab.evaluate(SHOWN.format(".fig-views > .other")), tab.evaluate(SHOWN.format(".fig-views > .fig"))
+    tab.call("Emulation.setEmulatedMedia", media="")
+    tab.call("Emulation.setScriptExecutionDisabled", value=True)
+    tab.visit(addresses["thorough"])
+
+    assert on_paper == (0, 2)
+    assert tab.evaluate(SHOWN.format(".fig-views > .other, .views")) == 0
+    assert tab.evaluate(SHOWN.format(".fig-views > .fig")) == 2
 
 
 def test_at_four_hundred_per_cent_nothing_is_cut_off(tab, addresses):

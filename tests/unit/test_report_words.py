@@ -26,7 +26,18 @@ COMPOSED = (
         "kind",
     ),
     *("launcher", "legend", "methods", "origin", "quality", "resources", "rules", "severity", "status", "tasks"),
-    *("titles", "usage", "values", "verdict", "verdicts", "background", "reproduction", "notices", "headlines"),
+    *(
+        "titles",
+        "usage",
+        "values",
+        "views",
+        "verdict",
+        "verdicts",
+        "background",
+        "reproduction",
+        "notices",
+        "headlines",
+    ),
 )
 
 
