@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="such as image_size=224; repeatable",
     )
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--profile", metavar="NAME", help="a spec of data/specs: quick (default) or full")
+    source.add_argument("--profile", metavar="NAME", help="a spec of data/specs: quick (default), full, bert, official-cpu")
     source.add_argument("--spec", metavar="FILE", type=Path, help="a spec of your own (TOML)")
     where = parser.add_argument_group("where")
     where.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto", help="default: gpu if there is one")
@@ -64,9 +64,35 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         "xla": _each(spec.switch, arguments.xla),
         "repeats": spec.repeats(arguments.repeats) if arguments.repeats else None,
         "protocol": spec.steps(arguments.steps) if arguments.steps else None,
-        "options": _options(base, arguments.option),
     }
-    return replace(base, **{name: value for name, value in given.items() if value is not None})
+    return _asked(base, {name: value for name, value in given.items() if value is not None}, arguments.option)
+
+
+def _asked(base: Spec, given: dict, options: list[str]) -> Spec:
+    """*base* with what was *given*. A spec of several parts has all of it replaced in each, but its frameworks,
+    recipes and models are chosen from: a part of which nothing is left is not asked for."""
+    whole = replace(base, **given, options=_options(base, options))
+    if not base.parts:
+        return whole
+    parts = [_part(part, given, options) for part in base.parts]
+    kept = tuple(part for part in parts if all(getattr(part, axis) for axis in CHOSEN))
+    if not kept:
+        words = ", ".join(word for axis in CHOSEN for word in given.get(axis, ()))
+        raise spec.EvalsuiteError(
+            f"{words}: no part of the profile {base.name} has them; expected some of "
+            f"{', '.join(sorted({name for part in base.parts for name in part.frameworks}))}."
+        )
+    return replace(whole, parts=kept)
+
+
+CHOSEN = ("frameworks", "recipes", "models")
+
+
+def _part(part: Spec, given: dict, options: list[str]) -> Spec:
+    chosen = {
+        axis: tuple(word for word in getattr(part, axis) if word in given[axis]) for axis in CHOSEN if axis in given
+    }
+    return replace(part, **{**given, **chosen}, options=_options(part, options))
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:
@@ -80,9 +106,7 @@ def _each(convert, text: str | None) -> tuple | None:
     return None if words is None else tuple(convert(word) for word in words)
 
 
-def _options(base: Spec, given: list[str]) -> tuple[tuple[str, str], ...] | None:
-    if not given:
-        return None
+def _options(base: Spec, given: list[str]) -> tuple[tuple[str, str], ...]:
     pairs = dict(base.options)
     for text in given:
         name, equals, value = text.partition("=")

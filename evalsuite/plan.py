@@ -53,8 +53,9 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
     interleaved: every case once, then every case again, so that a machine that gets slower during the
     evaluation gets slower for all (REPORT.md §9, D10).
     """
-    _check_models(spec, adapters)
-    asked = [(case, recipe) for case, recipe in _asked(spec, adapters, machine)]
+    for matrix in spec.matrices():
+        _check_models(matrix, adapters)
+    asked = _asked(spec, adapters, machine)
     checks = (_too_many_gpus(machine), *refusals)
     skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, checks))]
     skipped = {skip.case.id for skip in skips}
@@ -82,7 +83,16 @@ def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Rec
     ]
 
 
-def _asked(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) -> Iterable[tuple[Case, Recipe | None]]:
+def _asked(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) -> list[tuple[Case, Recipe | None]]:
+    """Every case that *spec* asks for, once, with its recipe."""
+    found = {}
+    for matrix in spec.matrices():
+        for case, recipe in _of_matrix(matrix, adapters, machine):
+            found.setdefault(case.id, (case, recipe))
+    return list(found.values())
+
+
+def _of_matrix(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) -> Iterable[tuple[Case, Recipe | None]]:
     frameworks = chosen(spec.frameworks, adapters)
     for (nodes, devices), model, batch, precision, xla in spec.points():
         for adapter in frameworks:

@@ -31,6 +31,13 @@ class Spec:
     repeats: int = 5
     timeout_s: float = 3600.0
     options: tuple[tuple[str, str], ...] = ()
+    parts: tuple["Spec", ...] = ()
+    """Several matrices measured as one: where scripts want models, batches or steps of their own, each is a spec
+    of its own. The repeats of all are interleaved. () = the matrix is this spec's own."""
+
+    def matrices(self) -> tuple["Spec", ...]:
+        """The specs whose products make up the evaluation."""
+        return self.parts or (self,)
 
     def points(self) -> Iterable[tuple]:
         """The product of the axes but the framework: (model, scale, batch, precision, xla), scales slowest."""
@@ -45,7 +52,16 @@ def read(path: Path) -> Spec:
         raise EvalsuiteError(f"{path}: {error.strerror}; expected a spec file. Try --profile quick.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise EvalsuiteError(f"{path}: {error}; expected TOML like that of data/specs/quick.toml.") from error
-    return replace(Spec(name=Path(path).stem), **{_field(key, path): _value(key, facts[key], path) for key in facts})
+    tables = facts.pop(PARTS, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise EvalsuiteError(f"{path}: {PARTS} is no list of tables; each part begins with [[{PARTS}]].")
+    whole = _laid_over(Spec(name=Path(path).stem), facts, path)
+    return replace(whole, parts=tuple(_laid_over(whole, table, path, OF_PARTS) for table in tables))
+
+
+def _laid_over(base: Spec, facts: Mapping, path: Path, known: Iterable[str] = ()) -> Spec:
+    """*base* with the keys of a TOML table in place of its own."""
+    return replace(base, **{_field(key, path, known): _value(key, facts[key], path) for key in facts})
 
 
 def profile(name: str) -> Spec:
@@ -125,13 +141,19 @@ KEYS = {
     "timeout_s": ("timeout_s", int, float),
     "options": ("options", dict, _options),
 }
+PARTS = "parts"
+OF_PARTS = tuple(key for key in KEYS if key not in ("repeats", "timeout_s"))  # those two are the evaluation's
 
 
-def _field(key: str, path: Path) -> str:
-    if key in KEYS:
+def _field(key: str, path: Path, known: Iterable[str] = ()) -> str:
+    """The field of Spec that *key* sets; *known* are the keys that may stand there, all of them by default."""
+    known = known or (*KEYS, PARTS)
+    if key in known:
         return KEYS[key][0]
-    hint = did_you_mean(key, KEYS)
-    raise EvalsuiteError(f'{path}: unknown key "{key}"; the keys are {", ".join(sorted(KEYS))}.{hint}')
+    where = "the keys" if PARTS in known else f"the keys of [[{PARTS}]]"
+    raise EvalsuiteError(
+        f'{path}: unknown key "{key}"; {where} are {", ".join(sorted(known))}.{did_you_mean(key, known)}'
+    )
 
 
 def _value(key: str, value, path: Path):

@@ -92,3 +92,59 @@ def test_a_spec_with_a_wrong_value_is_an_error_that_names_the_file(tmp_path, tex
 def test_a_missing_spec_is_an_error_that_says_what_to_try(tmp_path):
     with pytest.raises(EvalsuiteError, match="--profile quick"):
         spec.read(tmp_path / "none.toml")
+
+
+PARTS = """
+repeats = 2
+steps = "5+20"
+[[parts]]
+frameworks = ["pytorch"]
+[[parts]]
+frameworks = ["bluefog"]
+steps = "2+30"
+options = { optimiser = "allreduce" }
+"""
+
+
+def test_each_part_of_a_spec_takes_what_it_does_not_say_from_the_whole(tmp_path):
+    (tmp_path / "parts.toml").write_text(PARTS)
+
+    first, second = spec.read(tmp_path / "parts.toml").matrices()
+
+    assert (first.protocol.measured_steps, second.protocol.measured_steps) == (20, 30)
+    assert (first.options, second.options) == ((), (("optimiser", "allreduce"),))
+    assert first.repeats == second.repeats == 2
+
+
+@pytest.mark.parametrize("line", ["repeats = 3", "parts = []", "framework = []"])
+def test_a_part_may_not_say_what_is_said_once_for_all(tmp_path, line):
+    (tmp_path / "parts.toml").write_text(f"{PARTS}{line}\n")
+
+    with pytest.raises(EvalsuiteError, match=r"the keys of \[\[parts\]\] are batch_per_device"):
+        spec.read(tmp_path / "parts.toml")
+
+
+def test_parts_that_are_no_tables_are_an_error_that_shows_the_form(tmp_path):
+    (tmp_path / "parts.toml").write_text('parts = ["pytorch"]\n')
+
+    with pytest.raises(EvalsuiteError, match=r"each part begins with \[\[parts\]\]"):
+        spec.read(tmp_path / "parts.toml")
+
+
+def test_axes_on_the_command_line_choose_among_the_parts_and_replace_in_each(tmp_path):
+    (tmp_path / "parts.toml").write_text(PARTS)
+    words = ("--spec", str(tmp_path / "parts.toml"), "--frameworks", "bluefog", "--scales", "1x4", "--option", "a=b")
+
+    (only,) = axes.spec_from(arguments(*words)).matrices()
+
+    assert only.frameworks == ("bluefog",)
+    assert only.scales == ((1, 4),)
+    assert dict(only.options) == {"optimiser": "allreduce", "a": "b"}
+    assert only.protocol.measured_steps == 30
+
+
+def test_a_framework_that_no_part_has_is_an_error_that_names_theirs(tmp_path):
+    (tmp_path / "parts.toml").write_text(PARTS)
+
+    with pytest.raises(EvalsuiteError, match="mxnet: no part of the profile parts has them; expected some of bluefog"):
+        axes.spec_from(arguments("--spec", str(tmp_path / "parts.toml"), "--frameworks", "mxnet"))
