@@ -17,6 +17,7 @@ from evalsuite.model import Finding, Protocol, Step, Throughput, Window
 DISAGREE = 0.02  # above this two clocks do not tell the same story (REPORT.md §4)
 DRIFT = 0.05  # D10
 SCATTER = 10.0
+FULL_BATCH = 0.9  # a step with a smaller share of the usual items trained another batch than the case asks for
 COARSE_STEPS = 100  # logs that print this rarely lose their first report instead of the first 20 steps
 COARSE_REPORTS = 5  # "the following hundreds": DLPerf trains 600 steps, prints every 100, drops the first
 BURST_SHARE = 0.05  # a line that follows the one before within this share of a step came in the same write
@@ -80,11 +81,13 @@ def throughput(
     trust_stamps: bool = True,
 ) -> tuple[Throughput | None, bool]:
     """(*steps* turned into a number, was the window as long as asked). None where no clock and no rate tells it."""
+    findings: list[Finding] = []
+    fine = trust_stamps and _fine(steps)
+    steps = _full_batches(steps, findings) if fine else steps
     chosen = span(steps, protocol, warmed_up=warmed_up, epochs=epochs)
     if chosen is None:
         return None, False
-    findings: list[Finding] = []
-    by_stamp = _by_clock(chosen, lambda step: step.stamp_s) if trust_stamps and _fine(steps) else None
+    by_stamp = _by_clock(chosen, lambda step: step.stamp_s) if fine else None
     by_arrival = _by_arrival(chosen, findings)
     printed, printed_as = _printed(chosen)
     candidates = ((by_stamp, STAMPS), (by_arrival, ARRIVALS), (printed, printed_as))
@@ -94,6 +97,47 @@ def throughput(
     findings += _disagreements(value, method, candidates)
     findings += _drift(chosen, method) or _scatter(chosen)
     return _throughput(chosen, value, method, unit, printed, by_arrival, findings), chosen.complete
+
+
+def _full_batches(steps: Sequence[Step], findings: list[Finding]) -> list[Step]:
+    """*steps* without those at the end of an epoch whose batch was what the data set had left.
+
+    Such a step is slow beyond its size, because kernels are chosen anew for its shape. A script that prints
+    every step's rate over its own batch gives it away: rate × time is the number of items. It is compared with
+    that of the step before, so that it does not matter whose rate is printed.
+    """
+    kept: list[Step] = []
+    for number, step in enumerate(steps):
+        last = number + 1 == len(steps) or steps[number + 1].after_pause
+        share = _share(*steps[number - 2 : number + 1]) if last and number >= 2 else None
+        if share is not None and share < FULL_BATCH:
+            findings.append(_partial_batch(step, share))
+        else:
+            kept.append(step)
+    return kept
+
+
+def _share(earlier: Step, before: Step, step: Step) -> float | None:
+    """The items of *step* as a share of those of the step *before*, by their printed rates and stamps."""
+    if not earlier.steps == before.steps == step.steps or before.after_pause or step.after_pause:
+        return None
+    usual, own = _items_by_rate(earlier, before), _items_by_rate(before, step)
+    return None if usual is None or own is None else own / usual
+
+
+def _items_by_rate(before: Step, step: Step) -> float | None:
+    known = step.items_per_s is not None and step.stamp_s is not None and before.stamp_s is not None
+    return step.items_per_s * (step.stamp_s - before.stamp_s) or None if known else None
+
+
+def _partial_batch(step: Step, share: float) -> Finding:
+    percent = f"{100 * share:.0f}"
+    return Finding(
+        code="partial_batch",
+        severity="note",
+        text=f"step {step.index} ends an epoch with a batch of {percent} % of the others: it is not measured.",
+        values=(("step", str(step.index)), ("percent", percent)),
+    )
 
 
 def _from_start(step: Step) -> bool:
@@ -225,8 +269,7 @@ def _drift(chosen: Span, method: str) -> list[Finding]:
 
 def _scatter(chosen: Span) -> list[Finding]:
     """Printed rates that differ by more than ten times cannot all be true."""
-    rates = [step.items_per_s for step in chosen.reports + ((chosen.before,) if chosen.before else ())]
-    known = [rate for rate in rates if rate]
+    known = [step.items_per_s for step in chosen.reports if step.items_per_s]
     if len(known) < 2 or max(known) <= SCATTER * min(known):
         return []
     return [

@@ -142,6 +142,54 @@ def test_evaluation_in_the_window_counts_neither_as_items_nor_as_time():
     assert result.items_per_s == pytest.approx(BATCH / 0.5)
 
 
+def rated(seconds, items, *, pause=None):
+    """Steps that take *seconds* for *items* each, by their stamps and by the rate that the script prints.
+
+    *pause*: the number of a step behind an evaluation.
+    """
+    found, at = [], 1000.25
+    for index, (took, held) in enumerate(zip(seconds, items, strict=True), 1):
+        at += took
+        found.append(Step(index=index, items=BATCH, items_per_s=held / took, stamp_s=at, after_pause=index == pause))
+    return found
+
+
+def test_a_batch_that_was_not_full_at_the_end_of_an_epoch_is_not_measured():
+    # dllogger_pytorch/rn50_a100_8gpu_fp32_bs256: 63 steps, the last with 210 of 256 images and in 5.4 s
+    result, _ = measured(rated([0.5] * 62 + [9.0], [BATCH] * 62 + [0.82 * BATCH]))
+
+    assert result.items_per_s == pytest.approx(BATCH / 0.5)
+    assert result.printed_items_per_s == pytest.approx(BATCH / 0.5)
+    assert result.window.last_step == 62
+    assert [finding.code for finding in result.findings] == ["partial_batch"]
+
+
+def test_a_step_that_is_only_slow_is_measured():
+    result, _ = measured(rated([0.5] * 62 + [9.0], [BATCH] * 63))
+
+    assert result.window.last_step == 63
+    assert result.items_per_s == pytest.approx(43 * BATCH / (42 * 0.5 + 9.0))
+
+
+def test_a_batch_that_was_not_full_before_an_evaluation_is_left_out_with_it():
+    seconds = [0.5] * 62 + [9.0] + [60.0] + [0.5] * 66
+    items = [BATCH] * 62 + [0.82 * BATCH] + [120 * BATCH] + [BATCH] * 66
+
+    result, complete = measured(rated(seconds, items, pause=64))
+
+    assert complete
+    assert result.items_per_s == pytest.approx(BATCH / 0.5)
+    assert result.window.last_step == 121
+
+
+def test_a_report_thrown_away_with_the_warm_up_does_not_scatter_the_rates():
+    slow_start = [Step(index=20 * i, steps=20, items_per_s=5.0 if i == 1 else 100.0) for i in range(1, 8)]
+
+    result, _ = measured(slow_start)
+
+    assert result.findings == ()
+
+
 def test_times_without_a_batch_size_make_no_number():
     result, _ = measured([replace(step, items=None) for step in steps(130)])
 
