@@ -40,8 +40,11 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
     for record in records:
         streams, last = by_rank.setdefault(record.rank, ([], []))
         here = place(record)
-        if repeats and streams and last[-1] == here:
-            streams[-1][-1] = record  # the step before was skipped, and this one has its number
+        if repeats and streams and _skipped(last[-1], here):
+            while streams[-1] and place(streams[-1][-1]) >= here:
+                streams[-1].pop()
+            streams[-1].append(record)
+            last[-1] = here
             continue
         number = _nearest(streams, last, here)
         if number is None:
@@ -51,6 +54,11 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
             streams[number].append(record)
             last[number] = here or last[number]
     return [stream for streams, _ in by_rank.values() for stream in streams]
+
+
+def _skipped(before: tuple[int, int], here: tuple[int, int] | None) -> bool:
+    """Was the step before skipped (its gradients overflowed), so that its number comes again, or the one below?"""
+    return here is not None and here[0] == before[0] and 0 <= before[1] - here[1] <= 1
 
 
 def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int, int] | None) -> int | None:

@@ -423,6 +423,20 @@ def test_an_overflow_that_repeats_its_number_is_no_restart(log):
     assert reading.throughput.items_per_s == pytest.approx(8.0)
 
 
+def test_an_overflow_that_takes_back_the_step_before_is_no_restart(log):
+    numbers = [0, 1, 1, 0, 0, 1, 2, 3, 4, 5, 6]
+    lines = [
+        f"DLL 2023-07-28 14:{21 + row}:24.402209 - Training Epoch: 0 Training Iteration: {step}  average_loss : 11.1"
+        for row, step in enumerate(numbers)
+    ]
+
+    reading = read(log(lines), devices=1, batch_per_device=60)
+
+    assert reading.findings == ()
+    assert [step.index for step in reading.steps] == [1, 2, 3, 4, 5, 6, 7]
+    assert reading.throughput.items_per_s == pytest.approx(1.0)
+
+
 def test_what_is_no_log_file_is_said_and_not_raised(tmp_path):
     (tmp_path / "empty").touch()
     (tmp_path / "broken").symlink_to("nowhere")
