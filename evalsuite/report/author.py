@@ -22,6 +22,7 @@ from . import names, numbers
 from .cells import Book
 from .numbers import Number
 from .words import Rendered, Words
+from .words import read as read_words
 
 LANGUAGES = ("zh", "en")
 SEVERITIES = ("note", "flag")
@@ -155,6 +156,21 @@ def _number(book: Book, place: re.Match, source: str = "") -> Number:
         known = ", ".join((*COUNTS, *(f"{each}:CASE" for each in OF_A_CASE)))
         raise AuthorError(f"{source}: {place[0]} names no number of this evaluation; expected one of {known}.")
     return OF_A_CASE[name][1](value).to(names.case_anchor(summary.case))
+
+
+ROW = ("source", "severity", "model", "cases", "owner", "decides", *LANGUAGES)
+
+
+def rows(book: Book) -> list[dict[str, Any]]:
+    """The notes as plain values, with their numbers filled in."""
+    notes = book.evaluation.author_notes
+    words = read_words() if notes else None
+    return [_plain(note, Said(words, book, note)) for note in notes]
+
+
+def _plain(note: AuthorNote, text: Said) -> dict[str, Any]:
+    facts = {name: getattr(note, name) for name in ("source", "severity", "model", "owner", "decides")}
+    return {**facts, "cases": ";".join(note.cases), **{language: text.plain(language) for language in LANGUAGES}}
 
 
 def said(book: Book, words: Words, model: str | None = None) -> tuple[tuple[AuthorNote, Said], ...]:

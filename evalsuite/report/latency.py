@@ -40,28 +40,53 @@ def rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:
 
 
 def _row(summary: Summary) -> LatencyRow | None:
-    timed = [run for run in summary.measurements if counts(run) and run.throughput and run.throughput.step_time_s]
-    if not timed:
+    found = of_case(summary)
+    if found is None:
         return None
-    reports = min(len(run.throughput.step_time_s) for run in timed)
-    found = tuple(_percentile(timed, percent) if reports >= FEWEST[percent] else None for percent in PERCENTILES)
     return LatencyRow(
         summary=summary,
-        percentiles=found,
-        reports=reports,
-        steps_per_report=max(_steps_each(run) for run in timed),
+        percentiles=tuple(None if value is None else numbers.milliseconds(value) for value in found.percentiles_s),
+        reports=found.reports,
+        steps_per_report=found.steps_per_report,
     )
 
 
-def _percentile(runs: Sequence[Measurement], percent: int) -> Number:
-    found = [nearest_rank(run.throughput.step_time_s, percent) for run in runs]
-    return numbers.milliseconds(statistics.median(found))
+@dataclass(frozen=True, kw_only=True)
+class Latency:
+    """The time of one step: percentiles in seconds, as PERCENTILES; None where the reports are too few for one."""
+
+    percentiles_s: tuple[float | None, ...]
+    reports: int
+    steps_per_report: float  # above 1 a report is the mean of several steps
 
 
-def _steps_each(run: Measurement) -> float:
-    """Steps behind one report; its time is the mean of theirs."""
+def of_run(run: Measurement) -> Latency | None:
+    """The step time of one run; None where its log does not tell it."""
+    times = run.throughput.step_time_s if run.throughput else ()
+    if not times:
+        return None
     window = run.throughput.window
-    return window.steps / len(run.throughput.step_time_s) if window else 1.0
+    return Latency(
+        percentiles_s=tuple(nearest_rank(times, one) if len(times) >= FEWEST[one] else None for one in PERCENTILES),
+        reports=len(times),
+        steps_per_report=window.steps / len(times) if window else 1.0,
+    )
+
+
+def of_case(summary: Summary) -> Latency | None:
+    """The median over the runs that count of each run's percentiles; None for one that any of them lacks."""
+    timed = [found for run in summary.measurements if counts(run) and (found := of_run(run))]
+    if not timed:
+        return None
+    return Latency(
+        percentiles_s=tuple(_median(each) for each in zip(*(one.percentiles_s for one in timed), strict=True)),
+        reports=min(one.reports for one in timed),
+        steps_per_report=max(one.steps_per_report for one in timed),
+    )
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    return None if None in values else statistics.median(values)
 
 
 def nearest_rank(values: Sequence[float], percent: int) -> float:

@@ -7,7 +7,7 @@ from evalsuite import __version__
 from evalsuite.model import Case, Finding, Interval, Summary, Utilisation, Verdict
 from evalsuite.summary import counts
 
-from . import quality
+from . import author, latency, quality
 from .cells import Book
 
 SCHEMA_VERSION = 1
@@ -27,6 +27,7 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "recorded_elsewhere": evaluation.recorded_elsewhere,
         "verdicts": [_verdict(verdict) for verdict in evaluation.verdicts],
         "summaries": [_summary(book, one) for one in book.summaries],
+        "author_findings": [_author(row) for row in author.rows(book)],
         "skips": [{"case": _case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
         "findings": [_finding(finding) for finding in book.findings],
         "data_quality": _quality(book),
@@ -65,6 +66,7 @@ def _summary(book: Book, one: Summary) -> dict:
         "throughput_per_device": one.items_per_s_per_device,
         "n": one.n,
         "cv": one.cv,
+        "latency": _latency(latency.of_case(one)),
         "base": one.base.id if one.base else None,
         "base_devices": one.base.total_devices if one.base else None,
         "speedup": _interval(one.speedup),
@@ -99,6 +101,13 @@ def _interval(found: Interval | None) -> dict | None:
     return {"value": found.value, "low": found.low, "high": found.high, "coverage": found.coverage}
 
 
+def _latency(found: latency.Latency | None) -> dict | None:
+    if found is None:
+        return None
+    named = {f"p{each}_s": value for each, value in zip(latency.PERCENTILES, found.percentiles_s, strict=True)}
+    return {**named, "reports": found.reports, "steps_per_report": found.steps_per_report}
+
+
 def _utilisation(used: Utilisation) -> dict:
     return {
         "resource": used.resource,
@@ -125,6 +134,10 @@ def _verdict(verdict: Verdict) -> dict:
         "reason": verdict.reason,
         "values": dict(verdict.values),
     }
+
+
+def _author(row: Mapping[str, Any]) -> dict:
+    return {**row, "cases": [name for name in row["cases"].split(";") if name]}
 
 
 def _finding(finding: Finding) -> dict:

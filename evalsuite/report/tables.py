@@ -8,7 +8,7 @@ from evalsuite.model import Case, Measurement, Summary
 from evalsuite.store import write_atomically
 from evalsuite.summary import counts
 
-from . import names
+from . import author, latency, names
 from .cells import Book, run_state
 
 Row = dict[str, Any]
@@ -23,6 +23,7 @@ def rows(book: Book) -> Mapping[str, list[Row]]:
         "utilisation": list(_utilisation(book)),
         "findings": [{"code": f.code, "severity": f.severity, "where": f.where, "text": f.text} for f in book.findings],
         "skips": [{**_case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
+        "author_findings": author.rows(book),
     }
 
 
@@ -99,6 +100,7 @@ def _run(book: Book, run: Measurement) -> Row:
         "method": found.method if found else None,
         "printed_items_per_s": found.printed_items_per_s if found else None,
         "clock_items_per_s": found.clock_items_per_s if found else None,
+        **_latency(latency.of_run(run)),
         "first_step": window.first_step if window else None,
         "last_step": window.last_step if window else None,
         "window_steps": window.steps if window else None,
@@ -126,6 +128,7 @@ def _summary(book: Book, one: Summary) -> Row:
         **_interval("items_per_s", one.items_per_s),
         "items_per_s_per_device": one.items_per_s_per_device,
         "cv": one.cv,
+        **_latency(latency.of_case(one)),
         "base_case_id": one.base.id if one.base else None,
         "base_devices": one.base.total_devices if one.base else None,
         **_interval("speedup", one.speedup),
@@ -140,6 +143,16 @@ def _summary(book: Book, one: Summary) -> Row:
 def _interval(name: str, found) -> Row:
     parts = ("value", "low", "high", "coverage")
     return {(name if part == "value" else f"{name}_{part}"): getattr(found, part, None) for part in parts}
+
+
+def _latency(found: latency.Latency | None) -> Row:
+    """Percentiles of the step time, and how many reports of how many steps they are taken from."""
+    values = found.percentiles_s if found else (None,) * len(latency.PERCENTILES)
+    return {
+        **dict(zip(LATENCY, values, strict=False)),
+        "latency_reports": found.reports if found else None,
+        "latency_steps_per_report": found.steps_per_report if found else None,
+    }
 
 
 def _utilisation(book: Book) -> Iterable[Row]:
@@ -162,18 +175,28 @@ def _utilisation(book: Book) -> Iterable[Row]:
 
 CASE = tuple(_case(Case(framework="", recipe="", model="", batch_per_device=1)))
 _RATIO: Callable[[str], tuple[str, ...]] = lambda name: (name, f"{name}_low", f"{name}_high", f"{name}_coverage")  # noqa: E731
+LATENCY = (*(f"latency_p{each}_s" for each in latency.PERCENTILES), "latency_reports", "latency_steps_per_report")
 COLUMNS: Mapping[str, Sequence[str]] = {
     "runs": (
         "run_id",
         *CASE,
         *("repeat", "status", "counts", "outcome", "reason", "origin", "items_per_s", "unit", "method"),
-        *("printed_items_per_s", "clock_items_per_s", "first_step", "last_step", "window_steps"),
+        *("printed_items_per_s", "clock_items_per_s", *LATENCY, "first_step", "last_step", "window_steps"),
         *("window_begin_s", "window_end_s", "started_at", "duration_s", "exit_code", "host", "environment"),
         *("framework_version", "log", "log_line_first", "log_line_last", "log_sha256", "engine"),
     ),
     "summaries": (
         *CASE,
-        *("unit", "n", *_RATIO("items_per_s"), "items_per_s_per_device", "cv", "base_case_id", "base_devices"),
+        *(
+            "unit",
+            "n",
+            *_RATIO("items_per_s"),
+            "items_per_s_per_device",
+            "cv",
+            *LATENCY,
+            "base_case_id",
+            "base_devices",
+        ),
         *(*_RATIO("speedup"), *_RATIO("efficiency"), "partial", "origin", "state", "findings"),
     ),
     "utilisation": (
@@ -181,4 +204,5 @@ COLUMNS: Mapping[str, Sequence[str]] = {
     ),
     "findings": ("code", "severity", "where", "text"),
     "skips": (*CASE, "kind", "reason"),
+    "author_findings": author.ROW,
 }

@@ -1,9 +1,14 @@
+import json
+from io import BytesIO
+
+import jsonschema
+import openpyxl
 import pages
 import pytest
 import synthetic
 
-from evalsuite import report
-from evalsuite.report import author, words
+from evalsuite import paths, report
+from evalsuite.report import author, forms, words
 from evalsuite.report.cells import Book
 
 CASE = synthetic.case("pytorch", (1, 2)).id
@@ -83,3 +88,28 @@ def test_a_file_that_cannot_be_used_says_why(file, text, complaint):
 def test_what_the_evaluation_does_not_have_is_an_error(file, text):
     with pytest.raises(author.AuthorError):
         author.attached(synthetic.quick(), author.read(file(text)))
+
+
+def test_the_notes_stand_in_markdown_spreadsheet_tables_and_summary(file, tmp_path):
+    found = author.attached(synthetic.quick(), author.read(file(GOOD)))
+    report.build(found, tmp_path)
+    forms.write(("md", "xlsx"), found, tmp_path, ("zh", "en"))
+
+    summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    (note,) = summary["author_findings"]
+    jsonschema.validate(summary, json.loads((paths.DATA / "schema" / "summary.schema.json").read_text()))
+    assert note["en"].startswith("There are 4 frameworks; the speedup is 1.")
+    assert (note["owner"], note["cases"], note["decides"]) == ("Li <b>Wei</b>", [CASE], True)
+    (markdown,) = [line for line in (tmp_path / "report.en.md").read_text().split("\n") if "There are 4" in line]
+    assert markdown.startswith("- <strong>")
+    assert "Followed up by Li &lt;b&gt;Wei&lt;/b&gt;" in markdown and "A verdict depends on it." in markdown
+    sheet = openpyxl.load_workbook(BytesIO((tmp_path / "report.xlsx").read_bytes())).worksheets[-1]
+    told = dict(zip(*[[cell.value for cell in row] for row in sheet.iter_rows(max_row=2)], strict=True))
+    assert told["zh"].startswith("共 4 个框架") and told["cases"] == CASE
+    assert "There are 4 frameworks" in (tmp_path / "tables" / "author_findings.csv").read_text(encoding="utf-8-sig")
+
+
+def test_a_report_without_notes_has_no_heading_for_them(tmp_path):
+    forms.write(("md",), synthetic.quick(), tmp_path, ("en",))
+
+    assert "Findings of the authors" not in (tmp_path / "report.en.md").read_text(encoding="utf-8")

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.report import blocks, latency
+from evalsuite.report import blocks, latency, summary_json, tables
 from evalsuite.report.cells import Book
 
 
@@ -36,3 +36,32 @@ def test_a_percentile_without_a_report_beyond_it_is_not_given():
 
 def test_cases_without_step_times_have_no_row():
     assert rows([]) == ()
+
+
+def test_tables_and_summary_hold_the_percentiles_of_runs_and_cases():
+    book = Book(evaluation=synthetic.thorough())
+    run, case = tables.rows(book)["runs"][0], tables.rows(book)["summaries"][0]
+    times = book.measurements[0].throughput.step_time_s
+    said = summary_json.document(book, "0" * 64)["summaries"][0]["latency"]
+
+    assert (run["latency_p50_s"], run["latency_p99_s"]) == (
+        latency.nearest_rank(times, 50),
+        latency.nearest_rank(times, 99),
+    )
+    assert (case["latency_reports"], case["latency_steps_per_report"]) == (100, 1.0)
+    assert said == {
+        "p50_s": case["latency_p50_s"],
+        "p90_s": case["latency_p90_s"],
+        "p99_s": case["latency_p99_s"],
+        "reports": 100,
+        "steps_per_report": 1.0,
+    }
+
+
+def test_a_run_without_step_times_has_no_percentiles_and_a_short_one_not_all():
+    failed = tables.rows(Book(evaluation=synthetic.all_failed()))["runs"][0]
+    short = tables.rows(Book(evaluation=synthetic.quick()))["runs"][0]
+
+    assert (failed["latency_p50_s"], failed["latency_reports"]) == (None, None)
+    assert short["latency_p90_s"] is not None
+    assert (short["latency_p99_s"], short["latency_reports"]) == (None, 30)

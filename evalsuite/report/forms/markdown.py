@@ -12,9 +12,10 @@ from typing import Any
 from markupsafe import Markup
 
 from evalsuite import __version__
+from evalsuite.model import AuthorNote
 from evalsuite.store import write_atomically
 
-from .. import background, blocks, cells, identity, names, numbers, render, setting, story, wording, words
+from .. import author, background, blocks, cells, identity, names, numbers, render, setting, story, wording, words
 from ..blocks import Block, Row
 from ..cells import Cell
 from ..words import Rendered
@@ -69,6 +70,7 @@ class Sheet:
             yield f"## {text(model.title)}"
             for block in model.blocks:
                 yield from self.block(block)
+        yield from self.authors()
         yield from self.quality()
         yield "---"
         yield self.said(self.more("markdown.made_by", version=__version__, build=self.build))
@@ -142,6 +144,19 @@ class Sheet:
             small.append(f"· {self.said(self.words('models.base_in_cell', devices=cell.base_devices))}")
         below = f"<br><sub>{' '.join(small)}</sub>" if small else ""
         return f"{value}{cell.signs}{below}"
+
+    def authors(self) -> Iterable[str]:
+        """What people found, with whose it is and whether a verdict depends on it."""
+        found = author.said(self.book, self.words)
+        if found:
+            yield f"## {self.said(self.words('problems.author'))}"
+            yield "\n".join(f"- {self.author(note, said)}" for note, said in found)
+
+    def author(self, note: AuthorNote, said: Rendered) -> str:
+        parts = [f"<strong>{self.said(self.words(f'severity.{note.severity}'))}</strong>", self.said(said)]
+        parts += [self.said(self.words("problems.owner", name=names.visible(note.owner)))] if note.owner else []
+        parts += [self.said(self.words("problems.decides"))] if note.decides else []
+        return " ".join(parts)
 
     def quality(self) -> Iterable[str]:
         found = len(self.book.findings)
