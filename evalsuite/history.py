@@ -21,7 +21,7 @@ class Point:
     """One measurement of a case: the report it stands in and how it compares with the one before."""
 
     report: str  # the id of the report on the site
-    started_at: str  # of its first run that counts
+    started_at: str | None  # of its first run that counts; None where no run says when it was
     summary: Summary
     change: Change | None = None  # against the last full measurement before it; None for the first
 
@@ -71,6 +71,7 @@ class History:
     """All lines, and how many pairs were tested for them."""
 
     lines: tuple[Line, ...]
+    undated: tuple[Line, ...] = ()  # results without a date, one point each: shown, and compared with nothing
 
     @property
     def regressions(self) -> tuple[Line, ...]:
@@ -91,21 +92,27 @@ class History:
     def in_model(self, model: str) -> tuple[Line, ...]:
         return tuple(line for line in self.lines if line.case.model == model)
 
+    def undated_in_model(self, model: str) -> tuple[Line, ...]:
+        return tuple(line for line in self.undated if line.case.model == model)
+
     def in_report(self, report: str) -> tuple[Line, ...]:
         """The lines that regressed with the measurement in *report*."""
         return tuple(line for line in self.regressions if line.judged.report == report)
 
 
 def history(reports: Iterable[tuple[str, Finished]]) -> History:
-    """The history of every case with a dated valid result in *reports*, given as (id, report)."""
+    """The history of every case with a valid result in *reports*, given as (id, report)."""
+    points = [(_key(one), _point(name, one)) for name, report in reports for one in report.summaries if one.items_per_s]
     by_line: dict[tuple, list[Point]] = {}
-    for name, report in reports:
-        for summary in report.summaries:
-            point = _point(name, summary)
-            if point is not None:
-                by_line.setdefault(_key(summary), []).append(point)
-    lines = (_line(key, points) for key, points in by_line.items())
-    return History(lines=tuple(sorted(lines, key=_order)))
+    for key, point in points:
+        if point.started_at is not None:
+            by_line.setdefault(key, []).append(point)
+    lines = [_line(key, found) for key, found in by_line.items()]
+    undated = [_line(key, [point]) for key, point in points if point.started_at is None]
+    return History(
+        lines=tuple(sorted(lines, key=_order)),
+        undated=tuple(sorted(undated, key=lambda line: (*_order(line), line.last.report))),
+    )
 
 
 def _key(summary: Summary) -> tuple:
@@ -123,16 +130,15 @@ def _order(line: Line) -> tuple:
     )
 
 
-def _point(report: str, summary: Summary) -> Point | None:
+def _point(report: str, summary: Summary) -> Point:
     starts = [run.started_at for run in summary.measurements if counts(run) and moment(run.started_at)]
-    if summary.items_per_s is None or not starts:
-        return None
-    return Point(report=report, started_at=min(starts, key=moment), summary=summary)
+    return Point(report=report, started_at=min(starts, key=moment, default=None), summary=summary)
 
 
 def _line(key: tuple, points: Sequence[Point]) -> Line:
     case, environments, unit, origin = key
-    compared = _compared(_without_repeated_runs(sorted(points, key=_when)))
+    ordered = sorted(points, key=_when) if len(points) > 1 else points
+    compared = _compared(_without_repeated_runs(ordered))
     return Line(
         case=case,
         environment=" + ".join(environments) or None,

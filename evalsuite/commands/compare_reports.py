@@ -9,6 +9,7 @@ from evalsuite.errors import Exit
 HELP = "say what changed between two finished reports, and what cannot be compared"
 EXAMPLES = """  evalsuite compare-reports old/report new/report
   evalsuite compare-reports old/report new/report --fail-on-regression
+  evalsuite compare-reports old/report new/report --lang zh
   evalsuite compare-reports cluster-a/report cluster-b/report --across-environments --json
 """
 
@@ -17,6 +18,9 @@ def add_arguments(parser) -> None:
     parser.add_argument("before", metavar="A", type=Path, help="folder of the earlier report")
     parser.add_argument("after", metavar="B", type=Path, help="folder of the later report")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--lang", metavar="L,…", default="en", help="zh, en, or zh,en one after the other (default: en)"
+    )
     parser.add_argument(
         "--fail-on-regression",
         action="store_true",
@@ -31,24 +35,27 @@ def add_arguments(parser) -> None:
 
 def run(arguments) -> int:
     from evalsuite import changes, finished
+    from evalsuite.commands.report import check_languages
 
+    languages = check_languages(arguments.lang)
     before, after = finished.read(arguments.before), finished.read(arguments.after)
     found = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)
     if arguments.json:
-        print(json.dumps(facts(before, after, found), indent=1, ensure_ascii=False))
+        print(json.dumps(facts(before, after, found, languages), indent=1, ensure_ascii=False))
     else:
-        _print(found)
+        for language in languages:
+            _print(found, language)
     failed = arguments.fail_on_regression and found.those("slower")
     return Exit.CRITERION_FAILED if failed else Exit.DONE
 
 
-def facts(before, after, found) -> dict:
-    """The comparison as plain values."""
+def facts(before, after, found, languages=("en",)) -> dict:
+    """The comparison as plain values; *languages* has the languages of its reasons."""
     return {
         "before": _report(before),
         "after": _report(after),
-        "changes": [_change(change) for change in found.changes],
-        "not_compared": [_unpaired(one) for one in found.unpaired],
+        "changes": [_change(change, languages) for change in found.changes],
+        "not_compared": [_unpaired(one, languages) for one in found.unpaired],
         "tested": found.tested,
         "expected_by_chance": found.expected_by_chance,
         "slower": len(found.those("slower")),
@@ -67,11 +74,11 @@ def _report(report) -> dict:
     }
 
 
-def _change(change) -> dict:
+def _change(change, languages) -> dict:
     return {
         "case": change.case.id,
         "outcome": change.outcome,
-        "reason": sentence(change.why) if change.why else None,
+        **_reasons(change.why, languages),
         "unit": change.after.unit,
         "before": _side(change.before),
         "after": _side(change.after),
@@ -92,45 +99,62 @@ def _side(summary) -> dict:
     }
 
 
-def _unpaired(one) -> dict:
-    return {"case": one.case.id, "only_in": one.only_in, "reason": sentence(one.why)}
+def _unpaired(one, languages) -> dict:
+    return {"case": one.case.id, "only_in": one.only_in, **_reasons(one.why, languages)}
 
 
-def sentence(why) -> str:
-    """*why* in English, for terminals and JSON."""
-    return _words()(f"why.{why.key}", **dict(why.values)).plain("en")
+def _reasons(why, languages) -> dict:
+    """`reason` in the first of the languages, and `reasons` in all of them."""
+    found = {language: sentence(why, language) for language in languages} if why else {}
+    return {"reason": found[languages[0]] if found else None, "reasons": found}
+
+
+def sentence(why, language: str) -> str:
+    """*why* for terminals and JSON."""
+    return said(f"why.{why.key}", language, **dict(why.values))
+
+
+def said(key: str, language: str, **values) -> str:
+    return _words()(key, **values).plain(language)
 
 
 @cache
 def _words():
     from evalsuite.report import wording
 
-    return wording.read(("en",))
+    return wording.read()
 
 
-def _print(found) -> None:
+def _print(found, language: str) -> None:
     from evalsuite.terminal import table
 
-    columns = [("outcome", "left"), ("series", "left"), ("scale", "left"), ("before", "right"), ("after", "right"),
-               ("after / before", "right"), ("n", "right")]  # fmt: skip
+    left, right = ("outcome", "series", "scale"), ("before", "after", "ratio", "n")
+    columns = [
+        *((_head(name, language), "left") for name in left),
+        *((_head(name, language), "right") for name in right),
+    ]
     order = ("slower", "faster", "cannot_tell", "no_difference")
     ordered = [change for outcome in order for change in found.those(outcome)]
     if ordered:
-        table("", columns, [_row(change) for change in ordered])
+        table("", columns, [_row(change, language) for change in ordered])
     if found.unpaired:
-        columns = [("not compared", "left"), ("scale", "left"), ("why", "left")]
-        table("", columns, [(one.case.series, one.case.scale, sentence(one.why)) for one in found.unpaired])
-    print(_total(found))
+        columns = [(_head(name, language), "left") for name in ("not_compared", "scale", "why")]
+        table("", columns, [(one.case.series, one.case.scale, sentence(one.why, language)) for one in found.unpaired])
+    print(_total(found, language))
 
 
-def _row(change) -> tuple[str, ...]:
-    why = f"\n{sentence(change.why)}" if change.why else ""
+def _head(name: str, language: str) -> str:
+    return said(f"compare.{name}", language)
+
+
+def _row(change, language: str) -> tuple[str, ...]:
+    why = f"\n{sentence(change.why, language)}" if change.why else ""
     return (
-        SIGNS[change.outcome] + _words()(f"outcome.{change.outcome}").plain("en") + why,
+        SIGNS[change.outcome] + said(f"outcome.{change.outcome}", language) + why,
         change.case.series,
         change.case.scale,
-        _value(change.before),
-        _value(change.after),
+        _value(change.before, language),
+        _value(change.after, language),
         _ratio(change.ratio),
         f"{change.before.n}/{change.after.n}",
     )
@@ -139,10 +163,10 @@ def _row(change) -> tuple[str, ...]:
 SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell": "? "}
 
 
-def _value(summary) -> str:
+def _value(summary, language: str) -> str:
     from evalsuite import changes
 
-    versions = ", ".join(changes.versions(summary)) or "version not recorded"
+    versions = ", ".join(changes.versions(summary)) or _head("version_unknown", language)
     return f"{summary.items_per_s.value:,.2f} {summary.unit}\n{versions}"
 
 
@@ -152,10 +176,13 @@ def _ratio(ratio) -> str:
     return f"{ratio.value:.3f}\n[{ratio.low:.3f}, {ratio.high:.3f}]"
 
 
-def _total(found) -> str:
-    tested = f"{found.tested} tested; if nothing had changed, up to {found.expected_by_chance:.2g} would look changed"
-    return (
-        f"{len(found.those('slower'))} slower, {len(found.those('faster'))} faster, "
-        f"{len(found.those('no_difference'))} without a significant difference, "
-        f"{len(found.those('cannot_tell'))} cannot be told, {len(found.unpaired)} not compared ({tested})."
+def _total(found, language: str) -> str:
+    outcomes = {name: str(len(found.those(name))) for name in ("slower", "faster", "no_difference", "cannot_tell")}
+    return said(
+        "compare.total",
+        language,
+        **outcomes,
+        not_compared=str(len(found.unpaired)),
+        tested=str(found.tested),
+        expected=f"{found.expected_by_chance:.2g}",
     )

@@ -54,7 +54,8 @@ class Site:
 
     @property
     def models(self) -> tuple[str, ...]:
-        return tuple(sorted({line.case.model for line in self.history.lines}, key=names.model_order))
+        lines = (*self.history.lines, *self.history.undated)
+        return tuple(sorted({line.case.model for line in lines}, key=names.model_order))
 
     def page(self, template: str, *, root: str, **facts: Any) -> str:
         """One HTML page; *root* leads from it to the site's folder."""
@@ -64,8 +65,9 @@ class Site:
         found = self.history.in_model(model)
         lines = [(line, timechart.svg(line)) for line in found if len(line.points) > 1]
         once = [line for line in found if len(line.points) == 1]
+        undated = self.history.undated_in_model(model)
         title = self.words("history.model_title", model=names.model(model))
-        return self.page("model.html.j2", root="../", title=title, lines=lines, once=once)
+        return self.page("model.html.j2", root="../", title=title, lines=lines, once=once, undated=undated)
 
     def report_title(self, one: Shelved) -> Rendered:
         return render.title(one.report, self.report_words)

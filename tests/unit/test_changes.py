@@ -154,3 +154,30 @@ def test_compare_reports_prints_json(two, capsys):
     assert found["changes"][0]["outcome"] == "slower"
     assert found["changes"][0]["after"]["framework_versions"] == ["2.1"]
     assert found["expected_by_chance"] == pytest.approx(0.05)
+
+
+def test_compare_reports_speaks_chinese_or_both_languages(two, capsys):
+    cli.main(["compare-reports", *two, "--lang", "zh"])
+    chinese = capsys.readouterr().out
+    cli.main(["compare-reports", *two, "--lang", "zh,en"])
+    both = capsys.readouterr().out
+
+    assert "▼ 变慢" in chinese and "变慢 1 个，变快 0 个" in chinese
+    assert "slower" not in chinese and "after" not in chinese
+    assert both.index("变慢 1 个") < both.index("1 slower, 0 faster")
+
+
+def test_the_reasons_in_json_are_in_the_languages_asked_for(tmp_path, capsys):
+    few = reports.evaluation(reports.summary(reports.STEADY[:2]))
+    more = reports.evaluation(reports.summary(reports.SLOWER, day=2))
+    folders = [str(reports.written(tmp_path / name, of)) for name, of in (("a", few), ("b", more))]
+    cli.main(["compare-reports", *folders, "--json", "--lang", "zh,en"])
+
+    (change,) = json.loads(capsys.readouterr().out)["changes"]
+    assert change["reasons"]["en"] == "2 valid repeats; 5 are needed to call a difference significant"
+    assert change["reason"] == change["reasons"]["zh"] != change["reasons"]["en"]
+
+
+def test_a_language_that_is_not_there_is_refused(two, capsys):
+    assert cli.main(["compare-reports", *two, "--lang", "fr"]) == Exit.USAGE
+    assert "expected zh, en or zh,en" in capsys.readouterr().err

@@ -76,12 +76,23 @@ def test_a_report_with_more_repeats_of_the_same_runs_replaces_the_smaller_one(tm
     assert outcomes(found.lines[0]) == [None]
 
 
-def test_cases_without_a_date_or_a_value_have_no_history(tmp_path):
-    undated = reports.summary(of=synthetic.case("mxnet", protocol=synthetic.FULL))
-    undated = synthetic.summary([synthetic.replace(run, started_at=None) for run in undated.measurements])
-    failed = synthetic.summary([synthetic.failed(synthetic.case(), 0, "Killed")])
+def test_a_result_without_a_date_is_listed_and_compared_with_nothing(tmp_path):
+    of = synthetic.case("mxnet", protocol=synthetic.FULL)
+    undated = synthetic.summary(
+        [synthetic.replace(run, started_at=None) for run in reports.summary(reports.SLOWER, of=of).measurements]
+    )
+    found = history(read(tmp_path, reports.summary(of=of), undated, undated))
 
-    assert history(read(tmp_path, undated, failed)).lines == ()
+    assert [len(line.points) for line in found.lines] == [1]
+    assert [line.last.report for line in found.undated] == ["r1", "r2"]
+    assert {line.last.change for line in found.undated} == {None}
+    assert found.regressions == () and found.tested == 0
+
+
+def test_a_case_without_a_value_has_no_history(tmp_path):
+    found = history(read(tmp_path, synthetic.summary([synthetic.failed(synthetic.case(), 0, "Killed")])))
+
+    assert (found.lines, found.undated) == ((), ())
 
 
 def test_a_measurement_that_cannot_tell_does_not_hide_the_regression_before_it(tmp_path):

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pages
 import pytest
 import reports
 import synthetic
@@ -230,14 +231,19 @@ def test_the_feeds_are_atom_and_say_the_verdicts_in_their_language(monday, tuesd
     assert len(set(ids)) == 2 and all(name.startswith("urn:uuid:") for name in ids)
 
 
-def test_a_report_without_dates_is_on_the_site_and_not_in_the_feed(tmp_path):
+def test_a_report_without_dates_stands_last_and_in_the_history_and_not_in_the_feed(monday, tmp_path):
     undated = synthetic.summary([synthetic.replace(run, started_at=None) for run in reports.summary().measurements])
     folder = reports.written(tmp_path / "undated", reports.evaluation(undated, title="Undated"))
+    site = tmp_path / "site"
+    publishing.publish([folder, monday], site)
+    index = (site / "index.html").read_text(encoding="utf-8")
+    model = pages.read((site / "history" / "resnet50_v1.5.html").read_text(encoding="utf-8"))
 
-    publishing.publish([folder], tmp_path / "site")
-
-    assert "Undated" in (tmp_path / "site" / "index.html").read_text()
-    assert "<entry>" not in (tmp_path / "site" / "feed.en.xml").read_text()
+    assert index.index("2026-11-01") < index.index("Undated")
+    table = model.one("div", aria_labelledby="undated")
+    assert "not recorded" in table.text("en") and publishing.content_id(folder)[:12] in table.text("en")
+    assert "1 result without a date" in pages.read((site / "history.html").read_text()).text("en")
+    assert (site / "feed.en.xml").read_text(encoding="utf-8").count("<entry>") == 1
 
 
 def test_the_command_says_what_it_added_and_what_it_knew(monday, tmp_path, capsys):

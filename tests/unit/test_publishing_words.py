@@ -13,7 +13,7 @@ SOURCES = (
     *sorted((paths.PACKAGE / "report" / "forms").glob("*.py")),
     *sorted((paths.PACKAGE / "commands").glob("*.py")),
 )
-COMPOSED = ("why", "outcome", "history", "spreadsheet")  # keys that code puts together
+COMPOSED = ("why", "outcome", "compare", "history", "spreadsheet")  # keys that code puts together
 KEY = re.compile(r"""(?:\bt|words|more|told|_words\(\))\(\s*f?["']([a-z_]+\.[a-z_]+)["']""")
 
 
