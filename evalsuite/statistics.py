@@ -1,5 +1,6 @@
 """The few statistics of the report, each with its source. Pure functions over lists of floats."""
 
+import functools
 import math
 import statistics
 from collections.abc import Sequence
@@ -61,19 +62,35 @@ def ratio_of_medians(values: Sequence[float], base: Sequence[float], divisor: fl
         return Interval(value=value)
     import numpy
 
-    random = numpy.random.default_rng(BOOTSTRAP_SEED)
-    above = _medians_of_draws(numpy, random, values)
-    below = _medians_of_draws(numpy, random, base)
+    of_values, of_base = _middles(len(values), len(base))
+    ratios = _medians(numpy, values, of_values) / _medians(numpy, base, of_base) / divisor
     tail = (1 - BOOTSTRAP_COVERAGE) / 2
-    low, high = numpy.quantile(above / below / divisor, [tail, 1 - tail])
+    low, high = numpy.quantile(ratios, [tail, 1 - tail])
     return Interval(value=value, low=float(low), high=float(high), coverage=BOOTSTRAP_COVERAGE)
 
 
-def _medians_of_draws(numpy, random, values: Sequence[float]):
-    """Medians of BOOTSTRAP_DRAWS resamples of *values*: an array of shape (draws,)."""
-    sorted_values = numpy.sort(numpy.asarray(values, dtype=float))
-    draws = random.integers(0, len(values), size=(BOOTSTRAP_DRAWS, len(values)))
-    return numpy.median(sorted_values[draws], axis=1)
+@functools.cache
+def _middles(*sizes: int):
+    """For each of *sizes* the places of the two middle values of BOOTSTRAP_DRAWS resamples: shape (2, draws).
+
+    With a fixed seed the draws depend on the numbers of runs alone, and in ordered runs the median of a draw
+    stands at the middle of its ordered places: so one set of draws serves every pair of cases of these sizes.
+    """
+    import numpy
+
+    random = numpy.random.default_rng(BOOTSTRAP_SEED)
+    found = []
+    for size in sizes:
+        drawn = numpy.sort(random.integers(0, size, size=(BOOTSTRAP_DRAWS, size)), axis=1)
+        found.append(numpy.stack((drawn[:, (size - 1) // 2], drawn[:, size // 2])))
+    return tuple(found)
+
+
+def _medians(numpy, values: Sequence[float], middles):
+    """The medians of the resamples of *values* whose middle places are *middles*: shape (draws,)."""
+    ordered = numpy.sort(numpy.asarray(values, dtype=float))
+    lower, upper = middles
+    return (ordered[lower] + ordered[upper]) / 2
 
 
 def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
