@@ -53,6 +53,7 @@ class Scan:
 
     def add(self, chunk: Chunk) -> None:
         text = chunk.text
+        self._full = self._full or (bool(self.records) and self._enough(self))
         if self._full:
             seen = count(text, self.dialect)
             self.uncollected += seen
@@ -78,7 +79,6 @@ class Scan:
         """Keeps the records of *chunk* until there are enough; counts the others. How many there were."""
         before = len(self.records)
         end = self._extractor.extend(self.records, chunk, self._enough.steps)
-        self._full = bool(self.records) and self._enough(self)
         more = 0 if end is None else count(chunk.text[end:], self.dialect)
         self.uncollected += more
         return len(self.records) - before + more

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from evalsuite.model import Finding, Timeline, Utilisation, Window
@@ -346,9 +347,13 @@ def _checked(
 def _cut(cells: Iterable[Cell], window: Window | None) -> Iterable[Cell]:
     if window is None:
         return cells
-    return (
-        cell._replace(begin_s=max(cell.begin_s, window.begin_s), end_s=min(cell.end_s, window.end_s)) for cell in cells
-    )
+    return (_inside(cell, window.begin_s, window.end_s) for cell in cells)
+
+
+def _inside(cell: Cell, begin_s: float, end_s: float) -> Cell:
+    if begin_s <= cell.begin_s and cell.end_s <= end_s:
+        return cell
+    return Cell(begin_s=max(cell.begin_s, begin_s), end_s=min(cell.end_s, end_s), at_s=cell.at_s, value=cell.value)
 
 
 # from series to the job
@@ -409,14 +414,15 @@ def _utilisation(one: Series, window: Window, devices: int) -> Utilisation | Non
     """The figures of one series; None if nothing of it lies in the window."""
     if not one.cells:
         return None
-    seconds = math.fsum(cell.seconds for cell in one.cells)
+    ordered = sorted(((cell.value, cell.seconds) for cell in one.cells), key=itemgetter(0))
+    seconds = math.fsum(seconds for _, seconds in ordered)
     whole = (window.end_s - window.begin_s) * (1 if one.summed else devices)
     return Utilisation(
         resource=one.resource,
         unit=one.unit,
-        mean=math.fsum(cell.value * cell.seconds for cell in one.cells) / seconds,
-        p5=_percentile(one.cells, 0.05),
-        p95=_percentile(one.cells, 0.95),
+        mean=math.fsum(value * seconds for value, seconds in ordered) / seconds,
+        p5=_percentile(ordered, 0.05 * seconds),
+        p95=_percentile(ordered, 0.95 * seconds),
         samples=one.samples,
         coverage=min(1.0, seconds / whole),
         capacity=one.capacity,
@@ -424,16 +430,14 @@ def _utilisation(one: Series, window: Window, devices: int) -> Utilisation | Non
     )
 
 
-def _percentile(cells: Sequence[Cell], share: float) -> float:
-    """The smallest value below which the resource was for at least *share* of the time."""
-    ordered = sorted(cells, key=lambda cell: cell.value)
-    wanted = share * math.fsum(cell.seconds for cell in ordered)
-    passed = 0.0
-    for cell in ordered:
-        passed += cell.seconds
-        if passed >= wanted:
-            return cell.value
-    return ordered[-1].value
+def _percentile(ordered: Sequence[tuple[float, float]], wanted_s: float) -> float:
+    """The smallest of the *ordered* (value, seconds) below which the resource was for *wanted_s* at least."""
+    passed_s = 0.0
+    for value, seconds in ordered:
+        passed_s += seconds
+        if passed_s >= wanted_s:
+            return value
+    return ordered[-1][0]
 
 
 def _findings(every: Sequence[Series], used: Sequence[Utilisation]) -> tuple[Finding, ...]:
