@@ -1,6 +1,6 @@
 """Run folders → the evaluation that the report is made of. Nothing here starts a process or asks the time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +14,7 @@ from evalsuite.summary import counts, summaries
 
 TITLE = "evaluation"  # key of the title in data/text
 WORTH_A_SECOND_PROCESS = 200  # folders; below that starting it costs more than it saves
+CHUNK = 25  # folders that a process is given at once
 
 
 def plan_facts(name: str, cases: Sequence[Case], repeats: int, skips: Sequence[Skip]) -> dict:
@@ -69,12 +70,16 @@ def evaluate(
 
 def _measured(folders: Sequence[RunFolder]) -> tuple[list[Measurement], list[Finding]]:
     """Each folder as a measurement; a folder whose case cannot be read becomes a finding, never silence."""
-    if len(folders) >= WORTH_A_SECOND_PROCESS:
-        with ProcessPoolExecutor() as pool:
-            found = list(pool.map(_one, folders, chunksize=50))
-    else:
-        found = [_one(folder) for folder in folders]
+    found = _on_all_cores(_one, folders)
     return [m for m in found if isinstance(m, Measurement)], [f for f in found if isinstance(f, Finding)]
+
+
+def _on_all_cores(made: Callable, *of: Sequence) -> list:
+    """`made` of each folder (and what stands beside it), in order, by several processes where there are many."""
+    if len(of[0]) < WORTH_A_SECOND_PROCESS:
+        return list(map(made, *of))
+    with ProcessPoolExecutor() as pool:
+        return list(pool.map(made, *of, chunksize=CHUNK))
 
 
 def _one(folder: RunFolder) -> Measurement | Finding:
@@ -134,13 +139,10 @@ def _command(store: Store, measurement: Measurement) -> dict:
 
 def _timelines(store: Store, rows) -> dict[str, Timeline]:
     """For each case the time line of its median run: one run that happened, not an average of several."""
-    found = {}
-    for summary in rows:
-        run = _median_run(summary)
-        line = measure.timeline(store.folder(run.run), run.throughput.window) if run else None
-        if line:
-            found[run.run.id] = line
-    return found
+    runs = [run for run in map(_median_run, rows) if run]
+    folders, windows = [store.folder(run.run) for run in runs], [run.throughput.window for run in runs]
+    lines = _on_all_cores(measure.timeline, folders, windows)
+    return {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
 
 
 def _median_run(summary) -> Measurement | None:
