@@ -242,7 +242,8 @@ def test_a_report_without_dates_stands_last_and_in_the_history_and_not_in_the_fe
     assert index.index("2026-11-01") < index.index("Undated")
     table = model.one("div", aria_labelledby="undated")
     assert "not recorded" in table.text("en") and publishing.content_id(folder)[:12] in table.text("en")
-    assert "1 result without a date" in pages.read((site / "history.html").read_text()).text("en")
+    listed = pages.read((site / "history.html").read_text(encoding="utf-8")).one("ul", class_="models")
+    assert "1 result without a date" in listed.text("en")
     assert (site / "feed.en.xml").read_text(encoding="utf-8").count("<entry>") == 1
 
 
