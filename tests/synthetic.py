@@ -9,15 +9,17 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from evalsuite import criteria
+from evalsuite import criteria, rules
 from evalsuite import summary as summaries_of
 from evalsuite.compare import with_scaling
 from evalsuite.model import (
+    Breakdown,
     Case,
     Evaluation,
     Finding,
     Interval,
     Measurement,
+    Phase,
     Protocol,
     Run,
     Skip,
@@ -582,6 +584,43 @@ def options() -> Evaluation:
     return evaluation(found, planned=planned, skips=(skip,), repeats=5, profile="full", title="Options")
 
 
+def timers() -> Evaluation:
+    """Step times taken apart: two frameworks whose scripts time the same parts, one without timers, ElasticDL's tasks
+    with the copies inside the all-reduce, and a script that counts some of its time twice."""
+    scales = ((1, 1), (1, 2), (1, 4))
+    about = {"model": "resnet50_cifar10", "recipe": "reference-cifar10-resnet50", "batch_per_device": 64, "options": ()}
+    found = []
+    for one in _ladders(("pytorch", "tensorflow", "mxnet"), scales, repeats=5, gain=0.8, protocol=FULL, **about):
+        found.append(one if one.case.framework == "mxnet" else replace(one, breakdown=_step_of(one)))
+    about |= {"model": "mobilenetv2_cifar10", "recipe": "elasticdl-cifar10"}
+    for one in _ladders(("elasticdl",), scales, repeats=5, gain=0.8, protocol=FULL, **about):
+        found.append(replace(one, breakdown=_task_of(one.case.total_devices)))
+    doubled = Breakdown(seconds=1.0, phases=(Phase(name="forward", seconds=0.7), Phase(name="backward", seconds=0.6)))
+    (twice,) = _ladders(("oneflow",), ((1, 1),), repeats=5, protocol=FULL, **about)
+    runs = rules.checked(replace(run, breakdown=doubled) for run in twice.measurements)
+    return evaluation((*found, *with_scaling([summary(runs)])), repeats=5, profile="cifar10", title="Step times")
+
+
+def _step_of(one: Summary) -> Breakdown:
+    step_s = one.case.global_batch / one.items_per_s.value
+    shares = {"data": 0.02, "optimiser": 0.05}
+    if one.case.total_devices > 1:
+        shares["allreduce"] = 0.09 * one.case.total_devices.bit_length()
+    shares["forward_backward"] = 0.985 - sum(shares.values())
+    phases = tuple(Phase(name=name, seconds=share * step_s) for name, share in shares.items())
+    return Breakdown(seconds=step_s, phases=phases, reports=100)
+
+
+def _task_of(workers: int) -> Breakdown:
+    """Seconds of one task as ElasticDL publishes them; one worker waits for nobody."""
+    allreduce_s = {1: None, 2: 7.25, 4: 8.9}[workers]
+    phases = [Phase(name="optimiser", seconds=0.6), Phase(name="forward_backward", seconds=0.49)]
+    if allreduce_s is not None:
+        phases.append(Phase(name="allreduce", seconds=allreduce_s))
+        phases.append(Phase(name="tensor_copy", seconds=5.78, parent="allreduce"))
+    return Breakdown(seconds=1.19 + (allreduce_s or 0.0), phases=tuple(phases), of="task", reports=4)
+
+
 def _ladders(frameworks, scales, *, repeats: int, gain: float = 0.8, **changes) -> list[Summary]:
     """One series for each framework: each doubling of the devices keeps *gain* of the ideal speed."""
     found = []
@@ -612,4 +651,5 @@ PAGES: Mapping[str, callable] = {
     "skipped": skipped,
     "gpu": gpu,
     "options": options,
+    "timers": timers,
 }

@@ -14,6 +14,7 @@ from . import (
     problems,
     quality,
     receipts,
+    steptime,
     story,
     studies,
     usage,
@@ -73,6 +74,7 @@ def sections(book: Book, models: Sequence[Model], look: Look, words: Words) -> t
         *(_model(book, model, look, words) for model in models),
         _problems(book, words),
         *_overview(models, look, words),
+        *_step_time(book, models, look, words),
         _usage(book, models, look, words),
         _quality(book, models, look, words),
         _reproduction(book, words),
@@ -144,6 +146,17 @@ def _overview(models: Sequence[Model], look: Look, words: Words) -> Iterable[Sec
             "left_out": len(blocks) - len(shown),
         }
         yield Section(id="overview", title=words("overview.title"), template="overview.html.j2", facts=facts)
+
+
+def _step_time(book: Book, models: Sequence[Model], look: Look, words: Words) -> Iterable[Section]:
+    """What a step is made of: only where a script prints it."""
+    tables = steptime.step_times(book, models)
+    if tables:
+        facts = {
+            "tables": tables,
+            "figures": {one.id: steptime.drawn(one, look, words) for one in tables},
+        }
+        yield Section(id="steptime", title=words("steptime.title"), template="steptime.html.j2", facts=facts)
 
 
 def _problems(book: Book, words: Words) -> Section:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.model import Case, Finding, Interval, Summary, Utilisation, Verdict
+from evalsuite.model import Breakdown, Case, Finding, Interval, Summary, Utilisation, Verdict
 from evalsuite.summary import counts
 
 from . import author, latency, quality
@@ -72,6 +72,7 @@ def _summary(book: Book, one: Summary) -> dict:
         "speedup": _interval(one.speedup),
         "efficiency": _interval(one.efficiency),
         "utilisation": [_utilisation(used) for used in one.utilisation],
+        "breakdown": _breakdown(one.breakdown),
         "partial": one.partial,
         "origin": one.origin,
         "findings": sorted({finding.code for finding in book.findings_of(one)}),
@@ -119,6 +120,17 @@ def _utilisation(used: Utilisation) -> dict:
         "samples": used.samples,
         "coverage": used.coverage,
         "capacity": used.capacity,
+    }
+
+
+def _breakdown(found: Breakdown | None) -> dict | None:
+    if found is None:
+        return None
+    return {
+        "of": found.of,
+        "seconds": found.seconds,
+        "reports": found.reports,
+        "phases": [{"name": one.name, "seconds": one.seconds, "parent": one.parent} for one in found.phases],
     }
 
 

@@ -1,9 +1,10 @@
-"""The tidy tables: one row a run, a summary, a reading, a finding, a skip; raw values, never rounded."""
+"""The tidy tables: one row a run, a summary, a reading, a phase, a finding, a skip; raw values, never rounded."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evalsuite import timers
 from evalsuite.model import Case, Measurement, Summary
 from evalsuite.store import write_atomically
 from evalsuite.summary import counts
@@ -21,6 +22,7 @@ def rows(book: Book) -> Mapping[str, list[Row]]:
         "runs": [_run(book, run) for run in book.measurements],
         "summaries": [_summary(book, one) for one in book.summaries],
         "utilisation": list(_utilisation(book)),
+        "phases": list(_phases(book)),
         "findings": [{"code": f.code, "severity": f.severity, "where": f.where, "text": f.text} for f in book.findings],
         "skips": [{**_case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
         "author_findings": author.rows(book),
@@ -173,6 +175,25 @@ def _utilisation(book: Book) -> Iterable[Row]:
             }
 
 
+def _phases(book: Book) -> Iterable[Row]:
+    """The whole of each run first, as the phase "whole", then its parts; the rest is what they leave over."""
+    for run in book.measurements:
+        if (found := run.breakdown) is not None:
+            named = [("whole", found.seconds, None), *((one.name, one.seconds, one.parent) for one in found.phases)]
+            left = timers.rest(found)
+            for name, seconds, parent in named + ([("rest", left, None)] if left is not None else []):
+                yield {
+                    "run_id": run.run.id,
+                    "case_id": run.run.case.id,
+                    "of": found.of,
+                    "phase": name,
+                    "parent_phase": parent,
+                    "seconds": seconds,
+                    "share": seconds / found.seconds,
+                    "reports": found.reports,
+                }
+
+
 CASE = tuple(_case(Case(framework="", recipe="", model="", batch_per_device=1)))
 _RATIO: Callable[[str], tuple[str, ...]] = lambda name: (name, f"{name}_low", f"{name}_high", f"{name}_coverage")  # noqa: E731
 LATENCY = (*(f"latency_p{each}_s" for each in latency.PERCENTILES), "latency_reports", "latency_steps_per_report")
@@ -202,6 +223,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
     "utilisation": (
         *("run_id", "case_id", "resource", "device", "unit", "mean", "p5", "p95", "samples", "coverage", "capacity"),
     ),
+    "phases": ("run_id", "case_id", "of", "phase", "parent_phase", "seconds", "share", "reports"),
     "findings": ("code", "severity", "where", "text"),
     "skips": (*CASE, "kind", "reason"),
     "author_findings": author.ROW,

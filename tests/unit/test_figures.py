@@ -435,7 +435,7 @@ def test_a_cell_of_the_plan_that_nobody_names_is_not_planned():
 def test_a_nested_phase_is_not_stacked_twice_and_the_rest_is_other():
     figure = figures.phases((STEP,), LOOK, id="p")
 
-    assert STEP.parts == [("forward", 60.0), ("allreduce", 30.0), ("other", 10.0)]
+    assert STEP.parts == [("forward", 60.0), ("allreduce", 30.0), ("rest", 10.0)]
     assert ("8", "optimiser", None, None, None) in figure.table.rows
     assert "100.0 ms" in texts(figure.svg)
     assert "overlapping" not in figure.notes

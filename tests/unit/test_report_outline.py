@@ -15,7 +15,7 @@ from evalsuite import report
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "outlines"
 PAGES = [
-    *("quick", "empty", "one_case", "all_failed", "partial", "mixed_units", "options", "gpu", "hostile"),
+    *("quick", "empty", "one_case", "all_failed", "partial", "mixed_units", "options", "gpu", "hostile", "timers"),
     "full",
 ]
 SHOWN = {"header", "nav", "main", "footer", "section", "article", "h1", "h2", "h3", "h4", "table", "figure", "form"}

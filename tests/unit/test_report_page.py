@@ -9,7 +9,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report import background, blocks, names, render, story, studies, words
+from evalsuite.report import background, blocks, names, render, story, studies, tables, words
 from evalsuite.report.cells import GLYPHS, Book
 
 SPOKEN = words.read()
@@ -165,7 +165,7 @@ def test_tables_open_in_a_spreadsheet_and_compute_nothing(tmp_path):
         path.name: path.read_bytes() for path in report.build(synthetic.hostile(), tmp_path) if path.suffix == ".csv"
     }
 
-    assert set(files) == {"runs.csv", "summaries.csv", "utilisation.csv", "findings.csv", "skips.csv"}
+    assert set(files) == {f"{name}.csv" for name in tables.COLUMNS}
     for content in files.values():
         assert content.startswith(b"\xef\xbb\xbf")
         assert not re.search(rb'(^|,|\n)"?=', content)

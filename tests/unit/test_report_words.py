@@ -14,6 +14,8 @@ LANGUAGES = ("zh", "en")
 COMPOSED = (
     *(
         "effects",
+        "phases",
+        "steptime",
         "tables",
         "axes",
         "columns",

@@ -149,7 +149,7 @@ class Step:
         """The phases that lie side by side, then what they leave over."""
         known = [(p.key, p.value) for p in self.phases if p.parent is None and p.value is not None and p.value >= 0]
         rest = self.total - sum(value for _, value in known)
-        return [*known, ("other", rest)] if rest > 1e-3 * self.total else known
+        return [*known, ("rest", rest)] if rest > 1e-3 * self.total else known
 
     @property
     def overlaps(self) -> bool:
@@ -171,7 +171,7 @@ def phases(steps: Sequence[Step], look: Look, *, id: str, unit: str = "ms", shar
     communicating = any(step.communication is not None for step in steps)
     nested = list(dict.fromkeys(p.key for s in steps for p in s.phases if p.parent is not None))
     rows = [(s, p.key, p.value, p.parent) for s in steps for p in s.phases]
-    rows += [(s, "other", dict(s.parts)["other"], None) for s in steps if "other" in dict(s.parts)]
+    rows += [(s, "rest", dict(s.parts)["rest"], None) for s in steps if "rest" in dict(s.parts)]
     return Figure(
         id=id,
         svg=drawn(_phases, id, look, steps, unit, share) if steps else None,
@@ -192,10 +192,11 @@ def phases(steps: Sequence[Step], look: Look, *, id: str, unit: str = "ms", shar
 
 
 def _phase_keys(steps: Sequence[Step]) -> dict[str, int]:
-    """Hue per phase by place, 0 (grey) for "other" and for what comes after the sixth."""
-    names = list(dict.fromkeys(key for step in steps for key, _ in step.parts if key != "other"))
+    """Hue per phase by place, 0 (grey) for "rest" and for what comes after the sixth."""
+    known = {key for step in steps for key, _ in step.parts}
+    names = [key for key in dict.fromkeys(p.key for step in steps for p in step.phases) if key in known]
     hues = {name: i if i <= _PHASE_HUES else 0 for i, name in enumerate(names, 1)}
-    return hues | ({"other": 0} if any(key == "other" for step in steps for key, _ in step.parts) else {})
+    return hues | ({"rest": 0} if any(key == "rest" for step in steps for key, _ in step.parts) else {})
 
 
 def _phases(id: str, look: Look, steps: Sequence[Step], unit: str, share: bool) -> str:

@@ -15,7 +15,21 @@ from evalsuite import __version__
 from evalsuite.model import AuthorNote
 from evalsuite.store import write_atomically
 
-from .. import author, background, blocks, cells, identity, names, numbers, render, setting, story, wording, words
+from .. import (
+    author,
+    background,
+    blocks,
+    cells,
+    identity,
+    names,
+    numbers,
+    render,
+    setting,
+    steptime,
+    story,
+    wording,
+    words,
+)
 from ..blocks import Block, Row
 from ..cells import Cell
 from ..words import Rendered
@@ -71,6 +85,7 @@ class Sheet:
             for block in model.blocks:
                 yield from self.block(block)
         yield from self.authors()
+        yield from self.step_times()
         yield from self.quality()
         yield "---"
         yield self.said(self.more("markdown.made_by", version=__version__, build=self.build))
@@ -132,6 +147,30 @@ class Sheet:
         columns = [text(column.label) for column in block.columns]
         lines = [[str(row.nodes), str(row.devices), *map(self.cell, row.cells)] for row in found]
         return table([*heads, *columns], lines, right=range(2 + len(columns)))
+
+    def step_times(self) -> Iterable[str]:
+        t, found = self.words, steptime.step_times(self.book, self.models)
+        if found:
+            yield f"## {self.said(t('steptime.title'))}"
+            yield self.said(t("steptime.intro"))
+        for one in found:
+            about = {"model": names.model(one.block.model), "block": setting.heading(one.block, t)}
+            yield f"**{self.said(t(f'steptime.caption_{one.of}', **about))}**"
+            keys = (f"phases.{name}" for name, _ in one.phases)
+            phases = [self.said(t(key)) if key in t else text(key.partition(".")[2]) for key in keys]
+            heads = [self.said(t(key)) for key in ("words.framework", "words.devices", f"steptime.whole_{one.of}")]
+            behind = [self.said(t(key)) for key in ("phases.rest", "steptime.ratio")]
+            yield table(
+                [*heads, *phases, *behind], [self.step_time(row) for row in one.rows], right=range(1, 5 + len(phases))
+            )
+
+    def step_time(self, row: steptime.StepRow) -> list[str]:
+        missing = text(cells.GLYPHS["missing"])
+        parts = [missing if part is None else text(f"{part.time} ({part.share})") for part in row.parts]
+        rest = self.said(self.words("words.none")) if row.rest is None else text(row.rest.time)
+        whole = text(row.whole.text) + (cells.MARKS["flagged"] if row.overlaps else "")
+        name = text(names.framework(row.summary.case.framework))
+        return [name, text(row.summary.case.scale), whole, *parts, rest, text(row.ratio[0]) if row.ratio else missing]
 
     def cell(self, cell: Cell) -> str:
         if cell.state != "value":

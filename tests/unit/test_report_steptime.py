@@ -1,0 +1,139 @@
+"""The section on what a step is made of: its table, its figures and its other forms (REPORT.md §6.6)."""
+
+import csv
+import io
+import json
+
+import pages
+import pytest
+import synthetic
+
+from evalsuite import report
+from evalsuite.report import numbers, steptime
+from evalsuite.report.blocks import models
+from evalsuite.report.cells import Book
+from evalsuite.report.forms import Material, markdown
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    patch = pytest.MonkeyPatch()
+    patch.setenv("EVALSUITE_CACHE", str(tmp_path_factory.mktemp("cache")))
+    out = tmp_path_factory.mktemp("timers")
+    report.build(synthetic.timers(), out)
+    patch.undo()
+    return out
+
+
+@pytest.fixture(scope="module")
+def section(built):
+    return pages.read((built / "report.html").read_text(encoding="utf-8")).one("section", id="steptime")
+
+
+def tables():
+    book = Book(evaluation=synthetic.timers())
+    return steptime.step_times(book, models(book))
+
+
+def cells_of(table, row, language="en"):
+    cells = table.one("tbody").all("tr")[row].children
+    return [cell.text(language) for cell in cells if isinstance(cell, pages.Element)]
+
+
+def test_each_kind_of_timer_has_a_table_and_a_figure_in_two_views(section):
+    captions = [table.one("caption").text("en") for table in section.all("table", class_="values")]
+
+    assert [caption.partition(": what")[2] for caption in captions] == [
+        " one step is made of",
+        " one step is made of",
+        " one task of several steps is made of",
+    ]
+    assert len(section.all("figure")) == 6
+
+
+def test_a_phase_that_was_not_recorded_is_said_to_be_so_and_is_no_zero(section):
+    table = section.all("table", class_="values")[0]
+
+    heads = [head.text("en") for head in table.one("thead").all("th")]
+    alone, pair = cells_of(table, 0), cells_of(table, 1)
+
+    assert heads[2:8] == ["Whole step", "Data", "Forward + backward", "All-reduce", "Apply gradients", "Rest"]
+    assert (alone[5], alone[-1]) == ("n/r", "n/r")
+    assert pair[5].endswith("18.0%")
+
+
+def test_frameworks_without_timers_are_named(section):
+    assert "Without timers in their logs, and therefore not here: MXNet." in section.text("en")
+    assert "因此不在此列：MXNet。" in section.text("zh-CN")
+
+
+def test_a_phase_inside_another_stands_behind_it_and_is_not_added_twice():
+    task = next(one for one in tables() if one.of == "task")
+    row = next(row for row in task.rows if row.summary.case.total_devices == 2)
+
+    assert task.phases == (
+        ("forward_backward", None),
+        ("allreduce", None),
+        ("tensor_copy", "allreduce"),
+        ("optimiser", None),
+    )
+    assert row.rest.time.raw == pytest.approx(8.44 - 0.49 - 7.25 - 0.6)
+    assert not row.overlaps
+
+
+def test_phases_that_overlap_are_flagged_in_the_row_the_figure_and_the_findings(section, built):
+    twice = section.all("table", class_="values")[1]
+    found = json.loads((built / "summary.json").read_text(encoding="utf-8"))["findings"]
+
+    assert "⚠" in cells_of(twice, 0)[2]
+    assert "hatched as a whole" in section.all("figure")[2].text("en")
+    assert {finding["code"] for finding in found if "oneflow" in finding["where"]} >= {"D19"}
+
+
+@pytest.mark.parametrize(
+    ("whole_s", "allreduce_s", "shown", "exact"),
+    [(143.789, 33.6484, "10 : 3", "3.06"), (167.943, 60.0891, "10 : 6", "5.57"), (1000.0, 10.0, "10 : 0.1", "0.101")],
+)
+def test_the_ratio_is_ten_to_a_whole_number_with_the_exact_one_beside_it(whole_s, allreduce_s, shown, exact):
+    assert [str(part) for part in steptime.ratio(whole_s, allreduce_s)] == [shown, exact]
+
+
+def test_a_table_keeps_to_one_unit():
+    for one in tables():
+        units = {row.whole.text.partition(numbers.NARROW_SPACE)[2] for row in one.rows}
+        assert units == ({"s"} if one.of == "task" else {"ms"})
+
+
+def test_the_csv_has_every_phase_of_every_run_with_what_is_left_over(built):
+    text = (built / "tables" / "phases.csv").read_text(encoding="utf-8-sig")
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if "oneflow" in row["case_id"]]
+
+    assert [(row["phase"], row["share"]) for row in rows[:3]] == [
+        ("whole", "1.0"),
+        ("forward", "0.7"),
+        ("backward", "0.6"),
+    ]
+
+
+def test_summary_json_has_the_phases_and_null_where_no_log_has_timers(built):
+    found = json.loads((built / "summary.json").read_text(encoding="utf-8"))["summaries"]
+    of = {(one["case"]["framework"], one["case"]["total_devices"]): one["breakdown"] for one in found}
+
+    assert of["mxnet", 1] is None
+    assert of["elasticdl", 2]["phases"][-1] == {"name": "tensor_copy", "seconds": 5.78, "parent": "allreduce"}
+
+
+def test_markdown_has_the_same_tables(tmp_path):
+    book = Book(evaluation=synthetic.timers())
+    material = Material(book=book, out=tmp_path, languages=("en",), build_hash="0" * 64)
+
+    text = markdown.document(material, "en")
+
+    assert "## Step-time breakdown" in text
+    assert "| ElasticDL | 1x4 | 10.09" in text
+
+
+def test_a_report_without_timers_has_no_such_section(tmp_path):
+    html = report.build(synthetic.one_case(), tmp_path)[0].read_text(encoding="utf-8")
+
+    assert 'id="steptime"' not in html
