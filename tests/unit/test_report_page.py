@@ -185,6 +185,14 @@ def test_summary_json_holds_what_a_program_asks_for(tmp_path):
     assert found["data_quality"]["runs_made"] == 24
 
 
+def test_a_whole_number_stays_whole_in_the_csv_beside_runs_without_one(tmp_path):
+    report.build(synthetic.partial(), tmp_path)
+
+    rows = (tmp_path / "tables" / "runs.csv").read_text(encoding="utf-8-sig").splitlines()
+    steps = [row.split(",")[rows[0].split(",").index("window_steps")] for row in rows[1:]]
+    assert set(steps) == {"", "30"}
+
+
 def test_the_csv_has_a_row_for_each_run_with_raw_values(tmp_path):
     import csv
 

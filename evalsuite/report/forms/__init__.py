@@ -45,19 +45,23 @@ def named(text: str) -> tuple[str, ...]:
 
 def write(names: Sequence[str], evaluation: Evaluation, out: Path, languages: Sequence[str]) -> list[Path]:
     """Writes the forms *names* of *evaluation* into *out*, where `report.build` has written the page already."""
+    asked = [_modules()[name] for name in names if name in _modules()]
+    if not asked:
+        return []
     material = material_of(evaluation, out, languages)
-    return [path for name in names if name in _modules() for path in _modules()[name].write(material)]
+    return [path for form in asked for path in form.write(material)]
 
 
 def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
     """The forms in *out* that stand beside a page of other data: they would tell other numbers than the new one."""
+    found = sorted(path for pattern in FILES for path in Path(out).glob(pattern) if path.is_file())
+    if not found:
+        return []
     try:
         before = json.loads((Path(out) / "summary.json").read_bytes()).get("input_sha256")
     except (OSError, ValueError, AttributeError):
         before = None
-    if before == identity.build_hash(evaluation):
-        return []
-    return sorted(path for pattern in FILES for path in Path(out).glob(pattern) if path.is_file())
+    return [] if before == identity.build_hash(evaluation) else found
 
 
 def material_of(evaluation: Evaluation, out: Path, languages: Sequence[str]) -> Material:

@@ -36,7 +36,7 @@ def contents(material: Material) -> dict[str, bytes]:
         "summary.json": _json(summary_json.document(book, build_hash)),
         "summary.schema.json": SCHEMA.read_bytes(),
         "tables.json": _json(tables.rows(book)),
-        **{f"tables/{name}.csv": tables.csv_bytes(frame) for name, frame in tables.frames(book).items()},
+        **{f"tables/{name}.csv": content for name, content in tables.csv_files(book).items()},
     }
 
 
