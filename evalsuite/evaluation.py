@@ -52,6 +52,7 @@ def evaluate(
     ordered = rules.checked(_in_plan_order(measurements, cases))
     rows = with_scaling(summaries(ordered))
     environments = _environments(folders, ordered)
+    commands = {measurement.run.id: _command(store, measurement) for measurement in ordered}
     return Evaluation(
         title=TITLE,
         profile=planned.get("profile", "custom"),
@@ -60,9 +61,9 @@ def evaluate(
         skips=tuple(skips),
         summaries=tuple(rows),
         verdicts=criteria.verdicts(rows, criteria.read(criteria_file)),
-        findings=(*broken, *rules.findings(rows, environments), *_all_findings(rows)),
+        findings=(*broken, *rules.findings(rows, environments, commands), *_all_findings(rows)),
         environments=environments,
-        commands={measurement.run.id: _command(store, measurement) for measurement in ordered},
+        commands=commands,
         timelines=_timelines(store, rows),
         recorded_elsewhere=recorded_elsewhere,
     )

@@ -60,7 +60,9 @@ _COLUMNS = {
     "throughput": ("throughput", "items_per_s"),
     "unit": ("unit",),
     "features": ("features", "variant"),
+    "speedup": ("speedup",),
 }
+_FIGURES = ("throughput", "unit", "speedup")  # what is said of a case, and is no part of it
 _ABSENT = ("", "-", "n/a", "na", "none", "null")  # D28: not recorded
 
 
@@ -152,7 +154,7 @@ def cited(file: Path, into: Store, defaults: Mapping[str, str], dialects: Mappin
             continue
         repeat = _repeat(row.get("repeat"), case, repeats)
         text = f"{raw}\nevalsuite cites {value:.10g} {items}/s of the whole job\n"
-        yield _cited(Run(case=case, repeat=repeat), into, where, text, items, dialects)
+        yield _cited(Run(case=case, repeat=repeat), into, where, text, items, dialects, row.get("speedup"))
 
 
 # facts of a log
@@ -324,7 +326,7 @@ def _cited_case(row: Mapping[str, str], defaults: Mapping[str, str]) -> tuple[Ca
     if value is None:
         raise ValueError("no throughput is recorded")
     items = _items(row.get("unit", ""))
-    facts = {**defaults, **{name: text for name, text in row.items() if name not in ("throughput", "unit")}}
+    facts = {**defaults, **{name: text for name, text in row.items() if name not in _FIGURES}}
     nothing = reading.Reading(
         dialect=None, framework=None, model=None, scope=None, status="unrecognised", total_devices=None
     )
@@ -340,14 +342,26 @@ def _items(unit: str) -> str:
     return name
 
 
-def _cited(run: Run, into: Store, where: str, text: str, items: str, dialects: Mapping[str, Dialect]) -> Imported:
-    """The run folder of a row: its log is the row as it stands in the table, and the figure."""
+def _cited(
+    run: Run,
+    into: Store,
+    where: str,
+    text: str,
+    items: str,
+    dialects: Mapping[str, Dialect],
+    speedup: str | None,
+) -> Imported:
+    """The run folder of a row: its log is the row as it stands in the table, and the figure.
+
+    A *speedup* that the table prints is kept beside it as printed: ours is computed from the throughputs (D16).
+    """
     with into.claim(run) as folder:
         if folder is None:
             return Imported(source=where, run=run.id, status="already there")
         path, dialect = folder.log_path(HOST), f"cited_{items}"
         path.write_bytes(text.encode())
-        folder.write_command(_command(dialect, f"{items}/s", [{"path": where, "sha256": store.sha256(path)}], "cited"))
+        command = _command(dialect, f"{items}/s", [{"path": where, "sha256": store.sha256(path)}], "cited")
+        folder.write_command({**command, **({"printed": {"speedup": speedup}} if speedup else {})})
         read = reading.read_run(folder.logs(), run.case, dialect, dialects=dialects)
         folder.write_outcome({**COMPLETED, "origin": "cited"})
     return Imported(source=where, run=run.id, status=read.status, reason=read.reason, findings=read.findings)

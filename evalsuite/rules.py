@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, get_args
 
@@ -141,9 +142,46 @@ def _strange(run: Measurement) -> Iterable[Finding]:
         )
 
 
-def findings(summaries: Sequence[Summary], environments: Mapping[str, Mapping[str, Any]]) -> tuple[Finding, ...]:
-    """What only the whole shows: series of several conditions, machines that cannot be."""
-    return (*_split_series(summaries), *_machines(environments))
+def findings(
+    summaries: Sequence[Summary],
+    environments: Mapping[str, Mapping[str, Any]],
+    commands: Mapping[str, Mapping[str, Any]] | None = None,
+) -> tuple[Finding, ...]:
+    """What only the whole shows: series of several conditions, machines that cannot be, speed-ups that do not follow.
+
+    *commands* (run id → command.json) holds the speed-ups that imported tables print.
+    """
+    return (*_split_series(summaries), *_machines(environments), *_printed_speedups(summaries, commands or {}))
+
+
+def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, Mapping[str, Any]]) -> Iterable[Finding]:
+    """D16: a table prints another speed-up than its own throughputs give; the recomputed one is used."""
+    for one in summaries:
+        runs = (commands.get(run.run.id) or {} for run in one.measurements)
+        for text in dict.fromkeys(str(said) for run in runs if (said := (run.get("printed") or {}).get("speedup"))):
+            printed = written(text)
+            if one.speedup and printed is not None and not rounds_to(printed, one.speedup.value):
+                yield Finding(
+                    code="D16_speedup",
+                    severity="flag",
+                    text=f"the table prints a speed-up of {text}; its throughputs give {one.speedup.value:.2f}",
+                    values=(("printed", text), ("computed", f"{one.speedup.value:.2f}")),
+                    where=one.case.id,
+                )
+
+
+def written(text: str) -> Decimal | None:
+    """A number as somebody wrote it, digits and all: "1.57x", "12,411"; None where it is none."""
+    try:
+        return Decimal(re.sub(r"[,\s%x×]", "", text))
+    except InvalidOperation:
+        return None
+
+
+def rounds_to(printed: Decimal, computed: float) -> bool:
+    """Whether *printed* is *computed* rounded to the digits that were written (REPORT.md §9, D16 and D23)."""
+    half = Decimal("0.5").scaleb(printed.as_tuple().exponent) * Decimal("1.000001")
+    return abs(printed - Decimal(computed)) <= max(half, abs(printed) * Decimal("1e-9"))
 
 
 def _split_series(summaries: Sequence[Summary]) -> Iterable[Finding]:

@@ -9,12 +9,12 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup, escape
 
+from evalsuite import rules
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import AuthorNote, Evaluation, Finding
 
@@ -134,11 +134,10 @@ def _wrong(book: Book, note: AuthorNote) -> Iterable[Finding]:
 
 def _agrees(written: str, computed: float, source: str) -> bool:
     """Whether *written* is *computed* rounded to the digits that were written (REPORT.md §9, D23)."""
-    try:
-        number = Decimal(re.sub(r"[,\s%x]", "", written))
-    except InvalidOperation as error:
-        raise AuthorError(f'{source}: "{written}" is no number; expected one behind the bar.') from error
-    return abs(number - Decimal(computed)) <= Decimal("0.5").scaleb(number.as_tuple().exponent) * Decimal("1.000001")
+    number = rules.written(written)
+    if number is None:
+        raise AuthorError(f'{source}: "{written}" is no number; expected one behind the bar.')
+    return rules.rounds_to(number, computed)
 
 
 def _scale(name: str) -> int:
