@@ -4,7 +4,7 @@ Scheduling, placement and transport are the engine's own; none of it is written 
 RECIPES.md §11, the manuals of srun (Slurm 22.05) and mpirun (Open MPI 4.1).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.containers import Container
@@ -21,6 +21,7 @@ class Engine:
     name: str
     wrap: Callable[[Case, Argv], Argv]
     refusal: Callable[[Case], str | None] = lambda case: None  # why it cannot serve the case
+    unready: Callable[[Mapping[str, str]], str | None] = lambda environment: None  # why nothing can start from here
     container: Container | None = None  # what the training runs in; None: an environment of its own
 
 
@@ -30,12 +31,14 @@ def local(case: Case, agent: Argv) -> Argv:
 
 
 def slurm(case: Case, agent: Argv) -> Argv:
-    """One step inside the allocation at hand: one task a node, with all of the node's share."""
+    """One step inside the allocation at hand: one task a node, with all of the node's share, bound to no core."""
     return (
         "srun",
         f"--nodes={case.nodes}",
         f"--ntasks={case.nodes}",
         "--ntasks-per-node=1",
+        "--cpu-bind=none",  # a task has one core by default, and the frameworks' threads would share it
+        "--overlap",  # also from a step: `srun --pty` holds the node, and we would wait for ourselves
         "--kill-on-bad-exit=1",
         "--export=ALL",
         *agent,
@@ -53,11 +56,22 @@ def _only_one_node(case: Case) -> str | None:
     return None
 
 
+def _outside_an_allocation(environment: Mapping[str, str]) -> str | None:
+    if "SLURM_JOB_ID" in environment:
+        return None
+    return (
+        "engine slurm: no allocation here (SLURM_JOB_ID is not set). Every framework must get the same nodes, and time "
+        "in a queue is no training: take the nodes first, for example\n"
+        "    salloc --nodes=2 --exclusive evalsuite compare --engine slurm …\n"
+        "or put the same line into a script for sbatch."
+    )
+
+
 ENGINES = {
     engine.name: engine
     for engine in (
         Engine(name="local", wrap=local, refusal=_only_one_node),
-        Engine(name="slurm", wrap=slurm),
+        Engine(name="slurm", wrap=slurm, unready=_outside_an_allocation),
         Engine(name="mpi", wrap=mpi),
     )
 }

@@ -95,7 +95,8 @@ def _dialects() -> dict[str, dialect.Dialect]:
 def _status(outcome: Mapping, read) -> tuple[str, str]:
     """The outcome and the log together: a process that failed has no valid number, whatever it printed."""
     if outcome["status"] == "timed_out":
-        return "timed_out", read.reason or outcome["reason"]
+        own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
+        return "timed_out", "; ".join(filter(None, (outcome["reason"], "" if own_signal else read.reason)))
     if outcome["status"] != "completed":
         return "failed", read.reason or outcome["reason"]
     if outcome.get("enough") and read.status == "failed" and read.throughput and read.throughput.items_per_s:

@@ -50,6 +50,11 @@ def node(environment: Mapping[str, str]) -> Node:
     return found
 
 
+def host(environment: Mapping[str, str]) -> str:
+    """This node's name: the scheduler's, which no other node of the run has, else the machine's own."""
+    return environment.get("SLURMD_NODENAME") or socket.gethostname() or "localhost"
+
+
 def first_host(nodelist: str) -> str:
     """The first host of a Slurm list: `gpu[03-07,12],login1` → gpu03."""
     match = re.match(r"^([^\[,]*)(?:\[(\d+)[^\]]*\])?([^,\[]*)", nodelist)

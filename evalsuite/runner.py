@@ -135,7 +135,7 @@ def launch(
     shutil.rmtree(folder.scratch, ignore_errors=True)
     _check_recorded(exit_code, folder)
     outcome = {
-        **(ENOUGH if was_enough else _ending(exit_code, folder)),
+        **(ENOUGH if was_enough else _ending(exit_code, folder, launcher.timeout_s)),
         "exit_code": exit_code,
         "started_at": started_at,
         "duration_s": round(duration_s, 3),
@@ -221,17 +221,17 @@ def _agent_error(folder: RunFolder) -> str | None:
     return next((agent["error"] for agent in folder.agents().values() if agent.get("error")), None)
 
 
-def _ending(exit_code: int, folder: RunFolder) -> dict:
+def _ending(exit_code: int, folder: RunFolder, timeout_s: float) -> dict:
     """Status and reason of a run that has ended, in the words of the outcome."""
     agents = folder.agents()
     if exit_code == 124 or any(agent.get("timed_out") for agent in agents.values()):
-        return {"status": "timed_out", "reason": "the time limit was reached"}
+        return {"status": "timed_out", "reason": f"the time limit of {timeout_s:g} s was reached"}
     if exit_code == 0:
         return {"status": "completed", "reason": ""}
     if error := _agent_error(folder):
         return {"status": "failed", "reason": error}
     if not any(log.path.stat().st_size for log in folder.logs()):  # the training never spoke: the engine may have
-        return {"status": "failed", "reason": _last_line(folder.engine_log) or f"exit code {exit_code}"}
+        return {"status": "failed", "reason": _engine_said(folder.engine_log) or f"exit code {exit_code}"}
     if exit_code < 0 or exit_code > 128:
         number = -exit_code if exit_code < 0 else exit_code - 128
         return {"status": "failed", "reason": f"ended by {_signal_name(number)}"}
@@ -280,11 +280,12 @@ def replaced(token: str, known: Mapping[str, str]) -> str:
     return token
 
 
-def _last_line(file: Path) -> str:
-    if not file.is_file():
-        return ""
-    lines = file.read_text(errors="replace").strip().splitlines()
-    return lines[-1].strip()[:500] if lines else ""
+def _engine_said(file: Path) -> str:
+    """The line of the engine's output that says why: the first that names an error, for what follows it follows
+    from it (srun tells of each task that it then ends); else the last."""
+    lines = file.read_text(errors="replace").strip().splitlines() if file.is_file() else []
+    decisive = (line for line in lines if line.startswith("evalsuite sample:") or "error" in line.lower())
+    return next(decisive, lines[-1] if lines else "").strip()[:500]
 
 
 def _signal_name(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Installs what the real floor needs and PyPI does not have: a browser and Chinese fonts, from Debian.
+"""Installs what the real floor needs and PyPI does not have, from Debian: a browser, Chinese fonts, a scheduler.
 
 As root on Debian or Ubuntu it installs them; elsewhere it says what is missing, and the tests that need it
 skip and say so.
@@ -10,12 +10,22 @@ import subprocess
 import sys
 
 # command that shows it is there → Debian package
-NEEDED = {"chromium": "chromium", "fc-list": "fontconfig", "cc": "gcc", "pdftoppm": "poppler-utils"}
+NEEDED = {
+    "chromium": "chromium",
+    "fc-list": "fontconfig",
+    "cc": "gcc",
+    "pdftoppm": "poppler-utils",
+    "srun": "slurm-client",
+    "slurmctld": "slurmctld",
+    "slurmd": "slurmd",
+    "munged": "munge",
+}
+PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
 FONTS = ("fonts-wqy-microhei",)
 
 
 def main() -> int:
-    missing = [package for command, package in NEEDED.items() if shutil.which(command) is None]
+    missing = [package for command, package in NEEDED.items() if shutil.which(command, path=PATH) is None]
     missing += [] if has_chinese_font() else FONTS
     if not missing:
         return 0

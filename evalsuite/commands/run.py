@@ -4,7 +4,7 @@ from evalsuite.errors import Exit
 
 HELP = "run what is missing of the test matrix"
 EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
-  evalsuite run --profile full --engine slurm --scales 1x8,2x8,4x8
+  salloc --nodes=4 --exclusive evalsuite run --profile full --engine slurm --scales 1x8,2x8,4x8
 """
 
 
@@ -30,9 +30,11 @@ def run_missing(asked, environment: str):
     Returns the plan less the cases whose framework could not be installed, and how many of all its runs
     have failed.
     """
+    import os
     from dataclasses import replace
 
     from evalsuite import campaign, evaluation, measure
+    from evalsuite.errors import EvalsuiteError
     from evalsuite.terminal import note, progress
 
     for skip in asked.plan.skips:
@@ -41,6 +43,8 @@ def run_missing(asked, environment: str):
         note(f"flagged {finding.where}: {finding.text}")
     ready = campaign.Environments(pythons={}, packages={}, skips=())
     if asked.missing():
+        if why := asked.engine.unready(os.environ):
+            raise EvalsuiteError(why)
         ready = campaign.environments(asked.plan, asked.adapters, asked.environment(environment), note)
         _say_skips(ready.skips)
         asked = replace(asked, plan=asked.plan.without(ready.skips))

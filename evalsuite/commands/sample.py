@@ -63,10 +63,11 @@ def _print_summary(order, facts: dict) -> None:
 
 def _order(arguments: argparse.Namespace):
     """The agent's order. Raises EvalsuiteError on a command that is missing or a number without sense."""
-    import platform
+    import os
     from datetime import datetime
     from pathlib import Path
 
+    from evalsuite import rendezvous
     from evalsuite.errors import EvalsuiteError
     from evalsuite.sampler import Order
 
@@ -84,7 +85,7 @@ def _order(arguments: argparse.Namespace):
     return Order(
         argv=tuple(argv),
         folder=Path(arguments.out or f"sample-{datetime.now():%Y%m%d-%H%M%S}"),
-        host=arguments.host or platform.node() or "localhost",
+        host=arguments.host or rendezvous.host(os.environ),
         hz=arguments.hz,
         processes=arguments.processes,
         devices_per_node=arguments.devices_per_node or arguments.processes or 1,

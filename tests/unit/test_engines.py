@@ -22,6 +22,12 @@ def test_slurm_starts_one_agent_on_every_node():
     assert line[-len(AGENT) :] == AGENT
 
 
+def test_slurm_starts_nothing_outside_an_allocation_and_says_how_to_take_one():
+    assert ENGINES["slurm"].unready({"SLURM_JOB_ID": "812"}) is None
+    assert "salloc --nodes=2" in ENGINES["slurm"].unready({})
+    assert ENGINES["local"].unready({}) is None
+
+
 def test_mpi_starts_one_agent_on_every_node():
     line = ENGINES["mpi"].wrap(TWO_BY_EIGHT, AGENT)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from evalsuite import measure
+from evalsuite import measure, runner
 from evalsuite.model import Throughput, Utilisation, Window
 from evalsuite.store import Store
 from tests.toys import CASE
@@ -67,3 +67,35 @@ def test_a_folder_with_a_half_written_outcome_is_a_failed_run_with_the_reason(tm
     assert found.status == "failed"
     assert "half-written" in found.reason
     assert found.value is None
+
+
+def test_a_run_over_its_time_says_the_limit_and_not_the_signal_that_ended_it(tmp_path):
+    from evalsuite.model import Run
+
+    with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
+        (folder.path / "log.n1.txt").write_text("waiting for the other worker\nSIGTERM caught at 03:27:54\n")
+        folder.write_command({"recipe": {"dialect": "pytorch_examples"}})
+        folder.write_outcome({"status": "timed_out", "reason": "the time limit of 300 s was reached"})
+
+    found = measure.measurement(folder)
+
+    assert (found.status, found.reason) == ("timed_out", "the time limit of 300 s was reached")
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (
+            "srun: error: n2: task 1: Exited with exit code 1\nsrun: launch/slurm: Terminating StepId=4.0\n",
+            "srun: error: n2",
+        ),
+        ("waiting\nevalsuite sample: no room\nsrun: error: n1: task 0: Exited\n", "evalsuite sample: no room"),
+        ("mpirun was unable to find the host\nplease check\n", "please check"),
+        ("", ""),
+    ],
+)
+def test_the_engine_is_quoted_with_the_line_that_says_why(said, reason, tmp_path):
+    (tmp_path / "engine.txt").write_text(said)
+
+    assert runner._engine_said(tmp_path / "engine.txt").startswith(reason)
+    assert bool(reason) == bool(runner._engine_said(tmp_path / "engine.txt"))

@@ -1,3 +1,5 @@
+import socket
+
 import pytest
 
 from evalsuite import rendezvous
@@ -17,6 +19,11 @@ def test_slurm_tells_rank_and_number_and_the_first_host_is_the_master():
     found = rendezvous.node(SLURM)
 
     assert (found.rank, found.nodes, found.master_addr) == (1, 4, "gpu03")
+
+
+def test_a_node_has_the_schedulers_name_where_there_is_one():
+    assert rendezvous.host({"SLURMD_NODENAME": "n2"}) == "n2"
+    assert rendezvous.host({}) == socket.gethostname()
 
 
 def test_all_nodes_of_a_slurm_step_work_out_the_same_port():

@@ -1,0 +1,70 @@
+"""The engine slurm on a real Slurm: two nodes that this machine plays both of."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.errors import Exit
+from tests import slurm
+
+TOYS = Path(__file__).resolve().parent / "toy_adapters"
+TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    if why := slurm.missing():
+        pytest.skip(why)
+    with slurm.cluster() as environment:
+        yield environment
+
+
+@pytest.fixture(autouse=True)
+def on_the_cluster(cluster, monkeypatch):
+    for name, value in cluster.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("EVALSUITE_MASTER_ADDR", "127.0.0.1")  # n1 and n2 are names that no resolver knows
+
+
+def measured(tmp_path, *words: str) -> tuple[int, list[dict], Path]:
+    """Exit code, the summaries of the report, and the folder of the first run."""
+    where = ("--engine", "slurm", "--repeats", "1", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report"))
+    code = cli.main(["compare", *words, *where])
+    summaries = json.loads((tmp_path / "report" / "summary.json").read_text())["summaries"]
+    return code, summaries, next((tmp_path / "runs").glob("*/r0"))
+
+
+def test_a_step_on_two_nodes_keeps_the_log_and_the_samples_of_each(tmp_path):
+    code, summaries, run = measured(
+        tmp_path, *TOYNET, "--scales", "2x1", "--steps", "5+20", "--option", "script=train.py"
+    )
+
+    assert code == Exit.DONE
+    assert {file.name for file in run.glob("log.*")} == {"log.n1.txt", "log.n2.txt"}
+    assert {file.name for file in run.glob("samples.*")} == {"samples.n1.jsonl", "samples.n2.jsonl"}
+    assert json.loads((run / "environment.n2.json").read_text())["node_rank"] == 1
+    assert 400 < summaries[0]["throughput"]["value"] <= 800  # 2 nodes × 8 images in 20 ms
+
+
+def test_what_fails_on_a_node_is_the_reason_and_not_what_srun_says_of_the_others(tmp_path):
+    measured(tmp_path, *TOYNET, "--scales", "2x1", "--steps", "5+20", "--option", "script=fails.py")
+
+    assert "no room for the weights" in (tmp_path / "report" / "report.html").read_text()
+
+
+def test_more_nodes_than_the_cluster_has_is_a_failed_run_in_the_words_of_srun(tmp_path):
+    _, _, run = measured(tmp_path, *TOYNET, "--scales", "3x1", "--steps", "5+20", "--option", "script=train.py")
+
+    outcome = json.loads((run / "outcome.json").read_text())
+    assert outcome["status"] == "failed"
+    assert outcome["reason"].startswith("srun: error: Only allocated 2 nodes asked for 3")
+
+
+def test_pytorch_trains_over_two_nodes_through_its_own_launcher(tmp_path):
+    code, summaries, run = measured(tmp_path, "--frameworks", "pytorch", "--scales", "2x1", "--steps", "2+20")
+
+    assert code == Exit.UNDETERMINED or code == Exit.DONE
+    assert "processes=2 global_batch=16" in (run / "log.n1.txt").read_text()
+    assert summaries[0]["throughput"]["value"] > 0

@@ -1,0 +1,134 @@
+"""A Slurm cluster of two nodes on this machine: Debian's own slurmctld, slurmd and munged, on ports of their own.
+
+Both nodes are this machine under two names (slurm.conf(5), "NodeHostname"), so a test sees the scheduler's real
+steps, variables and signals, but no second machine's clock, disk or network.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+DAEMONS = ("munged", "slurmctld", "slurmd", "srun")
+READY_S = 30
+
+CONFIGURATION = """\
+ClusterName=evalsuite
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort={controller}
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
+StateSaveLocation={folder}/controller
+SlurmdSpoolDir={folder}/%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+ReturnToService=2
+MpiDefault=none
+JobAcctGatherType=jobacct_gather/none
+NodeName=n1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={first} CPUs=2
+NodeName=n2 NodeHostname=localhost NodeAddr=127.0.0.1 Port={second} CPUs=2
+PartitionName=all Nodes=n1,n2 Default=YES State=UP
+"""
+
+
+def missing() -> str | None:
+    """Why no cluster can be started here; None if one can."""
+    absent = [name for name in DAEMONS if _program(name) is None]
+    if absent:
+        return f"no {', '.join(absent)}; on Debian: apt-get install slurm-wlm munge"
+    return None if os.geteuid() == 0 else "Slurm's daemons take their tasks' user from root alone; this is not root"
+
+
+@contextlib.contextmanager
+def cluster() -> Iterator[dict[str, str]]:
+    """The variables that make `srun` start steps in an allocation of both nodes, n1 and n2, as inside `salloc`.
+
+    Raises RuntimeError if the cluster does not come up.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="slurm-"))  # a socket's path may have 107 characters: not pytest's folder
+    environment = {"SLURM_CONF": str(folder / "slurm.conf")}
+    ports = dict(zip(("controller", "first", "second"), _free_ports(3), strict=True))
+    for name in ("controller", "n1", "n2"):
+        (folder / name).mkdir()
+    (folder / "slurm.conf").write_text(CONFIGURATION.format(folder=folder, **ports))
+    started: list[subprocess.Popen] = []
+    try:
+        for line in _daemons(folder):
+            output = open(folder / f"{len(started)}.txt", "wb")  # noqa: SIM115 (it lives as long as the daemon)
+            started.append(subprocess.Popen(line, env={**os.environ, **environment}, stdout=output, stderr=output))
+            if line[0].endswith("munged"):
+                _wait(lambda: (folder / "munge.socket").exists(), folder)
+        _wait(lambda: _idle_nodes(environment) == 2, folder)
+        yield environment | {"SLURM_JOB_ID": _allocation(environment)}
+    finally:
+        for daemon in reversed(started):
+            daemon.terminate()
+        for daemon in started:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                daemon.wait(10)
+            daemon.kill()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _daemons(folder: Path) -> list[list[str]]:
+    key = folder / "munge.key"
+    key.write_bytes(os.urandom(1024))
+    key.chmod(0o400)
+    munged = [_program("munged"), "--foreground", "--force", f"--key-file={key}"]
+    munged += [f"--{name}={folder}/munge.{name.split('-')[0]}" for name in ("socket", "pid-file", "seed-file")]
+    nodes = [[_program("slurmd"), "-D", "-N", node] for node in ("n1", "n2")]
+    return [munged, [_program("slurmctld"), "-D"], *nodes]
+
+
+def _idle_nodes(environment: dict[str, str]) -> int:
+    line = ["sinfo", "--noheader", "--Node", "--states=idle", "--format=%N"]
+    said = subprocess.run(line, env={**os.environ, **environment}, capture_output=True, text=True)
+    return len(said.stdout.split()) if said.returncode == 0 else 0
+
+
+def _allocation(environment: dict[str, str]) -> str:
+    line = ["salloc", "--nodes=2", "--no-shell"]
+    said = subprocess.run(line, env={**os.environ, **environment}, capture_output=True, text=True, timeout=READY_S)
+    if not (granted := re.search(r"job allocation (\d+)", said.stderr)):
+        raise RuntimeError(f"no allocation: {said.stderr}")
+    return granted[1]
+
+
+def _program(name: str) -> str | None:
+    return shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def _wait(ready, folder: Path) -> None:
+    deadline = time.monotonic() + READY_S
+    while not ready():
+        if time.monotonic() > deadline:
+            said = "\n".join(file.read_text(errors="replace")[-500:] for file in folder.glob("*.txt"))
+            raise RuntimeError(f"the cluster did not come up in {READY_S} s: {said}")
+        time.sleep(0.1)
