@@ -27,10 +27,15 @@ class Number:
     text: str
     raw: float
     ref: str | None = None
+    quiet: bool = False  # *ref* says what the number is of; it is no link
 
     def to(self, ref: str | None) -> "Number":
         """The same number with a receipt."""
-        return replace(self, ref=ref)
+        return replace(self, ref=ref, quiet=False)
+
+    def about(self, ref: str) -> "Number":
+        """The same number, traceable to *ref*, the anchor of a case or of what was counted, without a link."""
+        return replace(self, ref=ref, quiet=True)
 
     def __str__(self) -> str:
         return self.text
@@ -38,6 +43,8 @@ class Number:
     def __html__(self) -> Markup:
         if self.ref is None:
             return escape(self.text)
+        if self.quiet:
+            return Markup('<span data-ref="{}">{}</span>').format(self.ref, self.text)
         return Markup('<a class="num" href="#{0}" data-ref="{0}">{1}</a>').format(self.ref, self.text)
 
     @property

@@ -13,13 +13,16 @@ from .blocks import Block, Model, fastest
 from .cells import Book
 from .numbers import Form, Number
 from .usage import together
-from .words import Text, Words
+from .words import Rendered, Text, Traced, Words
 
 NEAR_LINEAR = 0.90  # efficiency and the low end of its interval (REPORT.md §7)
 LINEAR = 0.98
 FULL_REPEATS = 5
 FULL_PROTOCOL = Protocol()
 MOST_HEADLINES = 5
+CARD = "v"  # what the anchors of the cards begin with
+COUNTS = "counts-table"  # anchors of the tables that hold what the sentences count
+RULES = "rules-table"
 SHARES = ("C1", "C2a", "C2b", "C2")  # criteria whose value is a share; others are ratios
 
 
@@ -28,17 +31,17 @@ class Card:
     """One acceptance criterion as the page shows it."""
 
     verdict: Verdict
-    statement: Text
-    reason: Text | None
+    statement: Rendered
+    reason: Rendered | None
     value: Number | None
     interval: Number | None
     coverage: Number | None
     threshold: Number | None
-    margin: Text | None  # value - threshold, in points of percent
+    margin: Rendered | None  # value - threshold, in points of percent
 
     @property
     def id(self) -> str:
-        return names.anchor("v", self.verdict.criterion)
+        return names.anchor(CARD, self.verdict.criterion)
 
     @property
     def within_noise(self) -> bool:
@@ -54,16 +57,22 @@ def _card(verdict: Verdict, words: Words) -> Card:
     form = numbers.percent if verdict.criterion in SHARES else numbers.speedup
     ref = names.case_anchor(verdict.case) if verdict.case else None
     found, threshold = verdict.measured, verdict.threshold
+    own = names.anchor(CARD, verdict.criterion)
+    reason = _reason(verdict, words)
     return Card(
         verdict=verdict,
-        statement=_statement(verdict, form, words),
-        reason=_reason(verdict, words),
+        statement=Traced(words=words, inside=_statement(verdict, form, words), ref=own),
+        reason=Traced(words=words, inside=reason, ref=ref or own) if reason else None,
         value=form(found.value).to(ref) if found else None,
-        interval=numbers.interval(found, form),
+        interval=_about(numbers.interval(found, form), ref or own),
         coverage=numbers.coverage(found.coverage) if found and found.coverage else None,
         threshold=form(threshold) if threshold is not None else None,
         margin=_margin(found.value - threshold, words) if found and threshold is not None else None,
     )
+
+
+def _about(number: Number | None, ref: str) -> Number | None:
+    return number.about(ref) if number else None
 
 
 def _margin(share: float, words: Words) -> Text:
@@ -121,7 +130,8 @@ def _speed(block: Block, words: Words) -> Iterable[Text]:
         return
     ordered = sorted(row, key=lambda one: -one.items_per_s.value)
     first, second, last = ordered[0], ordered[1], ordered[-1]
-    about = {"setting": setting(block, first, words), "n": numbers.count(min(one.n for one in row))}
+    fewest = min(row, key=lambda one: one.n)
+    about = {"setting": _condition(block, first, words), "n": numbers.count(fewest.n).about(_anchor(fewest))}
     if fastest(ordered) == 0 and not _suspicious(first):
         yield words(
             "headlines.fastest",
@@ -129,9 +139,9 @@ def _speed(block: Block, words: Words) -> Iterable[Text]:
             framework=names.framework(first.case.framework),
             value=_value(first),
             unit=names.visible(first.unit),
-            interval_text=_interval(first.items_per_s, numbers.throughput, words),
+            interval_text=_interval(first, first.items_per_s, numbers.throughput, words),
             second=names.framework(second.case.framework),
-            gain=numbers.speedup(first.items_per_s.value / second.items_per_s.value),
+            gain=numbers.speedup(first.items_per_s.value / second.items_per_s.value).about(_anchor(second)),
         )
         return
     yield words(
@@ -142,7 +152,7 @@ def _speed(block: Block, words: Words) -> Iterable[Text]:
         high=_value(first),
         high_framework=names.framework(first.case.framework),
         unit=names.visible(first.unit),
-        why_text=words("headlines.too_few" if any(one.partial for one in row) else "headlines.no_difference"),
+        why_text=_by_rule(words("headlines.too_few" if any(one.partial for one in row) else "headlines.no_difference")),
     )
 
 
@@ -156,24 +166,30 @@ def _scaling(block: Block, words: Words) -> Iterable[Text]:
     largest = max(one.case.total_devices for one in scaled)
     row = sorted((one for one in scaled if one.case.total_devices == largest), key=lambda one: one.efficiency.value)
     low, high = row[0], row[-1]
+    fewest = min(row, key=lambda one: one.n)
     shared = block.device == "cpu" and any(one.case.devices_per_node > 1 for one in row)
     key = "headlines.efficiency" if len(row) > 1 else "headlines.efficiency_one"
     values = {
-        "setting": setting(block, low, words),
+        "setting": _condition(block, low, words),
         "low": numbers.percent(low.efficiency.value).to(names.case_anchor(low.case)),
         "low_framework": names.framework(low.case.framework),
-        "interval_text": _interval(low.efficiency, numbers.percent, words),
-        "n": numbers.count(min(one.n for one in row)),
+        "interval_text": _interval(low, low.efficiency, numbers.percent, words),
+        "n": numbers.count(fewest.n).about(_anchor(fewest)),
         "base": _base(row, words),
-        "remark_text": words("headlines.shared_cores") if shared else _adjective(row, words),
+        "remark_text": words("headlines.shared_cores") if shared else _by_rule(_adjective(row, words)),
     }
     if len(row) > 1:
         values |= {
             "high": numbers.percent(high.efficiency.value).to(names.case_anchor(high.case)),
             "high_framework": names.framework(high.case.framework),
-            "high_interval_text": _interval(high.efficiency, numbers.percent, words),
+            "high_interval_text": _interval(high, high.efficiency, numbers.percent, words),
         }
     yield words(key, **values)
+
+
+def _by_rule(said: Text) -> Rendered:
+    """Words whose numbers are limits of the rules."""
+    return Traced(words=said.words, inside=said, ref=RULES)
 
 
 def _adjective(row: Sequence[Summary], words: Words) -> Text:
@@ -201,8 +217,8 @@ def _busy(blocks: Sequence[Block], words: Words) -> Iterable[Text]:
             f"headlines.busy_{resource}",
             low=numbers.percentage(low[0]).to(names.case_anchor(low[1].case)),
             high=numbers.percentage(high[0]).to(names.case_anchor(high[1].case)),
-            cases=numbers.count(len(shares)),
-            samples=numbers.count(sum(used[0].samples for _, _, used in shares)),
+            cases=numbers.count(len(shares)).about("usage"),
+            samples=numbers.count(sum(used[0].samples for _, _, used in shares)).about("usage"),
         )
         return
 
@@ -214,27 +230,35 @@ def _of(summary: Summary, resource: str) -> list:
 def _failures(book: Book, words: Words) -> Text:
     found = quality.tally(book)
     key = "headlines.all_valid" if found.runs_made == found.runs_valid else "headlines.some_failed"
-    values = {"runs": numbers.count(found.runs_made)}
+    values = {"runs": numbers.count(found.runs_made).about(COUNTS)}
     if key == "headlines.some_failed":
-        values["failed"] = numbers.count(found.runs_made - found.runs_valid)
+        values["failed"] = numbers.count(found.runs_made - found.runs_valid).about(COUNTS)
     return words(key, **values)
 
 
 def coverage(book: Book, words: Words) -> Text:
     """How much of what was planned is valid."""
     found = quality.tally(book)
-    return words(
-        "headlines.coverage",
-        valid=numbers.count(found.cases_valid),
-        planned=numbers.count(found.cases_planned),
-        partial=numbers.count(found.cases_partial),
-        skipped=numbers.count(found.cases_skipped),
-        without=numbers.count(found.cases_without),
+    counted = {
+        "valid": found.cases_valid,
+        "planned": found.cases_planned,
+        "partial": found.cases_partial,
+        "skipped": found.cases_skipped,
+        "without": found.cases_without,
+    }
+    return words("headlines.coverage", **{name: numbers.count(n).about(COUNTS) for name, n in counted.items()})
+
+
+def notices(book: Book, words: Words) -> tuple[tuple[str, Rendered], ...]:
+    """What a reader must know before any number: (kind, sentence)."""
+    places = {"cited": COUNTS, "profile": RULES, "cores": RULES}
+    return tuple(
+        (kind, Traced(words=words, inside=said, ref=places[kind]) if kind in places else said)
+        for kind, said in _notices(book, words)
     )
 
 
-def notices(book: Book, words: Words) -> tuple[tuple[str, Text], ...]:
-    """What a reader must know before any number: (kind, sentence)."""
+def _notices(book: Book, words: Words) -> Sequence[tuple[str, Text]]:
     found: list[tuple[str, Text]] = []
     if book.evaluation.recorded_elsewhere:
         found.append(("recorded", words("notices.recorded_elsewhere")))
@@ -252,7 +276,7 @@ def notices(book: Book, words: Words) -> tuple[tuple[str, Text], ...]:
             found.append(("cores", words("notices.shared_cores_unknown", **values)))
         else:
             found.append(("cores", words("notices.shared_cores", cores=numbers.plain(cores), **values)))
-    return tuple(found)
+    return found
 
 
 def _short(book: Book) -> Protocol | None:
@@ -302,18 +326,29 @@ def _largest_shared(block: Block) -> list[Summary]:
     return best
 
 
+def _condition(block: Block, summary: Summary, words: Words) -> Rendered:
+    """The setting, traceable to its block."""
+    return Traced(words=words, inside=setting(block, summary, words), ref=block.id)
+
+
+def _anchor(summary: Summary) -> str:
+    return names.case_anchor(summary.case)
+
+
 def _value(summary: Summary) -> Number:
-    return numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case))
+    return numbers.throughput(summary.items_per_s.value).to(_anchor(summary))
 
 
-def _interval(found: Interval, form: Form, words: Words) -> Text:
-    interval = numbers.interval(found, form)
+def _interval(summary: Summary, found: Interval, form: Form, words: Words) -> Text:
+    """The interval *found* of *summary*, in words."""
+    interval = _about(numbers.interval(found, form), _anchor(summary))
     return words("headlines.interval", interval=interval) if interval else words("headlines.no_interval")
 
 
 def _base(row: Sequence[Summary], words: Words) -> Text:
-    devices = sorted({one.base.total_devices for one in row})
-    return words("headlines.base", devices=words.listed(numbers.count(each) for each in devices))
+    bases = {one.base.total_devices: one.base for one in row}
+    counted = (numbers.count(each).about(names.case_anchor(bases[each])) for each in sorted(bases))
+    return words("headlines.base", devices=words.listed(counted))
 
 
 def _suspicious(summary: Summary) -> bool:

@@ -142,6 +142,18 @@ class Pair(Rendered):
         return escape(dict(self.by_language)[language])
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Traced(Rendered):
+    """Words whose numbers all come from one place: *ref*, the anchor of a case or of what was counted."""
+
+    words: Words
+    inside: Rendered
+    ref: str
+
+    def in_language(self, language: str) -> Markup:
+        return Markup('<span data-ref="{}">{}</span>').format(self.ref, self.inside.in_language(language))
+
+
 def _filled(place: re.Match, value: Any, language: str) -> Markup:
     if place[2] is None:
         return _shown(value, language)

@@ -457,3 +457,33 @@ def test_the_size_of_a_models_input_is_what_its_cases_or_the_model_itself_fix(ch
     model = blocks.models(Book(evaluation=synthetic.evaluation((), planned=planned)))[0]
 
     assert (model.input, model.sequences) == (size, sequences)
+
+
+def prose(page):
+    """The sentences that the report makes about its data: headlines, coverage, notices, what the cards say."""
+    verdict = page.one("section", id="verdict")
+    found = [one for name in ("headlines", "coverage", "notice") for one in verdict.all(class_=name)]
+    return found + [one for name in ("card-statement", "card-reason") for one in verdict.all(class_=name)]
+
+
+def untraced(element, language):
+    """The text of *element* that stands outside every data-ref."""
+    other = pages.HIDDEN[language]
+    parts = [
+        child if isinstance(child, str) else untraced(child, language)
+        for child in element.children
+        if isinstance(child, str) or not (child["data-ref"] or child["lang"] == other)
+    ]
+    return " ".join(parts)
+
+
+def test_every_number_in_a_sentence_is_traceable_to_a_case_or_to_what_was_counted(page):
+    ids = {element["id"] for element in page.all() if element["id"]}
+    refs = {element["data-ref"] for element in page.all() if element["data-ref"]}
+    sentences = prose(page)
+
+    assert sentences
+    assert refs <= ids
+    for sentence in sentences:
+        for language in ("zh-CN", "en"):
+            assert pages.numbers_in(untraced(sentence, language)) == [], sentence.text(language)
