@@ -19,7 +19,11 @@ from evalsuite.errors import EvalsuiteError, did_you_mean
 
 LAST_LINES = 6
 FIELDS = {"repository", "commit", "licence"}
-OPTIONAL = {"paths"}
+OPTIONAL = {"paths", "submodules"}
+BRANCHES_ALONE = (  # what git says of a server that gives no single commit
+    "does not allow request for unadvertised object",  # protocol 0 without uploadpack.allowReachableSHA1InWant
+    "does not support shallow capabilities",  # files behind a plain web server
+)
 BYTECODE = ("__pycache__/", ".pyc")  # what importing a module leaves beside it
 
 
@@ -36,6 +40,7 @@ class Model:
     commit: str  # 40 hexadecimal digits
     licence: str
     paths: tuple[str, ...] = ()  # the folders that are checked out, beside the files at the root; () = all
+    submodules: tuple[str, ...] = ()  # those that the script needs, of the commits that the repository names
 
     @property
     def owner_and_name(self) -> tuple[str, str]:
@@ -106,6 +111,8 @@ def refusal(recipe: Recipe, models: Mapping[str, Model]) -> str | None:
             f"{model.folder} has changes ({', '.join(found.changed[:3])}), so it is no longer the official script; "
             f"remove the folder and run `evalsuite models get {model.name}`"
         )
+    if missing := _submodules_missing(model):
+        return f"{model.folder} lacks its submodule {missing[0]}; run `evalsuite models get {model.name}`"
     return None
 
 
@@ -129,6 +136,8 @@ def get(model: Model, *, mirror: str | None = None, progress: Callable[[str], No
     """The checkout of *model*, which is fetched now if it is not there yet. Raises CannotFetch."""
     found = state(model)
     if found.present and found.commit == model.commit and found.clean:
+        for place in _submodules_missing(model):
+            _fetch_submodule(model.folder, place, mirror, progress)
         return model.folder
     if found.present:
         raise CannotFetch(
@@ -142,6 +151,8 @@ def get(model: Model, *, mirror: str | None = None, progress: Callable[[str], No
     making.mkdir(parents=True)
     try:
         _fetch(model, address, making)
+        for place in model.submodules:
+            _fetch_submodule(making, place, mirror, progress)
     except BaseException:
         shutil.rmtree(making, ignore_errors=True)
         raise
@@ -177,18 +188,46 @@ def _fetch(model: Model, address: str, folder: Path) -> None:
     Using them in place also works with mirrors that hold no large files, from which git refuses to copy.
     """
     _git("init", "--quiet", folder=folder)
-    _git("remote", "add", "origin", address, folder=folder)
     if Path(address).is_dir():
+        _git("remote", "add", "origin", address, folder=folder)
         (folder / ".git" / "objects" / "info" / "alternates").write_text(f"{address}/objects\n")
     else:
-        shallow = ("--depth", "1", "--no-tags", "--filter=blob:none")
-        _git("fetch", "--quiet", *shallow, "origin", model.commit, folder=folder)
+        _fetch_commit(model.commit, address, folder)
     if model.paths:
         _git("sparse-checkout", "set", "--cone", *model.paths, folder=folder)
     _git("checkout", "--quiet", "--detach", model.commit, folder=folder)
     standing = _git("rev-parse", "HEAD", folder=folder).strip()
     if standing != model.commit:
         raise CannotFetch(f"{address}: it gave {standing}; expected {model.commit}. Try the public address.")
+
+
+def _fetch_commit(commit: str, address: str, folder: Path) -> None:
+    """One commit, its files only as they are checked out; from a server that gives branches alone, all of them."""
+    _git("remote", "add", "origin", address, folder=folder)
+    try:
+        _git("fetch", "--quiet", "--depth", "1", "--no-tags", "--filter=blob:none", "origin", commit, folder=folder)
+    except CannotFetch as error:
+        if not any(words in str(error) for words in BRANCHES_ALONE):
+            raise
+        _git("remote", "remove", "origin", folder=folder)  # it is noted by now as one that is asked for single files
+        _git("remote", "add", "origin", address, folder=folder)
+        _git("fetch", "--quiet", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*", folder=folder)
+
+
+def _submodules_missing(model: Model) -> list[str]:
+    return [place for place in model.submodules if not (model.folder / place / ".git").exists()]
+
+
+def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Callable[[str], None]) -> None:
+    """Puts the submodule at *place* where the checkout in *folder* wants it, at the commit that it names."""
+    kind, commit = _git("ls-tree", "HEAD", place, folder=folder).split()[1:3]
+    if kind != "commit":
+        raise CannotFetch(f"{place}: it is no submodule of {folder.name}; expected one that `.gitmodules` names.")
+    address = _git("config", "--file", ".gitmodules", f"submodule.{place}.url", folder=folder).strip()
+    part = Model(name=place, repository=address, commit=commit, licence="")
+    progress(f"fetching its submodule {place} at {commit[:10]} from {source(part, mirror)}")
+    (folder / place).mkdir(parents=True, exist_ok=True)
+    _fetch(part, source(part, mirror), folder / place)
 
 
 def _has_content(model: Model, commit: str, path: str) -> bool:
@@ -242,5 +281,10 @@ def _read(file: Path) -> list[Model]:
         raise EvalsuiteError(f"{file}: {error}; expected TOML, as in evalsuite's own data/models.toml.") from error
     for name, table in tables.items():
         if not isinstance(table, dict) or not FIELDS <= set(table) <= FIELDS | OPTIONAL:
-            raise EvalsuiteError(f"{file}: [{name}] must hold {', '.join(sorted(FIELDS))}, and may hold paths.")
-    return [Model(name=name, **{**table, "paths": tuple(table.get("paths", ()))}) for name, table in tables.items()]
+            raise EvalsuiteError(
+                f"{file}: [{name}] must hold {', '.join(sorted(FIELDS))}, and may hold {', '.join(sorted(OPTIONAL))}."
+            )
+    return [
+        Model(name=name, **{**table, **{key: tuple(table.get(key, ())) for key in OPTIONAL}})
+        for name, table in tables.items()
+    ]

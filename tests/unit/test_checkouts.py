@@ -101,6 +101,46 @@ def test_a_checkout_of_another_commit_is_refused(mirror, model):
     assert f"the recipe is for {model.commit[:10]}" in checkouts.refusal(RECIPE, {"toynet": model})
 
 
+@pytest.fixture
+def with_submodule(mirror, model):
+    """The model of a commit that names another repository's first commit as its submodule `parts/tracker`."""
+    tracker = mirror.parent / "lab+tracker"
+    git(mirror.parent, "clone", "--quiet", str(mirror), str(tracker))
+    url = "https://host.invalid/lab/tracker.git"
+    (mirror / ".gitmodules").write_text(f'[submodule "parts/tracker"]\n\tpath = parts/tracker\n\turl = {url}\n')
+    git(mirror, "update-index", "--add", "--cacheinfo", f"160000,{model.commit},parts/tracker")
+    git(mirror, "add", ".gitmodules")
+    git(mirror, "commit", "--quiet", "-m", "with its tracker")
+    head = git(mirror, "rev-parse", "HEAD")
+    return replace(model, commit=head, paths=("train", "parts/tracker"), submodules=("parts/tracker",))
+
+
+def test_a_submodule_stands_at_the_commit_that_the_repository_names(mirror, with_submodule):
+    folder = checkouts.get(with_submodule, mirror=str(mirror.parent))
+
+    assert (folder / "train" / "train.py").read_text() == "print('second')\n"
+    assert (folder / "parts" / "tracker" / "train" / "train.py").read_text() == "print('first')\n"
+    assert checkouts.state(with_submodule).clean
+    assert checkouts.refusal(RECIPE, {"toynet": with_submodule}) is None
+
+
+def test_a_checkout_from_before_its_submodule_was_needed_gets_it(mirror, with_submodule):
+    checkouts.get(replace(with_submodule, paths=("train",), submodules=()), mirror=str(mirror.parent))
+    reason = checkouts.refusal(RECIPE, {"toynet": with_submodule})
+
+    checkouts.get(with_submodule, mirror=str(mirror.parent))
+
+    assert "lacks its submodule parts/tracker; run `evalsuite models get toynet`" in reason
+    assert checkouts.refusal(RECIPE, {"toynet": with_submodule}) is None
+
+
+def test_a_changed_submodule_is_a_change_of_the_checkout(mirror, with_submodule):
+    folder = checkouts.get(with_submodule, mirror=str(mirror.parent))
+    (folder / "parts" / "tracker" / "train" / "train.py").write_text("print('faster')\n")
+
+    assert "has changes (parts/tracker)" in checkouts.refusal(RECIPE, {"toynet": with_submodule})
+
+
 def test_a_mirror_without_the_repository_says_what_it_should_hold(mirror, model):
     other = replace(model, repository="https://host.invalid/lab/othernet")
 

@@ -1,0 +1,191 @@
+"""`models get` over a real transport: git's own daemon on this machine."""
+
+import contextlib
+import functools
+import http.server
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evalsuite import checkouts
+from evalsuite.checkouts import CannotFetch, Model
+from tests.unit.test_checkouts import git
+
+GIT = shutil.which("git")
+DAEMON = GIT and Path(subprocess.run([GIT, "--exec-path"], capture_output=True, text=True).stdout.strip(), "git-daemon")
+pytestmark = pytest.mark.skipif(not DAEMON or not DAEMON.is_file(), reason="git daemon is not on this machine")
+START_S = 10.0
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """The address of a server of `lab/toynet`, a repository of three commits."""
+    monkeypatch.setenv("EVALSUITE_CACHE", str(tmp_path / "cache"))
+    work = tmp_path / "work"
+    work.mkdir()
+    git(work, "init", "--quiet")
+    (work / "train").mkdir()
+    (work / "train" / "weights.bin").write_bytes(bytes(range(256)) * 4096)
+    for text in ("first", "second", "third"):
+        (work / "train" / "train.py").write_text(f"print('{text}')\n")
+        git(work, "add", ".")
+        git(work, "commit", "--quiet", "-m", text)
+    (tmp_path / "served" / "lab").mkdir(parents=True)
+    git(tmp_path, "clone", "--quiet", "--bare", str(work), "served/lab/toynet")
+    with served(tmp_path / "served") as port:
+        yield f"git://127.0.0.1:{port}"
+
+
+@contextlib.contextmanager
+def served(folder):
+    """git daemon over *folder*; gives its port."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    options = ("--export-all", "--reuseaddr", "--listen=127.0.0.1", f"--port={port}", f"--base-path={folder}")
+    daemon = subprocess.Popen([DAEMON, *options, str(folder)], stderr=subprocess.DEVNULL)
+    try:
+        wait_for(port)
+        yield port
+    finally:
+        daemon.terminate()
+        daemon.wait()
+
+
+def wait_for(port):
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.02)
+    raise TimeoutError(f"git daemon does not answer on port {port}")
+
+
+@contextlib.contextmanager
+def hanging_up(port, after_bytes):
+    """A server that passes on what the one at *port* says, and hangs up *after_bytes* of it; gives its own port."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def one_client():
+        client, _ = listener.accept()
+        with client, socket.create_connection(("127.0.0.1", port)) as behind:
+            threading.Thread(target=pass_on, args=(client, behind, 1 << 30), daemon=True).start()
+            pass_on(behind, client, after_bytes)
+
+    def clients():
+        with contextlib.suppress(OSError):  # the listener was closed: the test is over
+            while True:
+                one_client()
+
+    threading.Thread(target=clients, daemon=True).start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        listener.close()
+
+
+def pass_on(source, target, left):
+    with contextlib.suppress(OSError):
+        while left > 0 and (block := source.recv(min(left, 4096))):
+            target.sendall(block)
+            left -= len(block)
+        target.shutdown(socket.SHUT_WR)
+
+
+@pytest.fixture
+def model(tmp_path, server):
+    commit = git(tmp_path / "work", "rev-parse", "HEAD~1")
+    return Model(name="toynet", repository=f"{server}/lab/toynet", commit=commit, licence="MIT")
+
+
+def allow(tmp_path, name, value):
+    git(tmp_path / "served" / "lab" / "toynet", "config", f"uploadpack.{name}", value)
+
+
+@pytest.mark.parametrize("protocol", ["0", "2"])
+@pytest.mark.parametrize("allowed", ["true", "false"])
+def test_one_commit_that_no_branch_ends_at_is_fetched_from_a_server(tmp_path, model, monkeypatch, protocol, allowed):
+    for name in ("allowReachableSHA1InWant", "allowFilter"):
+        allow(tmp_path, name, allowed)
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "protocol.version")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", protocol)
+
+    folder = checkouts.get(model)
+
+    assert (folder / "train" / "train.py").read_text() == "print('second')\n"
+    assert checkouts.state(model).clean
+    assert checkouts.get(model) == folder
+
+
+def test_a_server_that_gives_single_commits_is_asked_for_no_other(tmp_path, model):
+    allow(tmp_path, "allowReachableSHA1InWant", "true")
+
+    folder = checkouts.get(model)
+
+    assert git(folder, "rev-list", "--count", "HEAD") == "1"
+
+
+def test_files_behind_a_plain_web_server_serve_as_well(tmp_path, model):
+    git(tmp_path / "served" / "lab" / "toynet", "update-server-info")
+    web = functools.partial(QuietHandler, directory=str(tmp_path / "served"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), web) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+
+        checkouts.get(model, mirror=f"http://127.0.0.1:{running.server_port}")
+        running.shutdown()
+
+    assert checkouts.state(model).clean
+    assert (model.folder / "train" / "train.py").read_text() == "print('second')\n"
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *words):
+        pass
+
+
+def test_a_transfer_that_breaks_off_leaves_nothing_and_the_next_one_works(server, model):
+    port = int(server.rpartition(":")[2])
+    with (
+        hanging_up(port, after_bytes=1500) as broken,
+        pytest.raises(CannotFetch, match="git fetch"),
+    ):
+        checkouts.get(model, mirror=f"git://127.0.0.1:{broken}")
+    left = list(model.folder.parent.iterdir())
+
+    folder = checkouts.get(model)
+
+    assert left == []
+    assert checkouts.state(model).clean
+    assert folder == model.folder
+
+
+def test_what_a_killed_evalsuite_left_behind_is_thrown_away(model):
+    making = model.folder.with_name(f"{model.folder.name}.making")
+    (making / ".git").mkdir(parents=True)
+    (making / ".git" / "HEAD").write_text("half")
+
+    checkouts.get(model)
+
+    assert checkouts.state(model).clean
+    assert not making.exists()
+
+
+def test_a_commit_that_the_server_has_not_is_an_error_that_shows_its_words(model):
+    with pytest.raises(CannotFetch, match=r"(?s)git (fetch|checkout).*0{40}|not our ref"):
+        checkouts.get(replace(model, commit="0" * 39 + "1"))
+
+    assert list(model.folder.parent.iterdir()) == []
+
+
+def test_a_server_that_does_not_answer_is_an_error_that_tells_of_mirrors(model):
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        closed = probe.getsockname()[1]
+
+    with pytest.raises(CannotFetch, match=r"(?s)try --mirror with a folder of clones.*Connection refused"):
+        checkouts.get(replace(model, repository=f"git://127.0.0.1:{closed}/lab/toynet"))
