@@ -5,7 +5,7 @@ from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 
 TARGETS = {"gpu": "GPU", "cpu": "CPU"}
-PINS = ("mindspore==2.7.1",)
+PINS = ("mindspore==2.7.1", "PyYAML==6.0.2", "tqdm==4.67.1")
 
 
 def _models(case: Case) -> Command:
@@ -28,6 +28,7 @@ def _models(case: Case) -> Command:
 
 
 def _mindcv(case: Case) -> Command:
+    workers = case.option("loader_workers", "8" if case.device == "gpu" else "1")  # no more than there are cores
     return Command(
         argv=(
             *(launchers.mpirun(case) if case.total_devices > 1 else ()),
@@ -35,6 +36,7 @@ def _mindcv(case: Case) -> Command:
             *("--data_dir", "{data}/imagenet", "--batch_size", str(case.batch_per_device), "--epoch_size", "90"),
             *("--log_interval", "1", "--val_while_train", "False", "--ckpt_save_dir", "{scratch}/ckpt"),
             *("--device_target", TARGETS[case.device], "--dataset_sink_mode", "False"),
+            *("--num_parallel_workers", workers),
             *("--distribute", str(case.total_devices > 1), *(("--amp_level", "O2") if case.precision == "amp" else ())),
         )
     )
@@ -76,7 +78,7 @@ ADAPTER = Adapter(
             command=_mindcv,
             spawn="once",
             unsupported=_one_cpu,
-            options={},
+            options={"loader_workers": ()},
             amp="MindSpore O2",
             xla="",
             step_bound="none",

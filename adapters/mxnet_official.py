@@ -53,8 +53,6 @@ def _train_imagenet(case: Case) -> Command:
 def _train_imagenet_unsupported(case: Case) -> str | None:
     if case.nodes > 1:
         return "tools/launch.py wants a file of hosts beside the script; evalsuite starts this recipe on one node."
-    if case.device == "cpu" and case.devices_per_node > 1:
-        return "tools/launch.py needs dmlc-core's tracker, a submodule that no commit of this repository holds."
     return None
 
 
@@ -142,6 +140,7 @@ ADAPTER = Adapter(
             options={},
             amp="all of it cast to float16, dynamic loss scale",
             xla="",
+            needs_gpu="Under Horovod run_pretraining.py trains on GPUs alone: its only context is mx.gpu(local_rank).",
             batch_scope="global",
             printed_by="every_rank",
             outside="evaluation comes behind the last step; no checkpoint before step 1000000",

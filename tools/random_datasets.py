@@ -1,4 +1,4 @@
-"""Writes small data sets of random pixels, so that scripts without synthetic data can be tried on any machine.
+"""Writes small random data sets, so that scripts without synthetic data can be tried on any machine.
 
     python tools/random_datasets.py DIR          # then EVALSUITE_DATA=DIR evalsuite run …
 
@@ -7,7 +7,9 @@ records that they are random. Needs numpy and pillow.
 """
 
 import argparse
+import gzip
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from PIL import Image
 
 IMAGES, CLASSES, SIDE = 256, 16, 256
 MNIST_TRAIN, MNIST_TEST = 60_000, 10_000
+SEQUENCES, TOKENS, WORDS = 512, 128, range(1000, 20_000)  # every sequence is full; ids below 1000 have a meaning
+CLS, SEP = 1, 2  # in the vocabulary beside Paddle's BERT of 2020
 SEED = 20200101
 
 
@@ -25,6 +29,8 @@ def main() -> int:
     root = parser.parse_args().root
     random = numpy.random.default_rng(SEED)
     _imagenet_lists(root / "imagenet-lists", random)
+    _imagenet(root / "imagenet", root / "imagenet-lists")
+    _bert_paddle(root / "bert-paddle", random)
     _mnist(root / "chainer", random)
     print(f"random data sets are in {root}; set EVALSUITE_DATA={root}")
     return 0
@@ -42,6 +48,30 @@ def _imagenet_lists(folder: Path, random) -> None:
     for split in ("train", "val"):
         (folder / f"{split}_list.txt").write_text("".join(lines))
     _describe(folder, images=IMAGES)
+
+
+def _imagenet(folder: Path, lists: Path) -> None:
+    """The same images as ImageNet is unpacked: a folder a class, for training and for validation."""
+    for split in ("train", "val"):
+        shutil.copytree(lists / "train", folder / split, dirs_exist_ok=True)
+    _describe(folder, images=IMAGES)
+
+
+def _bert_paddle(folder: Path, random) -> None:
+    """Pairs of sentences as the reader of Paddle's BERT of 2020 wants them: token, sentence and position ids, label."""
+    half = TOKENS // 2
+    places = " ".join(map(str, range(TOKENS)))
+    sentences = " ".join(["0"] * half + ["1"] * (TOKENS - half))
+    lines = []
+    for _ in range(SEQUENCES):
+        words = random.integers(WORDS.start, WORDS.stop, TOKENS - 3).tolist()
+        tokens = [CLS, *words[: half - 2], SEP, *words[half - 2 :], SEP]
+        lines.append(f"{' '.join(map(str, tokens))};{sentences};{places};1\n")
+    for split in ("train", "validation"):
+        (folder / split).mkdir(parents=True, exist_ok=True)
+        with gzip.GzipFile(folder / split / "random.gz", "wb", mtime=0) as file:
+            file.write("".join(lines).encode())
+    _describe(folder, sequences=SEQUENCES)
 
 
 def _mnist(root: Path, random) -> None:

@@ -48,7 +48,7 @@ DATA = """
 ## Data sets
 
 A recipe that reads data looks for these folders (or links) in `$EVALSUITE_DATA`. `tools/random_datasets.py` makes
-small random ones of `imagenet-lists` and `chainer`.
+small random ones of `imagenet`, `imagenet-lists`, `bert-paddle` and `chainer`.
 
 | folder | holds | read by |
 |---|---|---|

@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite import plan as planning
+from evalsuite import spec
+from evalsuite.adapter import discover
 from evalsuite.engines import engine
 from evalsuite.errors import EvalsuiteError
 from evalsuite.plan import Machine, plan
@@ -125,3 +127,28 @@ def test_only_runs_without_an_outcome_are_missing(tmp_path):
 
     assert made.runs[0] not in missing
     assert missing == list(made.runs[1:])
+
+
+def test_the_repeats_of_several_matrices_are_interleaved_and_no_case_comes_twice():
+    first = replace(SPEC, frameworks=("toynet",), scales=((1, 1),))
+    second = replace(first, frameworks=("toynet", "othernet"), batch_per_device=(8,))
+
+    made = plan(replace(SPEC, repeats=2, parts=(first, second, first)), ADAPTERS, LAPTOP)
+
+    assert [(run.repeat, run.case.framework, run.case.batch_per_device) for run in made.runs] == [
+        (0, "toynet", 32),
+        (0, "toynet", 8),
+        (0, "othernet", 8),
+        (1, "toynet", 32),
+        (1, "toynet", 8),
+        (1, "othernet", 8),
+    ]
+
+
+def test_the_official_profile_asks_for_nothing_that_its_recipes_cannot_serve():
+    asked = spec.profile("official-cpu")
+
+    made = plan(asked, discover(), replace(LAPTOP, cores=64))
+
+    assert [(skip.case.id, skip.reason) for skip in made.skips] == []
+    assert len(made.runs) == len(made.cases) * asked.repeats
