@@ -7,6 +7,18 @@ from collections.abc import Mapping
 from evalsuite.dialect import Dialect, Line
 
 _ITERATION_BEFORE = re.compile(rb"(\d+)$")
+_ENTRY_BYTES = 4096  # of LogReport's JSON: more than an entry has
+_EPOCH = re.compile(rb'"epoch": (\d+)')
+_ITERATION = re.compile(rb'"iteration": (\d+)')
+
+
+def _log_report(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+    """An entry of LogReport's JSON, whose keys stand in the order of a dict: any, before Python 3.6."""
+    text, at = match.string, match.start()
+    begin = max(text.rfind(b"{", max(0, at - _ENTRY_BYTES), at), 0)
+    entry = text[begin : max(text.find(b"}", at, at + _ENTRY_BYTES), match.end())]
+    epoch, iteration = _EPOCH.search(entry), _ITERATION.search(entry)
+    return epoch and iteration and {**match.groupdict(), "epoch": epoch[1], "step": iteration[1]}
 
 
 def _iteration_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
@@ -27,14 +39,10 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb'"epoch": (?P<epoch>\d+),\s+"iteration": (?P<step>\d+),\s+"elapsed_time": (?P<elapsed_s>[\d.]+)',
+                pattern=rb'"elapsed_time": (?P<elapsed_s>[\d.]+)',
                 sample=b'        "epoch": 2,\n        "iteration": 626,\n        "elapsed_time": 165.79663759144023\n',
-                source="chainer/chainer chainer/training/extensions/log_report.py",
-            ),
-            Line(
-                pattern=rb'"elapsed_time": (?P<elapsed_s>[\d.]+),\s+"epoch": (?P<epoch>\d+),\s+"iteration": (?P<step>\d+)',
-                sample=b'        "elapsed_time": 165.79663759144023,\n        "epoch": 2,\n        "iteration": 626,\n',
-                source="chainer/chainer chainer/training/extensions/log_report.py, keys sorted",
+                source="chainer/chainer@a8e15cbe55:chainer/training/extensions/log_report.py",
+                fields=_log_report,
             ),
         ),
         notes="Seconds since the start, evaluation inside; minibatch and devices are not printed.",
@@ -49,9 +57,9 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb" iter, (?P<epoch>\d+) epoch / \d+ epochs\s+(?P<steps_per_s>[\d.]+|inf) iters/sec\.",
-                sample=b"      2000 iter, 0 epoch / 10 epochs\n    4.7819 iters/sec. Estimated time to finish: 0:00:04.770641.",
-                source="chainer/chainer chainer/training/extensions/progress_bar.py",
+                pattern=rb" iter, (?P<epoch>\d+) epoch / \d+ (?:epoch|iteration)s\s+(?P<steps_per_s>[\d.e+]+|inf) iters/sec\.",
+                sample=b"       200 iter, 0 epoch / 10 epochs\n    4.8073 iters/sec. Estimated time to finish: 1:26:03.582581.",
+                source="chainer/chainer@a8e15cbe55:chainer/training/extensions/progress_bar.py",
                 fields=_iteration_before,
             ),
         ),
@@ -59,17 +67,17 @@ DIALECTS = (
             Line(
                 pattern=rb"Num of GPUs : (?P<devices>\d+)",
                 sample=b"Num of GPUs : 8",
-                source="ankahira/paraDL train_imagenet.py",
+                source="ankahira/paraDL@cc23ef099f:channel/train_imagenet.py",
             ),
             Line(
                 pattern=rb"Num process \(COMM_WORLD\): (?P<devices>\d+)",
                 sample=b"Num process (COMM_WORLD): 2",
-                source="chainer/chainer examples/chainermn/mnist/train_mnist.py",
+                source="chainer/chainer@a8e15cbe55:examples/chainermn/mnist/train_mnist.py",
             ),
             Line(
                 pattern=rb"Minibatch-size: (?P<batch_per_device>\d+)",
                 sample=b"Num Minibatch-size: 50",
-                source="chainer/chainer examples/chainermn",
+                source="chainer/chainer@a8e15cbe55:examples/chainermn/mnist/train_mnist.py",
             ),
         ),
         notes="Steps per second, smoothed over the last hundred updates; ESC sequences redraw it.",

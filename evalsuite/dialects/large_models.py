@@ -1,7 +1,19 @@
 """Trainers of large models: Megatron-LM, DeepSpeed, MaxText, HugeCTR."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
+import re
+from collections.abc import Mapping
+
 from evalsuite.dialect import Dialect, Line
+
+_STEP_BEFORE = re.compile(rb"\d+/(\d+)$")
+
+
+def _step_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+    """Epoch and step stand before the literal text: `0/24600, SamplesPerSec=1284.38`."""
+    before = _STEP_BEFORE.search(match.string, max(0, match.start() - 24), match.start())
+    return None if before is None else {**match.groupdict(), "step": before[1]}
+
 
 DIALECTS = (
     Dialect(
@@ -17,28 +29,33 @@ DIALECTS = (
                 pattern=rb"iteration +(?P<step>\d+)/ *\d+ \|(?: consumed samples: +(?P<consumed>\d+) \|)? "
                 rb"elapsed time per iteration \(ms\): (?P<ms>[\d.]+) \|(?:[^\r\n]*?global batch size: +(?P<global_batch>\d+) \|)?"
                 rb"(?:[^\r\n]*?lm loss: (?P<loss>[\d.E+-]+|nan))?",
-                sample=b" iteration       40/    1000 | consumed samples:        40960 | elapsed time per iteration (ms): "
-                b"125625.3 | learning rate: 1.494E-04 | global batch size:  1024 | lm loss: 1.24E+01 | loss scale: 12.0",
-                source="NVIDIA/Megatron-LM megatron/training.py, training_log(); the last rank prints",
+                sample=b" iteration       20/    1000 | consumed samples:           80 | elapsed time per iteration (ms): "
+                b"1572.7 | learning rate: 3.750E-05 | global batch size:     4 | lm loss: 1.210588E+01 | loss scale: 32768.0",
+                source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/training.py, training_log(); the last rank prints",
             ),
         ),
         evaluation=(
             Line(
-                pattern=rb"(?:validation loss at iteration|saving checkpoint at iteration)",
-                sample=b" validation loss at iteration 1000 | lm loss value: 2.5",
-                source="NVIDIA/Megatron-LM megatron/training.py",
+                pattern=rb"validation loss at iteration",
+                sample=b" validation loss at iteration 100 | lm loss value: 8.095942E+00",
+                source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/training.py, evaluate_and_print_results()",
+            ),
+            Line(
+                pattern=rb"saving checkpoint at iteration",
+                sample=b"saving checkpoint at iteration     500 to ",
+                source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/checkpointing.py, save_checkpoint()",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"  global_batch_size \.+ (?P<global_batch>\d+)",
                 sample=b"  global_batch_size ............................... 1024",
-                source="NVIDIA/Megatron-LM megatron/arguments.py, _print_args()",
+                source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/arguments.py, _print_args()",
             ),
             Line(
                 pattern=rb"  world_size \.+ (?P<devices>\d+)",
                 sample=b"  world_size ...................................... 64",
-                source="NVIDIA/Megatron-LM megatron/arguments.py, _print_args()",
+                source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/arguments.py, _print_args()",
             ),
         ),
         notes="Milliseconds per iteration, mean over the log interval. An overflow is a row like any other.",
@@ -57,21 +74,26 @@ DIALECTS = (
                 rb"CurrSamplesPerSec=(?P<rate>[\d.]+)",
                 sample=b"[2023-04-18 01:46:59,171] [INFO] [timer.py:199:stop] epoch=0/micro_step=10/global_step=10, "
                 b"RunningAvgSamplesPerSec=173.4455644119137, CurrSamplesPerSec=171.97903593624417, MemAllocated=3.96GB",
-                source="deepspeedai/DeepSpeed deepspeed/utils/timer.py, ThroughputTimer.stop()",
+                source="deepspeedai/DeepSpeed@edaa722126:deepspeed/utils/timer.py, ThroughputTimer.stop()",
+            ),
+            Line(
+                pattern=rb"\[timer\.py:\d+:stop\] \d+/(?P<step>\d+), RunningAvgSamplesPerSec=[\d.]+, CurrSamplesPerSec=(?P<rate>[\d.]+)",
+                sample=b"[timer.py:197:stop] 0/10, RunningAvgSamplesPerSec=173.4455644119137, CurrSamplesPerSec=171.97903593624417, ",
+                source="deepspeedai/DeepSpeed@5fe9d61065:deepspeed/utils/timer.py, ThroughputTimer.stop(), 0.7",
             ),
         ),
         evaluation=(
             Line(
-                pattern=rb"\*\*\*\*\* (?:Evaluating|Running training|Beginning of Epoch)",
+                pattern=rb"\*\*\*\*\* (?:Evaluating|Running training)",
                 sample=b"***** Evaluating perplexity, Epoch 1/16 *****",
-                source="deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/training",
+                source="deepspeedai/DeepSpeedExamples@45b4b7156c:applications/DeepSpeed-Chat/training/step1_supervised_finetuning/main.py",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"\] +train_batch_size \.+ (?P<global_batch>\d+)",
-                sample=b"[INFO] [config.py:957:print]   train_batch_size ............. 128",
-                source="deepspeedai/DeepSpeed deepspeed/runtime/config.py, print()",
+                sample=b"[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 64",
+                source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print()",
             ),
         ),
         yields_to=("megatron",),
@@ -88,13 +110,14 @@ DIALECTS = (
         mean_since=2,
         step=(
             Line(
-                pattern=rb"\[timer\.py:\d+:stop\] \d+/(?P<step>\d+), (?:Running)?SamplesPerSec=(?P<rate>[\d.]+)",
-                sample=b"[2021-09-30 20:32:08,128] [INFO] [timer.py:154:stop] 0/300, SamplesPerSec=11.9, MemAllocated=0.67GB",
-                source="deepspeedai/DeepSpeed@v0.5 deepspeed/utils/timer.py, ThroughputTimer.stop()",
+                pattern=rb", SamplesPerSec=(?P<rate>[\d.]+)",
+                sample=b"worker-0: [INFO 2020-02-06 20:35:23] 0/24600, SamplesPerSec=1284.384033658866",
+                source="deepspeedai/DeepSpeed@f28432441b:deepspeed/utils/timer.py, ThroughputTimer.stop(); with MemAllocated since 0.6",
+                fields=_step_before,
             ),
         ),
         yields_to=("megatron", "deepspeed"),
-        notes="A mean since step 2.",
+        notes="A mean since step 2. Where gradients are accumulated, steps and samples are those of forward passes.",
     ),
     Dialect(
         name="maxtext",
@@ -107,11 +130,11 @@ DIALECTS = (
         trust_stamps=False,
         step=(
             Line(
-                pattern=rb"completed step: (?P<step>\d+), seconds: (?P<seconds>[\d.]+), TFLOP/s/device: [\d.]+, "
+                pattern=rb"completed step: (?P<step>\d+), seconds: (?P<seconds>[\d.]+), (?:live slice count: \d+, )?TFLOP/s/device: [\d.]+, "
                 rb"Tokens/s/device: (?P<rate>[\d.]+)(?:[^\r\n]*? loss: (?P<loss>[\d.]+|nan))?",
                 sample=b"completed step: 3, seconds: 5.402, TFLOP/s/device: 141.542, Tokens/s/device: 9098.189, "
                 b"total_weights: 196608, loss: 11.379",
-                source="AI-Hypercomputer/maxtext MaxText/metric_logger.py",
+                source="AI-Hypercomputer/maxtext@e591f30cbb:src/maxtext/common/metric_logger.py",
             ),
         ),
         notes="Steps are dispatched asynchronously: the first of them can show any time.",
@@ -127,14 +150,14 @@ DIALECTS = (
             Line(
                 pattern=rb"Iter: (?P<step>\d+) Time\((?P<interval>\d+) iters\): (?P<report_s>[\d.]+)s(?: Loss: ?(?P<loss>[\d.]+|nan))?",
                 sample=b"[31d03h29m41s][HUGECTR][INFO]: Iter: 1000 Time(1000 iters): 3.845114s Loss: 0.129559",
-                source="NVIDIA-Merlin/HugeCTR HugeCTR/src/pybind/model.cpp, Model::fit",
+                source="NVIDIA-Merlin/HugeCTR@2f2016fa89:HugeCTR/src/pybind/model.cpp, Model::fit()",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"Evaluation, (?:AUC|AverageLoss)",
-                sample=b"[HUGECTR][INFO]: Evaluation, AUC: 0.74",
-                source="NVIDIA-Merlin/HugeCTR HugeCTR/src/pybind/model.cpp",
+                sample=b"[31d03h29m46s][HUGECTR][INFO]: Evaluation, AUC: 0.776937",
+                source="NVIDIA-Merlin/HugeCTR@2f2016fa89:HugeCTR/src/pybind/model.cpp",
             ),
         ),
         notes="Seconds per so many iterations; the batch size is not printed there.",
@@ -150,18 +173,18 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb"logging_writer\.py:\d+\] \[(?P<step>\d+)\] (?:[a-eg-z_]\w*=[^,\r\n]*, )*?"
-                rb"steps_per_second=(?P<steps_per_s>[\d.]+)(?:, [^\r\n]*?train_loss=(?P<loss>[\d.]+|nan))?",
-                sample=b"I0706 16:50:26.230209 140110937163584 logging_writer.py:48] [100] steps_per_second=3.251, "
-                b"train_accuracy=0.001, train_learning_rate=0.01, train_loss=6.91",
-                source="google/flax examples/imagenet/train.py with google/CommonLoopUtils clu/metric_writers/logging_writer.py",
+                pattern=rb"logging_writer\.py:\d+\] \[(?P<step>\d+)\] (?:[^\r\n]*?, )?steps_per_second=(?P<steps_per_s>[\d.e+-]+)"
+                rb"(?:, [^\r\n]*?train_loss=(?P<loss>[\d.e+-]+|nan))?",
+                sample=b"I0706 16:50:26.230209 140110937163584 logging_writer.py:48] [100] steps_per_second=3.251, train_loss=6.91",
+                source="google/CommonLoopUtils@04ad2f9edb:clu/metric_writers/logging_writer.py, as google/flax@18f8f311c2 "
+                "calls it in examples/imagenet/train.py",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"eval epoch: \d+, loss:",
                 sample=b"I0706 16:50:26.230209 1401 train.py:400] eval epoch: 1, loss: 5.1, accuracy: 10.2",
-                source="google/flax examples/imagenet/train.py",
+                source="google/flax@18f8f311c2:examples/imagenet/train.py",
             ),
         ),
         notes="Steps of the whole job; the first window holds compilation. Every host prints.",
