@@ -86,7 +86,11 @@ def _bert_2020(case: Case) -> Command:
             *("--validation_set_dir={data}/bert-paddle/validation", "--checkpoints={scratch}/checkpoints"),
             *(("--use_fp16=true",) if case.precision == "amp" else ()),
         ),
-        environment={"worker_endpoints": "{hosts_ports}", "current_endpoint": "{host}:{master_port}"},
+        environment={
+            "worker_endpoints": "{hosts_ports}",
+            "current_endpoint": "{host}:{master_port}",
+            **({"CPU_NUM": "1"} if case.device == "cpu" else {}),  # else each core is a device with a batch of its own
+        },
     )
 
 
