@@ -295,10 +295,7 @@ def _command(dialect: str | None, unit: str | None, copies: Sequence[Mapping[str
 
 def _rows(file: Path) -> Iterator[tuple[int, str, dict[str, str]]]:
     """(line number, the row as it stands, column → text under our names)."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise EvalsuiteError(f"{file}: {error}; expected a table as CSV in UTF-8.") from error
+    text = _spreadsheet(file) if file.suffix.lower() == ".xlsx" else _plain(file)
     lines = text.splitlines()
     reader = csv.reader(io.StringIO(text))
     header = next(reader, None)
@@ -312,6 +309,31 @@ def _rows(file: Path) -> Iterator[tuple[int, str, dict[str, str]]]:
         number = reader.line_num
         row = {name: cells[at].strip() for name, at in names.items() if at < len(cells)}
         yield number, f"{lines[0]}\n{lines[number - 1]}", {k: v for k, v in row.items() if v.lower() not in _ABSENT}
+
+
+def _plain(file: Path) -> str:
+    """CSV as it stands: in UTF-8, or in GB 18030, which is what a spreadsheet program saves in China."""
+    try:
+        content = file.read_bytes()
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return content.decode("gb18030")
+    except (OSError, ValueError) as error:
+        raise EvalsuiteError(f"{file}: {error}; expected a table as CSV in UTF-8 or GB 18030, or an .xlsx.") from error
+
+
+def _spreadsheet(file: Path) -> str:
+    """The first sheet of a workbook as CSV, row for row: a row keeps its number."""
+    import pandas
+
+    try:
+        sheet = pandas.read_excel(file, header=None, dtype=str, keep_default_na=False)
+    except ImportError as error:
+        raise EvalsuiteError(f"{file}: {error.msg} Try: pip install 'evalsuite[xlsx]', or save it as CSV.") from error
+    except Exception as error:  # a workbook is a zip of XML: its readers let the errors of both through
+        raise EvalsuiteError(f"{file}: {error}; expected a workbook (.xlsx) or a table as CSV.") from error
+    return sheet.map(lambda cell: " ".join(cell.split())).to_csv(index=False, header=False)
 
 
 def _column_names(header: Sequence[str]) -> dict[str, int]:

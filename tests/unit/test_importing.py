@@ -122,6 +122,41 @@ def test_a_row_of_a_table_is_cited_and_never_measured(tmp_path, capsys):
     assert TABLE.splitlines()[1] in folder.logs()[0].path.read_text()
 
 
+def test_a_workbook_is_read_as_its_first_sheet(tmp_path, capsys):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for line in TABLE.splitlines():
+        book.active.append([float(cell) if cell.replace(".", "").isdigit() else cell for cell in line.split(",")])
+    book.save(tmp_path / "table.xlsx")
+
+    imported(tmp_path / "table.xlsx", "--runs", tmp_path / "runs", "--json")
+
+    results = json.loads(capsys.readouterr().out)
+    (folder,) = Store(tmp_path / "runs").finished()
+    assert results[0]["source"].endswith("table.xlsx:2")
+    assert (measurement(folder).value, measurement(folder).run.case.scale) == (3006.02, "1x8")
+
+
+@pytest.mark.parametrize("content", [b"", b"no workbook", b"PK\x03\x04 cut off"])
+def test_what_is_called_a_workbook_and_is_none_is_said_in_one_line(content, tmp_path, capsys):
+    (tmp_path / "table.xlsx").write_bytes(content)
+
+    code = imported(tmp_path / "table.xlsx", "--runs", tmp_path / "runs")
+
+    said = capsys.readouterr().err
+    assert code == Exit.USAGE
+    assert "table.xlsx" in said and "expected a workbook" in said and "Traceback" not in said
+
+
+def test_a_table_saved_in_the_chinese_code_page_is_read(tmp_path, capsys):
+    (tmp_path / "表.csv").write_bytes(TABLE.replace("DALI+Horovod", "数据增强").encode("gb18030"))
+
+    imported(tmp_path / "表.csv", "--runs", tmp_path / "runs", "--json")
+
+    (folder,) = Store(tmp_path / "runs").finished()
+    assert "数据增强" in folder.logs()[0].path.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("text", ["logs/*.log", "{batch}/{batch}.log"])
 def test_a_pattern_that_says_nothing_or_twice_is_refused(text):
     with pytest.raises(EvalsuiteError, match="the placeholders are"):
