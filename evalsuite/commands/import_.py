@@ -24,7 +24,7 @@ A mapping file says what path and log do not:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a log, a folder of logs, or a table (.csv, .xlsx)")
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="logs, folders of logs, tables (.csv, .xlsx)")
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the run folders go")
     parser.add_argument("--pattern", metavar="P", help="what the paths below PATH say, with {placeholders}")
     parser.add_argument("--map", type=Path, metavar="FILE", help="a TOML file with [defaults] and [[runs]]")
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     into, results = Store(arguments.runs), []
     dialects = dialect.discover(Path(folder) for folder in arguments.dialects)
     for path in arguments.paths:
-        if path.suffix.lower() == ".xlsx" or path.suffix.lower() == ".csv" and _is_table(path):
+        if _is_table(path):
             results += importing.cited(path, into, defaults, dialects)
         else:
             results += importing.logs(path, into, found_by=found_by, defaults=defaults, runs=runs, dialects=dialects)
@@ -54,7 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _is_table(path: Path) -> bool:
-    """A CSV with a column of throughputs; others (a TensorBoard series) are logs."""
+    """A workbook, or a CSV with a column of throughputs; other CSVs (a TensorBoard series) are logs."""
+    if path.suffix.lower() != ".csv":
+        return path.suffix.lower() == ".xlsx"
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             return "throughput" in file.readline().lower()
