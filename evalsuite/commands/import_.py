@@ -24,7 +24,9 @@ A mapping file says what path and log do not:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="logs, folders of logs, tables (.csv, .xlsx)")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="logs, folders of them, tables (.csv, .xlsx)"
+    )
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the run folders go")
     parser.add_argument("--pattern", metavar="P", help="what the paths below PATH say, with {placeholders}")
     parser.add_argument("--map", type=Path, metavar="FILE", help="a TOML file with [defaults] and [[runs]]")
