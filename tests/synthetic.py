@@ -426,6 +426,11 @@ def one_case() -> Evaluation:
     return evaluation(_ladders(("pytorch",), ((1, 1),), repeats=5, protocol=FULL), repeats=5)
 
 
+def one_scale() -> Evaluation:
+    """Four frameworks on one device each: nothing can be said of scaling."""
+    return evaluation(_ladders(FRAMEWORKS, ((1, 1),), repeats=5, protocol=FULL), repeats=5, profile="full")
+
+
 def all_failed() -> Evaluation:
     """Every run ended badly, each kind of end once at least."""
     ends = (
@@ -601,6 +606,24 @@ def timers() -> Evaluation:
     return evaluation((*found, *with_scaling([summary(runs)])), repeats=5, profile="cifar10", title="Step times")
 
 
+def ladder() -> Evaluation:
+    """Planned to 125 nodes and measured to a few: one series that the model goes on with to 8 times as many devices,
+    one that falls at its last step, one with two scales."""
+    scales = ((1, 1), (1, 8), (2, 8), (4, 8), (8, 8), (16, 8), (25, 8), (125, 8))
+    about = {"repeats": 5, "protocol": FULL, "options": (), "device": "gpu", "batch_per_device": 128}
+    planned = tuple(case(name, scale, **without(about, "repeats")) for name in FRAMEWORKS[1:] for scale in scales)
+    found = _ladders(("pytorch",), scales[:4], gain=0.985, **about)
+    falling = _ladders(("paddlepaddle",), scales[:4], gain=0.95, **about)
+    slow = [replace(run, throughput=replace(run.throughput, items_per_s=300.0)) for run in falling[-1].measurements]
+    found += with_scaling([*(replace(one, base=None) for one in falling[:-1]), summary(slow)])
+    found += _ladders(("mxnet",), scales[:2], gain=0.9, **about)
+    return evaluation(found, planned=planned, repeats=5, profile="full", title="Ladder")
+
+
+def without(facts: Mapping, name: str) -> dict:
+    return {key: value for key, value in facts.items() if key != name}
+
+
 def _step_of(one: Summary) -> Breakdown:
     step_s = one.case.global_batch / one.items_per_s.value
     shares = {"data": 0.02, "optimiser": 0.05}
@@ -644,6 +667,7 @@ PAGES: Mapping[str, callable] = {
     "full": full,
     "empty": empty,
     "one_case": one_case,
+    "one_scale": one_scale,
     "all_failed": all_failed,
     "partial": partial,
     "mixed_units": mixed_units,
@@ -652,4 +676,5 @@ PAGES: Mapping[str, callable] = {
     "gpu": gpu,
     "options": options,
     "timers": timers,
+    "ladder": ladder,
 }

@@ -4,11 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evalsuite import extrapolation
+
 from . import (
     author,
     background,
     drawing,
     embedded,
+    forecasts,
     glossary,
     latency,
     problems,
@@ -76,6 +79,7 @@ def sections(book: Book, models: Sequence[Model], look: Look, words: Words) -> t
         *_overview(models, look, words),
         *_step_time(book, models, look, words),
         _usage(book, models, look, words),
+        *_forecasts(book, models, look, words),
         _quality(book, models, look, words),
         _reproduction(book, words),
         _glossary(words),
@@ -169,6 +173,14 @@ def _usage(book: Book, models: Sequence[Model], look: Look, words: Words) -> Sec
     lines = {one.block.id: drawing.timelines(one, look, words) for one in usages}
     facts = {"usages": usages, "timelines": lines}
     return Section(id="usage", title=words("usage.title"), template="usage.html.j2", facts=facts)
+
+
+def _forecasts(book: Book, models: Sequence[Model], look: Look, words: Words) -> Iterable[Section]:
+    """Extrapolation: only where something was planned further than it was measured."""
+    found = forecasts.forecasts(book, models, look, words)
+    if found is not None:
+        facts = {"found": found, "sources": extrapolation.sources()}
+        yield Section(id="forecasts", title=words("forecasts.title"), template="forecasts.html.j2", facts=facts)
 
 
 def _quality(book: Book, models: Sequence[Model], look: Look, words: Words) -> Section:

@@ -14,6 +14,7 @@ LANGUAGES = ("zh", "en")
 COMPOSED = (
     *(
         "effects",
+        "forecasts",
         "phases",
         "steptime",
         "tables",

@@ -650,8 +650,9 @@ def _extrapolation(
     _forecast_axes(sheet, panel, series, forecast, unit)
     if threshold:
         panel.axhline(threshold, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3), zorder=1.5)
-    _band(panel, forecast)
-    xs, ys = [f.devices for f in forecast], [f.value for f in forecast]
+    curve = (_beginning(series), *forecast)
+    _band(panel, curve)
+    xs, ys = [f.devices for f in curve], [f.value for f in curve]
     panel.plot(xs, ys, color=ROLES[hue.name], linewidth=1.8, dashes=(7, 4), zorder=3)
     draw_series(sheet, panel, series, look, 0, connected=False)
     panel.vlines(target.devices, target.low, target.high, color=ROLES[hue.name], linewidth=1.4, zorder=3.5)
@@ -663,6 +664,12 @@ def _extrapolation(
     sheet.write(x + 14, y + 17, interval, colour="muted")
     sheet.write(78, 12, "" if unit == "%" else unit, anchor="right" if text_width(unit) < 72 else "center")
     return sheet.svg()
+
+
+def _beginning(series: Series) -> Forecast:
+    """The largest measured point, through which the model passes: nothing is uncertain there but noise."""
+    last = max(series.points, key=lambda point: point.devices)
+    return Forecast(devices=last.devices, value=last.value, low=last.value, high=last.value)
 
 
 def _quantity(value: float, unit: str) -> str:

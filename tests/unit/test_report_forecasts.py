@@ -1,0 +1,105 @@
+"""The section on extrapolation: what it says, and that nothing of it leaves it (REPORT.md §6.10)."""
+
+import json
+
+import pages
+import pytest
+import synthetic
+
+from evalsuite import report
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    patch = pytest.MonkeyPatch()
+    patch.setenv("EVALSUITE_CACHE", str(tmp_path_factory.mktemp("cache")))
+    out = tmp_path_factory.mktemp("ladder")
+    report.build(synthetic.ladder(), out)
+    patch.undo()
+    return out
+
+
+@pytest.fixture(scope="module")
+def page(built):
+    return pages.read((built / "report.html").read_text(encoding="utf-8"))
+
+
+def rows(table, language="en"):
+    return [
+        [cell.text(language) for cell in row.children if isinstance(cell, pages.Element)]
+        for row in table.one("tbody").all("tr")
+    ]
+
+
+def test_every_forecast_carries_its_sign_its_interval_and_its_distance(page):
+    found = rows(page.one("section", id="forecasts").all("table")[0])
+
+    assert [(row[0], row[2], row[3], row[4]) for row in found] == [
+        ("PyTorch", "4×8", "8×8", "2×"),
+        ("PyTorch", "4×8", "16×8", "4×"),
+        ("PyTorch", "4×8", "25×8", "6.2×"),
+    ]
+    assert all(cell.startswith("≈") and "–" in cell for row in found for cell in row[5:])
+
+
+@pytest.mark.parametrize(
+    ("language", "reasons"),
+    [
+        (
+            "en",
+            ("At the last step throughput falls", "2 scales were measured", "31.2 times the largest measured scale"),
+        ),
+        ("zh-CN", ("最后一步吞吐率下降", "只实测了 2 个规模", "距离为实测最大规模的 31.2 倍")),
+    ],
+)
+def test_where_nothing_is_offered_the_reason_stands(page, language, reasons):
+    found = rows(page.one("section", id="forecasts").all("table")[-1], language)
+
+    said = {row[0]: row[-1] for row in found}
+    assert said["PaddlePaddle"].startswith(reasons[0])
+    assert said["MXNet"].startswith(reasons[1])
+    assert said["PyTorch"].startswith(reasons[2])
+
+
+def test_the_error_on_published_series_stands_at_each_distance_with_its_sources(page):
+    section = page.one("section", id="forecasts")
+    table = section.all("table")[-2]
+
+    assert [row[0] for row in rows(table)] == ["up to 2×", "up to 4×", "up to 8×"]
+    assert "Oneflow-Inc/DLPerf" in section.text("en")
+
+
+def test_the_figure_says_what_is_expected_in_both_languages(page):
+    (figure,) = page.one("section", id="forecasts").all("figure")
+
+    reading = figure.one("p", class_="fig-reading")
+    assert "the model expects an efficiency of ≈" in reading.text("en")
+    assert "模型预计扩展效率为 ≈" in reading.text("zh-CN")
+    assert any(text.startswith("≈") for text in (node.text() for node in figure.all("text")))
+
+
+def test_no_forecast_stands_anywhere_else(page, built):
+    section = page.one("section", id="forecasts")
+    numbers = {row[5].split()[0].split("–")[0].lstrip("≈") for row in rows(section.all("table")[0])}
+    numbers = {number[: number.index(".") + 3] for number in numbers}
+
+    elsewhere = [one for one in page.one("main").all("section") if one["id"] in ("verdict", "problems", "overview")]
+    elsewhere += [one for one in page.one("main").all("section") if (one["id"] or "").startswith("model-")]
+    data = (built / "summary.json").read_text(encoding="utf-8")
+    tables = "".join(path.read_text(encoding="utf-8-sig") for path in (built / "tables").glob("*.csv"))
+
+    assert not [number for number in numbers for one in elsewhere if number in one.text("en")]
+    assert not [number for number in numbers if number.replace(",", "") in data + tables]
+
+
+def test_the_verdict_on_large_scales_stays_open(built):
+    found = json.loads((built / "summary.json").read_text(encoding="utf-8"))["verdicts"]
+
+    (c1,) = (verdict for verdict in found if verdict["criterion"] == "C1")
+    assert (c1["outcome"], c1["measured"]) == ("undetermined", None)
+
+
+def test_a_report_measured_as_far_as_planned_has_no_such_section(tmp_path):
+    html = report.build(synthetic.one_case(), tmp_path)[0].read_text(encoding="utf-8")
+
+    assert 'id="forecasts"' not in html
