@@ -63,6 +63,8 @@ _RANKS: tuple[tuple[tuple[str, bytes], ...], ...] = (
             rb"|(?m:^\s*Killed\s*$)|Killing subprocess",
         ),
     ),
+    # train.py: error: unrecognized arguments: --num-warmup-batches 1
+    (("wrong options", rb"^[\w./-]+: error: (?:unrecognized|the following) arguments|^[\w./-]+: error: argument "),),
     (
         (
             "launcher reports failure",

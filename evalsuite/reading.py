@@ -15,7 +15,7 @@ from evalsuite.jobfacts import Facts, batch_per_device, contradictions
 from evalsuite.jobfacts import facts as facts_of
 from evalsuite.logfile import Unreadable, chunks
 from evalsuite.model import Breakdown, Case, Finding, Protocol, Status, Step, Throughput
-from evalsuite.records import enough, number, whole
+from evalsuite.records import Record, enough, number, whole
 from evalsuite.scanning import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.store import Log
 
@@ -289,7 +289,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
     final = numbers.final
     if measured is None and final is not None:
         measured = Throughput(items_per_s=final, unit=dialect.unit, method="final figure", window=None)
-    status, reason = _status(scans, dialect, found, measured, numbers.complete, asked.protocol)
+    status, reason = _status(scans, dialect, replace(numbers, throughput=measured), asked.protocol)
     findings = (
         *_failed_at_exit(scans),
         *found.findings,
@@ -326,11 +326,10 @@ def _breakdown(scans: Sequence[Scan], dialect: Dialect, measured: Throughput | N
 def _status(
     scans: Sequence[Scan],
     dialect: Dialect,
-    found: merging.Merged,
-    measured: Throughput | None,
-    complete: bool,
+    numbers: _Numbers,
     protocol: Protocol,
 ) -> tuple[Status, str]:
+    found, measured, complete = numbers.merged, numbers.throughput, numbers.complete
     ended = any(scan.ended for scan in scans)
     failure = next((hit for scan in scans if (hit := failures.failure(scan.after))), None)
     cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
@@ -345,7 +344,7 @@ def _status(
     if dialect.end and not ended:
         return "incomplete", f"the log has no end: {dialect.title} prints one"
     if measured is None:
-        return ("ok" if complete else "partial"), _missing(found, dialect)
+        return ("ok" if complete else "partial"), _missing(scans, numbers, dialect)
     if not complete:
         return "partial", _too_short(found.steps, dialect, protocol)
     return "ok", ""
@@ -375,16 +374,30 @@ def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> s
     return f"{len(steps)} reports up to step {trained}; {wanted}"
 
 
-def _missing(found: merging.Merged, dialect: Dialect) -> str:
-    """Which option would bring the printed figures to a throughput of the whole job."""
-    rated = any(step.items_per_s is not None or step.seconds is None for step in found.steps)
-    if found.scope == "unstated" and not any(step.seconds for step in found.steps):
+def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
+    """Which option would bring the printed figures to a throughput of the whole job, or why none would."""
+    found, facts = numbers.merged, numbers.facts
+    records = [record for scan in scans for record in scan.records]
+    rated = any(record.rate is not None for record in records)
+    by_time = any(step.seconds for step in found.steps) and not _in_epochs(found.steps, dialect)
+    if found.scope == "unstated" and not by_time:
         return "the log does not say whose rate it prints: say --scope"
     if found.scope == "unstated":
         return "the log does not say whose rate it prints: say --scope, or --batch-per-device and --devices"
-    if found.scope != "global" and rated and found.steps:
+    if found.scope != "global" and rated:
         return "the log prints the figure of one device and not how many there are: say --devices"
-    return "the log prints times and not how much was trained in them: say --batch-per-device and --devices"
+    if not any(map(_timed, records)):
+        return f"no rate and no time stands in any of its reports ({len(found.steps)})"
+    if _in_epochs(found.steps, dialect):
+        return "the log prints how long a report took and not how many steps it covers"
+    batch = facts.batch_per_device or facts.global_batch
+    lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
+    return f"the log prints times and not how much was trained in them: say {' and '.join(lacking)}"
+
+
+def _timed(record: Record) -> bool:
+    times = (record.stamp_s, record.report_s, record.step_s, record.mean_s, record.elapsed_s, record.steps_per_s)
+    return any(time is not None for time in times)
 
 
 def _final(scans: Sequence[Scan], dialect: Dialect, facts: Facts) -> float | None:

@@ -117,6 +117,44 @@ DIALECTS = (
         notes="No rate per step. An overflow repeats the number of the step.",
     ),
     Dialect(
+        name="dle_bert_tqdm",
+        title="NVIDIA DeepLearningExamples PyTorch BERT fine-tuning, before DLLogger",
+        framework="pytorch",
+        unit="sequences/s",
+        scope="global",
+        averaging="step",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"Iteration: +\d+%\|[^|\r\n]*\| (?P<step>\d+)/(?P<of>\d+) \[[\d:]+<[\d:]+, +"
+                rb"(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)",
+                sample=b"Iteration:   1%|          | 2/259 [00:01<03:29,  1.23it/s]",
+                source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_squad.py (2019), a tqdm bar",
+            ),
+        ),
+        final=(
+            Line(
+                pattern=rb" training throughput: (?P<rate>[\d.]+)",
+                sample=b" training throughput: 10.16",
+                source=f"{_DLE} PyTorch/LanguageModeling/BERT/scripts/run_squad.sh: GPUs x batch x the last bar's it/s",
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb"  Batch size = (?P<batch_per_device>\d+)",
+                sample=b"03/03/2020 10:30:47 - INFO - __main__ -     Batch size = 4",
+                source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_squad.py",
+            ),
+            Line(
+                pattern=rb"n_gpu: (?P<devices>\d+), distributed training: False",
+                sample=b"device: cuda n_gpu: 1, distributed training: False, 16-bits training: True",
+                source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_squad.py",
+            ),
+        ),
+        yields_to=("dllogger_pytorch_bert",),
+        notes="tqdm's smoothed rate. The final figure is that of the last bar alone, whose batch is not full.",
+    ),
+    Dialect(
         name="dllogger_tf1",
         title="NVIDIA DeepLearningExamples TensorFlow 1 ConvNets",
         framework="tensorflow",

@@ -1,7 +1,21 @@
 """MXNet scripts that do not print Speedometer's line: GluonCV, GluonNLP, MLPerf SSD."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
+import re
+from collections.abc import Mapping
+
 from evalsuite.dialect import Dialect, Line
+
+_EVERY = 10  # steps between two bars that are read: their means have two digits behind the point
+
+
+def _bar(match: "re.Match[bytes]") -> Mapping[str, bytes | float] | None:
+    """A bar whose rate is the mean since the epoch began; every tenth of them, so that differences mean something."""
+    if int(match["step"]) % _EVERY:
+        return None
+    mean_s = 1 / float(match["steps_per_s"]) if match["steps_per_s"] else float(match["seconds"])
+    return {**{name: match[name] for name in ("epoch", "step", "of", "loss")}, "mean_s": mean_s}
+
 
 DIALECTS = (
     Dialect(
@@ -54,15 +68,17 @@ DIALECTS = (
         framework="mxnet",
         unit="images/s",
         scope="global",
-        averaging="step",
+        averaging="cumulative",
         steps_restart="epoch",
         zero_based=False,
+        number_repeats=True,
         step=(
             Line(
                 pattern=rb"Epoch (?P<epoch>\d+), training loss (?P<loss>[\d.]+|nan): +\d+%\|[^|\r\n]*\| +(?P<step>\d+)/(?P<of>\d+) "
                 rb"\[[\d:]+<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)",
-                sample=b"Epoch 4, training loss 0.030:   1%|          | 1/182 [00:04<13:13,  4.38s/it]",
-                source="dmlc/gluon-cv scripts/segmentation/train.py with tqdm",
+                sample=b"Epoch 0, training loss 0.486:   5%|          | 10/182 [00:29<08:22,  2.92s/it]",
+                source="dmlc/gluon-cv scripts/segmentation/train.py with tqdm, whose set_description() prints elapsed / steps",
+                fields=_bar,
             ),
         ),
         evaluation=(
@@ -72,7 +88,19 @@ DIALECTS = (
                 source="dmlc/gluon-cv scripts/segmentation/train.py",
             ),
         ),
-        notes="tqdm's smoothed time per step; the batch size is not printed.",
+        facts=(
+            Line(
+                pattern=rb"Number of GPUs: (?P<devices>\d+)",
+                sample=b"Number of GPUs: 4",
+                source="dmlc/gluon-cv scripts/segmentation/train.py, parse_args()",
+            ),
+            Line(
+                pattern=rb"Namespace\(aux=[^\r\n]*? batch_size=(?P<global_batch>\d+)",
+                sample=b"Namespace(aux=True, aux_weight=0.5, backbone='resnet101', batch_size=16, checkname='aug31')",
+                source="dmlc/gluon-cv scripts/segmentation/train.py; 2913 images make bars of 182, whatever the GPUs",
+            ),
+        ),
+        notes="tqdm's mean since the epoch began, twice for each step. The batch size is the whole job's.",
     ),
     Dialect(
         name="gluonnlp_bert",

@@ -20,6 +20,24 @@ def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
     return {**fields, "global_batch": batch} if exact else fields
 
 
+_SECONDS = {b"D": 86400.0, b"h": 3600.0, b"m": 60.0, b"s": 1.0, b"ms": 1e-3}
+_TIME = re.compile(rb"(\d+)(ms|[Dhms])")
+
+
+def _cifar_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
+    """`391/391 … Tot: 43s169ms … (16120/50000)`: the clock starts behind the first batch."""
+    batches = float(match["interval"])
+    share = (batches - 1) / batches
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in _TIME.findall(match[3]))
+    return {
+        "epoch": match["epoch"],
+        "interval": batches - 1,
+        "report_s": seconds,
+        "items": float(match["items"]) * share,
+        "loss": match["loss"],
+    }
+
+
 DIALECTS = (
     Dialect(
         name="apex_imagenet",
@@ -241,6 +259,69 @@ DIALECTS = (
                 source="allenai/OLMo olmo/train.py, SpeedMonitor.check()",
             ),
         ),
+        facts=(
+            Line(
+                pattern=rb"TrainConfig\([^\r\n]*?\bglobal_train_batch_size=(?P<global_batch>\d+)",
+                sample=b"INFO\tTrainConfig(run_name='OLMo', max_sequence_length=4096, global_train_batch_size=128)",
+                source="allenai/OLMo scripts/train.py, main(): sequences of the whole job",
+            ),
+            Line(
+                pattern=rb"TrainConfig\([^\r\n]*?\bdevice_train_batch_size=(?P<batch_per_device>\d+)",
+                sample=b"INFO\tTrainConfig(run_name='OLMo', device_train_batch_size=128)",
+                source="allenai/OLMo scripts/train.py, main(): global_train_batch_size over the devices",
+            ),
+            Line(
+                pattern=rb"TrainConfig\([^\r\n]*?\bmax_sequence_length=(?P<items_per_batch>\d+)",
+                sample=b"INFO\tTrainConfig(run_name='OLMo', max_sequence_length=4096)",
+                source="allenai/OLMo olmo/config.py, ModelConfig",
+            ),
+        ),
+    ),
+    Dialect(
+        name="maskrcnn_benchmark",
+        title="maskrcnn-benchmark, MLPerf Mask R-CNN",
+        framework="pytorch",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"maskrcnn_benchmark\.trainer INFO: eta: [^\r\n]*?  iter: (?P<step>\d+)  loss: (?P<loss>[\d.]+|nan) "
+                rb"[^\r\n]*?  time: [\d.]+ \((?P<mean_s>[\d.]+)\)",
+                sample=b"2019-05-23 02:28:18,027 maskrcnn_benchmark.trainer INFO: eta: 4:31:09  iter: 20  loss: 1.8507 (2.9050)  "
+                b"loss_mask: 0.7863 (0.8695)  time: 0.1220 (0.4070)  data: 0.0016 (0.0851)  lr: 0.003648",
+                source="facebookresearch/maskrcnn-benchmark maskrcnn_benchmark/engine/trainer.py, do_train()",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"maskrcnn_benchmark\.inference INFO: Start evaluation",
+                sample=b"2019-05-23 02:40:18,027 maskrcnn_benchmark.inference INFO: Start evaluation on coco_2017_val",
+                source="facebookresearch/maskrcnn-benchmark maskrcnn_benchmark/engine/inference.py, inference()",
+            ),
+        ),
+        notes="A median of the last steps, then a mean since the start in brackets. The batch size is not printed.",
+    ),
+    Dialect(
+        name="pytorch_cifar",
+        title="kuangliu/pytorch-cifar",
+        framework="pytorch",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        per_epoch=True,
+        step=(
+            Line(
+                pattern=rb"Epoch: (?P<epoch>\d+)\s+\[=+ (?P<interval>\d+)/(?P=interval) =+>\]  Step: \w+ \| Tot: (\w+) \| "
+                rb"Loss: (?P<loss>[\d.]+|nan) \| Acc: [\d.]+% \(\d+/(?P<items>\d+)\)",
+                sample=b"Epoch: 1\n [============= 391/391 ============>]  Step: 75ms | Tot: 43s169ms | Loss: 1.806 | "
+                b"Acc: 32.240% (16120/50000)\n",
+                source="kuangliu/pytorch-cifar utils.py, progress_bar(), as a terminal shows it",
+                fields=_cifar_epoch,
+            ),
+        ),
+        notes="The full bar of each epoch's training; that of its test follows and is left out.",
     ),
     Dialect(
         name="modded_nanogpt",

@@ -79,7 +79,7 @@ DIALECTS = (
         unit="samples/s",
         scope="own",
         averaging="interval",
-        every=1,
+        per_epoch=True,
         trust_stamps=False,
         step=(
             Line(
@@ -98,7 +98,7 @@ DIALECTS = (
         unit="samples/s",
         scope="own",
         averaging="interval",
-        every=1,
+        per_epoch=True,
         trust_stamps=False,
         step=(
             Line(

@@ -256,6 +256,7 @@ def test_an_option_that_contradicts_the_log_is_a_finding(log):
         (["mpiexec noticed that process rank 1 exited on signal 11 (Segmentation fault)."], "segmentation fault"),
         (["slurmstepd: error: *** STEP 1.0 ON n7 CANCELLED AT 2021-05-26T17:04:05 DUE TO TIME LIMIT ***"], "timed out"),
         (["Killed"], "killed"),
+        (["train.py: error: unrecognized arguments: --num-warmup-batches 1"], "wrong options"),
     ],
 )
 def test_a_failure_is_a_result_with_its_decisive_line(log, lines, kind):
@@ -435,6 +436,67 @@ def test_an_overflow_that_takes_back_the_step_before_is_no_restart(log):
     assert reading.findings == ()
     assert [step.index for step in reading.steps] == [1, 2, 3, 4, 5, 6, 7]
     assert reading.throughput.items_per_s == pytest.approx(1.0)
+
+
+def test_a_bar_whose_rate_is_the_mean_since_the_epoch_began_is_no_rate_of_its_steps(log):
+    lines = ["Number of GPUs: 4", "Namespace(aux=True, aux_weight=0.5, batch_size=16, ngpus=4)"]
+    for step in range(1, 121):  # 20 s for the first step, then one second each
+        lines += [
+            f"Epoch 0, training loss 0.2:   5%|     | {step}/182 [00:00<08:22, {(19 + step) / step:5.2f}s/it]",
+            f"Epoch 0, training loss 0.3:   5%|     | {step}/182 [00:00<08:22, {(19.1 + step) / step:5.2f}s/it]",
+        ]
+
+    reading = read(log(lines, end="\r"), protocol=Protocol(warmup_steps=20, measured_steps=100))
+
+    assert (reading.total_devices, reading.batch_per_device, reading.findings) == (4, 4, ())
+    assert reading.throughput.items_per_s == pytest.approx(16, rel=0.01)
+
+
+def test_the_full_bar_of_an_epoch_counts_its_images_and_that_of_its_test_does_not(log):
+    def bar(steps, took, images):
+        return f" [===== {steps}/{steps} =====>]  Step: 75ms | Tot: {took} | Loss: 1.8 | Acc: 32.2% (1/{images})"
+
+    times = ["9m9s", "1m2s", "62s0ms", "1m2s"]
+    lines = [
+        line
+        for epoch, took in enumerate(times)
+        for line in (f"Epoch: {epoch}", bar(391, took, 50000), bar(100, "9s", 1e4))
+    ]
+
+    reading = read(log(lines), protocol=Protocol())
+
+    assert len(reading.steps) == 4
+    assert reading.throughput.items_per_s == pytest.approx(50000 * 390 / 391 / 62)
+
+
+def test_a_bar_before_dllogger_has_a_smoothed_rate_and_its_last_one_is_no_result(log):
+    lines = ["device: cuda n_gpu: 1, distributed training: False", "  Batch size = 4"]
+    lines += [
+        f"Iteration:   1%|     | {step}/9 [00:00<00:09,  {2.0 if step < 9 else 2.5}it/s]" for step in range(1, 10)
+    ]
+
+    reading = read(log([*lines, " training throughput: 10.0"]))
+
+    assert reading.throughput.items_per_s == pytest.approx(8.0)
+    assert reading.reported_final == 10.0
+    assert "final_disagrees" in [finding.code for finding in reading.findings]
+
+
+def test_a_task_of_unknown_length_makes_no_number_whatever_the_batch(log):
+    line = "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] task_process time is 12.5577 seconds"
+
+    reading = read(log([line, line]), devices=2, batch_per_device=64)
+
+    assert reading.throughput is None
+    assert reading.reason == "the log prints how long a report took and not how many steps it covers"
+
+
+def test_only_what_is_lacking_is_asked_for(log):
+    lines = [example_line(step) for step in range(1, 9)]
+
+    assert read(log(lines)).reason.endswith("say --batch-per-device and --devices")
+    assert read(log(lines), batch_per_device=8).reason.endswith("say --devices")
+    assert read(log(lines), devices=8).reason.endswith("say --batch-per-device")
 
 
 def test_what_is_no_log_file_is_said_and_not_raised(tmp_path):
