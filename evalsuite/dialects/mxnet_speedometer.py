@@ -17,20 +17,25 @@ DIALECTS = (
                 rb"Speed: (?P<rate>[\d.]+(?:e[+-]?\d+)?) samples/sec",
                 sample=b"2020-07-10 18:52:50,644 Node[0] Epoch[0] Batch [40-60]\tSpeed: 21621.24 samples/sec\t"
                 b"accuracy=0.000490",
-                source="apache/mxnet python/mxnet/callback.py, Speedometer.__call__ (1.5 and later print a range); "
-                "gluon-cv scripts/classification/imagenet/train_imagenet.py prints one number",
+                source="apache/mxnet@c981848068:python/mxnet/callback.py, Speedometer; 1.5 and later print a range, "
+                "train_imagenet.py of dmlc/gluon-cv one number",
+            ),
+            Line(
+                pattern=rb"Iter\[(?P<epoch>\d+)\] Batch \[(?P<step>\d+)\]\s+Speed: (?P<rate>[\d.]+) samples/sec",
+                sample=b"INFO:root:Iter[0] Batch [20]\tSpeed: 1910.41 samples/sec",
+                source="apache/mxnet@c981848068:python/mxnet/callback.py, Speedometer without a metric",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"Epoch\[\d+\] (?:Validation-|Train-|Time cost)",
                 sample=b"INFO:root:Epoch[0] Time cost=11.004",
-                source="apache/mxnet python/mxnet/module/base_module.py, fit()",
+                source="apache/mxnet@c981848068:python/mxnet/module/base_module.py, fit()",
             ),
             Line(
                 pattern=rb"[Ee]poch \d+\] validation",
                 sample=b"[Epoch 119] validation: err-top1=0.226662 err-top5=0.063795",
-                source="gluon-cv scripts/classification/imagenet/train_imagenet.py",
+                source="dmlc/gluon-cv@f9a8a284b8:scripts/classification/imagenet/train_imagenet.py",
             ),
         ),
         facts=(
@@ -38,8 +43,8 @@ DIALECTS = (
             Line(
                 pattern=rb"start with arguments Namespace\([^\n]*?\bbatch_size=(?P<batch_per_device>\d+)"
                 rb"[^\n]*?\bgpus=None",
-                sample=b"INFO:root:start with arguments Namespace(batch_size=4, benchmark=1, gpus=None, lr=0.1)",
-                source="apache/mxnet example/image-classification/common/fit.py, fit(), on a CPU",
+                sample=b"INFO:root:start with arguments Namespace(batch_size=4, benchmark=1, ... gpus=None, ",
+                source="apache/mxnet@c981848068:example/image-classification/common/fit.py, fit(), on a CPU",
             ),
         ),
         tagged_print_all=True,

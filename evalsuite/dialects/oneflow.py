@@ -31,14 +31,14 @@ DIALECTS = (
                 rb"samples/s: (?P<rate>[\d.]+)(?: (?P<unix_s>\d+\.\d+))?",
                 sample=b"train: epoch 89, iter 100, loss: 1.787400, top_1: 0.815599, top_k: 0.938366, samples/s: 7673.906 "
                 b"1606135171.3983235",
-                source="Oneflow-Inc/OneFlow-Benchmark Classification/cnns/job_function_util.py and util.py, Metric",
+                source="Oneflow-Inc/OneFlow-Benchmark@638d8f42aa:Classification/cnns/util.py, Metric",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"(?:validation: epoch|Saving model to)",
                 sample=b"validation: epoch 88, iter 125, top_1: 0.770380, top_k: 0.932920, samples/s: 2896.833",
-                source="Oneflow-Inc/OneFlow-Benchmark Classification/cnns",
+                source="Oneflow-Inc/OneFlow-Benchmark@638d8f42aa:Classification/cnns/util.py, Metric and Snapshot",
             ),
         ),
         notes="The first report holds start-up. validation lines carry the same key.",
@@ -55,7 +55,7 @@ DIALECTS = (
                 pattern=rb"step: (?P<step>\d+), total_loss: (?P<loss>[\d.]+|nan), mlm_loss: [\d.]+, nsp_loss: [\d.]+, "
                 rb"throughput: (?P<rate>[\d.]+)(?: (?P<unix_s>\d{10}\.\d+))?",
                 sample=b"step: 39, total_loss: 10.884, mlm_loss: 10.190, nsp_loss: 0.694, throughput: 142.735",
-                source="Oneflow-Inc/OneFlow-Benchmark LanguageModeling/BERT/util.py, Metric",
+                source="Oneflow-Inc/OneFlow-Benchmark@638d8f42aa:LanguageModeling/BERT/util.py, Metric",
             ),
         ),
     ),
@@ -73,14 +73,21 @@ DIALECTS = (
                 pattern=rb"\[(?P<rank>\d+)\] ?\[train\], epoch: (?P<epoch>\d+)/\d+, iter: (?P<step>\d+)/(?P<of>\d+), "
                 rb"loss: (?P<loss>[\d.]+|nan), [^\r\n]*?throughput: (?P<rate>[\d.]+)",
                 sample=b"[1] [train], epoch: 0/50, iter: 100/3336, loss: 1.73143, lr: 0.004604, top1: 0.00167, throughput: 161.66",
-                source="Oneflow-Inc/models Vision/classification/image/resnet50/utils/logger.py; each rank its own",
+                source="Oneflow-Inc/models@1b291f78:Vision/classification/image/resnet50/utils/logger.py; each rank its own",
+            ),
+            Line(
+                pattern=rb"\[rank:(?P<rank>\d+)\] \[train\], epoch: (?P<epoch>\d+)/\d+, iter: (?P<step>\d+)/(?P<of>\d+), "
+                rb"loss: (?P<loss>[\d.]+|nan), [^\r\n]*?throughput: (?P<rate>[\d.]+)(?:[^\r\n]*? \| (?P<stamp>[-\d]+ [\d:.]+))?",
+                sample=b"[rank:0] [train], epoch: 0/50, iter: 100/834, loss: 6.90123, top1: 0.00125, throughput: 1360.11 "
+                b"| 2022-01-02 03:04:05.678",
+                source="Oneflow-Inc/models@fc7cbf8da9:Vision/classification/image/resnet50/train.py and utils/logger.py; each rank its own",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"\[eval\], epoch:",
-                sample=b"[0] [eval], epoch: 0/50, iter: 125/125, top1: 0.1, throughput: 800.0",
-                source="Oneflow-Inc/models Vision/classification/image/resnet50/utils/logger.py",
+                sample=b"[rank:0] [eval], epoch: 0/50, iter: 125/125, loss: 0.00000, top1: 0.10000, throughput: 800.00",
+                source="Oneflow-Inc/models@fc7cbf8da9:Vision/classification/image/resnet50/train.py",
             ),
         ),
     ),
@@ -100,7 +107,7 @@ DIALECTS = (
                 rb"total_throughput: (?P<rate>[\d.]+) samples/s",
                 sample=b"[09/19 14:39:44 lb.utils.events]:  eta: 22:07:07  iteration: 88/18660  consumed_samples: 712  "
                 b"total_loss: nan  time: 4.2889 s/iter  data_time: 0.0104 s/iter total_throughput: 1.87 samples/s lr: 7.07e-07",
-                source="Oneflow-Inc/libai libai/utils/events.py, CommonMetricPrinter: batch / mean time since iteration 3",
+                source="Oneflow-Inc/libai@9dcbe3b281:libai/utils/events.py, CommonMetricPrinter: batch / mean time since iteration 3",
             ),
         ),
         notes="The rate is a mean since iteration 3, so it lags; its increments carry its rounding.",
@@ -119,12 +126,12 @@ DIALECTS = (
                 rb"(?: \| (?P<stamp>[-\d]+ [\d:.]+))?",
                 sample=b"[rank:0] iter: 1000/310000, loss: 0.1299000000000000, latency(ms): 4.0551000000000000 | 2021-12-01 "
                 b"12:00:00.123",
-                source="Oneflow-Inc/models RecommenderSystems/wide_and_deep/train.py and utils/logger.py",
+                source="Oneflow-Inc/models@fc7cbf8da9:RecommenderSystems/wide_and_deep/train.py and utils/logger.py",
             ),
             Line(
                 pattern=rb" time (?P<unix_s>\d{10}\.\d+) latency\(ms\): (?P<ms>[\d.]+) loss (?P<loss>[\d.]+|nan)",
                 sample=b"1000 time 1606135171.3983235 latency(ms): 4.0551 loss 0.1299",
-                source="Oneflow-Inc/OneFlow-Benchmark@ca874cf8 ClickThroughRate/WideDeepLearning/wdl_train_eval.py",
+                source="Oneflow-Inc/OneFlow-Benchmark@ca874cf8:ClickThroughRate/WideDeepLearning/wdl_train_eval.py",
                 fields=_number_before,
             ),
         ),
@@ -132,7 +139,7 @@ DIALECTS = (
             Line(
                 pattern=rb"eval_auc",
                 sample=b"[rank:0] iter: 1000/310000, eval_auc: 0.74 | 2021-12-01 12:00:00.123",
-                source="Oneflow-Inc/models RecommenderSystems/wide_and_deep/train.py",
+                source="Oneflow-Inc/models@fc7cbf8da9:RecommenderSystems/wide_and_deep/train.py",
             ),
         ),
         notes="Milliseconds per step of the whole job; --batch_size is the global batch.",
@@ -150,7 +157,7 @@ DIALECTS = (
                 pattern=rb"step=(?P<step>\d+),micro_batches=\d+,samples=(?P<consumed>\d+),throughput=(?P<rate>[\d.]+),"
                 rb"latency=(?P<seconds>[\d.]+),(?:loss=(?P<loss>[\d.]+|nan))?",
                 sample=b"step=20,micro_batches=20,samples=160,throughput=12.30769,latency=0.65000,loss=10.12345,",
-                source="Oneflow-Inc/OneFlow-Benchmark@8da0250a LanguageModeling/GPT/oneflow_gpt/util.py, Metric.step_print()",
+                source="Oneflow-Inc/OneFlow-Benchmark@8da0250a:LanguageModeling/GPT/oneflow_gpt/util.py, Metric.step_print()",
             ),
         ),
         notes="Samples of the whole job since the line before / the time they took. The table format is not read.",

@@ -25,15 +25,15 @@ DIALECTS = (
                 rb"batch_cost: (?P<mean_s>[\d.]+) s, reader_cost: [\d.]+ s, ips: (?P<rate>[\d.]+) (?:samples|images)/sec",
                 sample=b"[2023/07/28 07:14:48] ppcls INFO: epoch:0   train step:10   lr: 0.100000, loss:  7.2072 top1:  0.0000 "
                 b"top5:  0.0039 batch_cost: 0.18718 s, reader_cost: 0.00063 s, ips: 1367.69679 samples/sec.",
-                source="PaddlePaddle/PaddleClas@00455839 ppcls/static/program.py, run()",
+                source="PaddlePaddle/PaddleClas@00455839:ppcls/static/program.py, run()",
             ),
         ),
         final=(
             Line(
                 pattern=rb"END epoch:\d+ +train [^\r\n]*?ips: (?P<rate>[\d.]+) (?:samples|images)/sec",
-                sample=b"[2023/08/02 20:49:11] ppcls INFO: END epoch:0   train  loss:  6.85 batch_cost: 0.28 s, "
-                b"batch_cost_sum: 219.7 s, ips: 906.1 images/sec.",
-                source="PaddlePaddle/PaddleClas@00455839 ppcls/static/program.py, run(); without the first four steps",
+                sample=b"END epoch:0   train  loss:  6.8500 top1:  0.0012 top5:  0.0052 batch_cost: 0.28210 s, reader_cost: "
+                b"0.00041 s, batch_cost_sum: 219.75590 s, ips: 907.47962 images/sec.",
+                source="PaddlePaddle/PaddleClas@00455839:ppcls/static/program.py, run(); without the first four steps",
             ),
         ),
         final_scope="per_device",
@@ -41,7 +41,7 @@ DIALECTS = (
             Line(
                 pattern=rb"(?:eval step:\d+|END eval|END epoch:\d+ +train|Already save model)",
                 sample=b"[2023/08/02 20:49:11] ppcls INFO: Already save model in ./output/ResNet50/0",
-                source="PaddlePaddle/PaddleClas ppcls/static/program.py and ppcls/utils/save_load.py",
+                source="PaddlePaddle/PaddleClas@00455839:ppcls/static/save_load.py and program.py",
             ),
         ),
         notes="The mean is over all steps of the epoch but the first four.",
@@ -59,20 +59,26 @@ DIALECTS = (
                 pattern=rb"total" + _NLP_STEP,
                 sample=b"total step: 270, epoch: 0, batch: 269, loss: 10.842868, avg_reader_cost: 0.00010 sec, "
                 b"avg_batch_cost: 0.14504 sec, avg_samples: 96.00000, ips: 661.42967 sequences/sec",
-                source="PaddlePaddle/PaddleNLP examples/language_model/bert/static/run_pretrain.py",
+                source="PaddlePaddle/PaddleNLP@9633a59659:examples/language_model/bert/static/run_pretrain.py; misspelt there",
             ),
             Line(
                 pattern=rb"tobal" + _NLP_STEP,
-                sample=b"tobal step: 270, epoch: 0, batch: 269, loss: 10.842868, avg_reader_cost: 0.00010 sec, "
-                b"avg_batch_cost: 0.14504 sec, avg_samples: 96.00000, ips: 661.42967 sequences/sec",
-                source="PaddlePaddle/PaddleNLP examples/language_model/bert/run_pretrain.py, where it is misspelt",
+                sample=b"tobal step: 270, epoch: 0, batch: 269, loss: 10.601461, avg_reader_cost: 0.00009 sec, "
+                b"avg_batch_cost: 0.29381 sec, avg_samples: 96.00000, ips: 326.64660 sequences/sec",
+                source="PaddlePaddle/PaddleNLP@9633a59659:examples/language_model/bert/static/run_pretrain.py",
+            ),
+            Line(
+                pattern=rb"global" + _NLP_STEP,
+                sample=b"global step: 20, epoch: 0, batch: 19, loss: 11.161420, avg_reader_cost: 0.00010 sec, "
+                b"avg_batch_cost: 0.14473 sec, avg_samples: 96.00000, ips: 663.30408 sequences/sec",
+                source="PaddlePaddle/PaddleNLP@0c448e03cf:examples/language_model/bert/run_pretrain.py, dynamic graph",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"avg_samples: (?P<batch_per_device>[\d.]+), ips: [\d.]+ sequences/sec",
                 sample=b"avg_batch_cost: 0.14504 sec, avg_samples: 96.00000, ips: 661.42967 sequences/sec",
-                source="PaddlePaddle/PaddleNLP examples/language_model/bert/static/run_pretrain.py",
+                source="PaddlePaddle/PaddleNLP@9633a59659:examples/language_model/bert/static/run_pretrain.py",
             ),
         ),
         notes="The figures are those of one card; the batch stands in each line.",
@@ -91,14 +97,7 @@ DIALECTS = (
                 sample=b"[2023-07-31 11:41:04,898] [    INFO] - step_idx: 700, epoch: 3, batch: 172, avg loss: 5.526707, "
                 b"normalized loss: 4.159066, ppl: 251.31, avg_speed: 1.80 step/s, batch_cost: 0.55529 sec, "
                 b"reader_cost: 0.00013 sec, tokens: 437784, ips: 7883.88953 words/sec",
-                source="PaddlePaddle/PaddleNLP examples/machine_translation/transformer/static/train.py",
-            ),
-        ),
-        evaluation=(
-            Line(
-                pattern=rb"validation, epoch:",
-                sample=b"[2023-07-31 11:41:04,898] [    INFO] - validation, epoch: 3, avg loss: 5.5",
-                source="PaddlePaddle/PaddleNLP examples/machine_translation/transformer/static/train.py",
+                source="PaddlePaddle/PaddleNLP@4ae99415b4:examples/machine_translation/transformer/static/train.py",
             ),
         ),
         notes="Words of one card; avg_speed on the same line counts steps. Each epoch's first report holds start-up.",
@@ -117,14 +116,14 @@ DIALECTS = (
                 rb"batch_cost: (?P<seconds>[\d.]+), reader_cost: [\d.]+, ips: (?P<rate>[\d.]+) samples/sec",
                 sample=b"2022-02-05 04:29:11 [INFO]\t[TRAIN] epoch: 1, iter: 35/200, loss: 0.8048, lr: 0.008456, "
                 b"batch_cost: 0.6989, reader_cost: 0.00366, ips: 5.7235 samples/sec | ETA 00:01:55",
-                source="PaddlePaddle/PaddleSeg paddleseg/core/train.py",
+                source="PaddlePaddle/PaddleSeg@d7975e7cb3:paddleseg/core/train.py",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"\[EVAL\]",
-                sample=b"2022-02-05 04:29:11 [INFO]\t[EVAL] #Images: 500 mIoU: 0.5",
-                source="PaddlePaddle/PaddleSeg paddleseg/core/val.py",
+                sample=b"[EVAL] #Images: 500 mIoU: 0.7803 Acc: 0.9613 Kappa: 0.9499 Dice: 0.8685",
+                source="PaddlePaddle/PaddleSeg@d7975e7cb3:paddleseg/core/val.py, evaluate()",
             ),
         ),
     ),
@@ -139,9 +138,9 @@ DIALECTS = (
         trust_stamps=False,
         step=(
             Line(
-                pattern=rb"Epoch: (?P<epoch>\d+), using time (?P<report_s>[\d.]+) second, ips (?P<rate>[\d.]+) example/sec",
+                pattern=rb"Epoch: (?P<epoch>\d+), using time:? (?P<report_s>[\d.]+) second, ips:? (?P<rate>[\d.]+) example/sec",
                 sample=b"2021-02-22 02:22:19,513 - INFO - Epoch: 0, using time 130.599303007 second, ips 84225.62561 example/sec.",
-                source="PaddlePaddle/FleetX examples, CTR and Wide & Deep; lines per batch count something else",
+                source="PaddlePaddle/PaddleRec@656326adf3:tools/static_ps_trainer.py; lines per batch count something else",
             ),
         ),
         notes="Lines per epoch and lines per batch differ by more than ten times: thread or node scope is not said.",
@@ -157,9 +156,9 @@ DIALECTS = (
         trust_stamps=False,
         step=(
             Line(
-                pattern=rb"Epoch: (?P<epoch>\d+), using time (?P<report_s>[\d.]+) second, ips (?P<rate>[\d.]+) word/sec",
+                pattern=rb"Epoch: (?P<epoch>\d+), using time:? (?P<report_s>[\d.]+) second, ips:? (?P<rate>[\d.]+) word/sec",
                 sample=b"2021-02-22 11:20:23,050 - INFO - Epoch: 0, using time 1108.05867314 second, ips 14824.6048681 word/sec.",
-                source="PaddlePaddle/FleetX examples, word2vec",
+                source="PaddlePaddle/PaddleRec@656326adf3:tools/static_ps_trainer.py",
             ),
         ),
     ),
@@ -178,14 +177,14 @@ DIALECTS = (
                 rb"elapse (?P<seconds>[\d.]+) sec",
                 sample=b"INFO:utils.utility:[Pass 0, train batch 2] \tloss 64.00000, acc1 0.00000, acc5 1.00000, lr 0.10000, "
                 b"elapse 0.9339 sec",
-                source="PaddlePaddle/models@1.8 PaddleCV/image_classification/utils/utility.py, print_info()",
+                source="PaddlePaddle/models@b71cf6322a:PaddleCV/image_classification/utils/utility.py, print_info()",
             ),
         ),
         evaluation=(
             Line(
-                pattern=rb"\[(?:TEST\] Pass|Pass \d+, test batch|Pass \d+, train end)",
-                sample=b"INFO:utils.utility:[TEST] Pass 0, train_loss 5.0",
-                source="PaddlePaddle/models@1.8 PaddleCV/image_classification/utils/utility.py",
+                pattern=rb"\[(?:Pass \d+, test  batch|End pass) \d+\]",
+                sample=b"INFO:utils.utility:[Pass 0, test  batch 0] \tloss 6.91000, acc1 0.00000, acc5 0.00000, elapse 0.2104 sec",
+                source="PaddlePaddle/models@b71cf6322a:PaddleCV/image_classification/utils/utility.py, print_info()",
             ),
         ),
         facts=(
@@ -193,7 +192,7 @@ DIALECTS = (
             Line(
                 pattern=rb"INFO:utils\.utility: +batch_size : (?P<global_batch>\d+)",
                 sample=b"INFO:utils.utility:               batch_size : 4",
-                source="PaddlePaddle/models@1.8 PaddleCV/image_classification/utils/utility.py, print_arguments()",
+                source="PaddlePaddle/models@b71cf6322a:PaddleCV/image_classification/utils/utility.py, print_arguments()",
             ),
         ),
         notes="Trainer 0 prints; the time is that of one step of the whole job.",
@@ -211,9 +210,16 @@ DIALECTS = (
             Line(
                 pattern=rb"epoch: \d+, progress: \d+/\d+, step: (?P<step>\d+), loss: (?P<loss>[\d.]+|nan), [^\r\n]*?"
                 rb"next_sent_acc: [\d.]+, speed: (?P<steps_per_s>[\d.]+) steps/s",
-                sample=b"epoch: 1, progress: 1/1, step: 20, loss: 11.1, ppl: 32000.1, next_sent_acc: 0.5, speed: 5.512 steps/s, "
-                b"file: demo.gz",
-                source="PaddlePaddle/LARK BERT train.py; DLPerf PaddlePaddle/bert: the figure is multiplied by the nodes",
+                sample=b"epoch: 1, progress: 1/1, step: 60, loss: 10.487363, ppl: 17796.216797, next_sent_acc: 0.560417, "
+                b"speed: 1.060437 steps/s, file: demo_wiki_train.gz",
+                source="PaddlePaddle/models@b71cf6322a:PaddleNLP/pretrain_language_models/BERT/train.py: skip_steps times the trainers ÷ the seconds",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"\[validation_set\] epoch:",
+                sample=b"[validation_set] epoch: 1, step: 100, loss: 10.036789, global ppl: 12706.841797, ",
+                source="PaddlePaddle/models@b71cf6322a:PaddleNLP/pretrain_language_models/BERT/train.py",
             ),
         ),
         notes="The printed steps/s are already multiplied by the number of nodes.",

@@ -18,14 +18,14 @@ DIALECTS = (
                 rb"(?:\s+Loss +(?P<loss>[\d.e+-]+|nan))?",
                 sample=b"Epoch: [0][     6/320292]\tTime  0.551 ( 0.654)\tData  0.003 ( 0.019)\t"
                 b"Loss 8.2782e+01 (7.0250e+01)\tAcc@1   0.00 (  0.00)\tAcc@5   0.00 (  0.00)",
-                source="pytorch/examples imagenet/main.py, class ProgressMeter; first index 0 in 2020, 1 since 2022",
+                source="pytorch/examples@77f55b9121:imagenet/main.py, ProgressMeter; first index 0 before 2022",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"Test: \[ *\d+/\d+\]",
-                sample=b"Test: [  1/196]\tTime  1.2 ( 1.2)\tLoss 6.9e+00 (6.9e+00)",
-                source="pytorch/examples imagenet/main.py, validate()",
+                sample=b"Test: [  1/196]\tTime  1.204 ( 1.204)\tLoss 6.9078e+00 (6.9078e+00)\t",
+                source="pytorch/examples@77f55b9121:imagenet/main.py, validate()",
             ),
         ),
         yields_to=("apex_imagenet",),

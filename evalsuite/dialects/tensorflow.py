@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from evalsuite.dialect import Dialect, Line
 
-_CNN = "tensorflow/benchmarks scripts/tf_cnn_benchmarks/benchmark_cnn.py"
+_CNN = "tensorflow/benchmarks@8fb7907926:scripts/tf_cnn_benchmarks/benchmark_cnn.py"
 _COUNT_BEFORE = re.compile(rb"(\d+)/(\d+) *$")
+_EPOCH_BEFORE = re.compile(rb"(\d+)/\1 - \d+s - (\d+)(us|ms|s)$")
 _NUMBER_BEFORE = re.compile(rb"(\d+)$")
 
 
@@ -15,6 +16,13 @@ def _number_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
     """The step stands before the literal text: `10<tab>images/sec: 204.8 +/- …`."""
     before = _NUMBER_BEFORE.search(match.string, max(0, match.start() - 12), match.start())
     return None if before is None else {**match.groupdict(), "step": before[1]}
+
+
+def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+    """`100/100 - 0s - 308us/step`: a line an epoch, of so many steps."""
+    before = _EPOCH_BEFORE.search(match.string, max(0, match.start() - 40), match.start())
+    unit = {b"us": "us", b"ms": "ms", b"s": "seconds"}
+    return before and {**match.groupdict(), "interval": before[1], unit[before[3]]: before[2]}
 
 
 def _bar_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
@@ -55,7 +63,7 @@ DIALECTS = (
         facts=(
             Line(
                 pattern=rb"Batch size: +(?P<global_batch>\d+) global\s+(?P<batch_per_device>[\d.]+) per device",
-                sample=b"Batch size:  3584 global\n             448 per device",
+                sample=b"Batch size:  4 global\n             4 per device",
                 source=f"{_CNN}, print_info()",
             ),
             Line(pattern=rb"Model: +(?P<model>\w+)", sample=b"Model:       resnet50", source=f"{_CNN}, print_info()"),
@@ -74,14 +82,14 @@ DIALECTS = (
             Line(
                 pattern=rb"INFO:tensorflow:examples/sec: (?P<rate>[\d.e+]+)",
                 sample=b"INFO:tensorflow:examples/sec: 6061.46",
-                source="tensorflow/estimator tpu/tpu_estimator.py, ExamplesPerSecondHook",
+                source="tensorflow/estimator@26a7dc2ef7:tensorflow_estimator/python/estimator/tpu/tpu_estimator.py, ExamplesPerSecondHook",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"INFO:tensorflow:Starting evaluation at",
-                sample=b"INFO:tensorflow:Starting evaluation at 2019-09-17-12:01:36",
-                source="tensorflow/estimator estimator.py",
+                sample=b"INFO:tensorflow:Starting evaluation at 2023-08-01T06:00:20Z",
+                source="tensorflow/tensorflow@205bb0649e:tensorflow/python/training/evaluation.py",
             ),
         ),
         notes="Lines carry no step number; a report is taken as 100 steps, the default of the hook.",
@@ -97,8 +105,8 @@ DIALECTS = (
         step=(
             Line(
                 pattern=rb"INFO:tensorflow:loss = (?P<loss>[\d.e+-]+|nan), step = (?P<step>\d+) \((?P<report_s>[\d.]+) sec\)",
-                sample=b"INFO:tensorflow:loss = 2.3014, step = 100 (16.894 sec)",
-                source="tensorflow/estimator basic_session_run_hooks.py, LoggingTensorHook",
+                sample=b"INFO:tensorflow:loss = 11.170619, step = 14 (6280.270 sec)",
+                source="tensorflow/tensorflow@0f4829a13f:tensorflow/python/training/basic_session_run_hooks.py, LoggingTensorHook",
             ),
         ),
         yields_to=("tf_estimator", "dllogger_tf1", "dllogger_tf1_bert"),
@@ -116,20 +124,27 @@ DIALECTS = (
             Line(
                 pattern=rb"\[==+\] - [\dms]+ (?:(?P<ms>\d+)ms|(?P<us>\d+)us|(?P<seconds>\d+)s)/step - "
                 rb"(?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
-                sample=b"100/100 [==============================] - 8s 80ms/step - loss: 0.3623 - accuracy: 0.8719",
-                source="keras-team/keras utils/generic_utils.py, Progbar (2.x)",
+                sample=b"100/100 [==============================] - 17s 174ms/step - loss: 0.8651 - sparse_categorical_accuracy: 0.7398",
+                source="keras-team/keras@3a33d53ea4:keras/utils/generic_utils.py, Progbar, 2.x",
                 fields=_bar_before,
             ),
             Line(
                 pattern=b"\xe2\x94\x81(?:\xe2\x94\x81)* [\\dms]+ (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - "
                 b"(?:\\w+: [-\\d.e+]+ - )*?loss: (?P<loss>[-\\d.e+]+|nan)",
-                sample="100/100 ━━━━━━━━━━━━━━━━━━━━ 8s 80ms/step - accuracy: 0.8719 - loss: 0.3623".encode(),
-                source="keras-team/keras src/utils/progbar.py (3.x)",
+                sample="100/100 ━━━━━━━━━━━━━━━━━━━━ 1s 772us/step - accuracy: 0.1000 - loss: 2.3266".encode(),
+                source="keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x",
                 fields=_bar_before,
+            ),
+            Line(
+                pattern=rb"/step - (?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
+                sample=b"100/100 - 0s - 308us/step - accuracy: 0.1081 - loss: 2.3110",
+                source="keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x with verbose=2",
+                fields=_line_before,
             ),
         ),
         yields_to=("tf_time_history", "horovod_synthetic"),
-        notes="One figure an epoch, in whole milliseconds; evaluation is inside where there is a val_loss.",
+        notes="One figure an epoch, in whole milliseconds, the mean without the epoch's first step; evaluation is inside "
+        "where there is a val_loss.",
     ),
     Dialect(
         name="tf_model_garden",
@@ -143,11 +158,15 @@ DIALECTS = (
             Line(
                 pattern=rb"train \| step: +(?P<step>\d+) \| steps/sec: +(?P<steps_per_s>[\d.]+) \|",
                 sample=b"I1120 23:37:53.562320 140651157302144 controller.py:456] train | step:      4 | steps/sec:    1.8 | output:",
-                source="tensorflow/models orbit/controller.py, Controller._train_n_steps",
+                source="tensorflow/models@v2.10.1:orbit/controller.py, Controller._train_n_steps()",
             ),
         ),
         evaluation=(
-            Line(pattern=rb"eval \| step:", sample=b" eval | step:    100 | running", source="tensorflow/models orbit"),
+            Line(
+                pattern=rb"eval \| step:",
+                sample=b" eval | step:    100 | running complete evaluation...",
+                source="tensorflow/models@v2.10.1:orbit/controller.py, Controller.evaluate()",
+            ),
         ),
         yields_to=("tf_time_history",),
         notes="Each line is printed twice: by absl and on the standard output.",
@@ -163,15 +182,15 @@ DIALECTS = (
         step=(
             Line(
                 pattern=rb"Train Step: (?P<step>\d+)/\d+  / loss = (?P<loss>[\d.e+-]+|nan)",
-                sample=b"I0917 12:01:18.520732 139914427299648 model_training_utils.py:450] Train Step: 100/1000  / loss = 8.91",
-                source="tensorflow/models@r2.3.0 official/nlp/bert/model_training_utils.py, run_customized_training_loop()",
+                sample=b"Train Step: 100/1000  / loss = 8.912109375",
+                source="tensorflow/models@21675df4f5:official/nlp/bert/model_training_utils.py, run_customized_training_loop()",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"(?:Running evaluation after step|Saving model as TF checkpoint)",
-                sample=b"I0917 12:01:18.520732 1399 model_training_utils.py:480] Running evaluation after step: 100.",
-                source="tensorflow/models@r2.3.0 official/nlp/bert/model_training_utils.py",
+                sample=b"Running evaluation after step: 100.",
+                source="tensorflow/models@21675df4f5:official/nlp/bert/model_training_utils.py",
             ),
         ),
         yields_to=("tf_time_history",),

@@ -17,28 +17,28 @@ DIALECTS = (
                 rb"between steps (?P<since>\d+) and (?P<step>\d+)",
                 sample=b"I1120 23:37:53.561630 140651157302144 keras_utils.py:145] TimeHistory: 1.09 seconds, "
                 b"7.33 examples/second between steps 2 and 4",
-                source="tensorflow/models official/utils/misc/keras_utils.py, TimeHistory.on_batch_end, v2.3 and later",
+                source="tensorflow/models@999fae6208:official/utils/misc/keras_utils.py, TimeHistory since 2.3",
             ),
             Line(
                 pattern=rb"BenchmarkMetric: \{'global step': ?(?P<step>\d+), 'time_taken': (?P<report_s>[\d.]+), ?"
                 rb"'examples_per_second': (?P<rate>[\d.]+)\}",
                 sample=b"I0917 12:01:18.520732 139914427299648 keras_utils.py:88] BenchmarkMetric: "
                 b"{'global step':200, 'time_taken': 9.275636,'examples_per_second': 1379.959218}",
-                source="tensorflow/models official/utils/misc/keras_utils.py, TimeHistory.on_batch_end, v2.0 to v2.2",
+                source="tensorflow/models@v2.1.0:official/utils/misc/keras_utils.py, TimeHistory, 2.0 to 2.2",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"(?:BenchmarkMetric: \{'epoch'|eval \| step:)",
                 sample=b"BenchmarkMetric: {'epoch':0, 'time_taken': 43.452109}",
-                source="tensorflow/models official/utils/misc/keras_utils.py, TimeHistory.on_epoch_end",
+                source="tensorflow/models@v2.1.0:official/utils/misc/keras_utils.py, TimeHistory.on_epoch_end()",
             ),
         ),
         final=(
             Line(
                 pattern=rb"'avg_exp_per_second': (?P<rate>[\d.]+)",
-                sample=b"'avg_exp_per_second': 1094.6318289056542, 'train_finish_time': None}",
-                source="tensorflow/models official/r1/resnet/keras_common.py, build_stats; start-up is inside it",
+                sample=b"'train_finish_time': 1631844096.0887015, 'avg_exp_per_second': 1094.6318289056542}",
+                source="tensorflow/models@7124ed1227:official/vision/image_classification/common.py; start-up is inside",
             ),
         ),
         notes="Every node's process prints the rate of the whole job (the flag batch_size is the global batch).",

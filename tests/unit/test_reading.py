@@ -29,9 +29,9 @@ def speed_line(step, rate, prefix=""):
     return f"{prefix}INFO:root:Epoch[0] Batch [{step - 1}-{step}]\tSpeed: {rate:.2f} samples/sec\taccuracy=0.01"
 
 
-def card_line(step, seconds, ips, of=100, epoch=1):
+def card_line(step, seconds, ips, of=100, epoch=1, lr="lr(P)"):
     return (
-        f"[2026/11/20 23:40:38] ppcls INFO: [Train][Epoch {epoch}/1][Iter: {step}/{of}]lr(P): 0.1, top1: 0.1, "
+        f"[2026/11/20 23:40:38] ppcls INFO: [Train][Epoch {epoch}/1][Iter: {step}/{of}]{lr}: 0.1, top1: 0.1, "
         f"loss: 39.6, batch_cost: {seconds:.5f}s, reader_cost: 0.00022, ips: {ips:.5f} samples/s, eta: 0:00:16"
     )
 
@@ -134,14 +134,23 @@ def test_the_rate_of_one_card_is_brought_to_all_cards(log):
 def test_a_running_mean_is_turned_into_what_was_added_to_it(log):
     # iterations 5 to 9 take 1 s each, the following ones 2 s: the mean is printed
     means = {9: 1.0, 11: (5 + 4) / 7, 13: (5 + 8) / 9}
-    lines = [card_line(step, 9.0, 1.0) for step in range(5)] + [
-        card_line(i, mean, 8 / mean) for i, mean in means.items()
+    lines = [card_line(step, 9.0, 1.0, lr="lr") for step in range(5)] + [
+        card_line(i, mean, 8 / mean, lr="lr") for i, mean in means.items()
     ]
 
     reading = read(log(lines), devices=1, batch_per_device=8)
 
     assert [step.seconds for step in reading.steps[-2:]] == pytest.approx([4.0, 4.0], abs=1e-3)
     assert [step.items_per_s for step in reading.steps[-2:]] == pytest.approx([4.0, 4.0], rel=1e-3)
+
+
+def test_a_mean_since_the_line_before_is_taken_as_it_stands(log):
+    # PaddleClas since 2024 resets its meters at each line, which says so no more than that it names the scheduler
+    lines = [card_line(step, 0.5 + step / 100, 1.0) for step in (0, 10, 20, 30)]
+
+    reading = read(log(lines), devices=1, batch_per_device=8)
+
+    assert [step.seconds for step in reading.steps[-2:]] == pytest.approx([7.0, 8.0])
 
 
 def test_time_history_covers_the_steps_between_its_two_numbers(log):
