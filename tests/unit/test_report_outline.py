@@ -15,15 +15,29 @@ from evalsuite import report
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "outlines"
 PAGES = [
-    *("quick", "empty", "one_case", "all_failed", "partial", "mixed_units", "options", "gpu", "hostile", "timers"),
+    *("skipped", "thorough", "one_scale"),
+    *(
+        "quick",
+        "empty",
+        "one_case",
+        "all_failed",
+        "partial",
+        "mixed_units",
+        "options",
+        "gpu",
+        "hostile",
+        "timers",
+        "ladder",
+    ),
     "full",
 ]
 SHOWN = {"header", "nav", "main", "footer", "section", "article", "h1", "h2", "h3", "h4", "table", "figure", "form"}
 SHOWN |= {"details", "fieldset", "dl", "svg", "noscript"}
+COPY = {"en": "#Copy the link to this section", "zh-CN": "#复制本节链接"}
 CLOSED = ("svg", "table")  # what is inside them has tests of its own
 
 
-def outline(element: pages.Element, depth: int = 0) -> list[str]:
+def outline(element: pages.Element, language: str = "en", depth: int = 0) -> list[str]:
     """One line for each element that gives the page its structure, indented as it is nested."""
     found = []
     for child in element.children:
@@ -31,29 +45,42 @@ def outline(element: pages.Element, depth: int = 0) -> list[str]:
             continue
         shown = child.tag in SHOWN and "fig-swatch" not in (child["class"] or "")
         if shown:
-            found.append("  " * depth + line(child))
+            found.append("  " * depth + line(child, language))
         if child.tag not in CLOSED:
-            found += outline(child, depth + shown)
+            found += outline(child, language, depth + shown)
     return found
 
 
-def line(element: pages.Element) -> str:
+def line(element: pages.Element, language: str) -> str:
     role = f" role={element['role']}" if element["role"] else ""
     said = ""
     if element.tag in ("h1", "h2", "h3", "h4"):
-        said = f": {element.text('en').removesuffix('#Copy the link to this section')}"
+        said = f": {element.text(language).removesuffix(COPY[language])}"
     elif element.tag == "table":
         said = f": {len(element.one('thead').all('th'))} columns"
     return f"{element.tag}{role}{said}".rstrip()
+
+
+def checked(name: str, found: list[str]) -> tuple[str, str]:
+    """(the outline found, the golden one), which is written first where that was asked for."""
+    file, text = GOLDEN / f"{name}.txt", "\n".join(found) + "\n"
+    if os.environ.get("EVALSUITE_UPDATE_GOLDEN"):
+        file.write_text(text, encoding="utf-8")
+    return text, file.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_structure_of_the_page_is_the_golden_one(name, tmp_path):
     made = synthetic.full(repeats=1) if name == "full" else synthetic.PAGES[name]()
     page = pages.read(report.build(made, tmp_path)[0].read_text(encoding="utf-8"))
-    found = "\n".join(outline(page.one("body"))) + "\n"
-    file = GOLDEN / f"{name}.txt"
-    if os.environ.get("EVALSUITE_UPDATE_GOLDEN"):
-        file.write_text(found, encoding="utf-8")
+    found, golden = checked(name, outline(page.one("body")))
 
-    assert found == file.read_text(encoding="utf-8")
+    assert found == golden
+
+
+def test_the_chinese_page_has_the_same_structure_with_chinese_headings(tmp_path):
+    body = pages.read(report.build(synthetic.quick(), tmp_path)[0].read_text(encoding="utf-8")).one("body")
+    found, golden = checked("quick.zh", outline(body, "zh-CN"))
+
+    assert found == golden
+    assert [one.partition(":")[0] for one in found.splitlines()] == [one.partition(":")[0] for one in outline(body)]

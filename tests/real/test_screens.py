@@ -1,0 +1,126 @@
+"""The report as it looks, against golden pictures (REPORT.md §11.2): `tests/golden/screens`, see tests/screens.py.
+
+The pictures hold for the fonts they were made with; with other ones the comparison is skipped and says so.
+`EVALSUITE_UPDATE_GOLDEN=1` makes them anew: look at each before it is committed.
+"""
+
+import os
+from pathlib import Path
+
+import chromium
+import pytest
+import screens
+import synthetic
+
+from evalsuite import report
+
+if chromium.executable() is None:
+    pytest.skip("no Chromium here: install the package `chromium`", allow_module_level=True)
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "screens"
+UPDATE = bool(os.environ.get("EVALSUITE_UPDATE_GOLDEN"))
+WIDE, NARROW, PAPER = 1280, 400, 720
+# name: (page, address, width, media, element)
+SHOTS = {
+    "verdict-zh": ("quick", "lang=zh&theme=light", WIDE, "", "#verdict"),
+    "verdict-en-dark": ("quick", "lang=en&theme=dark", WIDE, "", "#verdict"),
+    "verdict-zh-print": ("quick", "lang=zh&theme=dark", PAPER, "print", "#verdict"),
+    "top-en": ("quick", "lang=en&theme=light", WIDE, "", "#top"),
+    "block-en": ("thorough", "lang=en&theme=light", WIDE, "", "section.block"),
+    "block-zh-dark": ("thorough", "lang=zh&theme=dark", WIDE, "", "section.block"),
+    "block-zh-narrow": ("thorough", "lang=zh&theme=light", NARROW, "", "section.block"),
+    "block-en-print": ("thorough", "lang=en&theme=dark", PAPER, "print", "section.block"),
+    "thousand-devices": ("full", "lang=en&theme=light", WIDE, "", "section.block"),
+    "empty": ("empty", "lang=zh&theme=light", WIDE, "", "#verdict"),
+    "one-case": ("one_case", "lang=en&theme=light", WIDE, "", "section.block"),
+    "one-scale": ("one_scale", "lang=zh&theme=light", WIDE, "", "section.block"),
+    "all-failed": ("all_failed", "lang=en&theme=light", WIDE, "", "#quality"),
+    "partial": ("partial", "lang=zh&theme=light", WIDE, "", "section.block"),
+    "mixed-units": ("mixed_units", "lang=en&theme=light", WIDE, "", "section.block + section.block"),
+    "hostile": ("hostile", "lang=en&theme=light", WIDE, "", "#quality"),
+    "usage-dark": ("gpu", "lang=zh&theme=dark", WIDE, "", "#usage"),
+}
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory):
+    with chromium.browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    made: dict[str, str] = {}
+
+    def of(name: str) -> str:
+        if name not in made:
+            evaluation = synthetic.full(repeats=1) if name == "full" else synthetic.PAGES[name]()
+            made[name] = report.build(evaluation, tmp_path_factory.mktemp(name))[0].as_uri()
+        return made[name]
+
+    return of
+
+
+@pytest.fixture(scope="module", autouse=True)
+def same_fonts():
+    """Skips where the page would be drawn with other letters than the golden pictures."""
+    here, file = screens.fonts(), GOLDEN / "fonts.txt"
+    if here is None:
+        pytest.skip("no fontconfig here: nothing says which fonts the page is drawn with")
+    if UPDATE:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(here + "\n", encoding="utf-8")
+    golden = file.read_text(encoding="utf-8").strip()
+    if here != golden:
+        pytest.skip(f"the golden pictures were made with {golden.split()}; here the fonts are {here.split()}")
+
+
+def shot(tab, address, name, spoiled=""):
+    """The picture *name*, after the script *spoiled* has run in the page."""
+    page, look, width, media, selector = SHOTS[name]
+    tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    tab.call("Emulation.setEmulatedMedia", media=media, features=[])
+    tab.visit(f"{address(page)}#{look}")
+    if spoiled:
+        tab.evaluate(spoiled)
+    return screens.picture(tab, selector)
+
+
+@pytest.mark.parametrize("name", SHOTS)
+def test_the_page_looks_like_its_golden_picture(tab, address, name):
+    found, file = shot(tab, address, name), GOLDEN / f"{name}.png"
+    if UPDATE:
+        screens.keep(found, file)
+
+    assert file.stat().st_size < 30_000
+    assert screens.distance(found, screens.kept(file)) <= screens.FURTHEST
+
+
+@pytest.mark.parametrize(
+    ("name", "spoiled"),
+    [
+        ("block-en", "document.querySelector('section.block .fig-svg').style.visibility = 'hidden'"),
+        (
+            "thousand-devices",
+            "document.querySelectorAll('section.block .fig-svg .mark').forEach(mark => mark.remove())",
+        ),
+        ("block-en", "document.querySelectorAll('section.block .fig-svg .mark').forEach(mark => mark.remove())"),
+        ("verdict-en-dark", "document.documentElement.dataset.theme = 'light'"),
+        ("verdict-zh", "document.querySelector('.card').remove()"),
+        ("verdict-zh", "document.querySelector('.card-value').style.visibility = 'hidden'"),
+        ("block-zh-narrow", "document.querySelector('section.block .fig-legend').style.visibility = 'hidden'"),
+        ("block-zh-narrow", "document.querySelector('section.block table').remove()"),
+        ("verdict-zh", "document.querySelector('style').remove()"),
+    ],
+)
+def test_what_vanishes_or_loses_its_theme_is_noticed(tab, address, name, spoiled):
+    golden = screens.kept(GOLDEN / f"{name}.png")
+
+    assert screens.distance(shot(tab, address, name, spoiled), golden) > screens.FURTHEST
+
+
+def test_text_that_runs_a_little_wider_is_not_taken_for_a_change(tab, address):
+    golden = screens.kept(GOLDEN / "block-en.png")
+    wider = "document.querySelectorAll('.fig-reading').forEach(line => line.style.letterSpacing = '0.15px')"
+
+    assert screens.distance(shot(tab, address, "block-en", wider), golden) < screens.FURTHEST / 2
