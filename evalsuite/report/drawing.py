@@ -1,5 +1,6 @@
 """The seam to the figures: facts of the page → drawn figures with their words around them."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -34,6 +35,7 @@ BULLET_WIDTH = 320
 FEW_SCALES = 4  # up to here speed-up stands as bars beside their ideal, beyond as lines of efficiency
 MOST_POINTS_DRAWN_TWICE = 80  # of a block: above, its figures have one view
 MOST_REPEATS_DRAWN = 30  # cases in one strip plot; the table beside it has all
+MOST_PAIRS_DRAWN = 40  # effects in one figure, for the same reason
 NOTHING = "–"  # a field that is meant to be empty, such as the status of a case that has a value
 # What a time line shows; the table and the CSV have the rest.
 STRIPS = (
@@ -307,12 +309,28 @@ def bullet(card: Card, look: Look, words: Words) -> Drawn | None:
 
 def effects(model: Model, found: Sequence[Effect], option: str, look: Look, words: Words) -> Drawn | None:
     """Dumbbells: throughput without and with one option; None where no pair has a value."""
-    pairs = tuple(_pair(one) for one in found if one.option == option)
+    ours = [one for one in found if one.option == option]
+    shown = _furthest(ours)
     unit = ", ".join(model.units)
+    pairs = tuple(_pair(one) for one in shown)
     figure = figures.dumbbell(pairs, look, id=names.anchor(f"f-o{option}", model.name), unit=unit)
     if figure.svg is None:
         return None
-    return Drawn(figure=figure, title=words(f"effects.{option}"), reading=(words("effects.see"),))
+    reading = [words("effects.see")]
+    if len(shown) < len(ours):
+        reading.append(words("effects.most", shown=numbers.count(len(shown)), all=numbers.count(len(ours))))
+    own = (f"{model.id}-effects-table", words("effects.title"))
+    return Drawn(figure=figure, title=words(f"effects.{option}"), reading=tuple(reading), tables=(own,))
+
+
+def _furthest(found: Sequence[Effect]) -> Sequence[Effect]:
+    """Of many effects those that change most, in their order; all where they fit into one figure."""
+    if len(found) <= MOST_PAIRS_DRAWN:
+        return found
+    known = [one for one in found if one.ratio]
+    furthest = sorted(known, key=lambda one: -abs(math.log(one.ratio.raw)))[:MOST_PAIRS_DRAWN]
+    kept = {id(one) for one in furthest}
+    return [one for one in found if id(one) in kept]
 
 
 def _pair(one: Effect) -> figures.Pair:

@@ -44,10 +44,23 @@ class CaseReceipt:
     command: str | None  # the whole line that was started, from the engine inward; of the script, if that is all
     environment: tuple[tuple[str, str], ...]
     engine: str | None
+    words: tuple[str, ...] = ()  # of the command, each as a shell has it
 
     @property
     def id(self) -> str:
         return names.case_anchor(self.case)
+
+
+CASE = "‹case›"  # stands in a shared command for the name of the case
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedCommand:
+    """One line for all cases of a series: ‹1›, ‹2› … stand where it differs, ‹case› for the name of the case."""
+
+    line: str
+    environment: tuple[tuple[str, str], ...]
+    values: Mapping[str, tuple[tuple[str, str], ...]]  # case id → what stands at ‹1›, ‹2› …
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +69,7 @@ class SeriesReceipt:
 
     cases: tuple[CaseReceipt, ...]
     again: str  # the evalsuite command that makes the series again
+    command: SharedCommand | None = None  # of a large report; else each case has its own
 
     @property
     def first(self) -> Case:
@@ -100,7 +114,32 @@ def receipts(book: Book) -> tuple[SeriesReceipt, ...]:
     found: dict[str, list[CaseReceipt]] = {}
     for case in book.planned:
         found.setdefault(case.series, []).append(_receipt(book, case))
-    return tuple(SeriesReceipt(cases=tuple(cases), again=_again(book, cases)) for cases in found.values())
+    return tuple(_series(book, tuple(cases)) for cases in found.values())
+
+
+def _series(book: Book, cases: tuple[CaseReceipt, ...]) -> SeriesReceipt:
+    return SeriesReceipt(cases=cases, again=_again(book, cases), command=_shared(cases) if book.large else None)
+
+
+MOST_PLACES = 9  # a command with more of them is not read as one line
+
+
+def _shared(cases: Sequence[CaseReceipt]) -> SharedCommand | None:
+    """The command of all *cases* as one line; None if they do not fit into one."""
+    lines = [[word.replace(names.visible(one.case.id), CASE) for word in one.words] for one in cases if one.words]
+    if len(lines) < 2 or len({(len(line)) for line in lines}) > 1 or len({one.environment for one in cases}) > 1:
+        return None
+    columns = list(zip(*lines, strict=True))
+    differing = dict.fromkeys(column for column in columns if len(set(column)) > 1)
+    if len(differing) > MOST_PLACES:
+        return None
+    marks = {column: f"‹{place}›" for place, column in enumerate(differing, 1)}
+    ids = [one.case.id for one in cases if one.words]
+    return SharedCommand(
+        line=" ".join(marks.get(column, column[0]) for column in columns),
+        environment=cases[0].environment,
+        values={id: tuple((mark, column[row]) for column, mark in marks.items()) for row, id in enumerate(ids)},
+    )
 
 
 def _receipt(book: Book, case: Case) -> CaseReceipt:
@@ -113,6 +152,7 @@ def _receipt(book: Book, case: Case) -> CaseReceipt:
         state=book.state(case),
         runs=tuple(_run(run) for run in runs),
         command=_line(facts.get("argv")) or _line(facts.get("command")),
+        words=_words(facts.get("argv")) or _words(facts.get("command")),
         environment=_pairs(facts.get("environment")),
         engine=names.visible(facts["engine"]) if facts.get("engine") else None,
     )
@@ -176,6 +216,10 @@ def _line(words: Any) -> str | None:
     if not isinstance(words, list | tuple) or not words:
         return None
     return names.visible(shlex.join(str(word) for word in words))
+
+
+def _words(found: Any) -> tuple[str, ...]:
+    return tuple(names.visible(shlex.quote(str(word))) for word in found) if isinstance(found, list | tuple) else ()
 
 
 def _pairs(found: Any) -> tuple[tuple[str, str], ...]:

@@ -25,6 +25,7 @@ from . import (
     numbers,
     quality,
     setting,
+    slim,
     story,
 )
 from .cells import GLYPHS, MARKS, Book
@@ -44,7 +45,7 @@ def page(book: Book, words: Words, build_hash: str) -> str:
     environment = _environment(words)
     style, figure_style = _static("report.css"), figures.css()
     boot, script = _static("boot.js"), _static("report.js")
-    return environment.get_template("report.html.j2").render(
+    html = environment.get_template("report.html.j2").render(
         book=book,
         evaluation=book.evaluation,
         title=title(book.evaluation, words),
@@ -66,6 +67,7 @@ def page(book: Book, words: Words, build_hash: str) -> str:
         choices=choices(book),
         sections=contents.sections(book, models, look, words),
     )
+    return slim.page(html) if book.large else html
 
 
 def title(evaluation: Evaluation, words: Words):

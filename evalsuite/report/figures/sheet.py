@@ -298,8 +298,8 @@ class _Page:
         shared = f"{_classes(classes)}{self.attributes(node)}{plain}"
         if isinstance(label, Words):
             both = (("zh-CN", label.zh), ("en", label.en))
-            return "".join(f'<text lang="{lang}"{shared}>{escape(clean(words))}</text>' for lang, words in both)
-        return f"<text{shared}>{escape(clean(label))}</text>"
+            return "".join(f'<text lang="{lang}"{shared}>{_written(words)}</text>' for lang, words in both)
+        return f"<text{shared}>{_written(label)}</text>"
 
     def painted(self, node: ElementTree.Element) -> tuple[list[str], str]:
         """A style attribute as (classes for colours, presentation attributes for the rest).
@@ -337,6 +337,10 @@ class _Page:
 
     def identifier(self, name: str) -> str:
         return self.ids.setdefault(name, f"{self.sheet.id}-d{len(self.ids)}")
+
+
+def _written(text: str) -> str:
+    return escape(clean(text), {'"': "&quot;"})
 
 
 class _Group:
