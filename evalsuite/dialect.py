@@ -64,6 +64,15 @@ GROUPS = {
 }
 
 
+SCORE = re.compile(r"(train|validation)_(top1|top5|accuracy|loss)(_share|_error_share)?")
+GROUPS |= {
+    f"{split}_{metric}{form}": f"{metric} on the {split} data, in {unit}"
+    for split in ("train", "validation")
+    for metric in ("top1", "top5", "accuracy")
+    for form, unit in (("", "per cent"), ("_share", "shares of 1"), ("_error_share", "shares of 1 that are wrong"))
+} | {f"{split}_loss": f"loss on the {split} data" for split in ("train", "validation")}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Line:
     """One kind of line: the *pattern* that finds it, a *sample* as printed, and the *source* that prints it.
@@ -78,6 +87,7 @@ class Line:
     fields: Callable[["re.Match[bytes]"], Mapping[str, bytes | float | None]] | None = None
     """Reads what groups cannot say (a JSON object): names of `GROUPS` → value; None or a ValueError = this is no
     such line."""
+    telling: bool = True  # does it tell the dialect from others? Else it counts only once the dialect is known
 
     @cached_property
     def compiled(self) -> "re.Pattern[bytes]":
@@ -160,14 +170,21 @@ class Dialect:
     evaluation: tuple[Line, ...] = ()  # lines that show that time passed without training
     end: tuple[Line, ...] = ()  # printed by every run that came to its end; () if there is no such line
     facts: tuple[Line, ...] = ()  # batch size, devices, model
+    scores: tuple[Line, ...] = ()  # how good the model is after an epoch; without a group for it they are counted
+    first_epoch: int = 1  # the number that the script gives its first epoch in those lines
     timers: Timers | None = None  # where the script prints what its step time is made of
     yields_to: tuple[str, ...] = ()  # dialects whose lines carry more, where a log has both
     notes: str = ""
 
+    @cached_property
+    def telling(self) -> tuple[Line, ...]:
+        """The step lines and final figures by which the dialect is recognised."""
+        return tuple(line for line in (*self.step, *self.final) if line.telling)
+
     def check(self) -> None:
         """Raises EvalsuiteError if a pattern does not compile, has unknown groups or misses its own sample."""
         timers = (self.timers.line,) if self.timers else ()
-        for line in (*self.step, *self.final, *self.evaluation, *self.end, *self.facts, *timers):
+        for line in (*self.step, *self.final, *self.evaluation, *self.end, *self.facts, *self.scores, *timers):
             _check(self.name, line)
 
 
@@ -223,9 +240,7 @@ class Sniffer:
     """
 
     def __init__(self, dialects: Iterable[Dialect]) -> None:
-        self._shapes = [
-            (dialect, tuple(line.shape for line in (*dialect.step, *dialect.final))) for dialect in dialects
-        ]
+        self._shapes = [(dialect, tuple(line.shape for line in dialect.telling)) for dialect in dialects]
 
     def fits(self, text: bytes) -> list[Dialect]:
         """The dialects that fit *text* best: none, one, or several that fit equally.
@@ -255,7 +270,7 @@ class Sniffer:
 
 def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
     """Does a step line or a final figure stand in one line of each shape, or, if it spans lines, in the text?"""
-    return any(_finds(text if b"\n" in line.sample else example, line) for line in (*dialect.step, *dialect.final))
+    return any(_finds(text if b"\n" in line.sample else example, line) for line in dialect.telling)
 
 
 def _finds(text: bytes, line: Line) -> bool:
@@ -268,7 +283,8 @@ def _finds(text: bytes, line: Line) -> bool:
 
 def lines_found(text: bytes, dialect: Dialect) -> int:
     """How many step lines of *dialect* stand in *text*; where there is none, how many final figures."""
-    return sum(_count(text, line) for line in dialect.step) or sum(_count(text, line) for line in dialect.final)
+    steps, finals = ([line for line in lines if line.telling] for lines in (dialect.step, dialect.final))
+    return sum(_count(text, line) for line in steps) or sum(_count(text, line) for line in finals)
 
 
 def _count(text: bytes, line: Line) -> int:

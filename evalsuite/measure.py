@@ -65,6 +65,7 @@ def _measurement(run: Run, folder: RunFolder) -> Measurement:
         throughput=throughput if status in ("ok", "partial") else _without_value(throughput),
         utilisation=used,
         breakdown=read.breakdown if status in ("ok", "partial") else None,
+        scores=read.scores,
         findings=_placed(
             (
                 *read.findings,

@@ -191,6 +191,29 @@ class Breakdown:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Score:
+    """How good the model was after an epoch, as its log prints it."""
+
+    metric: str  # "top1", "top5", "accuracy" (in per cent), "loss"
+    split: Literal["train", "validation"]
+    value: float
+    epoch: int  # how many were completed
+    at_s: float | None = None  # since the run began; None where nothing tells it
+    line: int | None = None  # 1-based line of the log
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What a trained model must reach, and after how many epochs the training counts as complete."""
+
+    model: str
+    metric: str
+    value: float
+    epochs: int
+    tolerance: float = 0.3  # in points of the metric: closer results are the same (REPORT.md §6.8)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Utilisation:
     """One resource of one run over its measured steps (REPORT.md §4): time-weighted mean and spread."""
 
@@ -216,6 +239,7 @@ class Measurement:
     throughput: Throughput | None = None
     utilisation: tuple[Utilisation, ...] = ()
     breakdown: Breakdown | None = None  # of the time of a step; None where the log has no timers
+    scores: tuple[Score, ...] = ()  # by epoch
     findings: tuple[Finding, ...] = ()
     started_at: str | None = None  # ISO 8601 with zone
     duration_s: float | None = None
@@ -314,6 +338,7 @@ class Evaluation:
     timelines: Mapping[str, "Timeline"] = field(default_factory=dict)  # run id → utilisation over time
     recorded_elsewhere: bool = False
     author_notes: tuple[AuthorNote, ...] = ()
+    targets: tuple[Target, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

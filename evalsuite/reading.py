@@ -14,7 +14,7 @@ from evalsuite.dialect import Dialect, Scope, Sniffer
 from evalsuite.jobfacts import Facts, batch_per_device, contradictions
 from evalsuite.jobfacts import facts as facts_of
 from evalsuite.logfile import Unreadable, chunks
-from evalsuite.model import Breakdown, Case, Finding, Protocol, Status, Step, Throughput
+from evalsuite.model import Breakdown, Case, Finding, Protocol, Score, Status, Step, Throughput
 from evalsuite.records import Record, enough, number, whole
 from evalsuite.scanning import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.store import Log
@@ -46,6 +46,7 @@ class Reading:
     total_devices: int | None = None
     batch_per_device: float | None = None
     breakdown: Breakdown | None = None  # of the step time, by the script's own timers
+    scores: tuple[Score, ...] = ()  # how good the model was after each epoch
     findings: tuple[Finding, ...] = ()
 
 
@@ -132,7 +133,9 @@ def _read(
             numbers = _numbers(scans, arrivals, spoken, asked)
     except Unreadable as error:
         return _unrecognised(f"{error}")
-    return _reading(scans, spoken, asked, numbers)
+    scored = (scan.scores.scores(arrival) for scan, arrival in zip(scans, arrivals, strict=True))
+    found = next((scores for scores in scored if scores), ())
+    return replace(_reading(scans, spoken, asked, numbers), scores=found)
 
 
 def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect | Reading:

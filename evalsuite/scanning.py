@@ -12,7 +12,8 @@ from typing import Protocol
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logfile import Chunk, chunks
 from evalsuite.records import Extractor, Record, count, matches, rate_of, whole_match
-from evalsuite.timers import Collector
+from evalsuite.scores import Collector as ScoreCollector
+from evalsuite.timers import Collector as TimerCollector
 
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 QUIET_CHUNKS = 4  # so many chunks behind the last step, and at the end, are searched for a failure
@@ -45,7 +46,8 @@ class Scan:
         self.final: float | None = None  # the last final figure
         self.ended = False
         self.cut_line: int | None = None  # in whose middle the file ends
-        self.timers = Collector(dialect.timers)
+        self.timers = TimerCollector(dialect.timers)
+        self.scores = ScoreCollector(dialect)
         self._extractor = Extractor(dialect)
         self._enough = enough
         self._full = False
@@ -61,6 +63,7 @@ class Scan:
             seen = self._collect(chunk)
         self._behind.add(chunk, steps=bool(seen))
         self.timers.add(text)
+        self.scores.add(chunk)
         if chunk.offset < FACT_BYTES:
             self._collect_facts(text)
         for match, line in matches(text, self.dialect.final):

@@ -21,6 +21,24 @@ def _log_report(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
     return epoch and iteration and {**match.groupdict(), "epoch": epoch[1], "step": iteration[1]}
 
 
+_SCORES = {
+    b"main/loss": "train_loss",
+    b"main/accuracy": "train_accuracy_share",
+    b"validation/main/loss": "validation_loss",
+    b"validation/main/accuracy": "validation_accuracy_share",
+}
+_SCORED = re.compile(rb'"((?:validation/)?main/(?:loss|accuracy))": ([\d.e+-]+)')
+
+
+def _log_report_scores(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+    """What an entry of LogReport's JSON says of the model, and when."""
+    text, at = match.string, match.start()
+    begin = max(text.rfind(b"{", max(0, at - _ENTRY_BYTES), at), 0)
+    entry = text[begin : max(text.find(b"}", at, at + _ENTRY_BYTES), match.end())]
+    epoch = _EPOCH.search(entry)
+    return epoch and {**match.groupdict(), "epoch": epoch[1]} | {_SCORES[k]: v for k, v in _SCORED.findall(entry)}
+
+
 def _iteration_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
     """`      2000 iter, 0 epoch / 10 epochs`: the number stands before the literal text."""
     before = _ITERATION_BEFORE.search(match.string, max(0, match.start() - 12), match.start())
@@ -43,6 +61,14 @@ DIALECTS = (
                 sample=b'        "epoch": 2,\n        "iteration": 626,\n        "elapsed_time": 165.79663759144023\n',
                 source="chainer/chainer@a8e15cbe55:chainer/training/extensions/log_report.py",
                 fields=_log_report,
+            ),
+        ),
+        scores=(
+            Line(
+                pattern=rb'"elapsed_time": (?P<elapsed_s>[\d.]+)',
+                sample=b'        "main/loss": 2.6,\n        "main/accuracy": 0.4,\n        "epoch": 2,\n        "elapsed_time": 165.79663759144023\n',
+                source="chainer/chainer@a8e15cbe55:chainer/training/extensions/log_report.py",
+                fields=_log_report_scores,
             ),
         ),
         notes="Seconds since the start, evaluation inside; minibatch and devices are not printed.",
@@ -78,6 +104,15 @@ DIALECTS = (
                 pattern=rb"Minibatch-size: (?P<batch_per_device>\d+)",
                 sample=b"Num Minibatch-size: 50",
                 source="chainer/chainer@a8e15cbe55:examples/chainermn/mnist/train_mnist.py",
+            ),
+        ),
+        scores=(
+            Line(
+                pattern=rb"(?m)^(?P<epoch>\d+) +(?P<train_loss>[\d.]+) +(?P<validation_loss>[\d.]+) +"
+                rb"(?P<train_accuracy_share>[\d.]+) +(?P<validation_accuracy_share>[\d.]+) +(?P<elapsed_s>[\d.]+) *\r?$",
+                sample=b"1           0.27194     0.0999939             0.918083       0.9699                    23.1534       ",
+                source="chainer/chainer@a8e15cbe55:chainer/training/extensions/print_report.py, with the columns of "
+                "examples/chainermn/mnist/train_mnist.py",
             ),
         ),
         notes="Steps per second, smoothed over the last hundred updates; ESC sequences redraw it.",

@@ -38,6 +38,25 @@ DIALECTS = (
                 source="dmlc/gluon-cv@f9a8a284b8:scripts/classification/imagenet/train_imagenet.py",
             ),
         ),
+        first_epoch=0,
+        scores=(
+            Line(
+                pattern=rb"Epoch\[(?P<epoch>\d+)\] Validation-accuracy=(?P<validation_accuracy_share>[\d.]+)",
+                sample=b"Epoch[0] Validation-accuracy=0.067840",
+                source="apache/mxnet@c981848068:python/mxnet/module/base_module.py, fit()",
+            ),
+            Line(
+                pattern=rb"Epoch\[(?P<epoch>\d+)\] Train-accuracy=(?P<train_accuracy_share>[\d.]+)",
+                sample=b"INFO:root:Epoch[0] Train-accuracy=0.997000",
+                source="apache/mxnet@c981848068:python/mxnet/module/base_module.py, fit()",
+            ),
+            Line(
+                pattern=rb"poch (?P<epoch>\d+)\] validation: err-top1=(?P<validation_top1_error_share>[\d.]+) "
+                rb"err-top5=(?P<validation_top5_error_share>[\d.]+)",
+                sample=b"[Epoch 119] validation: err-top1=0.226662 err-top5=0.063795",
+                source="dmlc/gluon-cv@f9a8a284b8:scripts/classification/imagenet/train_imagenet.py",
+            ),
+        ),
         facts=(
             # kvstore dist_sync: batch_size is one worker's; only its name is the same in the other scripts
             Line(

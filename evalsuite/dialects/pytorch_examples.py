@@ -28,6 +28,13 @@ DIALECTS = (
                 source="pytorch/examples@77f55b9121:imagenet/main.py, validate()",
             ),
         ),
+        scores=(
+            Line(
+                pattern=rb" \*\s+Acc@1 (?P<validation_top1>[\d.]+) Acc@5 (?P<validation_top5>[\d.]+)",
+                sample=b" *   Acc@1 7.030 Acc@5 18.340",
+                source="pytorch/examples@77f55b9121:imagenet/main.py, ProgressMeter.display_summary(), once an epoch",
+            ),
+        ),
         yields_to=("apex_imagenet",),
         notes="The rate is not printed: the batch size comes from the options. Time contains Data. Every rank prints.",
     ),

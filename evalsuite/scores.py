@@ -1,0 +1,80 @@
+"""How good the model was after each epoch, as the log prints it (REPORT.md §6.8)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evalsuite.dialect import SCORE, Dialect
+from evalsuite.logfile import Chunk
+from evalsuite.model import Score
+from evalsuite.records import matches, number, printer, whole
+
+MOST_LINES = 20_000  # of one log: memory stays bounded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """One line as it was printed."""
+
+    epoch: int | None
+    elapsed_s: float | None
+    values: tuple[tuple[str, str, float], ...]  # (split, metric, value)
+    end: int  # offset just behind the line, for its arrival
+    line: int
+
+
+class Collector:
+    """Takes the scores out of the chunks of one log, one after the other."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._found: list[Printed] = []
+        self._rank: str | None = None
+
+    def add(self, chunk: Chunk) -> None:
+        if not self._dialect.scores or len(self._found) >= MOST_LINES:
+            return
+        text = chunk.text
+        for match, line in matches(text, self._dialect.scores):
+            fields = line.read(match) or {}
+            values = tuple(_value(name, text) for name, text in fields.items() if SCORE.fullmatch(name))
+            known = tuple(one for one in values if one is not None)
+            begin = text.rfind(b"\n", 0, match.start()) + 1
+            if known and self._first_rank(printer(text[begin : match.start()])):
+                end = text.find(b"\n", match.end()) + 1 or len(text)
+                self._found.append(
+                    Printed(
+                        epoch=whole(fields.get("epoch")),
+                        elapsed_s=number(fields.get("elapsed_s")),
+                        values=known,
+                        end=chunk.raw_offset(end),
+                        line=chunk.first_line + text.count(b"\n", 0, match.start()),
+                    )
+                )
+
+    def _first_rank(self, rank: str | None) -> bool:
+        """Of several ranks in one log, that which prints first is read: each has its own share of the data."""
+        if not self._found:
+            self._rank = rank
+        return rank == self._rank
+
+    def scores(self, arrival: Callable[[int], float | None] | None) -> tuple[Score, ...]:
+        """By epoch; the first of each metric and split, where an epoch is printed again."""
+        found: dict[tuple[int, str, str], Score] = {}
+        for place, one in enumerate(self._found, 1):
+            epoch = place if one.epoch is None else one.epoch - self._dialect.first_epoch + 1
+            at_s = one.elapsed_s if one.elapsed_s is not None else arrival(one.end) if arrival else None
+            for split, metric, value in one.values:
+                score = Score(metric=metric, split=split, value=value, epoch=epoch, at_s=at_s, line=one.line)
+                found.setdefault((epoch, split, metric), score)
+        return tuple(found[key] for key in sorted(found))
+
+
+def _value(name: str, text: bytes | float | None) -> tuple[str, str, float] | None:
+    """A group as (split, metric, value): shares of 1 become per cent, errors what is right."""
+    split, metric, form = SCORE.fullmatch(name).groups()
+    value = number(text)
+    if value is None:
+        return None
+    if form == "_error_share":
+        value = 1 - value
+    return (split, metric, round(value * 100, 6) if form else value)
