@@ -32,9 +32,13 @@ def reports(stream: Sequence[Record], dialect: Dialect) -> list[Report]:
     base = 1 if _zero_based(stream, usual, dialect) else 0
     found: list[Report] = []
     before = begun = None
+    bracketed = any(record.begins for record in stream)
     for record in stream:
         if record.begins:
             begun = record
+            continue
+        if bracketed and begun is None:  # nobody knows when it began
+            before = Report(record, before.index if before else 0, 0, False, None, None, None, None)
             continue
         before = _report(record if begun is None else _timed(record, begun), before, base, usual, dialect)
         begun = None
@@ -50,7 +54,7 @@ def _timed(record: Record, begun: Record) -> Record:
         report_s=record.stamp_s - begun.stamp_s if known else None,
         interval=record.interval or begun.interval,
         items=_above_zero(record.consumed - begun.consumed) if counted else None,
-        consumed=None,
+        consumed=None if counted else record.consumed,
     )
 
 

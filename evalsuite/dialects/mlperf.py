@@ -2,7 +2,7 @@
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from evalsuite.dialect import Dialect, Line
 
@@ -19,60 +19,126 @@ _RUN_STOP = (
         source=_KEYS,
     ),
 )
+
+
+def _epoch_of(match: "re.Match[bytes]") -> Mapping[str, float]:
+    """A step is an epoch here, and a batch of one: so many samples are in it."""
+    return {"global_batch": 1.0, "items_per_batch": float(match["items_per_batch"])}
+
+
 _TRAIN_SAMPLES = (
     Line(
-        pattern=rb'"key": "train_samples", "value": (?P<global_batch>\d+)',
+        pattern=rb'"key": "train_samples", "value": (?P<items_per_batch>\d+)',
         sample=b':::MLLOG {"namespace": "main", "time_ms": 1593154619127, "key": "train_samples", "value": 1281167',
         source=_KEYS,
+        fields=_epoch_of,
     ),
 )
-
-
-_EVENTS = {
-    b"block_start": b':::MLLOG {"namespace": "main", "time_ms": 1593154759901, "key": "block_start", "value": null, '
-    b'"metadata": {"first_epoch_num": 1, "epoch_count": 3,',
-    b"block_stop": b':::MLLOG {"namespace": "main", "time_ms": 1593155188793, "key": "block_stop", "value": null, '
-    b'"metadata": {"first_epoch_num": 1, "epoch_count": 3,',
-    b"epoch_start": b':::MLLOG {"namespace": "", "time_ms": 1593139465989, "event_type": "INTERVAL_START", '
-    b'"key": "epoch_start", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 182, "epoch_num": 1}}',
-    b"epoch_stop": b':::MLLOG {"namespace": "", "time_ms": 1593139749480, "event_type": "INTERVAL_END", '
-    b'"key": "epoch_stop", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 301, "epoch_num": 1}}',
-}
-
-
-def _start_and_stop(what: bytes) -> tuple[Line, ...]:
-    """The lines that begin and end a block or an epoch; a stop without its start has no time."""
-    return tuple(
-        Line(
-            # Graphcore's submission brackets its validation as blocks, too
-            pattern=_MLLOG + rb'[^\r\n]*?"key": "' + key + rb'"(?![^\r\n]*validation)[^\r\n]*',
-            sample=_EVENTS[key],
-            source=_KEYS,
-            fields=_started if key.endswith(b"_start") else _stopped,
-        )
-        for key in (what + b"_start", what + b"_stop")
-    )
-
-
-def _started(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None] | None:
-    stopped = _stopped(match)
-    return None if stopped is None else {**stopped, "begins": 1.0}
-
-
-def _stopped(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None] | None:
-    """Epochs since the start that belongs to it, or samples where they are counted.
-
-    Where the epochs are millions, they are tokens or samples by another name, and nobody says which.
-    """
-    epochs = _value(b"epoch_count", match[0])
-    if epochs is not None and epochs > MOST_EPOCHS:
-        return None
-    return {"unix_ms": match["unix_ms"], "interval": epochs, "consumed": _value(b"samples_count", match[0])}
 
 
 def _value(name: bytes, line: bytes) -> float | None:
     found = re.search(rb'"' + name + rb'": (\d+(?:\.\d+)?)', line)
     return None if found is None else float(found[1])
+
+
+Fields = Mapping[str, bytes | float | None]
+
+
+def _block_start(match: "re.Match[bytes]") -> Fields | None:
+    """Where the epochs are millions, they are tokens or samples by another name, and nobody says which."""
+    epochs = _value(b"epoch_count", match[0])
+    if _counted_in_samples(match) or (epochs is not None and epochs > MOST_EPOCHS):
+        return None
+    return {"unix_ms": match["unix_ms"], "interval": epochs, "begins": 1.0}
+
+
+def _block_stop(match: "re.Match[bytes]") -> Fields | None:
+    """The epochs are those of the block that began; an evaluation inside it ends its training."""
+    return None if _counted_in_samples(match) else {"unix_ms": match["unix_ms"]}
+
+
+def _counted_in_samples(match: "re.Match[bytes]") -> bool:
+    return _value(b"samples_count", match[0]) is not None
+
+
+def _samples_start(match: "re.Match[bytes]") -> Fields | None:
+    """What stands here as samples_count is not counted like that of the end, and not used."""
+    return {"unix_ms": match["unix_ms"], "begins": 1.0} if _counted_in_samples(match) else None
+
+
+def _samples_stop(match: "re.Match[bytes]") -> Fields | None:
+    samples = _value(b"samples_count", match[0])
+    return None if samples is None else {"unix_ms": match["unix_ms"], "consumed": samples}
+
+
+def _epoch_start(match: "re.Match[bytes]") -> Fields:
+    return {"unix_ms": match["unix_ms"], "consumed": _value(b"epoch_num", match[0]), "begins": 1.0}
+
+
+def _epoch_stop(match: "re.Match[bytes]") -> Fields:
+    epoch = _value(b"epoch_num", match[0])
+    return {"unix_ms": match["unix_ms"], "consumed": None if epoch is None else epoch + 1}
+
+
+def _evaluation_start(match: "re.Match[bytes]") -> Fields:
+    """Ends a piece of training: a part of an epoch where the epochs have fractions (1.0999), else all of it."""
+    epoch = _value(b"epoch_num", match[0])
+    part = epoch is not None and epoch % 1 > 0
+    return {"unix_ms": match["unix_ms"], "consumed": epoch if part else None}
+
+
+def _evaluation_stop(match: "re.Match[bytes]") -> Fields | None:
+    """Training goes on, if the epoch was not over."""
+    started = _evaluation_start(match)
+    return None if started["consumed"] is None else {**started, "begins": 1.0}
+
+
+def _run_stop(match: "re.Match[bytes]") -> Fields:
+    """The end of an epoch behind it says nothing: the run was ended within the epoch."""
+    return {"unix_ms": match["unix_ms"], "begins": 1.0}
+
+
+def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], rest: bytes) -> Line:
+    """The line of *key*. Graphcore's submission brackets its validation as blocks, too."""
+    return Line(
+        pattern=_MLLOG + rb'[^\r\n]*?"key": "' + key + rb'"(?![^\r\n]*validation)[^\r\n]*',
+        sample=b':::MLLOG {"namespace": "", "time_ms": 1593139465989, "event_type": "INTERVAL_START", "key": "'
+        + key
+        + rest,
+        source=_KEYS,
+        fields=fields,
+        telling=key.startswith((b"block", b"epoch")),
+    )
+
+
+_BLOCKS = (
+    _event(
+        b"block_start",
+        _block_start,
+        b'", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3, "lineno": 242}}',
+    ),
+    _event(b"eval_start", _block_stop, b'", "value": null, "metadata": {"epoch_num": 3, "lineno": 320}}'),
+    _event(b"block_stop", _block_stop, b'", "value": null, "metadata": {"first_epoch_num": 1, "lineno": 380}}'),
+)
+_SAMPLE_BLOCKS = (
+    _event(b"block_start", _samples_start, b'", "value": "", "metadata": {"lineno": 170, "samples_count": 192}}'),
+    _event(b"block_stop", _samples_stop, b'", "value": "", "metadata": {"lineno": 170, "samples_count": 1920}}'),
+)
+_EPOCHS = (
+    _event(b"epoch_start", _epoch_start, b'", "value": null, "metadata": {"lineno": 182, "epoch_num": 1}}'),
+    _event(
+        b"eval_start",
+        _evaluation_start,
+        b'", "value": null, "metadata": {"lineno": 283, "epoch_num": 1.049980888109768}}',
+    ),
+    _event(
+        b"eval_stop",
+        _evaluation_stop,
+        b'", "value": null, "metadata": {"lineno": 292, "epoch_num": 1.049980888109768}}',
+    ),
+    _event(b"run_stop", _run_stop, b'", "value": null, "metadata": {"lineno": 295, "status": "success"}}'),
+    _event(b"epoch_stop", _epoch_stop, b'", "value": null, "metadata": {"lineno": 301, "epoch_num": 1}}'),
+)
 
 
 def _steps_per_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
@@ -120,8 +186,57 @@ DIALECTS = (
                 source=_KEYS,
             ),
         ),
-        yields_to=("mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl"),
+        yields_to=("mlperf_gpt", "mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl"),
         notes="Samples are those of the benchmark: images, sequences, tokens.",
+    ),
+    Dialect(
+        name="mlperf_gpt",
+        title="MLPerf :::MLLOG of GPT-3 (NeMo)",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="global",
+        averaging="step",
+        every=1,
+        step=(
+            Line(
+                pattern=_MLLOG
+                + rb'[^\r\n]*?"key": "tracked_stats", "value": \{"train_step_timing in s": (?P<seconds>[\d.e+-]+)\}'
+                rb'[^\r\n]*?"step": (?P<consumed>\d+)',
+                sample=b':::MLLOG {"namespace": "", "time_ms": 1715963226355, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+                b'"value": {"train_step_timing in s": 10.639731407165527}, "metadata": {"lineno": 500, "step": 1035993088}}',
+                source="mlcommons/training_results_v4.0 gpt3 custom_callbacks.py; step counts tokens",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb'"key": "tracked_stats", "value": \{"validation_step_timing',
+                sample=b'"key": "tracked_stats", "value": {"validation_step_timing in s": 4.3293914794921875}',
+                source="mlcommons/training_results_v4.0 gpt3 custom_callbacks.py",
+            ),
+        ),
+        final=(
+            Line(
+                pattern=rb'"key": "tracked_stats", "value": \{"throughput": (?P<rate>[\d.e+]+)\}',
+                sample=b'"key": "tracked_stats", "value": {"throughput": 354044.3725906329}, "metadata": {"step": 1207959552}}',
+                source="mlcommons/training_results_v4.0 gpt3 custom_callbacks.py; validation is inside",
+                telling=False,
+            ),
+        ),
+        notes="step counts tokens: 4194304 more in each step. The time of a step leaves out what lies between two of them.",
+    ),
+    Dialect(
+        name="mlperf_samples",
+        title="MLPerf :::MLLOG without a throughput, blocks counted in samples",
+        framework=None,
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        per_epoch=True,
+        trust_stamps=False,
+        step=_SAMPLE_BLOCKS,
+        end=_RUN_STOP,
+        yields_to=("mlperf_mllog", "mlperf_gpt", "mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr"),
+        notes="Samples since the block before, evaluation inside.",
     ),
     Dialect(
         name="mlperf_blocks",
@@ -133,11 +248,21 @@ DIALECTS = (
         per_epoch=True,
         epochs_are_steps=True,
         trust_stamps=False,
-        step=_start_and_stop(b"block"),
+        step=_BLOCKS,
         end=_RUN_STOP,
         facts=_TRAIN_SAMPLES,
-        yields_to=("mlperf_mllog", "mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr"),
-        notes="Training samples x epochs of a block / its time.",
+        yields_to=(
+            "mlperf_mllog",
+            "mlperf_gpt",
+            "mlperf_samples",
+            "mlperf_epochs",
+            "mlperf_bert",
+            "mxnet_speedometer",
+            "mxnet_ssd",
+            "bigdl",
+            "hugectr",
+        ),
+        notes="Training samples x epochs of a block / its time; evaluation is inside where no line says when it begins.",
     ),
     Dialect(
         name="mlperf_epochs",
@@ -149,18 +274,20 @@ DIALECTS = (
         per_epoch=True,
         epochs_are_steps=True,
         trust_stamps=False,
-        step=_start_and_stop(b"epoch"),
+        step=_EPOCHS,
         end=_RUN_STOP,
         facts=_TRAIN_SAMPLES,
         yields_to=(
             "mlperf_mllog",
-            "mlperf_blocks",
+            "mlperf_gpt",
+            "mlperf_samples",
             "mlperf_bert",
             "mxnet_speedometer",
             "mxnet_ssd",
             "bigdl",
             "hugectr",
         ),
+        notes="Training samples of an epoch, or of its part between two evaluations, / its time.",
     ),
     Dialect(
         name="mlperf_bert",

@@ -56,7 +56,7 @@ def test_the_literal_of_a_line_stands_in_its_sample(dialect):
 
 @every_dialect
 def test_a_sample_is_found_by_its_own_dialect_alone(dialect):
-    for line in dialect.step:
+    for line in [line for line in dialect.step if line.telling]:
         found = SNIFFER.fits(b"noise\n" + line.sample + b"\nnoise\n")
 
         assert [fit.name for fit in found] == [dialect.name]

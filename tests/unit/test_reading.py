@@ -508,6 +508,95 @@ def test_only_what_is_lacking_is_asked_for(log):
     assert read(log(lines), devices=8).reason.endswith("say --batch-per-device")
 
 
+def event(key, at_s, **metadata):
+    told = ", ".join(f'"{name}": {value}' for name, value in metadata.items())
+    head = f':::MLLOG {{"namespace": "", "time_ms": {1000 * at_s:.0f}, "key": "{key}", "value": null, '
+    return f'{head}"metadata": {{{told}}}}}'
+
+
+SAMPLES = ':::MLLOG {"namespace": "", "time_ms": 1000, "key": "train_samples", "value": 10000, "metadata": {}}'
+
+
+def test_a_block_ends_where_its_evaluation_begins(log):
+    lines = [SAMPLES]
+    for number in range(4):
+        lines += [
+            event("block_start", 100 + 60 * number, first_epoch_num=1 + 4 * number, epoch_count=4),
+            event("eval_start", 150 + 60 * number, epoch_num=4 + 4 * number),
+            event("eval_stop", 159 + 60 * number, epoch_num=4 + 4 * number),
+            event("block_stop", 160 + 60 * number, first_epoch_num=1 + 4 * number, epoch_count=4),
+        ]
+
+    reading = read(log([*lines, event("run_stop", 400)]))
+
+    assert (reading.dialect, len(reading.steps)) == ("mlperf_blocks", 4)
+    assert reading.throughput.items_per_s == pytest.approx(40_000 / 50)
+
+
+def test_epochs_are_believed_before_the_block_around_them(log):
+    # v1.1_baidu_8xA100_paddle_resnet: the first block claims four epochs and has three
+    lines = [SAMPLES, event("block_start", 100, first_epoch_num=1, epoch_count=4)]
+    lines += [
+        event(key, 100 + 50 * epoch + (50 if key == "epoch_stop" else 0), epoch_num=epoch + 1)
+        for epoch in range(3)
+        for key in ("epoch_start", "epoch_stop")
+    ]
+
+    reading = read(log([*lines, event("block_stop", 260, first_epoch_num=3), event("run_stop", 400)]))
+
+    assert (reading.dialect, len(reading.steps)) == ("mlperf_epochs", 3)
+    assert reading.throughput.items_per_s == pytest.approx(10_000 / 50)
+
+
+def test_an_epoch_that_is_evaluated_within_counts_its_parts(log):
+    # v0.7_inspur_8gpu_dlrm: evaluations every 0.05 epochs, and the run ends before the epoch does
+    lines = [SAMPLES, event("block_start", 90, first_epoch_num=1, epoch_count=1), event("epoch_start", 90, epoch_num=1)]
+    for number in range(5):
+        progress = 1.05 + 0.05 * number
+        lines += [
+            event("eval_start", 100 + 15 * number, epoch_num=progress),
+            event("eval_stop", 105 + 15 * number, epoch_num=progress),
+        ]
+    lines += [event("run_stop", 165), event("epoch_stop", 165, epoch_num=1)]
+
+    reading = read(log(lines))
+
+    assert reading.dialect == "mlperf_epochs"
+    assert reading.throughput.items_per_s == pytest.approx(0.05 * 10_000 / 10)
+
+
+def test_blocks_counted_in_samples_do_not_trust_the_count_of_their_start(log):
+    # v4.0_habana_gaudi2_lora: block_start says an eighth of what block_stop counts
+    lines = []
+    for number in range(4):
+        lines += [
+            event("block_stop", 100 + 50 * number, samples_count=1600 + 400 * number),
+            event("block_start", 100 + 50 * number, samples_count=200 + 50 * number),
+        ]
+
+    reading = read(log([*lines, event("run_stop", 300)]))
+
+    assert reading.dialect == "mlperf_samples"
+    assert reading.throughput.items_per_s == pytest.approx(400 / 50)
+
+
+def test_the_gpt_benchmark_counts_tokens_and_leaves_validation_out(log):
+    def stats(number, at_s):
+        timing = '"value": {"train_step_timing in s": 9.9}'
+        return (
+            f':::MLLOG {{"namespace": "", "time_ms": {1000 * at_s + 1:.0f}, "key": "tracked_stats", {timing}, '
+            f'"metadata": {{"step": {4000 * number}}}}}'
+        )
+
+    lines = [stats(number, 10 * number + (7 if number > 5 else 0)) for number in range(1, 10)]
+    lines.insert(5, ':::MLLOG {"time_ms": 5, "key": "tracked_stats", "value": {"validation_step_timing in s": 4.3}}')
+
+    reading = read(log(lines))
+
+    assert (reading.dialect, reading.unit) == ("mlperf_gpt", "tokens/s")
+    assert reading.throughput.items_per_s == pytest.approx(400)
+
+
 def test_what_is_no_log_file_is_said_and_not_raised(tmp_path):
     (tmp_path / "empty").touch()
     (tmp_path / "broken").symlink_to("nowhere")
