@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 from evalsuite.dialect import Dialect, Line
 
-_DLE = "NVIDIA/DeepLearningExamples"
+_DLE = "NVIDIA/DeepLearningExamples@729963dd47:"
+_DLLOGGER = "NVIDIA/dllogger@0478734ff7:dllogger/logger.py, JSONStreamBackend"
 _AT = rb"DLL (?P<stamp>\d{4}-\d\d-\d\d [\d:.]+) - "
 _NUMBER = rb"[-\d.e+]+|nan|inf"
 
@@ -35,40 +36,40 @@ DIALECTS = (
                 rb"[^\r\n]*?train\.total_ips : (?P<rate>[-\d.e+]+) im",
                 sample=b"DLL 2023-08-04 05:50:24.058929 - Epoch: 0 Iteration: 52  train.loss : 5.15500 None "
                 b"train.compute_ips : 6054.00 images/s train.total_ips : 6033.43 images/s train.lr : 0.1",
-                source=f"{_DLE} PyTorch/Classification/ConvNets/image_classification/training.py (img/s until 2021)",
+                source=f"{_DLE}PyTorch/Classification/ConvNets/image_classification/logger.py; img/s until 2021",
             ),
         ),
         evaluation=(
             Line(
-                pattern=_AT + rb"Epoch: \d+ Iteration: \d+  val\.",
-                sample=b"DLL 2020-03-03 19:16:41.0 - Epoch: 0 Iteration: 3  val.top1 : 0.1",
-                source=f"{_DLE} PyTorch/Classification/ConvNets/image_classification/training.py, validate()",
+                pattern=_AT + rb"Epoch: \d+ Iteration: \d+ Validation Iteration: \d+ ",
+                sample=b"DLL 2023-08-04 05:51:02.210117 - Epoch: 0 Iteration: 100 Validation Iteration: 1  val.top1 : 0.09 %",
+                source=f"{_DLE}PyTorch/Classification/ConvNets/image_classification/logger.py, format_step()",
             ),
         ),
         final=(
             Line(
                 pattern=_AT + rb"Summary: train\.loss : [^\r\n]*?train\.total_ips : (?P<rate>[\d.]+) im",
                 sample=b"DLL 2020-03-03 19:16:40.681158 - Summary: train.loss : 7.22102  train.total_ips : 248.10 img/s",
-                source=f"{_DLE} PyTorch/Classification/ConvNets/main.py; the mean of the last epoch",
+                source=f"{_DLE}PyTorch/Classification/ConvNets/image_classification/logger.py, Logger.end(); the mean of the last epoch",
             ),
         ),
         end=(
             Line(
                 pattern=_AT + rb"Summary: train\.loss",
                 sample=b"DLL 2020-03-03 19:16:40.681158 - Summary: train.loss : 7.22102  train.total_ips : 248.10 img/s",
-                source=f"{_DLE} PyTorch/Classification/ConvNets/main.py",
+                source=f"{_DLE}PyTorch/Classification/ConvNets/image_classification/logger.py, Logger.end()",
             ),
         ),
         facts=(
             Line(
                 pattern=_AT + rb"PARAMETER data : [^\r\n]*? batch_size : (?P<batch_per_device>\d+) ",
-                sample=b"DLL 2020-03-03 19:15:31.544009 - PARAMETER data : /data/imagenet  epochs : 1  batch_size : 160 ",
-                source=f"{_DLE} PyTorch/Classification/ConvNets/main.py",
+                sample=b"DLL 2020-03-03 19:15:31.544009 - PARAMETER data : /data/imagenet  ... batch_size : 160 ",
+                source=f"{_DLE}PyTorch/Classification/ConvNets/main.py",
             ),
             Line(
                 pattern=_AT + rb"PARAMETER data : [^\r\n]*? world_size : (?P<devices>\d+)",
-                sample=b"DLL 2020-03-03 19:15:31.544009 - PARAMETER data : /data/imagenet  epochs : 1  world_size : 8 ",
-                source=f"{_DLE} PyTorch/Classification/ConvNets/main.py",
+                sample=b"DLL 2023-08-04 05:50:00.101467 - PARAMETER data : /imagenet  ... world_size : 8",
+                source=f"{_DLE}PyTorch/Classification/ConvNets/main.py",
             ),
         ),
         notes="total_ips contains the wait for data, compute_ips does not. The last iteration is not printed.",
@@ -82,13 +83,14 @@ DIALECTS = (
         averaging="interval",
         zero_based=None,
         number_repeats=True,
+        yields_to=("dllogger_paddle_bert",),
         step=(
             Line(
                 pattern=_AT + rb"Training Epoch: \d+ Training Iteration: (?P<step>\d+)  "
                 rb"(?:average_loss : (?P<loss>[\d.e+-]+)|step_loss)",
                 sample=b"DLL 2023-07-28 14:31:56.297230 - Training Epoch: 0 Training Iteration: 0  "
                 b"average_loss : 11.181884765625  learning_rate : 0.0010552234016358852  skipped_steps : 7 ",
-                source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_pretraining.py and run_squad.py",
+                source=f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py and run_squad.py",
             ),
         ),
         final=(
@@ -96,22 +98,22 @@ DIALECTS = (
                 pattern=rb"training_sequences_per_second : (?P<rate>[\d.]+)",
                 sample=b"DLL 2023-07-28 15:25:07.507816 -  e2e_train_time : 428.120445728302 s "
                 b"training_sequences_per_second : 5055.566265125031 sequences/s",
-                source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_pretraining.py; skipped first steps are left out",
+                source=f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py; skipped first steps are left out",
             ),
         ),
         end=(
             Line(
                 pattern=rb"training_sequences_per_second : ",
                 sample=b"training_sequences_per_second : 5055.566265125031 sequences/s",
-                source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_pretraining.py",
+                source=f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"PARAMETER Config : [^\r\n]*?\bgradient_accumulation_steps=(?P<accumulation>\d+)"
                 rb"[^\r\n]*?\btrain_batch_size=(?P<batch_per_device>\d+)",
-                sample=b'PARAMETER Config : ["Namespace(amp=False, gradient_accumulation_steps=88, train_batch_size=96)"]',
-                source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_pretraining.py",
+                sample=b'PARAMETER Config : ["Namespace(... gradient_accumulation_steps=88, ... train_batch_size=96, ',
+                source=f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py",
             ),
         ),
         notes="No rate per step. An overflow repeats the number of the step.",
@@ -129,26 +131,26 @@ DIALECTS = (
                 pattern=rb"Iteration: +\d+%\|[^|\r\n]*\| (?P<step>\d+)/(?P<of>\d+) \[[\d:]+<[\d:]+, +"
                 rb"(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)",
                 sample=b"Iteration:   1%|          | 2/259 [00:01<03:29,  1.23it/s]",
-                source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_squad.py (2019), a tqdm bar",
+                source="NVIDIA/DeepLearningExamples@a6443505:PyTorch/LanguageModeling/BERT/run_squad.py, a tqdm bar",
             ),
         ),
         final=(
             Line(
                 pattern=rb" training throughput: (?P<rate>[\d.]+)",
                 sample=b" training throughput: 10.16",
-                source=f"{_DLE} PyTorch/LanguageModeling/BERT/scripts/run_squad.sh: GPUs x batch x the last bar's it/s",
+                source="NVIDIA/DeepLearningExamples@a6443505:PyTorch/LanguageModeling/BERT/scripts/run_squad.sh: GPUs x batch x the last bar's it/s",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"  Batch size = (?P<batch_per_device>\d+)",
                 sample=b"03/03/2020 10:30:47 - INFO - __main__ -     Batch size = 4",
-                source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_squad.py",
+                source="NVIDIA/DeepLearningExamples@a6443505:PyTorch/LanguageModeling/BERT/run_squad.py",
             ),
             Line(
                 pattern=rb"n_gpu: (?P<devices>\d+), distributed training: False",
                 sample=b"device: cuda n_gpu: 1, distributed training: False, 16-bits training: True",
-                source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_squad.py",
+                source="NVIDIA/DeepLearningExamples@a6443505:PyTorch/LanguageModeling/BERT/run_squad.py",
             ),
         ),
         yields_to=("dllogger_pytorch_bert",),
@@ -160,36 +162,35 @@ DIALECTS = (
         framework="tensorflow",
         unit="images/s",
         scope="global",
-        averaging="interval",
-        steps_restart="epoch",
+        averaging="step",
         zero_based=False,
         step=(
             Line(
                 pattern=_AT + rb"\((?P<epoch>\d+), (?P<step>\d+)\) (?:total_ips|imgs_per_sec) : (?P<rate>[\d.e+]+)",
                 sample=b"DLL 2022-11-24 04:11:31.352262 - (0, 200) total_ips : 9360.806356242965 ",
-                source=f"{_DLE} TensorFlow/Classification/ConvNets/runtime/runner_utils.py and utils/hooks",
+                source=f"{_DLE}TensorFlow/Classification/ConvNets/utils/hooks/benchmark_hooks.py and training_hooks.py: batch ÷ seconds of the step",
             ),
         ),
         final=(
             Line(
                 pattern=_AT + rb"\(\) train_throughput : (?P<rate>[\d.e+]+)",
                 sample=b"DLL 2022-11-24 04:12:37.618463 - () train_throughput : 9421.358309452111 images/s",
-                source=f"{_DLE} TensorFlow/Classification/ConvNets/utils/hooks/benchmark_hooks.py; without warm-up",
+                source=f"{_DLE}TensorFlow/Classification/ConvNets/runtime/runner.py, train(); mean of the rates, without warm-up",
             ),
         ),
         end=(
             Line(
                 pattern=_AT + rb"\(\) train_throughput",
                 sample=b"DLL 2022-11-24 04:12:37.618463 - () train_throughput : 9421.358309452111 images/s",
-                source=f"{_DLE} TensorFlow/Classification/ConvNets/utils/hooks/benchmark_hooks.py",
+                source=f"{_DLE}TensorFlow/Classification/ConvNets/runtime/runner.py, train()",
             ),
         ),
         facts=(
             Line(
                 pattern=_AT
                 + rb"PARAMETER arch : [^\r\n]*? batch_size : (?P<batch_per_device>\d+) [^\r\n]*?iter_unit :",
-                sample=b"DLL 2022-11-24 04:09:31.727199 - PARAMETER arch : resnet50  batch_size : 256  iter_unit : batch",
-                source=f"{_DLE} TensorFlow/Classification/ConvNets/main.py",
+                sample=b"DLL 2022-11-24 04:00:11.097720 - PARAMETER arch : resnet50  ... batch_size : 256  num_iter : 500  run_iter : -1  iter_unit :",
+                source=f"{_DLE}TensorFlow/Classification/ConvNets/main.py",
             ),
         ),
         notes="The steps of the warm-up are not printed at all.",
@@ -207,26 +208,26 @@ DIALECTS = (
             Line(
                 pattern=_AT + rb"Iteration: (?P<step>\d+)  throughput_train : (?P<rate>[\d.e+]+) seq",
                 sample=b"DLL 2023-08-01 05:45:36.798258 - Iteration: 1  throughput_train : 449.008 sequences/s mlm_loss : 10.4",
-                source=f"{_DLE} TensorFlow/LanguageModeling/BERT/run_pretraining.py, _LogSessionRunHook",
+                source=f"{_DLE}TensorFlow/LanguageModeling/BERT/run_pretraining.py, _LogSessionRunHook",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"throughput_val : ",
                 sample=b"DLL 2023-08-01 06:00:29.981860 -  throughput_val : 765.951501333658 ",
-                source=f"{_DLE} TensorFlow/LanguageModeling/BERT/run_pretraining.py",
+                source=f"{_DLE}TensorFlow/LanguageModeling/BERT/run_pretraining.py",
             ),
         ),
         facts=(
             Line(
                 pattern=rb" train_batch_size: (?P<batch_per_device>\d+)",
-                sample=b"I0801 05:35:00.0 140 run_pretraining.py:800]  train_batch_size: 96",
-                source=f"{_DLE} TensorFlow/LanguageModeling/BERT/run_pretraining.py prints its flags",
+                sample=b"INFO:tensorflow:  train_batch_size: 96",
+                source=f"{_DLE}TensorFlow/LanguageModeling/BERT/run_pretraining.py, main(), which prints its flags",
             ),
             Line(
                 pattern=rb" num_accumulation_steps: (?P<accumulation>\d+)",
-                sample=b"I0801 05:35:00.0 140 run_pretraining.py:800]  num_accumulation_steps: 88",
-                source=f"{_DLE} TensorFlow/LanguageModeling/BERT/run_pretraining.py prints its flags",
+                sample=b"INFO:tensorflow:  num_accumulation_steps: 88",
+                source=f"{_DLE}TensorFlow/LanguageModeling/BERT/run_pretraining.py, main(), which prints its flags",
             ),
         ),
         notes="An overflow repeats the number of the iteration.",
@@ -246,26 +247,26 @@ DIALECTS = (
                 rb"train\.ips : (?P<rate>[\d.e+]+) ",
                 sample=b"DLL 2023-07-31 06:25:54.436868 - Epoch: 0 Iteration: 39  train.loss : 6.67905101776123  "
                 b"train.ips : 11677.433381196674 images/s train.lr : 0.9984 ",
-                source=f"{_DLE} MxNet/Classification/RN50v1.5/fit.py",
+                source=f"{_DLE}MxNet/Classification/RN50v1.5/fit.py",
             ),
         ),
         evaluation=(
             Line(
                 pattern=_AT + rb"Epoch: \d+  (?:train|val)\.",
-                sample=b"DLL 2023-07-31 06:24:14.928483 - Epoch: 2  train.loss : 5.92  train.ips : 1473.68 images/s",
-                source=f"{_DLE} MxNet/Classification/RN50v1.5/fit.py, the end of an epoch",
+                sample=b"DLL 2023-07-31 06:21:20.775433 - Epoch: 0  train.loss : 6.678095985412598  train.ips : 1490.2657629773284 images/s",
+                source=f"{_DLE}MxNet/Classification/RN50v1.5/fit.py, the end of an epoch",
             ),
         ),
         final=(
             Line(
                 pattern=_AT + rb"Summary: train\.loss : [^\r\n]*?train\.ips : (?P<rate>[\d.e+]+) ",
-                sample=b"DLL 2023-07-31 06:24:15.032213 - Summary: train.loss : 5.92  train.ips : 1478.0019509616304 images/s",
-                source=f"{_DLE} MxNet/Classification/RN50v1.5/fit.py; total batch over the mean step time",
+                sample=b"DLL 2023-07-31 06:24:15.032213 - Summary: train.loss : 5.9220680227279665  train.ips : 1478.0019509616304 images/s",
+                source=f"{_DLE}MxNet/Classification/RN50v1.5/fit.py; total batch over the mean step time",
             ),
             Line(
                 pattern=rb"\n     +\d+ +\| +(?P<rate>\d+(?:\.\d+)?) +\|",
                 sample=b"\n     8     |   10336   |",
-                source=f"{_DLE} MxNet/Classification/RN50v1.5/benchmark.py; harmonic mean over the kept epochs",
+                source=f"{_DLE}MxNet/Classification/RN50v1.5/benchmark.py; harmonic mean over the kept epochs",
             ),
         ),
         facts=(
@@ -273,7 +274,7 @@ DIALECTS = (
                 pattern=rb"DLL [^\r\n]*? PARAMETER arch : [^\r\n]*? gpus : \[(?P<devices>[\d, ]+)\] "
                 rb"[^\r\n]*? batch_size : (?P<global_batch>\d+)",
                 sample=b"DLL 2023-07-31 06:24:28.055105 - PARAMETER arch : resnetv15  gpus : [0, 1]  amp : False  batch_size : 512 ",
-                source=f"{_DLE} MxNet/Classification/RN50v1.5/train.py",
+                source=f"{_DLE}MxNet/Classification/RN50v1.5/train.py",
                 fields=_list_of_gpus,
             ),
         ),
@@ -285,22 +286,55 @@ DIALECTS = (
         framework="paddlepaddle",
         unit="images/s",
         scope="global",
-        averaging="interval",
+        averaging="step",
         steps_restart="epoch",
+        zero_based=False,
         step=(
             Line(
-                pattern=_AT + rb"Epoch: (?P<epoch>\d+) Iteration: (?P<step>\d+)  train\.loss : (?P<loss>[-\d.e+]+|nan)"
-                rb"[^\r\n]*? train\.batch_cost : (?P<seconds>[\d.]+)[^\r\n]*? train\.ips : (?P<rate>[\d.e+]+) ",
-                sample=b"DLL 2022-10-02 07:29:33.415571 - Epoch: 0 Iteration: 10  train.loss : 7.07 train.lr : 0.1 lr "
-                b"train.data_time : 0.1 train.compute_time : 0.2 train.batch_cost : 0.3 s train.ips : 2730.1 images/s",
-                source=f"{_DLE} PaddlePaddle/Classification/RN50v1.5/program.py",
+                pattern=_AT + rb"Epoch: (?P<epoch>\d+) Iteration: (?P<step>\d+)  train\.loss : (?P<loss>[-\d.e+]+|nan) "
+                rb"[^\r\n]*? train\.batch_time : (?P<seconds>[\d.e+-]+)  train\.ips : (?P<rate>[\d.e+]+) ",
+                sample=b"DLL 2022-10-02 07:29:43.415571 - Epoch: 0 Iteration: 10  train.loss : 6.95703125  train.top1 : 0.0  "
+                b"train.top5 : 0.00390625  ... train.batch_time : 0.1  train.ips : 20480.0  train.lr : ",
+                source=f"{_DLE}PaddlePaddle/Classification/RN50v1.5/program.py, run(): batch of all cards ÷ seconds of the step",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=_AT + rb"Epoch: \d+ (?:Iteration: \d+ )? val\.",
+                sample=b"DLL 2022-10-02 07:30:33.415571 - Epoch: 0 Iteration: 10  val.loss : ",
+                source=f"{_DLE}PaddlePaddle/Classification/RN50v1.5/program.py, log_info()",
             ),
         ),
         final=(
             Line(
-                pattern=_AT + rb" ?train\.ips : (?P<rate>[\d.e+]+)",
-                sample=b"DLL 2022-10-02 07:30:33.4 -  train.ips : 2730.1 images/s",
-                source=f"{_DLE} PaddlePaddle/Classification/RN50v1.5/train.py",
+                pattern=_AT + rb"Summary: (?:train\.loss : [^\r\n]*?)?train\.ips : (?P<rate>[\d.e+]+)",
+                sample=b"DLL 2022-10-02 07:31:23.415571 - Summary: train.loss : 6.92578125  ... train.ips : 20480.0",
+                source=f"{_DLE}PaddlePaddle/Classification/RN50v1.5/train.py; with --benchmark without its warm-up",
+            ),
+        ),
+    ),
+    Dialect(
+        name="dllogger_paddle_bert",
+        title="NVIDIA DeepLearningExamples PaddlePaddle BERT",
+        framework="paddlepaddle",
+        unit="sequences/s",
+        scope="per_device",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=_AT + rb"Epoch: \d+ Step: (?P<step>\d+)  loss : (?P<loss>[-\d.e+]+|nan) [^\r\n]*? step_cost : "
+                rb"(?P<report_s>[\d.e+-]+)  step_samples : \d+  seqs_per_sec : (?P<rate>[\d.e+]+)",
+                sample=b"DLL 2022-10-02 07:29:43.415571 - Epoch: 0 Step: 1  loss : 11.25  learning_rate : 1.25e-06  "
+                b"step_cost : 20.0  step_samples : 8192  seqs_per_sec : 409.6",
+                source=f"{_DLE}PaddlePaddle/LanguageModeling/BERT/program.py, run(): the samples of one card",
+            ),
+        ),
+        final=(
+            Line(
+                pattern=_AT + rb"Summary: [^\r\n]*?training_sequences_per_second : (?P<rate>[\d.e+]+)",
+                sample=b"DLL 2022-10-02 07:31:23.415571 - Summary: e2e_train_time : 120.5  training_sequences_per_second : 3276.8",
+                source=f"{_DLE}PaddlePaddle/LanguageModeling/BERT/run_pretraining.py; over all cards",
             ),
         ),
     ),
@@ -316,14 +350,14 @@ DIALECTS = (
             Line(
                 pattern=_AT + rb"\((?P<epoch>\d+),\) train_throughput : (?P<rate>[\d.e+]+) samples/s",
                 sample=b"DLL 2024-09-29 10:44:03.739268 - (0,) train_throughput : 6.779e+07 samples/s hr@10 : 0.71059 None",
-                source=f"{_DLE} PyTorch/Recommendation/NCF/ncf.py",
+                source=f"{_DLE}PyTorch/Recommendation/NCF/ncf.py",
             ),
         ),
         final=(
             Line(
                 pattern=rb"mean_train_throughput : (?P<rate>[\d.e+]+)",
-                sample=b"DLL 2024-09-29 10:44:03.965558 - () best_train_throughput : 7861309932.8 mean_train_throughput : 3964550516.9",
-                source=f"{_DLE} PyTorch/Recommendation/NCF/ncf.py",
+                sample=b"DLL 2024-09-29 10:44:03.965558 - () ... mean_train_throughput : 3964550516.995877 samples/s",
+                source=f"{_DLE}PyTorch/Recommendation/NCF/ncf.py",
             ),
         ),
         trust_stamps=False,
@@ -341,7 +375,7 @@ DIALECTS = (
             Line(
                 pattern=rb"Done benchmarking\. Total images: \d+\ttotal time: [\d.]+\tAverage images/sec: (?P<rate>[\d.]+)",
                 sample=b"Done benchmarking. Total images: 5600\ttotal time: 80.478\tAverage images/sec: 69.585\tMedian",
-                source=f"{_DLE} PyTorch/Detection/SSD/ssd/logger.py, BenchLogger.print_result()",
+                source=f"{_DLE}PyTorch/Detection/SSD/ssd/logger.py, BenchLogger.print_result()",
             ),
         ),
         final_scope="per_device",
@@ -362,14 +396,14 @@ DIALECTS = (
                 rb"Tok/s (?P<rate>\d+) \(\d+\)(?:\tLoss/tok (?P<loss>[\d.]+))?",
                 sample=b"2: TRAIN [0][10/54]\tTime 0.519 (0.963)\tData 2.41e-04 (2.31e-04)\tTok/s 33892 (32831)\t"
                 b"Loss/tok 9.2943 (10.0237)\tLR 4.082e-05",
-                source=f"{_DLE} PyTorch/Translation/GNMT/seq2seq/train/trainer.py; every rank prints",
+                source=f"{_DLE}PyTorch/Translation/GNMT/seq2seq/train/trainer.py; every rank prints",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"VALIDATION \[\d+\]\[",
-                sample=b"0: VALIDATION [0][0/80]\tTime 0.0 (0.0)",
-                source=f"{_DLE} PyTorch/Translation/GNMT/seq2seq/train/trainer.py",
+                sample=b"0: VALIDATION [0][0/160]\tTime 0.166 (0.166)",
+                source=f"{_DLE}PyTorch/Translation/GNMT/seq2seq/train/trainer.py",
             ),
         ),
     ),
@@ -387,14 +421,14 @@ DIALECTS = (
                 rb"\|avg tokens (?P<global_batch>[\d.]+) \|tokens/s (?P<rate>[\d.]+) \|walltime (?P<elapsed_s>[\d.]+)",
                 sample=b"Transformer | epoch 0 | step 120 |avg loss 12.120 |avg tokens 35843.200 |tokens/s 210151.677 "
                 b"|walltime 31.672 |",
-                source=f"{_DLE} PyTorch/Translation/Transformer/train.py",
+                source=f"{_DLE}PyTorch/Translation/Transformer/fairseq/log_helper.py, AggregatorBackend.flush()",
             ),
         ),
         evaluation=(
             Line(
-                pattern=rb"(?:\| Translated |Transformer \| epoch \d+ \| step [^|]*\|val)",
+                pattern=rb"\| Translated ",
                 sample=b"| Translated 3003 sentences (1902 tokens) in 2.0s (1486.46 sentences/s, 30127.22 tokens/s)",
-                source=f"{_DLE} PyTorch/Translation/Transformer/train.py",
+                source=f"{_DLE}PyTorch/Translation/Transformer/train.py",
             ),
         ),
         notes="avg tokens are those of one step of the whole job; walltime counts from the start of the program.",
@@ -415,26 +449,26 @@ DIALECTS = (
                 sample=b'DLLL {"timestamp": "1609395515.111103", "datetime": "2020-12-31 06:18:35.111103", "elapsedtime": '
                 b'"202.015883", "type": "LOG", "step": [0, 1200], "data": {"train.loss": 2.696261329650879, '
                 b'"train.total_ips": 7850.30881434651}}',
-                source="NVIDIA/dllogger dllogger/logger.py, JSONStreamBackend",
+                source=_DLLOGGER,
             ),
         ),
         final=(
             Line(
                 pattern=rb'"step": \[\], "data": \{[^\r\n]*?"(?:train\.total_ips|train\.ips|train_throughput)": (?P<rate>[\d.e+]+)',
-                sample=b'DLLL {"type": "LOG", "step": [], "data": {"train.loss": 2.7, "train.total_ips": 7850.3}}',
-                source="NVIDIA/dllogger dllogger/logger.py, JSONStreamBackend",
+                sample=b'"type": "LOG", "step": [], "data": {"train.loss": 2.69, "train.total_ips": 7850.31, ',
+                source=_DLLOGGER,
             ),
         ),
         facts=(
             Line(
                 pattern=rb'"step": "PARAMETER", "data": \{[^\r\n]*?"batch_size": (?P<batch_per_device>\d+)',
-                sample=b'DLLL {"type": "LOG", "step": "PARAMETER", "data": {"data": "/data", "batch_size": 128}}',
-                source=f"{_DLE} PyTorch/Classification/ConvNets/main.py",
+                sample=b'"type": "LOG", "step": "PARAMETER", "data": {"data": "/data/imagenet", ... "batch_size": 128,',
+                source=f"{_DLE}PyTorch/Classification/ConvNets/main.py",
             ),
             Line(
                 pattern=rb'"step": "PARAMETER", "data": \{[^\r\n]*?"world_size": (?P<devices>\d+)',
-                sample=b'DLLL {"type": "LOG", "step": "PARAMETER", "data": {"data": "/data", "world_size": 8}}',
-                source=f"{_DLE} PyTorch/Classification/ConvNets/main.py",
+                sample=b'"type": "LOG", "step": "PARAMETER", "data": {"data": "/data/imagenet", ... "world_size": 8',
+                source=f"{_DLE}PyTorch/Classification/ConvNets/main.py",
             ),
         ),
         notes="The same step can stand in two records with different keys; only the one with the rate is read.",
@@ -451,15 +485,16 @@ DIALECTS = (
             Line(
                 pattern=rb'DLLL \{"timestamp": "(?P<unix_s>[\d.]+)"[^\r\n]*?"step": (?P<step>\d+), '
                 rb'"data": \{[^\r\n]*?"throughput_train": (?P<rate>[\d.e+]+)',
-                sample=b'DLLL {"timestamp": "1609395515.111103", "type": "LOG", "step": 3, "data": {"throughput_train": 4047.765}}',
-                source=f"{_DLE} TensorFlow/LanguageModeling/BERT/run_pretraining.py, JSON back end",
+                sample=b'DLLL {"timestamp": "1664695783.415571", "datetime": "2022-10-02 07:29:43.415571", "elapsedtime": "10.0", '
+                b'"type": "LOG", "step": 1, "data": {"throughput_train": 4096.0, "mlm_loss": ',
+                source=f"{_DLE}TensorFlow/LanguageModeling/BERT/run_pretraining.py, JSON back end",
             ),
         ),
         final=(
             Line(
                 pattern=rb'"training_sequences_per_second": (?P<rate>[\d.e+]+)',
-                sample=b'DLLL {"type": "LOG", "step": [], "data": {"training_sequences_per_second": 5055.56}}',
-                source=f"{_DLE} PyTorch/LanguageModeling/BERT/run_pretraining.py, JSON back end",
+                sample=b'"type": "LOG", "step": [], "data": {"e2e_train_time": 120.5, "training_sequences_per_second": 4096.0,',
+                source=f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py, JSON back end",
             ),
         ),
     ),
@@ -476,16 +511,17 @@ DIALECTS = (
                 pattern=rb'DLLL \{"timestamp": "(?P<unix_s>[\d.]+)"[^\r\n]*?"step": (?P<step>\d+), "data": '
                 rb'\{(?:"reduced_train_loss": (?P<loss>[\d.e+-]+|NaN), )?[^\r\n]*?"consumed_samples": (?P<consumed>[\d.]+)'
                 rb'[^\r\n]*?"train_step_timing in s": (?P<seconds>[\d.e-]+)',
-                sample=b'DLLL {"timestamp": "1727486904.618568", "type": "LOG", "step": 0, "data": {"reduced_train_loss": '
-                b'11.06, "lr": 0.0, "consumed_samples": 2048.0, "train_step_timing in s": 107.35490417480469, "epoch": 0}}',
-                source="NVIDIA/NeMo nemo/utils/loggers/dllogger.py",
+                sample=b'DLLL {"timestamp": "1727486904.618568", "datetime": "2024-09-28 01:28:24.618568", "elapsedtime": '
+                b'"444.305037", "type": "LOG", "step": 0, "data": {"reduced_train_loss": 11.06281852722168, "lr": 0.0, ... '
+                b'"consumed_samples": 2048.0, ... "train_step_timing in s": 107.35490417480469',
+                source="NVIDIA/NeMo@8cfedd7203:nemo/utils/loggers/dllogger.py, log_metrics()",
             ),
         ),
         facts=(
             Line(
                 pattern=rb'"step": "PARAMETER", "data": \{[^\r\n]*?"cfg/global_batch_size": (?P<global_batch>\d+)',
-                sample=b'DLLL {"type": "LOG", "step": "PARAMETER", "data": {"cfg/micro_batch_size": 1, "cfg/global_batch_size": 2048}}',
-                source="NVIDIA/NeMo nemo/utils/loggers/dllogger.py",
+                sample=b'"step": "PARAMETER", "data": {"cfg/micro_batch_size": 1, "cfg/global_batch_size": 2048',
+                source="NVIDIA/NeMo@8cfedd7203:nemo/utils/loggers/dllogger.py, log_hyperparams()",
             ),
         ),
         notes="train_backward_timing is next to zero and means nothing. Stamps are written by a logger's thread.",

@@ -32,14 +32,14 @@ DIALECTS = (
                 rb"training time: [\d.]+ \[ms\], speed: (?P<rate>[\d.]+) \[imgs/sec\](?:, loss=(?P<loss>[\d.]+|nan))?",
                 sample=b"INFO:root:[Training][Iteration 100][Epoch 1, Batch 100/115] lr: 0.03120, training time: 230.951 [ms], "
                 b"speed: 4433.848 [imgs/sec], loss=9.127",
-                source="mlcommons/training_results_v0.7 SSD, ssd_main_async.py",
+                source="mlcommons/training_results_v0.7@0a8a85a209:DellEMC/benchmarks/ssd/implementation/mxnet/model.py",
             ),
         ),
         final=(
             Line(
                 pattern=rb"\[Training\]\[Epoch \d+\] training time: [\d.]+ \[sec\],avg speed: (?P<rate>[\d.]+)",
                 sample=b"INFO:root:[Training][Epoch 1] training time: 26.544 [sec],avg speed: 4436.455 [imgs/sec],loss=13.6",
-                source="mlcommons/training_results_v0.7 SSD; the mean of an epoch",
+                source="mlcommons/training_results_v0.7@0a8a85a209:DellEMC/benchmarks/ssd/implementation/mxnet/model.py; the mean of an epoch",
             ),
         ),
         yields_to=(),
@@ -57,7 +57,7 @@ DIALECTS = (
             Line(
                 pattern=rb"Epoch\[(?P<epoch>\d+)\]\s+Speed: (?P<rate>[\d.]+) samples/sec",
                 sample=b"[1,0]<stderr>:INFO:root:Epoch[0]\tSpeed: 3114.92 samples/sec",
-                source="dmlc/gluon-cv scripts/classification/imagenet/train_horovod.py",
+                source="dmlc/gluon-cv@f9a8a284b8:scripts/classification/imagenet/train_horovod.py",
             ),
         ),
         yields_to=("mxnet_speedometer",),
@@ -77,7 +77,7 @@ DIALECTS = (
                 pattern=rb"Epoch (?P<epoch>\d+), training loss (?P<loss>[\d.]+|nan): +\d+%\|[^|\r\n]*\| +(?P<step>\d+)/(?P<of>\d+) "
                 rb"\[[\d:]+<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)",
                 sample=b"Epoch 0, training loss 0.486:   5%|          | 10/182 [00:29<08:22,  2.92s/it]",
-                source="dmlc/gluon-cv scripts/segmentation/train.py with tqdm, whose set_description() prints elapsed / steps",
+                source="dmlc/gluon-cv@f9a8a284b8:scripts/segmentation/train.py, with tqdm, whose set_description() prints elapsed / steps",
                 fields=_bar,
             ),
         ),
@@ -85,19 +85,19 @@ DIALECTS = (
             Line(
                 pattern=rb"validation pixAcc:",
                 sample=b"Epoch 4, validation pixAcc: 0.963, mIoU: 0.524:   0%|          | 0/90",
-                source="dmlc/gluon-cv scripts/segmentation/train.py",
+                source="dmlc/gluon-cv@f9a8a284b8:scripts/segmentation/train.py",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"Number of GPUs: (?P<devices>\d+)",
                 sample=b"Number of GPUs: 4",
-                source="dmlc/gluon-cv scripts/segmentation/train.py, parse_args()",
+                source="dmlc/gluon-cv@f9a8a284b8:scripts/segmentation/train.py, parse_args()",
             ),
             Line(
                 pattern=rb"Namespace\(aux=[^\r\n]*? batch_size=(?P<global_batch>\d+)",
-                sample=b"Namespace(aux=True, aux_weight=0.5, backbone='resnet101', batch_size=16, checkname='aug31')",
-                source="dmlc/gluon-cv scripts/segmentation/train.py; 2913 images make bars of 182, whatever the GPUs",
+                sample=b"Namespace(aux=True, aux_weight=0.5, backbone='resnet101', ... batch_size=16",
+                source="dmlc/gluon-cv@f9a8a284b8:scripts/segmentation/train.py; 2913 images make bars of 182, whatever the GPUs",
             ),
         ),
         notes="tqdm's mean since the epoch began, twice for each step. The batch size is the whole job's.",
@@ -112,16 +112,16 @@ DIALECTS = (
         step=(
             Line(
                 pattern=rb"\[step (?P<step>\d+)\]\s+mlm_loss=(?P<loss>[\d.]+|nan)\s[^\r\n]*?throughput=(?P<rate_k>[\d.]+)K tks/s",
-                sample=b"INFO:root:[step 16499]\tmlm_loss=3.00407\tmlm_acc=41.1\tnsp_loss=0.14\tnsp_acc=94.9\t"
+                sample=b"INFO:root:[step 16499]\tmlm_loss=3.00407\tmlm_acc=46.85820\tnsp_loss=0.10287\tnsp_acc=96.074\t"
                 b"throughput=117.0K tks/s\tlr=0.0000984 time=123.06",
-                source="dmlc/gluon-nlp scripts/bert/pretraining_utils.py, log(); valid tokens of one rank",
+                source="dmlc/gluon-nlp@7b7bf60259:scripts/bert/pretraining_utils.py, log(); valid tokens of one rank",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"(?:Eval mlm_loss|\[step \d+\] Saving|Saving model)",
-                sample=b"INFO:root:[step 20000] Saving model params",
-                source="dmlc/gluon-nlp scripts/bert",
+                sample=b"INFO:root:[step 4999] Saving checkpoints to /home/ubuntu/ckpt-master/0004999.params",
+                source="dmlc/gluon-nlp@7b7bf60259:scripts/bert/pretraining_utils.py",
             ),
         ),
         notes="Thousands of valid tokens, padding left out. Every rank prints its own; older scripts print the sum.",
@@ -141,14 +141,14 @@ DIALECTS = (
                 rb"Time cost=(?P<report_s>[\d.]+) Thoughput=(?P<rate>[\d.]+) samples/s",
                 sample=b"INFO:gluonnlp:16:38:39 Epoch: 0, Batch: 49/7387, Loss=5.6445, lr=0.0000010 Time cost=21.1 "
                 b"Thoughput=28.48 samples/s",
-                source="dmlc/gluon-nlp scripts/bert/finetune_squad.py, train(); the evaluation prints the same key",
+                source="dmlc/gluon-nlp@7b7bf60259:scripts/bert/finetune_squad.py, train(); the evaluation prints the same key",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"Namespace\([^\r\n]*?accumulate=(?P<accumulation>\d+)",
-                sample=b"INFO:gluonnlp:16:37:00 Namespace(accumulate=2, batch_size=6)",
-                source="dmlc/gluon-nlp scripts/bert/finetune_squad.py",
+                sample=b"INFO:root:Namespace(accumulate=2, batch_size=16",
+                source="dmlc/gluon-nlp@7b7bf60259:scripts/bert/finetune_squad.py",
             ),
         ),
     ),
@@ -164,16 +164,16 @@ DIALECTS = (
             Line(
                 pattern=rb"\[Epoch (?P<epoch>\d+) Batch (?P<step>\d+)/(?P<of>\d+)\] loss=(?P<loss>[\d.]+|nan), ppl=[\d.]+, "
                 rb"throughput=(?P<rate_k>[\d.]+)K wps",
-                sample=b"2018-06-25 19:21:20,799 - root - [Epoch 0 Batch 4800/34064] loss=8.0589, ppl=3161.7813, "
+                sample=b"2018-06-25 19:30:14,140 - root - [Epoch 0 Batch 4800/34064] loss=8.0589, ppl=3161.7813, "
                 b"throughput=60.92K wps, wc=6526.64K",
-                source="dmlc/gluon-nlp scripts/machine_translation/train_transformer.py",
+                source="dmlc/gluon-nlp@7b7bf60259:scripts/machine_translation/train_transformer.py",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"\[Epoch \d+\] (?:valid|test) Loss",
-                sample=b"2018-06-25 21:00:00,000 - root - [Epoch 0] valid Loss=2.8, valid ppl=16.9, valid bleu=15.6",
-                source="dmlc/gluon-nlp scripts/machine_translation/train_transformer.py",
+                sample=b"2018-06-25 20:42:47,764 - root - [Epoch 0] valid Loss=3.4307, valid ppl=30.8977, valid bleu=9.21",
+                source="dmlc/gluon-nlp@7b7bf60259:scripts/machine_translation/train_transformer.py",
             ),
         ),
         trust_stamps=False,

@@ -6,7 +6,7 @@ from evalsuite.dialect import Dialect, Line, Timers
 _TIMER = Line(
     pattern=rb"report_timing\] (?P<timer>\w+) time is (?P<timer_s>[\d.e-]+) seconds",
     sample=b"[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] report_gradient time is 9.77168 seconds",
-    source="sql-machine-learning/elasticdl elasticdl/python/common/timing_utils.py",
+    source="sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/common/timing_utils.py",
 )
 # report_gradient is the all-reduce; the tensors are copied to the host inside it (issues 2214, 2217 of elasticdl)
 _PHASES = {
@@ -31,43 +31,43 @@ DIALECTS = (
             Line(
                 pattern=rb"Iter #(?P<step>\d+): (?P<rate>[\d.]+) img/sec(?: per)? ?(?:GPU|CPU|TPU)",
                 sample=b"Iter #9: 108.3 img/sec per GPU",
-                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py; Bluefog pytorch_benchmark.py",
+                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py; Bluefog prints the same",
             ),
         ),
         final=(
             Line(
                 pattern=rb"Total img/sec on \d+ \w+\(s\): (?P<rate>[\d.]+)",
                 sample=b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
-                source="horovod: size x rank 0's mean; Bluefog: the sum over ranks",
+                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py: size x rank 0's mean; Bluefog: the sum over ranks",
             ),
         ),
         end=(
             Line(
                 pattern=rb"Total img/sec on ",
                 sample=b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
-                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py",
+                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"Total img/sec on (?P<devices>\d+) ",
                 sample=b"Total img/sec on 4 GPU(s): 432.8 +-4.9",
-                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py",
+                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
             ),
             Line(
                 pattern=rb"Number of (?:GPU|CPU|TPU)s: (?P<devices>\d+)",
                 sample=b"Number of GPUs: 4",
-                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py",
+                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
             ),
             Line(
                 pattern=rb"Batch size: (?P<batch_per_device>\d+)\s",
                 sample=b"Batch size: 32\n",
-                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py",
+                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
             ),
             Line(
                 pattern=rb"Model: (?P<model>\w+)",
                 sample=b"Model: resnet50",
-                source="horovod/horovod examples/pytorch/pytorch_synthetic_benchmark.py",
+                source="horovod/horovod@2626dc87a3:examples/pytorch/pytorch_synthetic_benchmark.py",
             ),
         ),
         notes="Warm-up batches are run before the first line. Each Iter is a mean over ten batches.",
@@ -85,7 +85,7 @@ DIALECTS = (
             Line(
                 pattern=rb"report_timing\] task_process time is (?P<report_s>[\d.e-]+) seconds",
                 sample=b"[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] task_process time is 12.5577 seconds",
-                source="sql-machine-learning/elasticdl elasticdl/python/common/timing_utils.py",
+                source="sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/common/timing_utils.py",
             ),
         ),
         timers=Timers(line=_TIMER, whole="task_process", of="task", phases=_PHASES),
@@ -104,7 +104,7 @@ DIALECTS = (
             Line(
                 pattern=rb"report_timing\] batch_process time is (?P<report_s>[\d.e-]+) seconds",
                 sample=b"[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] batch_process time is 12.4717 seconds",
-                source="sql-machine-learning/elasticdl elasticdl/python/common/timing_utils.py",
+                source="sql-machine-learning/elasticdl@0cbc361a72:elasticdl/python/common/timing_utils.py",
             ),
         ),
         yields_to=("elasticdl",),
