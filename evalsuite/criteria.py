@@ -8,7 +8,7 @@ from pathlib import Path
 from evalsuite import paths
 from evalsuite.compare import ComparisonError, relative, unfair
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Interval, Summary, Utilisation, Verdict
+from evalsuite.model import Interval, Summary, Target, Utilisation, Verdict
 
 DECIDING_ORIGINS = ("measured", "imported")
 READINGS = {
@@ -24,6 +24,16 @@ def read(path: Path = DEFAULT) -> dict:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise EvalsuiteError(f"{path}: {error}; expected criteria like those of data/criteria/default.toml.") from error
+
+
+def targets(criteria: Mapping) -> tuple[Target, ...]:
+    """What trained models must reach. Raises EvalsuiteError for an entry that lacks a field or has an unknown one."""
+    try:
+        return tuple(Target(**entry) for entry in criteria.get("target", ()))
+    except TypeError as error:
+        raise EvalsuiteError(
+            f"criteria, [[target]]: {error}; expected model, metric, value, epochs and, if not 0.3, tolerance."
+        ) from error
 
 
 def verdicts(summaries: Sequence[Summary], criteria: Mapping) -> tuple[Verdict, ...]:

@@ -5,7 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from evalsuite import criteria, measure, rules
+from evalsuite import convergence, criteria, measure, rules
 from evalsuite.compare import with_scaling
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Timeline
@@ -53,6 +53,8 @@ def evaluate(
     rows = with_scaling(summaries(ordered))
     environments = _environments(folders, ordered)
     commands = {measurement.run.id: _command(store, measurement) for measurement in ordered}
+    settings = criteria.read(criteria_file)
+    targets = criteria.targets(settings)
     return Evaluation(
         title=TITLE,
         profile=planned.get("profile", "custom"),
@@ -60,12 +62,18 @@ def evaluate(
         repeats=planned.get("repeats") or max(summary.n for summary in rows),
         skips=tuple(skips),
         summaries=tuple(rows),
-        verdicts=criteria.verdicts(rows, criteria.read(criteria_file)),
-        findings=(*broken, *rules.findings(rows, environments, commands), *_all_findings(rows)),
+        verdicts=criteria.verdicts(rows, settings),
+        findings=(
+            *broken,
+            *rules.findings(rows, environments, commands),
+            *convergence.findings(rows, targets),
+            *_all_findings(rows),
+        ),
         environments=environments,
         commands=commands,
         timelines=_timelines(store, rows),
         recorded_elsewhere=recorded_elsewhere,
+        targets=targets,
     )
 
 

@@ -1,0 +1,117 @@
+"""How good the models became, and how long that took: final values, time to solution, what may be called the same.
+
+Time to solution is the wall time from the start of the run to the end of the target's last epoch, evaluation and
+checkpoints included (REPORT.md §4). A run that ended earlier has its time scaled to that many epochs, and the value
+says so (D17). A final value below the target is a difference and never "the same accuracy" (D24).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.model import Case, Finding, Measurement, Score, Summary, Target
+
+LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the whole
+ALSO_CALLED = {"top1": ("top1", "accuracy")}  # Chainer and MXNet print top-1 accuracy as "accuracy"
+IN_PERCENT = ("top1", "top5", "accuracy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solution:
+    """Seconds to the target's number of epochs."""
+
+    seconds: float
+    epochs: int  # that were trained
+    factor: float  # by which the seconds were scaled; 1.0 = measured
+
+    @property
+    def scaled(self) -> bool:
+        return self.factor != 1.0
+
+
+def run_of(summary: Summary) -> Measurement | None:
+    """The run with scores that trained longest, the first of them where several did; None without scores."""
+    scored = [run for run in summary.measurements if run.scores]
+    return max(scored, key=lambda run: run.scores[-1].epoch, default=None)
+
+
+def curve(run: Measurement, split: str, metric: str) -> tuple[Score, ...]:
+    """By epoch."""
+    return tuple(score for score in run.scores if (score.split, score.metric) == (split, metric))
+
+
+def final(run: Measurement, split: str, metric: str) -> Score | None:
+    found = curve(run, split, metric)
+    return found[-1] if found else None
+
+
+def target_of(case: Case, run: Measurement, targets: Sequence[Target]) -> tuple[Target, Score] | None:
+    """The target of the case's model, and the run's final validation value of its metric; None where one is missing."""
+    for target in targets:
+        if target.model == case.model:
+            for metric in ALSO_CALLED.get(target.metric, (target.metric,)):
+                if (score := final(run, "validation", metric)) is not None:
+                    return target, score
+    return None
+
+
+def solution(run: Measurement, target: Target) -> Solution | None:
+    """None where the run ended before half of the target's epochs, or nothing tells the time."""
+    timed = [score for score in run.scores if score.at_s is not None and 0 < score.epoch <= target.epochs]
+    if not timed or run.status not in ("ok", "partial"):
+        return None
+    last = max(timed, key=lambda score: (score.epoch, score.at_s))
+    if last.epoch < LEAST_SHARE * target.epochs:
+        return None
+    factor = target.epochs / last.epoch
+    return Solution(seconds=last.at_s * factor, epochs=last.epoch, factor=factor)
+
+
+def same(score: Score, base: Score, target: Target) -> bool:
+    """May the two be called equally accurate? Within the tolerance of each other, and neither below the target."""
+    close = abs(score.value - base.value) <= target.tolerance + 1e-9
+    return close and min(score.value, base.value) >= target.value
+
+
+def findings(summaries: Iterable[Summary], targets: Sequence[Target]) -> Iterable[Finding]:
+    """D17 and D24 of every case that was trained far enough to be judged."""
+    for summary in summaries:
+        run = run_of(summary)
+        found = target_of(summary.case, run, targets) if run else None
+        solved = solution(run, found[0]) if found else None
+        if solved is not None:
+            target, score = found
+            if solved.scaled:
+                yield scaled(solved.epochs, target.epochs, run.run.id)
+            if score.value < target.value:
+                yield missed(score, target, run.run.id)
+
+
+def scaled(trained: int, stated: int, where: str) -> Finding:
+    """D17: a time that was not measured to its end."""
+    factor = f"{stated / trained:.3f}"
+    return Finding(
+        code="D17",
+        severity="note",
+        text=f"time to solution scaled from {trained} to {stated} epochs, by {factor}",
+        values=(("trained", str(trained)), ("stated", str(stated)), ("factor", factor)),
+        where=where,
+    )
+
+
+def missed(score: Score, target: Target, where: str) -> Finding:
+    """D24: the final value does not support what the target claims."""
+    difference = f"{score.value - target.value:+.2f}"
+    return Finding(
+        code="D24",
+        severity="flag",
+        text=f"{score.metric} of {score.value:.2f} after {score.epoch} epochs does not reach {target.value:g}: "
+        f"{difference} points",
+        values=(
+            ("metric", score.metric),
+            ("value", f"{score.value:.2f}"),
+            ("epoch", str(score.epoch)),
+            ("target", f"{target.value:g}"),
+            ("difference", difference),
+        ),
+        where=where,
+    )

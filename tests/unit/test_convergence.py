@@ -1,0 +1,126 @@
+"""Final accuracy, time to solution, and what may be called the same (D17, D24)."""
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from evalsuite import convergence, criteria
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Score, Target
+
+SEEDS = Path(__file__).parents[3] / "shared" / "reference" / "seeds.csv"
+TARGET = Target(model="resnet50_v1.5", metric="top1", value=76.0, epochs=90)
+
+
+def score(value, epoch=90, at_s=None, metric="top1", split="validation"):
+    return Score(metric=metric, split=split, value=value, epoch=epoch, at_s=at_s)
+
+
+def trained(*scores, scale=(1, 1)):
+    """A case whose one run printed *scores*."""
+    run = synthetic.measured(synthetic.case("pytorch", scale), 0, 40.0)
+    return synthetic.summary([replace(run, scores=scores)])
+
+
+def codes(*scores):
+    return [finding.code for finding in convergence.findings([trained(*scores)], (TARGET,))]
+
+
+def test_a_run_to_its_last_epoch_has_a_measured_time_to_solution():
+    run = convergence.run_of(trained(score(70.0, 89, 3500.0), score(76.4, 90, 3600.0)))
+
+    assert convergence.solution(run, TARGET) == convergence.Solution(seconds=3600.0, epochs=90, factor=1.0)
+    assert codes(*run.scores) == []
+
+
+def test_a_run_that_ended_earlier_is_scaled_and_says_so():
+    run = convergence.run_of(trained(score(76.3, 81, 8100.0)))
+
+    found = convergence.solution(run, TARGET)
+
+    assert (found.seconds, found.scaled) == (pytest.approx(9000.0), True)
+    assert codes(*run.scores) == ["D17"]
+
+
+@pytest.mark.parametrize("scores", [(score(10.0, 1, 60.0),), (score(76.4, 90),), ()])
+def test_a_benchmark_of_a_few_steps_or_without_a_clock_has_none_and_claims_nothing(scores):
+    summary = trained(*scores)
+    run = convergence.run_of(summary)
+
+    assert run is None or convergence.solution(run, TARGET) is None
+    assert codes(*scores) == []
+
+
+def test_a_failed_run_has_no_time_to_solution():
+    run = replace(convergence.run_of(trained(score(76.4, 90, 3600.0))), status="failed")
+
+    assert convergence.solution(run, TARGET) is None
+
+
+def test_what_a_script_calls_accuracy_is_judged_as_top1():
+    assert codes(score(75.0, 90, 3600.0, metric="accuracy")) == ["D24"]
+
+
+@pytest.mark.parametrize(
+    ("value", "base", "same"),
+    [(76.4, 76.2, True), (76.4, 76.05, False), (75.8, 76.0, False), (76.0, 76.3, True)],
+)
+def test_the_same_accuracy_is_within_the_tolerance_and_not_below_the_target(value, base, same):
+    assert convergence.same(score(value), score(base), TARGET) is same
+
+
+# the systems whose published figures this must judge (REPORT.md §11.1)
+
+
+def published(system, metric):
+    """(devices, variant) → value, as published."""
+    if not SEEDS.is_file():
+        pytest.skip("needs ../shared/reference/seeds.csv")
+    with SEEDS.open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if (row["seed"], row["metric"]) == (system, metric)]
+    return {(int(row["total_devices"]), row["variant"]): float(row["value"]) for row in rows}
+
+
+def test_hal_is_flagged_where_its_runs_do_not_reach_the_76_percent_it_claims():
+    known = published("hal", "top1_val_final")
+
+    runs = {devices: trained(score(value, 90, 3600.0)) for (devices, _), value in known.items()}
+    found = [(devices, one) for devices, run in runs.items() for one in convergence.findings([run], (TARGET,))]
+    missed = {devices: dict(one.values)["difference"] for devices, one in found if one.code == "D24"}
+
+    assert missed == {32: "-0.09", 64: "-0.86"}
+
+
+def test_hal_s_time_from_81_epochs_is_scaled_to_90():
+    seconds = published("hal", "time_to_solution_90_epochs")[2, "b208"]
+
+    run = convergence.run_of(trained(score(76.282, 81, seconds * 81 / 90)))
+
+    assert convergence.solution(run, TARGET).seconds == pytest.approx(seconds)
+    assert codes(*run.scores) == ["D17"]
+
+
+def test_chainermn_s_accuracy_with_double_buffering_is_a_difference_and_not_the_same():
+    known = published("chainermn", "validation_accuracy_mean5")
+
+    infiniband, ethernet = (known[32, name] for name in ("InfiniBand FDR", "10 Gb Ethernet"))
+    buffered = known[32, "10 Gb Ethernet + Double Buffering + FP16 Allreduce"]
+
+    assert convergence.same(score(ethernet), score(infiniband), TARGET)
+    assert not convergence.same(score(buffered), score(infiniband), TARGET)
+    assert buffered - infiniband == pytest.approx(-0.6)
+
+
+# the criteria file
+
+
+def test_the_default_criteria_name_the_target_of_resnet50():
+    assert criteria.targets(criteria.read()) == (TARGET,)
+
+
+def test_a_target_with_a_field_too_many_is_an_error_that_names_the_fields():
+    with pytest.raises(EvalsuiteError, match=r"\[\[target\]\].*expected model, metric, value, epochs"):
+        criteria.targets({"target": [{"model": "a", "metric": "top1", "value": 1.0, "epochs": 2, "color": "red"}]})
