@@ -77,11 +77,21 @@ def _torchvision(case: Case) -> Command:
     )
 
 
+def _torchvision_unsupported(case: Case) -> str | None:
+    if case.device == "cpu" and case.total_devices > 1:
+        return "Its init_distributed_mode gives every process a GPU and NCCL; on CPUs it trains in one process."
+    if case.device == "cpu" and case.precision == "amp":
+        return "--amp is torch.cuda.amp: on CPUs it changes nothing."
+    return None
+
+
 def _run_mlm(case: Case) -> Command:
-    precision = ("--fp16",) if case.device == "gpu" else ("--bf16",)
+    """On CPUs no launcher starts it: the rank that torchrun sets makes it ask for NCCL, or for oneCCL's backend."""
+    gpu = case.device == "gpu"
+    precision = ("--fp16",) if gpu else ("--bf16",)
     return Command(
         argv=(
-            *launchers.torchrun(case),
+            *(launchers.torchrun(case) if gpu else ("{python}",)),
             *("{checkout}/examples/pytorch/language-modeling/run_mlm.py", "--model_type", "bert"),
             *("--tokenizer_name", "{data}/bert-base-uncased", "--train_file", "{data}/wikitext/train.txt"),
             *("--do_train", "--max_seq_length", "128", "--pad_to_max_length"),
@@ -89,8 +99,15 @@ def _run_mlm(case: Case) -> Command:
             *("--max_steps", str(case.protocol.total_steps), "--logging_steps", "1", "--save_strategy", "no"),
             *("--output_dir", "{scratch}/out", "--report_to", "none"),
             *(precision if case.precision == "amp" else ()),
+            *(() if gpu else ("--no_cuda",)),
         )
     )
+
+
+def _run_mlm_unsupported(case: Case) -> str | None:
+    if case.device == "cpu" and case.total_devices > 1:
+        return "Several processes on CPUs want --xpu_backend with oneCCL or an MPI build of PyTorch; ask for 1x1."
+    return None
 
 
 def _torchtitan(case: Case) -> Command:
@@ -181,6 +198,7 @@ ADAPTER = Adapter(
             checkout="torchvision",
             dialect="torchvision",
             command=_torchvision,
+            unsupported=_torchvision_unsupported,
             options=WORKERS,
             amp="native autocast, dynamic loss scale",
             xla="",
@@ -198,12 +216,13 @@ ADAPTER = Adapter(
             checkout="transformers",
             dialect="hf_trainer",
             command=_run_mlm,
+            unsupported=_run_mlm_unsupported,
             options={},
             amp="native autocast, dynamic loss scale",
             xla="",
             outside="it saves and evaluates nothing",
-            python="3.8",  # the script asks the library of its own time for arguments that are gone today
-            requirements=("torch==1.13.1", "transformers==4.17.0", "datasets==1.18.4", "numpy==1.23.5"),
+            python="3.8",  # the script wants a library of 4.20 at least, and arguments that are gone today
+            requirements=("torch==1.12.1", "transformers==4.20.1", "datasets==1.18.4", "numpy==1.23.5"),
             import_name="transformers",
             package="transformers",
             image="nvcr.io/nvidia/pytorch:26.06-py3",

@@ -58,7 +58,8 @@ def _classifier_trainer(case: Case) -> Command:
             *("--mode=train_and_eval", "--model_type=resnet", "--dataset=imagenet", "--model_dir={scratch}/model"),
             "--config_file={checkout}/official/vision/image_classification/configs/examples/resnet/imagenet/gpu.yaml",
             *(f"--params_override={json.dumps(overrides)}", f"--log_steps={_interval(case)}"),
-            *(("--data_dir={data}/imagenet-tfrecord",) if builder == "records" else ()),
+            # required also where nothing is read from it
+            f"--data_dir={'{data}/imagenet-tfrecord' if builder == 'records' else '{scratch}'}",
         ),
         environment={"PYTHONPATH": "{checkout}"},
     )

@@ -6,6 +6,7 @@ From the adapters, `data/models.toml`, `data/verification.json` (tools/verify_re
 """
 
 import json
+import statistics
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -35,14 +36,22 @@ evalsuite plan --profile full --frameworks horovod --recipe tensorflow2-syntheti
     --scales 2x8 --device gpu --engine slurm --commands    # what starts on each node
 ```
 
+Every script that trains on a CPU, each with the batch and the steps that suit it, is one evaluation:
+
+```
+evalsuite models get
+python tools/random_datasets.py DATA                      # numpy and pillow; for the scripts without synthetic data
+EVALSUITE_DATA=DATA evalsuite compare --profile official-cpu
+```
+
 The script's own image size is 224, so take `--profile full` or a spec of your own; the quick profile's 64 pixels
 are a skip.
 """
 MEASURED = """
 ## Measured here
 
-{machine}. Two processes share the same cores as one, other work ran beside them, and the windows are short: these
-figures show that the scripts ran and how their logs are read. They rank nothing.
+{machine}. The median of the recorded repeats. Two processes share the same cores as one and the windows are short:
+these figures show that the scripts ran and how their logs are read. They rank nothing.
 """
 DATA = """
 ## Data sets
@@ -111,28 +120,36 @@ def _recipes(official, evidence) -> str:
 
 
 def _measured() -> str:
-    """Throughput of the recorded runs at each scale that ran, per recipe and axis."""
-    series: dict[tuple, dict[str, str]] = {}
+    """Median throughput of the official scripts' recorded runs at each scale that ran, per recipe and axis."""
+    series: dict[tuple, dict[str, list[float]]] = {}
     machines = set()
     for folder in Store(paths.DATA / "recorded").finished():
         measured = measure.measurement(folder)
         case = measured.run.case
-        if measured.value is None:
+        if measured.value is None or folder.command()["recipe"]["kind"] != "official":
             continue
         axes = ", ".join(f"{name}={value}" for name, value in case.options if name != "image_size")
         key = (case.framework, case.recipe, axes, case.batch_per_device, measured.throughput.unit)
-        series.setdefault(key, {})[case.scale] = f"{measured.value:,.{0 if measured.value >= 100 else 2}f}"
+        series.setdefault(key, {}).setdefault(case.scale, []).append(measured.value)
         machines.add(measured.environment)
     if not series:
         return ""
     rows = [
-        "| framework | recipe | axes | batch per process | 1 process | 2 processes | unit |\n",
-        "|---|---|---|--:|--:|--:|---|\n",
+        "| framework | recipe | axes | batch per process | 1 process | 2 processes | unit | repeats |\n",
+        "|---|---|---|--:|--:|--:|---|--:|\n",
     ]
     for (framework, recipe, axes, batch, unit), values in sorted(series.items()):
-        one, two = values.get("1x1", ""), values.get("1x2", "")
-        rows.append(f"| {framework} | {recipe} | {axes} | {batch} | {one} | {two} | {unit} |\n")
+        one, two = _median(values.get("1x1")), _median(values.get("1x2"))
+        repeats = min(map(len, values.values()))
+        rows.append(f"| {framework} | {recipe} | {axes} | {batch} | {one} | {two} | {unit} | {repeats} |\n")
     return MEASURED.format(machine="; ".join(sorted(filter(None, machines)))) + "\n" + "".join(rows)
+
+
+def _median(values: list[float] | None) -> str:
+    if not values:
+        return ""
+    middle = statistics.median(values)
+    return f"{middle:,.{0 if middle >= 100 else 2}f}"
 
 
 def _data(official) -> str:

@@ -33,7 +33,7 @@ LIBRARIES = {
         "transformers.TrainingArguments, in the library",
         {
             *("per_device_train_batch_size", "max_steps", "logging_steps", "save_strategy", "output_dir", "report_to"),
-            *("do_train", "fp16", "bf16"),
+            *("do_train", "fp16", "bf16", "no_cuda"),
         },
     ),
     "deepspeed-examples-2020": ("deepspeed.add_config_arguments, in the library", {"deepspeed", "deepspeed_config"}),
@@ -293,6 +293,9 @@ def _read_call(node: ast.Call, where: str, declared: Declared) -> None:
     elif name.startswith("DEFINE_") and (words or "name" in keywords):
         flag = words[0] if words else getattr(keywords["name"], "value", None)
         declared.arguments.setdefault(f"--{flag}", f"{where} (DEFINE)")
+    elif name.startswith("mark_flag") and name.endswith("_as_required"):
+        for flag in (each.value for each in ast.walk(node) if isinstance(each, ast.Constant)):
+            declared.required[f"--{flag}"] = where
     elif name in ("add_arg", "add_arguments") and words:
         declared.arguments.setdefault(f"--{words[0]}", where)
     elif name in ("ParamSpec", "_bool_flag", "define_flag") and words:
