@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from evalsuite import streams as streams_of
 from evalsuite.dialect import Dialect
-from evalsuite.jobfacts import Facts
+from evalsuite.jobfacts import Facts, batch_per_device
 from evalsuite.model import Finding, Step
 from evalsuite.records import Record
 from evalsuite.reports import Report, reports
@@ -98,12 +98,13 @@ def _scope(streams: list[list[Report]], dialect: Dialect, scope: str, facts: Fac
 def _scope_by_clock(stream: list[Report], facts: Facts) -> str | None:
     """Does the printed rate fit one device's batch, or the whole job's, in the time that passed?"""
     timed = [report for report in stream if report.stamp_s is not None and report.rate is not None]
-    if not facts.devices or not facts.batch_per_device or len(timed) < 4:
+    batch = batch_per_device(facts)
+    if not facts.devices or not batch or len(timed) < 4:
         return None
     steps, seconds = timed[-1].index - timed[0].index, timed[-1].stamp_s - timed[0].stamp_s
     if steps <= 0 or seconds <= 0:
         return None
-    share = statistics.median(report.rate for report in timed) * seconds / (steps * facts.batch_per_device)
+    share = statistics.median(report.rate for report in timed) * seconds / (steps * batch)
     return "global" if share > math.sqrt(facts.devices) else "own"
 
 

@@ -65,6 +65,11 @@ DIALECTS = (
                 sample=b"INFO:root:start with arguments Namespace(batch_size=4, benchmark=1, ... gpus=None, ",
                 source="apache/mxnet@c981848068:example/image-classification/common/fit.py, fit(), on a CPU",
             ),
+            Line(
+                pattern=rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
+                sample=b':::MLLOG {"namespace": "", "time_ms": 1653482105120, "key": "global_batch_size", "value": 408',
+                source="mlcommons/logging@7bbf792686:mlperf_logging/mllog/constants.py, in MLPerf's ResNet-50",
+            ),
         ),
         tagged_print_all=True,
         yields_to=("dllogger_mxnet",),

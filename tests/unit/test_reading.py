@@ -508,6 +508,35 @@ def test_only_what_is_lacking_is_asked_for(log):
     assert read(log(lines), devices=8).reason.endswith("say --batch-per-device")
 
 
+def test_the_speed_of_an_epoch_covers_the_batches_that_the_line_before_counts(log):
+    lines = [
+        f"[1,0]<stderr>:INFO:root:Epoch[{epoch}] {text}"
+        for epoch in range(3)
+        for text in (
+            "Rank[0] Batch[1251]\tTime cost=403.06\tTrain-metric=0.02",
+            f"\tSpeed: {300 + epoch}.0 samples/sec",
+        )
+    ]
+
+    reading = read(log([line.replace("] \t", "]\t") for line in lines]), protocol=Protocol())
+
+    assert (reading.dialect, [step.steps for step in reading.steps]) == ("gluoncv_epoch", [1251, 1251, 1251])
+    assert reading.status == "ok"
+    assert reading.throughput.items_per_s == pytest.approx(301.5, rel=1e-4)
+
+
+def test_the_global_batch_of_an_mlperf_log_proves_whose_rate_its_speedometer_prints(log):
+    batch = (
+        ':::MLLOG {"namespace": "", "time_ms": 1653482105120, "key": "global_batch_size", "value": 16, "metadata": {}}'
+    )
+    lines = [f"2022-05-25 14:35:{10 + step},500 Node[0] " + speed_line(step, 16.0) for step in range(1, 9)]
+
+    reading = read(log([batch, *lines]), devices=2)
+
+    assert (reading.scope, reading.findings) == ("global", ())
+    assert (reading.throughput.method, reading.throughput.items_per_s) == ("log stamps", pytest.approx(16.0))
+
+
 def event(key, at_s, **metadata):
     told = ", ".join(f'"{name}": {value}' for name, value in metadata.items())
     head = f':::MLLOG {{"namespace": "", "time_ms": {1000 * at_s:.0f}, "key": "{key}", "value": null, '
