@@ -38,6 +38,11 @@ def _cifar_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
     }
 
 
+def _millions(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
+    """`mtps=1.5546`: so many million items per second."""
+    return {**match.groupdict(), "rate_k": 1000 * float(match["rate_k"])}
+
+
 DIALECTS = (
     Dialect(
         name="apex_imagenet",
@@ -47,18 +52,23 @@ DIALECTS = (
         scope="global",
         averaging="interval",
         steps_restart="epoch",
+        zero_based=False,
         step=(
             Line(
                 pattern=rb"Epoch: \[(?P<epoch>\d+)\]\[(?P<step>\d+)/(?P<of>\d+)\]\s+Time (?P<seconds>[\d.]+) \([\d.]+\)\s+"
-                rb"(?:Data [\d.]+ \([\d.]+\)\s+)?(?:Speed|Throughput) (?P<rate>[\d.]+) \([\d.]+\)(?:\s+Loss (?P<loss>[\d.]+|nan))?",
-                sample=b"Epoch: [0][10/5004]\tTime 0.351 (0.360)\tSpeed 729.345 (711.111)\tLoss 6.9310 (7.0123)\tPrec@1 0.1",
-                source="NVIDIA/apex examples/imagenet/main_amp.py; richardkxu/distributed-pytorch imagenet_ddp_apex.py",
+                rb"(?:Speed|Throughput) (?P<rate>[\d.]+) \([\d.]+\)(?:\s+Loss (?P<loss>[\d.]+|nan))?",
+                sample=b"Epoch: [0][20/5004]\tTime 0.400 (0.450)\tSpeed 640.000 (568.889)\tLoss 6.9310226440 (6.9655)\t",
+                source="NVIDIA/apex@c54dbd3a:examples/imagenet/main_amp.py; imagenet_ddp_apex.py of richardkxu/distributed-pytorch says Throughput",
             ),
         ),
         evaluation=(
-            Line(pattern=rb"Test: \[\d+/\d+\]", sample=b"Test: [10/196]\tTime 0.1", source="NVIDIA/apex, validate()"),
+            Line(
+                pattern=rb"Test: \[\d+/\d+\]",
+                sample=b"Test: [10/196]\tTime 0.120 (0.120)\tSpeed 2133.333 (2133.333)\t",
+                source="NVIDIA/apex@c54dbd3a:examples/imagenet/main_amp.py, validate()",
+            ),
         ),
-        notes="Speed is world size x batch over the mean time since the line before.",
+        notes="Speed is world size x batch over the mean time since the line before. The first rank of each node prints.",
     ),
     Dialect(
         name="torchvision",
@@ -75,15 +85,15 @@ DIALECTS = (
                 pattern=rb"Epoch: \[(?P<epoch>\d+)\] +\[ *(?P<step>\d+)/(?P<of>\d+)\]  eta: [^\r\n]*?img/s: (?P<rate>[\d.]+)"
                 rb"[^\r\n]*?  loss: (?P<loss>[\d.]+|nan)[^\r\n]*?  time: (?P<seconds>[\d.]+)",
                 sample=b"Epoch: [0]  [ 134/5005]  eta: 4:26:15  lr: 0.1  img/s: 6.728650373418343  loss: 6.7313 (6.9128)  "
-                b"acc1: 0.0000 (0.3009)  time: 2.5828  data: 0.0012  max mem: 3524",
-                source="pytorch/vision references/classification/train.py and utils.py, MetricLogger",
+                b"acc1: 0.0000 (0.3009)  acc5: 0.0000 (1.1806)  time: 2.5828  data: 0.0012  max mem: 3524",
+                source="pytorch/vision@bde124ee2f:references/classification/train.py, printed by MetricLogger of utils.py",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"Test: +\[ *\d+/\d+\]",
-                sample=b"Test:  [  0/196]  eta: 0:10",
-                source="pytorch/vision references",
+                sample=b"Test:  [  0/196]  eta: 0:06:12  loss: 6.9103 (6.9103)  acc1: 0.0000 (0.0000)",
+                source="pytorch/vision@bde124ee2f:references/classification/train.py, evaluate()",
             ),
         ),
         notes="img/s starts its clock after the batch has arrived; time is smoothed and contains the wait for data.",
@@ -99,17 +109,17 @@ DIALECTS = (
         zero_based=True,
         step=(
             Line(
-                pattern=rb"Train: (?P<epoch>\d+) \[ *(?P<step>\d+)/(?P<of>\d+) [^\]]*\]  Loss: +(?P<loss>[\d.#]+|nan) [^\r\n]*?"
+                pattern=rb"Train: (?P<epoch>\d+) \[ *(?P<step>\d+)/(?P<of>\d+) [^\]]*\]  Loss: +(?P<loss>[\d.e+-]+|nan) [^\r\n]*?"
                 rb"Time: +(?P<seconds>[\d.]+)s, +(?P<rate>[\d.]+)/s",
-                sample=b"Train: 29 [   0/4 (  0%)]  Loss: 6.814 (6.81)  Time: 0.946s, 1082.47/s  (0.946s, 1082.47/s)  LR: 3.9e-02",
-                source="huggingface/pytorch-image-models train.py, train_one_epoch(): batch x world size / time",
+                sample=b"Train: 29 [   0/4 (  0%)]  Loss: 6.814 (6.81)  Time: 0.946s, 1082.47/s  (0.946s, 1082.47/s)  LR: 3.908e-02",
+                source="huggingface/pytorch-image-models@ce4d3485b6:train.py, train_one_epoch(): batch x world size / time",
             ),
         ),
         evaluation=(
             Line(
-                pattern=rb"Test: \[ *\d+/\d+\]",
-                sample=b"Test: [   0/97]  Time: 1.0",
-                source="timm train.py, validate()",
+                pattern=rb"Test(?: \(EMA\))?: \[ *\d+/\d+\]",
+                sample=b"Test: [   0/97]  Time: 1.021 (1.021)  Loss:   6.911 ( 6.911)  ",
+                source="huggingface/pytorch-image-models@ce4d3485b6:train.py, validate()",
             ),
         ),
     ),
@@ -124,25 +134,25 @@ DIALECTS = (
         final=(
             Line(
                 pattern=rb"'train_samples_per_second': '?(?P<rate>[\d.]+)",
-                sample=b"{'train_runtime': 919.097, 'train_samples_per_second': 1.088, 'train_steps_per_second': 0.017}",
-                source="huggingface/transformers src/transformers/trainer_utils.py, speed_metrics()",
+                sample=b"{'train_runtime': 919.097, 'train_samples_per_second': 1.088, 'train_steps_per_second': 0.017",
+                source="huggingface/transformers@c599e989ac:src/transformers/trainer_utils.py, speed_metrics()",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"Instantaneous batch size per device = (?P<batch_per_device>[\d,]+)",
                 sample=b"[INFO|trainer.py:1146] 2021-05-25 06:38:26,285 >>   Instantaneous batch size per device = 4",
-                source="huggingface/transformers src/transformers/trainer.py",
+                source="huggingface/transformers@2cda12cbf6:src/transformers/trainer.py",
             ),
             Line(
                 pattern=rb"Gradient Accumulation steps = (?P<accumulation>\d+)",
                 sample=b"  Gradient Accumulation steps = 1",
-                source="huggingface/transformers src/transformers/trainer.py",
+                source="huggingface/transformers@2cda12cbf6:src/transformers/trainer.py",
             ),
             Line(
                 pattern=rb"Total train batch size \(w\. parallel, distributed & accumulation\) = (?P<global_batch>[\d,]+)",
                 sample=b"  Total train batch size (w. parallel, distributed & accumulation) = 64",
-                source="huggingface/transformers src/transformers/trainer.py",
+                source="huggingface/transformers@2cda12cbf6:src/transformers/trainer.py",
             ),
         ),
         notes="One figure over the whole run, start-up and checkpoints inside; it cannot be trimmed.",
@@ -162,7 +172,7 @@ DIALECTS = (
                 rb"(?:[^\]\r\n]*?global_step=(?P<since>[\d.e+]+))?(?:[^\]\r\n]*?consumed_samples=(?P<consumed>[\d.e+]+))?",
                 sample="Epoch 0: 100%|██████████| 40/40 [00:31<00:00,  1.27it/s, loss=10.9, v_num=, "
                 "reduced_train_loss=10.90, global_step=39.00, consumed_samples=9984.0]".encode(),
-                source="Lightning-AI/pytorch-lightning callbacks/progress/tqdm_progress.py",
+                source="Lightning-AI/pytorch-lightning@7f0c3436cd:src/lightning/pytorch/callbacks/progress/tqdm_progress.py",
                 fields=_lightning,
             ),
         ),
@@ -179,13 +189,28 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb"train_inner \| epoch (?P<epoch>\d+): [^\r\n]*?\bloss=(?P<loss>[\d.]+|nan), [^\r\n]*?\bwps=(?P<rate>[\d.]+), "
-                rb"[^\r\n]*?\bwpb=(?P<global_batch>[\d.]+), [^\r\n]*?\bnum_updates=(?P<step>\d+)",
-                sample=b"2020-07-10 10:00:00 | INFO | train_inner | epoch 001:    100 / 1093 loss=13.5, nll_loss=13.2, ppl=9000, "
-                b"wps=18000, ups=2.1, wpb=8500, bsz=300, num_updates=100, lr=1e-05",
-                source="facebookresearch/fairseq fairseq_cli/train.py, train()",
+                pattern=rb"train_inner \| epoch (?P<epoch>\d+): [^\r\n]*?\bloss=(?P<loss>[\d.e+-]+|nan), [^\r\n]*?"
+                rb"\bwps=(?P<rate>[\d.e+]+), [^\r\n]*?\bwpb=(?P<global_batch>[\d.e+]+), [^\r\n]*?\bnum_updates=(?P<step>\d+)",
+                sample=b"2020-07-10 10:00:10 | INFO | train_inner | epoch 001:    200 / 1093 loss=12.011, nll_loss=11.43, "
+                b"ppl=2759.64, wps=18000, ups=2, wpb=9000, bsz=300, num_updates=200, lr=2e-05",
+                source="facebookresearch/fairseq@3d262bb256:fairseq/logging/progress_bar.py, SimpleProgressBar.log()",
+            ),
+            Line(
+                pattern=rb'train_inner \| \{"epoch": (?P<epoch>\d+), [^\r\n]*?"loss": "(?P<loss>[\d.e+-]+|nan)", [^\r\n]*?'
+                rb'"wps": "(?P<rate>[\d.e+]+)", [^\r\n]*?"wpb": "(?P<global_batch>[\d.e+]+)", [^\r\n]*?"num_updates": "(?P<step>\d+)"',
+                sample=b'2021-03-08 12:35:43 | INFO | train_inner | {"epoch": 1, "update": 0.001, "loss": "18.079", "ppl": '
+                b'"276809", "wps": "285.5", "ups": "0.02", "wpb": "16384", "bsz": "8", "num_updates": "4", ',
+                source="facebookresearch/fairseq@3d262bb256:fairseq/logging/progress_bar.py, JsonProgressBar.log()",
             ),
         ),
+        evaluation=(
+            Line(
+                pattern=rb"begin validation on ",
+                sample=b'2021-03-08 12:41:04 | INFO | fairseq_cli.train | begin validation on "valid" subset',
+                source="facebookresearch/fairseq@3d262bb256:fairseq_cli/train.py, validate()",
+            ),
+        ),
+        notes="Tokens of all workers since the line before, without those of its first update.",
     ),
     Dialect(
         name="mmcv",
@@ -194,33 +219,35 @@ DIALECTS = (
         unit="images/s",
         scope="global",
         averaging="interval",
+        steps_restart="epoch",
         zero_based=False,
         step=(
             Line(
-                pattern=rb" - INFO - (?:Epoch \[(?P<epoch>\d+)\]|Iter )\[?(?:\[)?(?P<step>\d+)/(?P<of>\d+)\]\s+lr: [^\r\n]*?"
+                pattern=rb" - INFO - (?:Epoch \[(?P<epoch>\d+)\]|Iter )\[(?P<step>\d+)/(?P<of>\d+)\]\s+lr[_:][^\r\n]*?"
                 rb", time: (?P<seconds>[\d.]+), data_time: [\d.]+[^\r\n]*?, loss: (?P<loss>[\d.]+|nan)",
                 sample=b"2021-05-31 09:18:37,085 - mmseg - INFO - Iter [8/10]\tlr: 3.450e-03, eta: 0:00:08, time: 1.875, "
-                b"data_time: 0.027, memory: 29369, decode.loss_seg: 2.1192, loss: 2.9",
-                source="open-mmlab/mmcv mmcv/runner/hooks/logger/text.py, TextLoggerHook",
+                b"data_time: 0.027, memory: 29369, decode.loss_seg: 2.1192, decode.acc_seg: 27.9262, aux.loss_seg: 1.0318, "
+                b"aux.acc_seg: 30.1232, loss: 3.1511",
+                source="open-mmlab/mmcv@b8c09f3b84:mmcv/runner/hooks/logger/text.py, TextLoggerHook",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb" - INFO - (?:Iter\(val\)|Epoch\(val\)|Saving checkpoint)",
-                sample=b"2021-05-31 09:18:37,085 - mmseg - INFO - Saving checkpoint at 200 iterations",
-                source="open-mmlab/mmcv mmcv/runner/hooks",
+                sample=b"2023-08-03 02:27:26,318 - mmseg - INFO - Saving checkpoint at 180 iterations",
+                source="open-mmlab/mmcv@b8c09f3b84:mmcv/runner/hooks/checkpoint.py",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"samples_per_gpu=(?P<batch_per_device>\d+)",
                 sample=b"    samples_per_gpu=8,",
-                source="open-mmlab/mmsegmentation tools/train.py prints its configuration",
+                source="open-mmlab/mmcv@b8c09f3b84:mmcv/utils/config.py, pretty_text()",
             ),
             Line(
                 pattern=rb"gpu_ids = range\(0, (?P<devices>(?:[2-9]|\d\d+))\)",
                 sample=b"gpu_ids = range(0, 8)",
-                source="open-mmlab/mmsegmentation tools/train.py; range(0, 1) also stands there under MPI and says nothing",
+                source="open-mmlab/mmcv@b8c09f3b84:mmcv/utils/config.py, pretty_text(); range(0, 1) also stands there under MPI and says nothing",
             ),
         ),
         notes="time is seconds per iteration and contains data_time.",
@@ -230,18 +257,18 @@ DIALECTS = (
         title="NERSC PyTorch DDP U-Net",
         framework="pytorch",
         unit="samples/s",
-        scope="unstated",
+        scope="global",
         averaging="interval",
         per_epoch=True,
         trust_stamps=False,
         step=(
             Line(
                 pattern=rb"Time taken for epoch (?P<epoch>\d+) is (?P<report_s>[\d.]+) sec, avg (?P<rate>[\d.]+) samples/sec",
-                sample=b"2021-11-12 00:46:23,492 - root - INFO - Time taken for epoch 1 is 752.95 sec, avg 87.038 samples/sec",
-                source="NERSC sc21-dl-tutorial train.py",
+                sample=b"2021-11-12 00:46:23,492 - root - INFO - Time taken for epoch 1 is 752.9529612064362 sec, avg "
+                b"87.03863770585806 samples/sec",
+                source="NERSC/sc21-dl-tutorial@820c9e48ba:train.py: steps x global batch ÷ seconds",
             ),
         ),
-        notes="The source of the rate was not read for more than one device.",
     ),
     Dialect(
         name="olmo",
@@ -254,26 +281,26 @@ DIALECTS = (
         step=(
             Line(
                 pattern=rb"\[step=(?P<step>\d+)/\d+[^\]\r\n]*\][^\[]{0,4000}?throughput/device/tokens_per_second=(?P<rate>[\d,.]+)",
-                sample=b"2025-12-27 22:12:56.867\thost:0\tolmo.train:990\tINFO\t[step=10/10000,epoch=0]\n"
-                b"    train/CrossEntropyLoss=9.064\n    throughput/device/tokens_per_second=105,477\n",
-                source="allenai/OLMo olmo/train.py, SpeedMonitor.check()",
+                sample=b"olmo.train:990\tINFO\t[step=10/10000,epoch=0]\n    optim/total_grad_norm=1.608\n ...\n"
+                b"    throughput/device/tokens_per_second=105,477\n",
+                source="allenai/OLMo@59a53e3f68:olmo/train.py, SpeedMonitor.check() and log_metrics_to_console()",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"TrainConfig\([^\r\n]*?\bglobal_train_batch_size=(?P<global_batch>\d+)",
-                sample=b"INFO\tTrainConfig(run_name='OLMo', max_sequence_length=4096, global_train_batch_size=128)",
-                source="allenai/OLMo scripts/train.py, main(): sequences of the whole job",
+                sample=b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... global_train_batch_size=128",
+                source="allenai/OLMo@59a53e3f68:scripts/train.py, main(): sequences of the whole job",
             ),
             Line(
                 pattern=rb"TrainConfig\([^\r\n]*?\bdevice_train_batch_size=(?P<batch_per_device>\d+)",
-                sample=b"INFO\tTrainConfig(run_name='OLMo', device_train_batch_size=128)",
-                source="allenai/OLMo scripts/train.py, main(): global_train_batch_size over the devices",
+                sample=b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... device_train_batch_size=128",
+                source="allenai/OLMo@59a53e3f68:scripts/train.py, main(): global_train_batch_size over the devices",
             ),
             Line(
                 pattern=rb"TrainConfig\([^\r\n]*?\bmax_sequence_length=(?P<items_per_batch>\d+)",
-                sample=b"INFO\tTrainConfig(run_name='OLMo', max_sequence_length=4096)",
-                source="allenai/OLMo olmo/config.py, ModelConfig",
+                sample=b"INFO\tTrainConfig(run_name='OLMo-150M-tied-emb-1000', ... max_sequence_length=4096",
+                source="allenai/OLMo@59a53e3f68:olmo/config.py, ModelConfig",
             ),
         ),
     ),
@@ -290,15 +317,15 @@ DIALECTS = (
                 pattern=rb"maskrcnn_benchmark\.trainer INFO: eta: [^\r\n]*?  iter: (?P<step>\d+)  loss: (?P<loss>[\d.]+|nan) "
                 rb"[^\r\n]*?  time: [\d.]+ \((?P<mean_s>[\d.]+)\)",
                 sample=b"2019-05-23 02:28:18,027 maskrcnn_benchmark.trainer INFO: eta: 4:31:09  iter: 20  loss: 1.8507 (2.9050)  "
-                b"loss_mask: 0.7863 (0.8695)  time: 0.1220 (0.4070)  data: 0.0016 (0.0851)  lr: 0.003648",
-                source="facebookresearch/maskrcnn-benchmark maskrcnn_benchmark/engine/trainer.py, do_train()",
+                b"loss_classifier: 0.5490 (1.4641)  ...  time: 0.1220 (0.4070)  data: 0.0016 (0.0851)  lr: 0.003648",
+                source="facebookresearch/maskrcnn-benchmark@57eec25b75:maskrcnn_benchmark/engine/trainer.py, do_train()",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"maskrcnn_benchmark\.inference INFO: Start evaluation",
-                sample=b"2019-05-23 02:40:18,027 maskrcnn_benchmark.inference INFO: Start evaluation on coco_2017_val",
-                source="facebookresearch/maskrcnn-benchmark maskrcnn_benchmark/engine/inference.py, inference()",
+                sample=b"2019-05-23 02:29:34,756 maskrcnn_benchmark.inference INFO: Start evaluation on coco_2017_val dataset(5000 images).",
+                source="facebookresearch/maskrcnn-benchmark@57eec25b75:maskrcnn_benchmark/engine/inference.py, inference()",
             ),
         ),
         notes="A median of the last steps, then a mean since the start in brackets. The batch size is not printed.",
@@ -317,7 +344,7 @@ DIALECTS = (
                 rb"Loss: (?P<loss>[\d.]+|nan) \| Acc: [\d.]+% \(\d+/(?P<items>\d+)\)",
                 sample=b"Epoch: 1\n [============= 391/391 ============>]  Step: 75ms | Tot: 43s169ms | Loss: 1.806 | "
                 b"Acc: 32.240% (16120/50000)\n",
-                source="kuangliu/pytorch-cifar utils.py, progress_bar(), as a terminal shows it",
+                source="kuangliu/pytorch-cifar@49b7aa97b0:utils.py, progress_bar(), as a terminal shows it",
                 fields=_cifar_epoch,
             ),
         ),
@@ -333,36 +360,37 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb"step:(?P<step>\d+)/\d+ train_loss:(?P<loss>[\d.]+|nan) train_time:(?P<elapsed_ms>\d+)ms",
+                pattern=rb"step:(?P<step>\d+)/\d+ (?:train_loss:(?P<loss>[\d.]+|nan) )?train_time:(?P<elapsed_ms>\d+)ms",
                 sample=b"step:29/6200 train_loss:5.8375 train_time:4055ms step_avg:213.43ms",
-                source="KellerJordan/modded-nanogpt train_gpt2.py; its clock starts again after 10 steps",
+                source="KellerJordan/modded-nanogpt@b356a1fb05:train_gpt2.py; its clock starts again after 10 steps",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"step:\d+/\d+ val_loss:",
-                sample=b"step:125/6200 val_loss:4.3 train_time:24000ms step_avg:213.4ms",
-                source="KellerJordan/modded-nanogpt train_gpt2.py; train_time leaves validation out",
+                sample=b"step:0/6200 val_loss:10.9264 train_time:285ms step_avg:nanms",
+                source="KellerJordan/modded-nanogpt@b356a1fb05:train_gpt2.py; train_time leaves validation out",
             ),
         ),
-        notes="step_avg is a mean since step 10 and is not used.",
+        notes="step_avg is a mean since step 10 and is not used. Since 2025 the lines carry no loss.",
     ),
     Dialect(
         name="nanogpt_sps",
         title="Argonne wordplay (nanoGPT)",
         framework="pytorch",
-        unit="samples/s",
-        scope="unstated",
+        unit="tokens/s",
+        scope="global",
         averaging="step",
         zero_based=False,
         step=(
             Line(
-                pattern=rb"step=(?P<step>\d+) loss=(?P<loss>[\d.]+|nan) dt=(?P<ms>[\d.]+) [^\r\n]*?sps=(?P<rate>[\d.]+) mtps=",
+                pattern=rb"step=(?P<step>\d+) loss=(?P<loss>[\d.]+|nan) dt=(?P<ms>[\d.]+) [^\r\n]*?mtps=(?P<rate_k>[\d.]+)",
                 sample=b"step=5 loss=3.6333 dt=84.3107 dtf=4.3360 dtb=78.0501 sps=94.8871 mtps=1.5546 mfu=-100.0000",
-                source="saforem2/wordplay src/wordplay/trainer.py",
+                source="saforem2/wordplay@23fd191:src/wordplay/trainer.py",
+                fields=_millions,
             ),
         ),
-        notes="mfu of -100 is a placeholder.",
+        notes="sps leaves the batch of a device out (samples_per_iter in configs.py): mtps, millions of tokens, is read.",
     ),
     Dialect(
         name="aws_fsdp",
@@ -377,7 +405,7 @@ DIALECTS = (
             Line(
                 pattern=rb"Batch (?P<step>\d+) Loss: (?P<loss>[\d.]+|nan), Speed: (?P<rate>[\d.]+) samples/sec, lr:",
                 sample=b"2025-06-20 14:17:10 I [train.py:103] Batch 90 Loss: 7.24291, Speed: 9.41 samples/sec, lr: 0.000010",
-                source="awslabs/awsome-distributed-training pytorch/FSDP/src/train.py: batch x world size / step time",
+                source="aws-samples/awsome-distributed-training@7217859f67:3.test_cases/pytorch/FSDP/src/train.py: batch x world size / step time",
             ),
         ),
         notes="The clock starts after the batch has arrived.",
@@ -395,14 +423,14 @@ DIALECTS = (
                 pattern=rb"step: +(?P<step>\d+) +loss: +(?P<loss>[\d.]+|nan) [^\r\n]*?\b(?:tps|wps): (?P<rate>[\d,]+)",
                 sample=b"[rank0]:[titan] 2025-06-16 22:31:18,934 - root - INFO - step: 220  loss:  6.0348  "
                 b"memory: 49.66GiB(52.28%)  tps: 5,868  tflops: 339.82  mfu: 34.36%",
-                source="pytorch/torchtitan torchtitan/components/metrics.py, MetricsProcessor.log()",
+                source="pytorch/torchtitan@b5bcd76c66:torchtitan/components/metrics.py, MetricsProcessor.log()",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"validate step: ",
-                sample=b"[titan] 2025-06-16 22:31:18,934 - root - INFO - validate step: 220  loss:  6.0",
-                source="pytorch/torchtitan torchtitan/components/metrics.py, log_validation()",
+                sample=b"[titan] 2025-06-16 22:31:18,934 - root - INFO - validate step: 220  loss:  6.0348  memory: 49.66GiB(52.28%)  tps: 17,604",
+                source="pytorch/torchtitan@b5bcd76c66:torchtitan/components/metrics.py, log_validation()",
             ),
         ),
         notes="tokens per second of one device, over the steps since the line before.",
@@ -412,7 +440,7 @@ DIALECTS = (
         title="Argonne mmm (torchtitan)",
         framework="pytorch",
         unit="tokens/s",
-        scope="unstated",
+        scope="per_device",
         averaging="interval",
         zero_based=False,
         step=(
@@ -421,7 +449,7 @@ DIALECTS = (
                 rb"[^\r\n]*? end_to_end\(s\)=(?P<seconds>[\d.]+)",
                 sample=b"[2025-02-03 09:22:59][I][mmm/train:458:__main__] step=10 global_avg_loss=11.101408 "
                 b"global_max_loss=12.190623 throughput(tps)=112.290594 mfu(%)=1.736573 end_to_end(s)=16.414554",
-                source="saforem2/mmm src/mmm/train.py",
+                source="saforem2/mmm@cd1bf36598:src/mmm/train.py; tokens of one device",
             ),
         ),
     ),
