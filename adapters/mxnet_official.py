@@ -1,7 +1,7 @@
 """MXNet's official scripts: example/image-classification, gluon-cv and gluon-nlp (both over Horovod)."""
 
 from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
 from evalsuite.model import Case
 
 PYTHON_38 = ("mxnet==1.9.1", "numpy==1.23.5")
@@ -137,7 +137,7 @@ ADAPTER = Adapter(
             dialect="gluonnlp_bert",
             command=_gluonnlp,
             spawn="once",
-            options={},
+            options=BERT_LENGTH,
             amp="all of it cast to float16, dynamic loss scale",
             xla="",
             needs_gpu="Under Horovod run_pretraining.py trains on GPUs alone: its only context is mx.gpu(local_rank).",

@@ -1,7 +1,7 @@
 """NGC PaddlePaddle: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 and BERT-base, under Paddle's own launcher."""
 
 from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
 from evalsuite.model import Case
 
 NEEDS_GPU = "The script imports cuda and NVIDIA DALI before it trains."
@@ -61,7 +61,7 @@ ADAPTER = Adapter(
             checkout="ngc",
             dialect="dllogger_paddle",
             command=_bert,
-            options={},
+            options=BERT_LENGTH,
             amp="static graph AMP O1, dynamic loss scale",
             xla="",
             needs_gpu=NEEDS_GPU,

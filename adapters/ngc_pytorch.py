@@ -1,7 +1,7 @@
 """NGC PyTorch: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 and BERT, as of 2020 (Apex) and of 2023 (native AMP)."""
 
 from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
 from evalsuite.model import Case
 
 CONVNETS = "{checkout}/PyTorch/Classification/ConvNets"
@@ -109,7 +109,7 @@ ADAPTER = Adapter(
             checkout="ngc-pytorch-2020",
             dialect="dllogger_pytorch_bert",
             command=_bert(2020),
-            options={"loss_scale": ("dynamic", "static")},
+            options={**BERT_LENGTH, "loss_scale": ("dynamic", "static")},
             amp="Apex O2",
             xla="",
             needs_gpu=NEEDS_GPU,
@@ -123,7 +123,7 @@ ADAPTER = Adapter(
             checkout="ngc",
             dialect="dllogger_pytorch_bert",
             command=_bert(2023),
-            options={"loss_scale": ("dynamic", "static")},
+            options={**BERT_LENGTH, "loss_scale": ("dynamic", "static")},
             amp="native autocast",
             xla="",
             needs_gpu=NEEDS_GPU,

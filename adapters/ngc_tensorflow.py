@@ -1,7 +1,7 @@
 """NGC TensorFlow 1.x: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 (2020, 2023) and BERT, over Horovod and mpirun."""
 
 from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
 from evalsuite.model import Case
 
 CONVNETS = "{checkout}/TensorFlow/Classification/ConvNets/main.py"
@@ -119,7 +119,7 @@ ADAPTER = Adapter(
             dialect="dllogger_tf1_bert",
             command=_bert,
             spawn="once",
-            options={},
+            options=BERT_LENGTH,
             amp="graph rewrite, dynamic loss scale",
             xla="XLA",
             needs_gpu=NEEDS_GPU,

@@ -1,7 +1,7 @@
 """OneFlow: OneFlow-Benchmark of 2020 (0.2), models and LiBai of 2022 (0.8), GPT, face recognition, Wide & Deep."""
 
 from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
 from evalsuite.model import Case
 
 NEEDS_GPU = "The script places its model on CUDA devices without asking."
@@ -225,6 +225,7 @@ ADAPTER = Adapter(
             "oneflow_bert",
             _benchmark_bert,
             unit="sequences/s",
+            options=BERT_LENGTH,
             amp="graph rewrite, dynamic loss scale",
             xla="XLA",
             outside="no snapshot before step 1000000",

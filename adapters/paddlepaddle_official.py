@@ -1,7 +1,7 @@
 """PaddlePaddle's official scripts: PaddleCV and BERT of 2020 (Paddle 1.8), PaddleClas and PaddleNLP (Paddle 2, 3)."""
 
 from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
 from evalsuite.model import Case
 
 SEQUENCE = 128  # tokens; the BERT script of 2020 counts its batch in them
@@ -174,7 +174,7 @@ ADAPTER = Adapter(
             dialect="paddle_bert_1.8",
             command=_bert_2020,
             unsupported=_bert_2020_unsupported,
-            options={},
+            options=BERT_LENGTH,
             amp="static graph decorate, dynamic loss scale",
             xla="",
             batch_scope="tokens",

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
 from evalsuite.model import Case
 
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")
@@ -217,7 +217,7 @@ ADAPTER = Adapter(
             dialect="hf_trainer",
             command=_run_mlm,
             unsupported=_run_mlm_unsupported,
-            options={},
+            options=BERT_LENGTH,
             amp="native autocast, dynamic loss scale",
             xla="",
             outside="it saves and evaluates nothing",

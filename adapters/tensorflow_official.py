@@ -3,7 +3,7 @@
 import json
 
 from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
 from evalsuite.model import Case
 
 ONE_CPU = "On CPUs the script trains in one process a node, with all cores; ask for 1 device per node."
@@ -238,7 +238,7 @@ ADAPTER = Adapter(
             dialect="tf2_bert",
             command=_bert_2020,
             unsupported=_bert_2020_unsupported,
-            options={},
+            options=BERT_LENGTH,
             amp="Keras mixed_float16, dynamic loss scale",
             xla="",
             batch_scope="global",

@@ -90,9 +90,15 @@ class Recipe:
         return _undeclared(self, case) or self.unsupported(case)
 
     def meant(self, options: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        """The axes of a spec that say something about this recipe: an image size says nothing about words."""
-        no_images = self.options is not None and self.unit != "images/s" and "image_size" not in self.options
-        return tuple(axis for axis in options if not (no_images and axis[0] == "image_size"))
+        """The axes of a spec that say something about this recipe: an image size says nothing about words.
+
+        The size of an input is always said, the recipe's default where the spec has none: it is part of the case.
+        """
+        declared = self.options or {}
+        no_images = self.options is not None and self.unit != "images/s" and "image_size" not in declared
+        given = {name: value for name, value in options if not (no_images and name == "image_size")}
+        sizes = {name: (*declared[name], default)[0] for name, default in INPUT_SIZES.items() if name in declared}
+        return tuple(sorted({**sizes, **given}.items()))
 
     def option(self, case: Case, name: str) -> str:
         """The value of the axis *name*: the case's, or the recipe's default."""
@@ -127,11 +133,20 @@ REFERENCE_ENVIRONMENT = {
 }
 
 
+def input_size(case: Case, name: str) -> str:
+    """The size of the input called *name* in INPUT_SIZES: the case's, or the default."""
+    return case.option(name, INPUT_SIZES[name])
+
+
 def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
     """The arguments that every reference workload in `adapters/workloads` takes; *size* is the input's, as words."""
     return (
         *("--device", case.device, "--threads", "{threads}"),
-        *("--batch-size", str(case.batch_per_device), *(size or ("--image-size", case.option("image_size", "224")))),
+        *(
+            "--batch-size",
+            str(case.batch_per_device),
+            *(size or ("--image-size", input_size(case, "image_size"))),
+        ),
         *("--steps", str(case.protocol.total_steps), "--precision", case.precision),
         *(("--compile",) if case.xla else ()),
     )
@@ -139,7 +154,7 @@ def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
 
 def reference_unsupported(case: Case) -> str | None:
     """Why no reference workload can serve the case, beyond what its recipe declares."""
-    size = case.option("image_size", "224")
+    size = input_size(case, "image_size")
     if size.isdigit() and int(size) < 32:
         return f"image_size {size} is too small for ResNet-50, which divides it by 32."
     return None
@@ -148,11 +163,11 @@ def reference_unsupported(case: Case) -> str | None:
 def reference_bert_arguments(case: Case) -> tuple[str, ...]:
     """The arguments of the reference workloads that pre-train BERT; which of the two, the case's model says."""
     size = case.model.removeprefix("bert_")
-    return reference_arguments(case, "--size", size, "--sequence-length", case.option("sequence_length", "128"))
+    return reference_arguments(case, "--size", size, "--sequence-length", input_size(case, "sequence_length"))
 
 
 def reference_bert_unsupported(case: Case) -> str | None:
-    length = case.option("sequence_length", "128")
+    length = input_size(case, "sequence_length")
     if length.isdigit() and not 8 <= int(length) <= BERT_POSITIONS:
         return f"sequence_length {length} is outside BERT's 8 to {BERT_POSITIONS} positions."
     return None
@@ -183,13 +198,15 @@ def _undeclared(recipe: Recipe, case: Case) -> str | None:
     return next((reason for axis in case.options if (reason := _option_refused(recipe, *axis))), None)
 
 
+INPUT_SIZES = {"image_size": "224", "sequence_length": "128"}  # of recipes that take any
+BERT_LENGTH = {"sequence_length": ("128",)}  # the axis of official BERT scripts, which are told this one
 BERT_POSITIONS = 512  # rows of BERT's table of position embeddings
 CIFAR10_SIZE = "32"
-IMAGE_SIZE = "224"  # what the official scripts train image models at, without an argument for it
 
 
 def _option_refused(recipe: Recipe, name: str, value: str) -> str | None:
-    if (name, value) == ("image_size", IMAGE_SIZE) and recipe.unit == "images/s":
+    # The official scripts of image models train at 224 without an argument for it.
+    if (name, value) == ("image_size", INPUT_SIZES["image_size"]) and recipe.unit == "images/s":
         return None
     if name not in recipe.options:
         known = f"its axes are {', '.join(sorted(recipe.options))}" if recipe.options else "it has no further axes"

@@ -139,6 +139,16 @@ def test_bert_is_told_its_size_and_the_length_of_a_sequence(one, recipe):
         assert words[words.index("--steps") + 1] == "38"
 
 
+@pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
+def test_the_size_of_the_input_is_part_of_the_case_where_the_spec_says_nothing(one, recipe):
+    ((name, size),) = recipe.meant(())
+
+    words = recipe.command(case_of(one, recipe, options=((name, size),))).argv
+
+    assert words == recipe.command(case_of(one, recipe)).argv
+    assert size in ("128", "224", "32")
+
+
 @pytest.mark.parametrize("one, recipe", BERT, ids=ids(BERT))
 def test_sequences_longer_than_bert_has_positions_are_refused(one, recipe):
     refusal = recipe.refusal(case_of(one, recipe, options=(("sequence_length", "513"),)))
