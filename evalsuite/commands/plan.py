@@ -43,8 +43,8 @@ def _print_table(asked) -> None:
         for case in asked.plan.cases
     ]
     rows += [(*_axes(skip.case), "skip", skip.reason) for skip in asked.plan.skips]
-    columns = [("framework", "left"), ("model", "left"), ("scale", "left"), ("precision", "left"), ("batch", "right"),
-               ("done", "right"), ("note", "left")]  # fmt: skip
+    columns = [("framework", "left"), ("recipe", "left"), ("model", "left"), ("scale", "left"), ("precision", "left"),
+               ("batch", "right"), ("done", "right"), ("note", "left")]  # fmt: skip
     table(f"{asked.plan.spec.name}: {len(asked.plan.runs)} runs on {asked.machine.device}", columns, rows)
     left = asked.missing()
     seconds = asked.estimate().total(left)
@@ -56,7 +56,7 @@ def _print_table(asked) -> None:
 
 def _axes(case) -> tuple[str, ...]:
     precision = case.precision + ("+XLA" if case.xla else "")
-    return (case.framework, case.model, case.scale, precision, str(case.batch_per_device))
+    return (case.framework, case.recipe, case.model, case.scale, precision, str(case.batch_per_device))
 
 
 def _flags(asked, case) -> str:
