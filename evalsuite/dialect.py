@@ -156,6 +156,7 @@ class Dialect:
     steps_restart: Literal["epoch", "never"] = "never"
     zero_based: bool | None = None  # is the first step numbered 0? None: judge by the numbers seen
     mean_since: int = 0  # steps (of the epoch) that cumulative means leave out
+    mean_reports: int = 0  # the steps/s are means since the first report, or over so many of them
     every: int | None = None  # steps per report where the lines carry no number
     each: int = 1  # training steps that one printed number stands for
     number_repeats: bool = False  # a step that was skipped prints the same number again

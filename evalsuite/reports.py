@@ -28,6 +28,7 @@ class Report(NamedTuple):
 
 def reports(stream: Sequence[Record], dialect: Dialect) -> list[Report]:
     """The records of one printer with their places in the run."""
+    stream = _with_times(stream, dialect.mean_reports) if dialect.mean_reports else stream
     usual = _usual_interval(stream, dialect)
     base = 1 if _zero_based(stream, usual, dialect) else 0
     found: list[Report] = []
@@ -43,6 +44,20 @@ def reports(stream: Sequence[Record], dialect: Dialect) -> list[Report]:
         before = _report(record if begun is None else _timed(record, begun), before, base, usual, dialect)
         begun = None
         found.append(before)
+    return found
+
+
+def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
+    """*stream* with seconds since its first record, from steps/s that are means since then, over *most* reports."""
+    found: list[Record] = []
+    for number, record in enumerate(stream):
+        since = found[max(0, number - most)] if found else record
+        known = (
+            record.step is not None and since.step is not None and record.steps_per_s and since.elapsed_s is not None
+        )
+        passed = (record.step - since.step) / record.steps_per_s if known else None
+        at = 0.0 if not found else None if passed is None else since.elapsed_s + passed
+        found.append(record._replace(elapsed_s=at, steps_per_s=None))
     return found
 
 

@@ -55,9 +55,9 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, 
     if not steps:
         return None
     if epochs:
-        rates = [step.items_per_s for step in steps[:COARSE_REPORTS] if step.items_per_s]
-        believable = len(rates) < 2 or max(rates) <= SCATTER * min(rates)
-        first = 1 if len(steps) > 1 and believable else 0
+        if _extremes(steps[:COARSE_REPORTS]):
+            return Span(before=None, reports=_believable(steps[:COARSE_REPORTS]), complete=False)
+        first = 1 if len(steps) > 1 else 0
         reports = tuple(steps[first : first + COARSE_REPORTS])
         return Span(before=steps[0] if first else None, reports=reports, complete=False)
     origin = steps[0].index - steps[0].steps if warmed_up else 0
@@ -95,7 +95,7 @@ def throughput(
     if value is None:
         return None, chosen.complete
     findings += _disagreements(value, method, candidates)
-    findings += _drift(chosen, method) or _scatter(chosen)
+    findings += _drift(chosen, method) or _scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
     return _throughput(chosen, value, method, unit, printed, by_arrival, findings), chosen.complete
 
 
@@ -267,19 +267,32 @@ def _drift(chosen: Span, method: str) -> list[Finding]:
     ]
 
 
-def _scatter(chosen: Span) -> list[Finding]:
+def _scatter(reports: Sequence[Step]) -> list[Finding]:
     """Printed rates that differ by more than ten times cannot all be true."""
-    known = [step.items_per_s for step in chosen.reports if step.items_per_s]
-    if len(known) < 2 or max(known) <= SCATTER * min(known):
+    extremes = _extremes(reports)
+    if extremes is None:
         return []
+    lowest, highest = extremes
     return [
         Finding(
             code="rates_scatter",
             severity="flag",
-            text=f"printed rates lie between {min(known):.4g} and {max(known):.4g}: do not rely on their mean.",
-            values=(("lowest", f"{min(known):.4g}"), ("highest", f"{max(known):.4g}")),
+            text=f"printed rates lie between {lowest:.4g} and {highest:.4g}: do not rely on their mean.",
+            values=(("lowest", f"{lowest:.4g}"), ("highest", f"{highest:.4g}")),
         )
     ]
+
+
+def _extremes(reports: Sequence[Step]) -> tuple[float, float] | None:
+    """(lowest, highest) printed rate, where they are further apart than is possible."""
+    known = [step.items_per_s for step in reports if step.items_per_s]
+    return (min(known), max(known)) if known and max(known) > SCATTER * min(known) else None
+
+
+def _believable(reports: Sequence[Step]) -> tuple[Step, ...]:
+    """The slowest of *reports* and those like it: an epoch is sooner cut short than made slow (NCF: 0.01 s)."""
+    slowest = min(step.items_per_s for step in reports if step.items_per_s)
+    return tuple(step for step in reports if step.items_per_s and step.items_per_s <= SCATTER * slowest)
 
 
 def _rates(chosen: Span, method: str) -> list[float | None]:

@@ -79,7 +79,8 @@ DIALECTS = (
         framework="chainer",
         unit="images/s",
         scope="global",
-        averaging="interval",
+        averaging="cumulative",
+        mean_reports=100,
         zero_based=False,
         step=(
             Line(
@@ -115,6 +116,6 @@ DIALECTS = (
                 "examples/chainermn/mnist/train_mnist.py",
             ),
         ),
-        notes="Steps per second, smoothed over the last hundred updates; ESC sequences redraw it.",
+        notes="Steps per second, a mean since the first bar or the last hundred bars, evaluation inside; redrawn with ESC.",
     ),
 )

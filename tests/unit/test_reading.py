@@ -400,13 +400,16 @@ def test_epochs_of_unknown_length_are_not_taken_for_steps(log):
 
 
 def test_a_log_that_does_not_say_whose_rate_it_prints_makes_no_number(log):
-    lines = [f"step={step} loss=3.6 dt=84.3 dtf=4.3 sps=94.9 mtps=1.5" for step in range(1, 9)]
+    line = dialect.Line(pattern=rb"toy (?P<step>\d+) (?P<rate>\d+)", sample=b"toy 1 1", source="here")
+    known = {"title": "Toy", "framework": None, "unit": "images/s", "scope": "unstated", "averaging": "step"}
+    toy = {"toy": dialect.Dialect(name="toy", step=(line,), **known)}
+    path = log([f"toy {step} 95" for step in range(1, 9)]).path
 
-    unsaid, said = read(log(lines)), read(log(lines), scope="global")
+    unsaid, said = (read_file(path, dialects=toy, protocol=SHORT, scope=scope) for scope in (None, "global"))
 
     assert unsaid.throughput is None
     assert "--scope" in unsaid.reason
-    assert said.throughput.items_per_s == pytest.approx(94.9)
+    assert said.throughput.items_per_s == pytest.approx(95)
 
 
 def test_a_final_figure_of_one_device_asks_for_their_number(log):
@@ -506,6 +509,26 @@ def test_only_what_is_lacking_is_asked_for(log):
     assert read(log(lines)).reason.endswith("say --batch-per-device and --devices")
     assert read(log(lines), batch_per_device=8).reason.endswith("say --devices")
     assert read(log(lines), devices=8).reason.endswith("say --batch-per-device")
+
+
+def test_a_bar_of_chainer_prints_the_mean_since_its_first_or_over_a_hundred(log):
+    ends = [10.0]  # seconds at the end of each step: one each up to step 50, then two, with two bars of a hundred
+    for step in range(2, 151):
+        ends.append(ends[-1] + (1 if step <= 50 else 2))
+    lines = ["Num of GPUs : 4", "Minibatch-size: 8"]
+    for number, end in enumerate(ends):
+        begin = max(0, number - 100)
+        speed = f"{(number - begin) / (end - ends[begin]):10.5g}" if number else "       inf"
+        lines += [
+            f"{number + 1:10d} iter, 0 epoch / 10 epochs",
+            f"{speed} iters/sec. Estimated time to finish: 0:00:04.",
+        ]
+
+    early = read(log(lines), protocol=Protocol(warmup_steps=20, measured_steps=30))
+    late = read(log(lines), protocol=Protocol(warmup_steps=120, measured_steps=30))
+
+    assert early.throughput.items_per_s == pytest.approx(32, rel=1e-3)
+    assert late.throughput.items_per_s == pytest.approx(16, rel=1e-3)
 
 
 def test_the_speed_of_an_epoch_covers_the_batches_that_the_line_before_counts(log):

@@ -190,6 +190,16 @@ def test_a_report_thrown_away_with_the_warm_up_does_not_scatter_the_rates():
     assert result.findings == ()
 
 
+def test_an_epoch_that_took_no_time_is_not_averaged_with_the_others():
+    # dllogger_pytorch/ncf_8xH100_fp16: 6.779e7 in the first epoch, 7.861e9 in the second
+    found = [Step(index=1, items_per_s=6.779e7), Step(index=2, items_per_s=7.861e9)]
+
+    result, _ = measured(found, epochs=True)
+
+    assert result.items_per_s == pytest.approx(6.779e7)
+    assert [finding.code for finding in result.findings] == ["rates_scatter"]
+
+
 def test_times_without_a_batch_size_make_no_number():
     result, _ = measured([replace(step, items=None) for step in steps(130)])
 
