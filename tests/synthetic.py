@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from evalsuite import criteria, rules
+from evalsuite import convergence, criteria, rules
 from evalsuite import summary as summaries_of
 from evalsuite.compare import with_scaling
 from evalsuite.model import (
@@ -22,6 +22,7 @@ from evalsuite.model import (
     Phase,
     Protocol,
     Run,
+    Score,
     Skip,
     Summary,
     Throughput,
@@ -620,6 +621,49 @@ def ladder() -> Evaluation:
     return evaluation(found, planned=planned, repeats=5, profile="full", title="Ladder")
 
 
+def training() -> Evaluation:
+    """Ninety epochs of ResNet-50 on growing global batches, as HAL published them: the first ended at epoch 81, the
+    last does not reach 76 %; and two short trainings of another framework on another model, which has no target."""
+    found = []
+    for scale, epochs, top1, hours in (
+        ((1, 2), 81, 76.282, 18.5),
+        ((2, 4), 90, 76.292, 5.8),
+        ((16, 4), 90, 75.138, 1.13),
+    ):
+        of = case(
+            "pytorch", scale, recipe="hal-imagenet", batch_per_device=208, device="gpu", options=(), protocol=FULL
+        )
+        run = measured(of, 0, 780.0 * of.total_devices * 0.97**of.nodes)
+        found.append(summary([replace(run, scores=tuple(_epochs(epochs, top1, hours * 3600)))]))
+    for scale in ((1, 1), (1, 2)):
+        of = case("chainermn", scale, model="mnist_mlp", recipe="mnist", batch_per_device=50, options=())
+        run = measured(of, 0, 1000.0 * of.total_devices)
+        scores = (
+            Score(metric="accuracy", split=split, value=value, epoch=epoch, at_s=23.4 * epoch)
+            for epoch, pair in ((1, (91.8, 97.0)), (2, (96.8, 97.6)))
+            for split, value in zip(("train", "validation"), pair, strict=True)
+        )
+        found.append(summary([replace(run, scores=tuple(scores))]))
+    targets = criteria.targets(criteria.read())
+    rows = with_scaling(found)
+    findings = tuple(convergence.findings(rows, targets))
+    return evaluation(rows, targets=targets, findings=findings, repeats=1, profile="training", title="Training")
+
+
+def _epochs(epochs: int, top1: float, seconds: float) -> Iterable[Score]:
+    """Curves that rise quickly, jump at epochs 30, 60 and 80, and end where they are told."""
+    for epoch in range(1, epochs + 1):
+        share = 1 - 0.45 * 0.93**epoch - 0.05 * sum(epoch < drop for drop in (30, 60, 80)) * (epoch < epochs)
+        at = {"epoch": epoch, "at_s": seconds * epoch / epochs}
+        yield (
+            Score(metric="top1", split="validation", value=round(top1 * share, 3), **at)
+            if epoch < epochs
+            else Score(metric="top1", split="validation", value=top1, **at)
+        )
+        yield Score(metric="top1", split="train", value=round(79.0 * share, 3), **at)
+        yield Score(metric="loss", split="train", value=round(6.9 - 5.9 * share, 4), **at)
+
+
 def without(facts: Mapping, name: str) -> dict:
     return {key: value for key, value in facts.items() if key != name}
 
@@ -677,4 +721,5 @@ PAGES: Mapping[str, callable] = {
     "options": options,
     "timers": timers,
     "ladder": ladder,
+    "training": training,
 }

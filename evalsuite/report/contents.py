@@ -9,6 +9,7 @@ from evalsuite import extrapolation
 from . import (
     author,
     background,
+    convergence,
     drawing,
     embedded,
     forecasts,
@@ -79,6 +80,7 @@ def sections(book: Book, models: Sequence[Model], look: Look, words: Words) -> t
         *_overview(models, look, words),
         *_step_time(book, models, look, words),
         _usage(book, models, look, words),
+        *_convergence(book, models, look, words),
         *_forecasts(book, models, look, words),
         _quality(book, models, look, words),
         _reproduction(book, words),
@@ -173,6 +175,14 @@ def _usage(book: Book, models: Sequence[Model], look: Look, words: Words) -> Sec
     lines = {one.block.id: drawing.timelines(one, look, words) for one in usages}
     facts = {"usages": usages, "timelines": lines}
     return Section(id="usage", title=words("usage.title"), template="usage.html.j2", facts=facts)
+
+
+def _convergence(book: Book, models: Sequence[Model], look: Look, words: Words) -> Iterable[Section]:
+    """Accuracy and loss: only where a log prints them."""
+    tables = convergence.trained(models, book.evaluation.targets, look, words)
+    if tables:
+        facts = {"tables": tables}
+        yield Section(id="convergence", title=words("convergence.title"), template="convergence.html.j2", facts=facts)
 
 
 def _forecasts(book: Book, models: Sequence[Model], look: Look, words: Words) -> Iterable[Section]:

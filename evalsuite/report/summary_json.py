@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evalsuite import __version__
+from evalsuite import __version__, convergence
 from evalsuite.model import Breakdown, Case, Finding, Interval, Summary, Utilisation, Verdict
 from evalsuite.summary import counts
 
@@ -73,6 +73,8 @@ def _summary(book: Book, one: Summary) -> dict:
         "efficiency": _interval(one.efficiency),
         "utilisation": [_utilisation(used) for used in one.utilisation],
         "breakdown": _breakdown(one.breakdown),
+        "final_scores": _final_scores(one),
+        "time_to_solution": _solution(book, one),
         "partial": one.partial,
         "origin": one.origin,
         "findings": sorted({finding.code for finding in book.findings_of(one)}),
@@ -132,6 +134,23 @@ def _breakdown(found: Breakdown | None) -> dict | None:
         "reports": found.reports,
         "phases": [{"name": one.name, "seconds": one.seconds, "parent": one.parent} for one in found.phases],
     }
+
+
+def _final_scores(one: Summary) -> list[dict]:
+    """Of the run that trained longest, the last value of each metric on each split."""
+    run = convergence.run_of(one)
+    last = {(score.split, score.metric): score for score in run.scores} if run else {}
+    return [
+        {"split": split, "metric": metric, "epoch": score.epoch, "value": score.value, "at_s": score.at_s}
+        for (split, metric), score in sorted(last.items())
+    ]
+
+
+def _solution(book: Book, one: Summary) -> dict | None:
+    run = convergence.run_of(one)
+    found = convergence.target_of(one.case, run, book.evaluation.targets) if run else None
+    solved = convergence.solution(run, found[0]) if found else None
+    return solved and {"seconds": solved.seconds, "epochs": solved.epochs, "scaled_by": solved.factor}
 
 
 def _verdict(verdict: Verdict) -> dict:

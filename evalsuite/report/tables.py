@@ -1,4 +1,4 @@
-"""The tidy tables: one row a run, a summary, a reading, a phase, a finding, a skip; raw values, never rounded."""
+"""The tidy tables: one row a run, a summary, a reading, a phase, a score, a finding, …; raw values, never rounded."""
 
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +25,7 @@ def rows(book: Book) -> Mapping[str, list[Row]]:
         "summaries": [_summary(book, one) for one in book.summaries],
         "utilisation": list(_utilisation(book)),
         "phases": list(_phases(book)),
+        "scores": list(_scores(book)),
         "findings": [{"code": f.code, "severity": f.severity, "where": f.where, "text": f.text} for f in book.findings],
         "skips": [{**_case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
         "author_findings": author.rows(book),
@@ -196,6 +197,21 @@ def _phases(book: Book) -> Iterable[Row]:
                 }
 
 
+def _scores(book: Book) -> Iterable[Row]:
+    for run in book.measurements:
+        for one in run.scores:
+            yield {
+                "run_id": run.run.id,
+                "case_id": run.run.case.id,
+                "epoch": one.epoch,
+                "split": one.split,
+                "metric": one.metric,
+                "value": one.value,
+                "at_s": one.at_s,
+                "log_line": one.line,
+            }
+
+
 CASE = tuple(_case(Case(framework="", recipe="", model="", batch_per_device=1)))
 _RATIO: Callable[[str], tuple[str, ...]] = lambda name: (name, f"{name}_low", f"{name}_high", f"{name}_coverage")  # noqa: E731
 LATENCY = (*(f"latency_p{each}_s" for each in latency.PERCENTILES), "latency_reports", "latency_steps_per_report")
@@ -226,6 +242,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
         *("run_id", "case_id", "resource", "device", "unit", "mean", "p5", "p95", "samples", "coverage", "capacity"),
     ),
     "phases": ("run_id", "case_id", "of", "phase", "parent_phase", "seconds", "share", "reports"),
+    "scores": ("run_id", "case_id", "epoch", "split", "metric", "value", "at_s", "log_line"),
     "findings": ("code", "severity", "where", "text"),
     "skips": (*CASE, "kind", "reason"),
     "author_findings": author.ROW,

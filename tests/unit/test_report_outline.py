@@ -28,6 +28,7 @@ PAGES = [
         "hostile",
         "timers",
         "ladder",
+        "training",
     ),
     "full",
 ]

@@ -15,6 +15,8 @@ COMPOSED = (
     *(
         "effects",
         "forecasts",
+        "convergence",
+        "scores",
         "phases",
         "steptime",
         "tables",

@@ -300,7 +300,7 @@ def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshol
             rows=tuple((_key(panel.label), *row) for panel, table in tables for row in table.rows),
             refs=tuple(ref for _, table in tables for ref in table.refs),
         ),
-        legend=legend(list({each.framework: each for each in every}.values()), look, notes),
+        legend=legend(list({(each.framework, each.variant, each.name): each for each in every}.values()), look, notes),
         axes=(Axis(key="devices", logarithmic=True), Axis(key="efficiency", unit="%")),
         notes=point_notes(every),
     )
@@ -522,7 +522,7 @@ def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str
             *(_entry(curve.name, curve.key, look) for curve in curves.values()),
             *((LegendEntry(key="target", swatch=note_swatch("threshold")),) if target else ()),
         ),
-        axes=(Axis(key=x_key, unit=x_unit), *(Axis(key="value", unit=panel.unit) for panel in visible)),
+        axes=(Axis(key=x_key, unit=x_unit), *dict.fromkeys(Axis(key="value", unit=panel.unit) for panel in visible)),
     )
 
 
