@@ -94,8 +94,10 @@ def _two_views(block: Block) -> bool:
 def _throughput(block: Block, look: Look, words: Words, see: str) -> Drawn:
     """Figure a, logarithmic, and linear as its other view."""
     series, unit, own = _series(block, "items_per_s"), names.visible(block.unit), (f"{block.id}-t", "throughput")
-    drawn = _drawn(figures.throughput(series, look, id=f"f-{block.id}-t", unit=unit), "throughput", see, words, own)
-    if see == "one_scale_see" or not _two_views(block):
+    one_scale = see == "one_scale_see"
+    title = "throughput_one" if one_scale else "throughput"
+    drawn = _drawn(figures.throughput(series, look, id=f"f-{block.id}-t", unit=unit), title, see, words, own)
+    if one_scale or not _two_views(block):
         return drawn
     linear = figures.throughput(series, look, id=f"f-{block.id}-tl", unit=unit, logarithmic=False)
     other = _drawn(linear, "throughput", "throughput_linear_see", words, own)
@@ -149,6 +151,8 @@ def _reading(figure: Figure, words: Words) -> Text | None:
     if not rows:
         return None
     low, high = min(rows, key=lambda row: row[value]), max(rows, key=lambda row: row[value])
+    if len(rows) == 1:
+        return words("figures.reading_point", value=FORMS[key](low[value]), name=low[name])
     return words(
         "figures.reading_points",
         series=numbers.count(len({row[name] for row in rows})),
@@ -276,7 +280,7 @@ def _of(block: Block, column: Column) -> list[Summary]:
 def _repeats(column: Column, summary: Summary, of: Block | None = None) -> figures.Repeats:
     """The runs of one case; its block is named where a figure has cases of several."""
     return figures.Repeats(
-        label=f"{column.label} {summary.case.scale}" + (f" · {_panel_name(of)}" if of else ""),
+        label=f"{column.label} {names.scale(summary.case)}" + (f" · {_panel_name(of)}" if of else ""),
         framework=summary.case.framework,
         values=tuple(run.value for run in summary.measurements if counts(run)),
         excluded=tuple(run.value for run in summary.measurements if run.value is not None and not counts(run)),
@@ -335,7 +339,7 @@ def _furthest(found: Sequence[Effect]) -> Sequence[Effect]:
 
 def _pair(one: Effect) -> figures.Pair:
     return figures.Pair(
-        label=f"{one.title} {one.off.scale} b{one.off.batch_per_device}",
+        label=f"{one.title} {names.scale(one.off)} b{one.off.batch_per_device}",
         framework=one.off.framework,
         off=_median(one.off_summary),
         on=_median(one.on_summary),

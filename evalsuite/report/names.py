@@ -25,6 +25,11 @@ def framework(name: str) -> str:
     return facts()["frameworks"].get(name, visible(name))
 
 
+def scale(case: Case) -> str:
+    """Nodes × devices per node, as it is printed."""
+    return f"{case.nodes}×{case.devices_per_node}"
+
+
 def model(name: str) -> str:
     return facts()["models"].get(name, {}).get("title", visible(name))
 

@@ -128,7 +128,7 @@ def quantity(value: float, unit: str) -> Number:
         power = min(int(math.log10(value) // 3), len(PREFIXES) - 1) if value >= 1 else 0
         behind = f"{PREFIXES[power]}B{unit.removeprefix('bytes')}"
         return Number(text=f"{significant(value / 1000**power).text}{NARROW_SPACE}{behind}", raw=value)
-    return Number(text=f"{significant(value).text}{NARROW_SPACE}{unit}".rstrip(), raw=value)
+    return Number(text=f"{significant(value).text}{NARROW_SPACE}{'/s' if unit == '1/s' else unit}".rstrip(), raw=value)
 
 
 def span(low: float, high: float, form: Form) -> Number:

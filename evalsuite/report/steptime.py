@@ -172,7 +172,7 @@ def _step(found: StepTimes, row: StepRow, scale: float) -> figures.Step:
     waited = timers.communication(held)
     of_name = {phase.name: phase for phase in held.phases}
     return figures.Step(
-        label=f"{label} {case.scale}",
+        label=f"{label} {names.scale(case)}",
         total=held.seconds * scale,
         phases=tuple(_drawn_phase(of_name.get(name), name, parent, scale) for name, parent in found.phases),
         communication=None if waited is None else waited / held.seconds,

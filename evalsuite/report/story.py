@@ -100,7 +100,9 @@ def _reason(verdict: Verdict, words: Words) -> Text | None:
 
 
 def _named(name: str, value: str) -> str:
-    """Frameworks are called by their proper names."""
+    """Frameworks are called by their proper names, scales are printed as everywhere."""
+    if name == "scale":
+        return names.visible(value).replace("x", "×")
     return names.framework(value) if name in ("first", "second") else names.visible(value)
 
 
@@ -271,7 +273,7 @@ def _notices(book: Book, words: Words) -> Sequence[tuple[str, Text]]:
     processes = max((case.devices_per_node for case in book.planned if case.device == "cpu"), default=0)
     if processes > 1:
         cores = background.usable_cores(book)
-        values = {"processes": numbers.count(processes), "scale": f"1x{processes}"}
+        values = {"processes": numbers.count(processes), "scale": f"1×{processes}"}
         if cores is None:
             found.append(("cores", words("notices.shared_cores_unknown", **values)))
         else:

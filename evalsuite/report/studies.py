@@ -34,6 +34,12 @@ class Effect:
     def title(self) -> str:
         return names.framework(self.off.framework)
 
+    @property
+    def lacking(self) -> str:
+        """The state of the case without which there is no ratio."""
+        states = (cell.state for cell in (self.off_cell, self.on_cell) if cell.state != "value")
+        return next(states, "missing")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
@@ -45,7 +51,7 @@ class Sweep:
     @property
     def title(self) -> str:
         case = self.example
-        notes = [names.precision(case.precision), case.scale, *(["XLA"] if case.xla else [])]
+        notes = [names.precision(case.precision), names.scale(case), *(["XLA"] if case.xla else [])]
         return f"{names.framework(case.framework)} · {' · '.join(notes)}"
 
 

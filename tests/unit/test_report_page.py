@@ -215,7 +215,7 @@ def test_the_quick_profile_says_so_and_names_the_full_one(tmp_path_factory):
 
     assert "quick profile" in text
     assert "make report PROFILE=full" in text
-    assert "The 2 processes of scale 1x2 share 2 cores" in text
+    assert "The 2 processes of scale 1×2 share 2 cores" in text
 
 
 def test_recorded_runs_are_marked_as_recorded_elsewhere(tmp_path):
@@ -368,12 +368,12 @@ def test_an_option_is_judged_between_cases_that_differ_in_nothing_else(tmp_path_
         ["Automatic mixed precision (AMP)", "TensorFlow"],
     ]
     assert rows[2][5] == GLYPHS["unsupported"]
-    assert rows[2][6] == GLYPHS["missing"]
+    assert rows[2][6] == GLYPHS["unsupported"]
 
 
 def test_batch_sizes_are_listed_up_to_the_one_that_did_not_fit(tmp_path_factory):
     rows = _rows(read("options", tmp_path_factory), "model-resnet50_v1.5-sweep-table")
-    ours = [row for row in rows if row[0] == "PyTorch · FP32 · 1x1"]
+    ours = [row for row in rows if row[0] == "PyTorch · FP32 · 1×1"]
 
     assert [row[1] for row in ours] == ["8", "16", "32", "64"]
     assert ours[-1][2] == GLYPHS["oom"]

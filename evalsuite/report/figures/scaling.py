@@ -8,13 +8,14 @@ from typing import Literal
 from . import ticks
 from .cache import drawn
 from .data import Axis, Figure, LegendEntry, Point, Series, point_notes, point_table
-from .shapes import Box, bars, lead, outlines, whiskers
+from .shapes import Box, bars, cores, lead, outlines, whiskers
 from .sheet import SMALL, TEXT, Sheet, marker_style, shortened, spread, text_width
 from .style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
 _ROW = 30  # a row of a horizontal chart
 _WIDEST_RANGE = 40  # largest ÷ smallest scale that share one linear axis of bars
+_END = 60  # pixels: a series that ends further from its label is named beside its last mark
 _NARROW = 8  # pixels: thinner bars share one ideal box and have no marker below
 
 
@@ -74,12 +75,15 @@ def _figure(series: Sequence[Series], look: Look, id: str, form: _Form, key: str
         svg=drawn(draw, id, look, visible, form) if visible else None,
         table=point_table(visible, key, "" if form.percent else form.unit, given=series),
         legend=legend(visible, look, notes, form="line" if len(counts) > 1 else "bar"),
-        axes=(
-            Axis(key="devices", logarithmic=True),
-            Axis(key=key, unit="%" if form.percent else form.unit, logarithmic=form.logarithmic),
-        ),
+        axes=_axes(key, form, scales=len(counts)),
         notes=point_notes(visible),
     )
+
+
+def _axes(key: str, form: _Form, *, scales: int) -> tuple[Axis, ...]:
+    """The horizontal axis, then the vertical one; bars of one scale have their numbers along a linear axis."""
+    value = Axis(key=key, unit="%" if form.percent else form.unit, logarithmic=form.logarithmic and scales > 1)
+    return (Axis(key="devices", logarithmic=True), value) if scales > 1 else (value,)
 
 
 def drawable(series: Sequence[Series]) -> tuple[Series, ...]:
@@ -113,7 +117,7 @@ def legend(
                 label=each.name,
                 hue=hue.index,
                 marker=hue.marker,
-                swatch=swatch(hue, form=form),
+                swatch=swatch(hue, form=form, variant=each.variant),
             )
         )
     entries += [LegendEntry(key=key, swatch=note_swatch(key)) for key in notes]
@@ -268,14 +272,23 @@ def _whiskers(sheet: Sheet, panel, series: Series, hue: Hue) -> None:
 
 
 def end_labels(sheet: Sheet, panel, series: Sequence[Series], room: float) -> None:
-    """Names at the ends of their lines, moved apart, with a thin lead where they moved."""
-    ends = [sheet.pixel(panel, s.points[-1].devices, s.points[-1].value) for s in series]
-    places = spread([y for _, y in ends], 16, _TOP, sheet.height - _BOTTOM - 2)
+    """Names behind the ends of their lines, moved apart, with a thin lead where they moved."""
     left = sheet.width - room + 16
-    for each, (x, y), place in zip(series, ends, places, strict=True):
-        if abs(place - y) > 3 or left - x > 40:
-            lead(sheet, [(x + 7, y), (left - 10, place), (left - 3, place)])
-        sheet.write(left, place, shortened(each.name, room - 18), colour="ink")
+    columns: dict[float, list[tuple[Series, float]]] = {}
+    for each in series:
+        x, y = sheet.pixel(panel, each.points[-1].devices, each.points[-1].value)
+        columns.setdefault(x, []).append((each, y))
+    for x, members in columns.items():
+        at_the_end = left - x <= _END
+        places = spread([y for _, y in members], 16, _TOP, sheet.height - _BOTTOM - 2)
+        for (each, y), place in zip(members, places, strict=True):
+            if at_the_end and abs(place - y) > 3:
+                lead(sheet, [(x + 7, y), (left - 10, place), (left - 3, place)])
+            name = shortened(each.name, room - 18)
+            if at_the_end:
+                sheet.write(left, place, name, colour="ink")
+            else:  # a series that ends early is named where it ends: a lead across the panel looks like a line
+                sheet.write(x + 9, place + 14, name, colour="ink", style="halo")
 
 
 # --- one scale: bars from 0, no line -----------------------------------------------------------------
@@ -302,7 +315,9 @@ def _one_scale(id: str, look: Look, series: Sequence[Series], form: _Form) -> st
 
 def _bar_row(sheet: Sheet, panel, series: Series, hue: Hue, row: int, left: float, form: _Form) -> None:
     point = series.points[0]
-    bars(sheet, panel, [((0, row - 0.3, point.value, 0.6), point, row)], hue, series.framework)
+    box = (0, row - 0.3, point.value, 0.6)
+    bars(sheet, panel, [(box, point, row)], hue, series.framework)
+    cores(panel, [] if point.hollow else [box], series.variant, across=True)
     if positive(point.low) and positive(point.high):
         whiskers(panel, [(row, point.low, point.high)], across=True)
     _, y = sheet.pixel(panel, 0, row)
@@ -370,6 +385,7 @@ def _speedup_panel(
     for each, members in zip(series, columns, strict=True):
         boxes = [(bar.box(bar.point.value), bar.point, bar.row) for bar in members]
         bars(sheet, panel, boxes, look.hue(each.framework), each.framework)
+        cores(panel, [box for box, point, _ in boxes if not point.hollow], each.variant)
         _feet(sheet, panel, members, look.hue(each.framework), width * group)
     outlines(panel, _ideal_boxes(series, counts, every, width, width * group))
     spans = [(bar.middle, bar.point.low, bar.point.high) for bar in every]

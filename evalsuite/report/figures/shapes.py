@@ -6,6 +6,7 @@ from .data import Point
 from .sheet import Sheet
 from .style import ROLES, Hue
 
+STRIPE, MOST_STRIPES = 0.14, 3  # of the width of a bar
 Box = tuple[float, float, float, float]  # x, y, width, height in the panel's data
 
 
@@ -17,6 +18,20 @@ def bars(sheet: Sheet, panel, boxes: Sequence[tuple[Box, Point, int]], hue: Hue,
             fill = {"facecolors": ROLES["surface"], "hatch": "////", "linewidths": 1.4} if hollow else {}
             shapes = _polygons(panel, [box for box, *_ in group], hue.name, **fill)
             sheet.mark(shapes, [(point.ref, row) for _, point, row in group], series=series)
+
+
+def cores(panel, boxes: Sequence[Box], variant: int, *, across: bool = False) -> None:
+    """Stripes of the ground along the middle of bars, one for each *variant*: a framework keeps its hue in all."""
+    for stripe in range(min(variant, MOST_STRIPES)):
+        from_edge = (stripe + 1) / (min(variant, MOST_STRIPES) + 1) - STRIPE / 2
+        found = [
+            (x, y + from_edge * height, width, STRIPE * height)
+            if across
+            else (x + from_edge * width, y, STRIPE * width, height)
+            for x, y, width, height in boxes
+        ]
+        if found:
+            field(panel, found, "surface", zorder=2.2)
 
 
 def _polygons(panel, boxes: Sequence[Box], colour: str, **style):

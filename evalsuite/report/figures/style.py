@@ -112,10 +112,18 @@ def polygon(marker: str) -> tuple[tuple[float, float], ...] | None:
     return _POLYGONS.get(marker)
 
 
-def swatch(hue: Hue, *, form: str = "line", hollow: bool = False) -> str:
-    """A legend's sample of *hue* as inline SVG: its dash and marker, or a filled box (`form="bar"`)."""
+def swatch(hue: Hue, *, form: str = "line", hollow: bool = False, variant: int = 0) -> str:
+    """A legend's sample of *hue* as inline SVG: its dash and marker, or a filled box (`form="bar"`).
+
+    The box of a *variant* has as many stripes as its bars (`shapes.cores`).
+    """
     if form == "bar":
         body = f'<rect x="6" y="3" width="16" height="10" class="fill-{hue.name}"/>'
+        gap = 16 / (min(variant, 3) + 1)
+        body += "".join(
+            f'<rect x="{6 + gap * (k + 1) - 1:g}" y="3" width="2" height="10" class="fill-surface"/>'
+            for k in range(min(variant, 3))
+        )
     else:
         body = _line_sample(hue) + _marker_sample(hue, hollow)
     return _sample(body)

@@ -46,7 +46,7 @@ def quantity(value: float, unit: str) -> str:
         power = min(int(math.log10(value) // 3), 4) if value >= 1 else 0
         prefix = ("", "k", "M", "G", "T")[power]
         return f"{rounded(value / 1000**power)} {prefix}B{unit.removeprefix('bytes')}"
-    return f"{rounded(value)} {unit}".rstrip()
+    return f"{rounded(value)} {'/s' if unit == '1/s' else unit}".rstrip()
 
 
 def linear(low: float, high: float, wanted: int = 5) -> list[float]:
