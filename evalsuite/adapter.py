@@ -66,6 +66,7 @@ class Recipe:
     system: tuple[str, ...] = ()  # programs that must be on the machine: ("mpirun",)
     kind: Literal["reference", "official"] = "official"
     checkout: str = ""  # the official repository at its pinned commit: a name in `data/models.toml`
+    brought_by: Path | None = None  # the folder of the adapter, where a `models.toml` may name more; set by `discover`
     options: Mapping[str, tuple[str, ...]] | None = None
     """Further axes: name → the values it takes, the default first; () = any whole number. None: `unsupported`
     decides."""
@@ -236,10 +237,14 @@ def discover(folders: Iterable[Path] = ()) -> dict[str, Adapter]:
 def _of_folder(folder: Path) -> dict[str, Adapter]:
     found: dict[str, Adapter] = {}
     for file in sorted(folder.glob("[!_]*.py")):
-        adapter = load(file)
+        adapter = _brought(load(file), folder)
         before = found[adapter.name].recipes if adapter.name in found else ()
         found[adapter.name] = replace(adapter, recipes=(*before, *adapter.recipes))
     return found
+
+
+def _brought(adapter: Adapter, folder: Path) -> Adapter:
+    return replace(adapter, recipes=tuple(replace(recipe, brought_by=folder) for recipe in adapter.recipes))
 
 
 def load(file: Path) -> Adapter:

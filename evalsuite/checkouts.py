@@ -72,6 +72,11 @@ def known(folders: Iterable[Path] = ()) -> dict[str, Model]:
     return {model.name: model for file in files if file.is_file() for model in _read(file)}
 
 
+def of(recipe: Recipe) -> dict[str, Model]:
+    """The models that *recipe* may name: those of the house and those that came with its adapter."""
+    return known((recipe.brought_by,) if recipe.brought_by else ())
+
+
 def chosen(names: Iterable[str], models: Mapping[str, Model]) -> list[Model]:
     """The models of *names*; all of them if none is named. Raises EvalsuiteError with the nearest known one."""
     return [_chosen(name, models) for name in names] or list(models.values())
@@ -90,7 +95,7 @@ def state(model: Model) -> State:
 
 def folder(recipe: Recipe) -> Path:
     """Where the checkout of *recipe* lies, or will lie."""
-    return _chosen(recipe.checkout, known()).folder
+    return _chosen(recipe.checkout, of(recipe)).folder
 
 
 def refusal(recipe: Recipe, models: Mapping[str, Model]) -> str | None:

@@ -63,6 +63,19 @@ _RANKS: tuple[tuple[tuple[str, bytes], ...], ...] = (
             rb"|(?m:^\s*Killed\s*$)|Killing subprocess",
         ),
     ),
+    (
+        (
+            "container",
+            # docker: Error response from daemon: pull access denied for lab/net, repository does not exist or …
+            # Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?
+            # Error: initializing source docker://lab/net:1: reading manifest 1 in lab/net: requested access …
+            # FATAL:   Unable to handle docker://lab/net uri: failed to get checksum …
+            # slurmstepd: error: pyxis: failed to import docker image
+            rb"Error response from daemon|[Cc]annot connect to the Docker daemon|failed to connect to the docker API"
+            rb"|Error: (?:initializing source|short-name|unable to copy from source) |error: pyxis: "
+            rb"|^FATAL:\s.*(?:uri:|image|container)|executable file not found in \$PATH",
+        ),
+    ),
     # train.py: error: unrecognized arguments: --num-warmup-batches 1
     (("wrong options", rb"^[\w./-]+: error: (?:unrecognized|the following) arguments|^[\w./-]+: error: argument "),),
     (

@@ -13,7 +13,7 @@ PACKAGES = {"mpirun": "openmpi-bin", "mpicc": "libopenmpi-dev", "cmake": "cmake"
 
 def refusal(case: Case, recipe: Recipe) -> str | None:
     """Why *recipe* cannot be started here for *case*, with what to do about it; None if it can."""
-    return checkouts.refusal(recipe, checkouts.known()) or _program_missing(recipe) or _data_missing(case, recipe)
+    return checkouts.refusal(recipe, checkouts.of(recipe)) or _program_missing(recipe) or _data_missing(case, recipe)
 
 
 def data_facts(case: Case, recipe: Recipe) -> list[dict]:

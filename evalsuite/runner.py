@@ -254,7 +254,7 @@ def _recipe_facts(recipe: Recipe, command: tuple[str, ...], packages: Mapping[st
             "image": recipe.image,
             "amp": recipe.amp,
         },
-        "checkout": checkouts.facts(recipe, checkouts.known()),
+        "checkout": checkouts.facts(recipe, checkouts.of(recipe)),
         "script_sha256": store.sha256(script) if script else None,
         "framework_version": virtualenvs.framework_version(recipe, packages),
         "packages": dict(sorted(packages.items())),
