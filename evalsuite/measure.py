@@ -99,9 +99,7 @@ def _status(outcome: Mapping, read) -> tuple[str, str]:
         own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
         return "timed_out", "; ".join(filter(None, (outcome["reason"], "" if own_signal else read.reason)))
     if outcome["status"] != "completed":
-        said = (
-            read.reason if read.status == "failed" else ""
-        )  # that no step was found is the consequence
+        said = read.reason if read.status == "failed" else ""  # that no step was found is the consequence
         return "failed", said or outcome["reason"] or read.reason
     if outcome.get("enough") and read.status == "failed" and read.throughput and read.throughput.items_per_s:
         return "ok", ""
