@@ -22,7 +22,7 @@ $(VENV)/.ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	@touch $@
 
-report: setup ## measure with PROFILE=quick (default) or full, then write report/report.html
+report: setup ## measure with PROFILE=quick (default), full, bert or cifar10, then write report/report.html
 	$(BIN)/python -m evalsuite compare --profile $(PROFILE) --runs $(RUNS) --out $(OUT)
 
 plan: setup ## show what `make report` would run
