@@ -190,7 +190,7 @@ def _curves(block: Block, column: Column, rows, metrics, target: Target | None, 
 def _names(rows: Sequence[TrainedRow]) -> list[str]:
     """The global batch size of each case, or its scale where two have the same."""
     batches = [numbers.count(row.summary.case.global_batch).text for row in rows]
-    return batches if len(set(batches)) == len(batches) else [row.summary.case.scale for row in rows]
+    return batches if len(set(batches)) == len(batches) else [names.scale(row.summary.case) for row in rows]
 
 
 def _aim(panels: Sequence[figures.CurvePanel], words: Words) -> tuple[Text, ...]:

@@ -65,8 +65,17 @@ class StepTimes:
     @property
     def legend(self) -> tuple[str, ...]:
         """The signs that occur in the table."""
-        missing = any(part is None for row in self.rows for part in row.parts) or any(not r.ratio for r in self.rows)
-        return ("missing",) * missing + ("flagged",) * any(row.overlaps for row in self.rows)
+        present = {mark for row in self.rows for cell in (row.throughput, row.speedup) for mark in cell.marks}
+        present |= {cell.state for row in self.rows for cell in (row.throughput, row.speedup)}
+        if any(part is None for row in self.rows for part in row.parts) or any(not row.ratio for row in self.rows):
+            present.add("missing")
+        if any(row.overlaps for row in self.rows):
+            present.add("flagged")
+        return tuple(key for key in (*cells.GLYPHS, *cells.MARKS) if key in present)
+
+    @property
+    def nested(self) -> bool:
+        return any(parent for _, parent in self.phases)
 
 
 def step_times(book: Book, models: Sequence[Model]) -> tuple[StepTimes, ...]:
@@ -156,6 +165,10 @@ def drawn(found: StepTimes, look: Look, words: Words) -> Drawn:
 
 def _view(found: StepTimes, figure: figures.Figure, see: str, words: Words) -> Drawn:
     reading = [setting(found.block, words), words(f"steptime.{see}")]
+    if found.nested:
+        reading.append(words("steptime.see_nested"))
+    if any(row.communication for row in found.rows):
+        reading.append(words("steptime.see_communication"))
     if len(found.rows) > MOST_BARS:
         reading.append(words("steptime.most", shown=numbers.count(MOST_BARS), all=numbers.count(len(found.rows))))
     return Drawn(

@@ -130,7 +130,7 @@ def test_markdown_has_the_same_tables(tmp_path):
     text = markdown.document(material, "en")
 
     assert "## Step-time breakdown" in text
-    assert "| ElasticDL | 1x4 | 10.09" in text
+    assert "| ElasticDL | 1×4 | 10.09" in text
 
 
 def test_a_report_without_timers_has_no_such_section(tmp_path):

@@ -170,7 +170,7 @@ class Sheet:
         rest = self.said(self.words("words.none")) if row.rest is None else text(row.rest.time)
         whole = text(row.whole.text) + (cells.MARKS["flagged"] if row.overlaps else "")
         name = text(names.framework(row.summary.case.framework))
-        return [name, text(row.summary.case.scale), whole, *parts, rest, text(row.ratio[0]) if row.ratio else missing]
+        return [name, text(names.scale(row.summary.case)), whole, *parts, rest, text(row.ratio[0]) if row.ratio else missing]
 
     def cell(self, cell: Cell) -> str:
         if cell.state != "value":
