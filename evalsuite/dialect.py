@@ -157,6 +157,7 @@ class Dialect:
     zero_based: bool | None = None  # is the first step numbered 0? None: judge by the numbers seen
     mean_since: int = 0  # steps (of the epoch) that cumulative means leave out
     mean_reports: int = 0  # the steps/s are means since the first report, or over so many of them
+    clock_s: float = 0.0  # resolution of a clock too coarse for single reports, which are joined
     every: int | None = None  # steps per report where the lines carry no number
     each: int = 1  # training steps that one printed number stands for
     number_repeats: bool = False  # a step that was skipped prints the same number again

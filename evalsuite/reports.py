@@ -26,9 +26,13 @@ class Report(NamedTuple):
     items: float | None  # of the whole job in this report, where the log says
 
 
+JOINED = 10.0  # a report spans so many ticks of a coarse clock
+
+
 def reports(stream: Sequence[Record], dialect: Dialect) -> list[Report]:
     """The records of one printer with their places in the run."""
     stream = _with_times(stream, dialect.mean_reports) if dialect.mean_reports else stream
+    stream = _joined(stream, JOINED * dialect.clock_s) if dialect.clock_s else stream
     usual = _usual_interval(stream, dialect)
     base = 1 if _zero_based(stream, usual, dialect) else 0
     found: list[Report] = []
@@ -59,6 +63,21 @@ def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
         at = 0.0 if not found else None if passed is None else since.elapsed_s + passed
         found.append(record._replace(elapsed_s=at, steps_per_s=None))
     return found
+
+
+def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
+    """The records of an epoch that lie at least so many *seconds* apart, by their means since it began."""
+    kept: list[Record] = []
+    for record in stream:
+        before = kept[-1] if kept and kept[-1].epoch == record.epoch else None
+        began, ended = before and _since_epoch_s(before), _since_epoch_s(record)
+        if began is None or ended is None or ended - began >= seconds:
+            kept.append(record)
+    return kept
+
+
+def _since_epoch_s(record: Record) -> float | None:
+    return None if record.step is None or record.mean_s is None else record.step * record.mean_s
 
 
 def _timed(record: Record, begun: Record) -> Record:

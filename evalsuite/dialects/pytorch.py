@@ -6,18 +6,27 @@ from collections.abc import Mapping
 
 from evalsuite.dialect import Dialect, Line
 
-_BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[[\d:]+<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)"
+_BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[([\d:]+)<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)"
 
 
 def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
     """NeMo prints consumed_samples beside global_step; where both are exact, they tell the batch."""
-    fields = {name: value for name, value in match.groupdict().items() if name not in ("consumed", "since")}
+    fields = {**{name: match[name] for name in ("epoch", "step", "of", "loss")}, "mean_s": _mean_s(match)}
     try:
         batch = float(match["consumed"]) / float(match["since"])
     except (TypeError, ValueError, ZeroDivisionError):
         return fields
     exact = b"e" not in match["consumed"] and batch == int(batch)
     return {**fields, "global_batch": batch} if exact else fields
+
+
+def _mean_s(match: "re.Match[bytes]") -> float:
+    """Seconds per step since the bar began: as the rate says, within the second that the bar shows."""
+    printed = 1 / float(match["steps_per_s"]) if match["steps_per_s"] else float(match["seconds"])
+    steps, elapsed = int(match["step"]), 0
+    for part in match[4].split(b":"):
+        elapsed = 60 * elapsed + int(part)
+    return min(max(printed * steps, elapsed), elapsed + 1) / steps
 
 
 _SECONDS = {b"D": 86400.0, b"h": 3600.0, b"m": 60.0, b"s": 1.0, b"ms": 1e-3}
@@ -163,7 +172,8 @@ DIALECTS = (
         framework="pytorch",
         unit="samples/s",
         scope="global",
-        averaging="interval",
+        averaging="cumulative",
+        clock_s=1.0,
         steps_restart="epoch",
         zero_based=False,
         step=(
@@ -177,7 +187,7 @@ DIALECTS = (
             ),
         ),
         yields_to=("nemo_dllogger",),
-        notes="The rate is tqdm's smoothed one and flips to s/it below one step a second.",
+        notes="The rate is a mean since the epoch began (tqdm with smoothing=0) and flips to s/it below one step a second.",
     ),
     Dialect(
         name="fairseq",
@@ -192,7 +202,7 @@ DIALECTS = (
                 pattern=rb"train_inner \| epoch (?P<epoch>\d+): [^\r\n]*?\bloss=(?P<loss>[\d.e+-]+|nan), [^\r\n]*?"
                 rb"\bwps=(?P<rate>[\d.e+]+), [^\r\n]*?\bwpb=(?P<global_batch>[\d.e+]+), [^\r\n]*?\bnum_updates=(?P<step>\d+)",
                 sample=b"2020-07-10 10:00:10 | INFO | train_inner | epoch 001:    200 / 1093 loss=12.011, nll_loss=11.43, "
-                b"ppl=2759.64, wps=18000, ups=2, wpb=9000, bsz=300, num_updates=200, lr=2e-05",
+                b"ppl=2759.13, wps=18000, ups=2, wpb=9000, bsz=300, num_updates=200, lr=2e-05",
                 source="facebookresearch/fairseq@3d262bb256:fairseq/logging/progress_bar.py, SimpleProgressBar.log()",
             ),
             Line(

@@ -531,6 +531,22 @@ def test_a_bar_of_chainer_prints_the_mean_since_its_first_or_over_a_hundred(log)
     assert late.throughput.items_per_s == pytest.approx(16, rel=1e-3)
 
 
+def test_lightnings_bar_prints_the_mean_since_its_epoch_began(log):
+    # half a second for each of 40 steps, then a quarter, in both epochs
+    def bar(epoch, step):
+        passed = 0.5 * step if step <= 40 else 20 + 0.25 * (step - 40)
+        clock = f"{int(passed) // 60:02d}:{int(passed) % 60:02d}"
+        counts = f"global_step={200 * epoch + step - 1}.0, consumed_samples={8 * (200 * epoch + step - 1)}.0"
+        return f"Epoch {epoch}:   5%|     | {step}/200 [{clock}<01:00, {step / passed:5.2f}it/s, loss=2.5, {counts}]"
+
+    lines = [bar(epoch, step) for epoch in (0, 1) for step in range(2, 201)]
+
+    reading = read(log(lines, end="\r"), protocol=Protocol(warmup_steps=40, measured_steps=100))
+
+    assert reading.throughput.items_per_s == pytest.approx(8 / 0.25, rel=0.04)
+    assert next(step.after_pause for step in reading.steps if step.index > 200)
+
+
 def test_the_speed_of_an_epoch_covers_the_batches_that_the_line_before_counts(log):
     lines = [
         f"[1,0]<stderr>:INFO:root:Epoch[{epoch}] {text}"
