@@ -6,6 +6,7 @@ This module imports nothing of ours.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 Precision = Literal["fp32", "amp"]
@@ -57,18 +58,14 @@ class Case:
         """`nodes × devices per node` as it is written on the command line: "2x8"."""
         return f"{self.nodes}x{self.devices_per_node}"
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The name of the case: its folder under `runs/`, its anchor in the report."""
-        return f"{self._without_scale}-{self.scale}"
+        return f"{self.series}-{self.scale}"
 
-    @property
+    @cached_property
     def series(self) -> str:
         """What a speed-up may be computed within: everything but the scale (REPORT.md §4)."""
-        return self._without_scale
-
-    @property
-    def _without_scale(self) -> str:
         switches = "-xla" if self.xla else ""
         options = "".join(f"-{name}={value}" for name, value in self.options)
         steps = f"{self.protocol.warmup_steps}+{self.protocol.measured_steps}"

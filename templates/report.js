@@ -141,7 +141,7 @@ function anchorOf(cell) {
 }
 function collectTargets() {
   var found = { rows: [], tables: [], marks: [] };
-  all("main tr[data-c], main tbody[data-c]").forEach(function (row) { found.rows.push([row, row.dataset.c]); });
+  all("main tr[data-c], main tbody[data-c], .receipts li[id]").forEach(function (row) { found.rows.push([row, row.dataset.c || row.id]); });
   all("table.usage tbody tr").forEach(function (row) { found.rows.push([row, anchorOf(row)]); });
   all("table.values[data-filter=columns]").forEach(function (table) {
     var cells = all("tbody tr", table).map(function (row) {
@@ -150,7 +150,7 @@ function collectTargets() {
     found.tables.push({ table: table, rows: all("tr", table), cells: cells });
   });
   all("table.matrix tbody tr").forEach(function (row) {
-    found.tables.push({ row: row, cells: [all("td[data-c]", row).map(function (cell) { return cell.dataset.c; })] });
+    found.tables.push({ row: row, cells: [all("td.heat", row).map(anchorOf)] });
   });
   all(".fig-svg .mark[data-ref]").forEach(function (mark) { found.marks.push([mark, mark.dataset.ref]); });
   return found;

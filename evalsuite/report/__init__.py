@@ -15,16 +15,24 @@ def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = ("zh", "
     """Writes the report of *evaluation* into *out* and returns the files, the page first."""
     from evalsuite.store import write_atomically
 
-    from . import identity, render, summary_json, tables, words
+    from . import identity, parts, render, summary_json, tables, words
     from .cells import Book
 
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     book = Book(evaluation=identity.ordered(evaluation))
     build_hash = identity.build_hash(evaluation)
+    said = words.read(languages)
     page = out / "report.html"
-    write_atomically(page, render.page(book, words.read(languages), build_hash).encode("utf-8", "backslashreplace"))
+    write_atomically(page, render.page(book, said, build_hash).encode("utf-8", "backslashreplace"))
+    further = []
+    for part in parts.books(book):
+        further.append(out / parts.file_name(part.part))
+        text = render.part(part, book, said, build_hash)
+        write_atomically(further[-1], text.encode("utf-8", "backslashreplace"))
+    for path in parts.outdated(out, further):
+        path.unlink()
     summary = out / "summary.json"
     text = json.dumps(summary_json.document(book, build_hash), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_atomically(summary, text.encode("utf-8", "backslashreplace"))
-    return [page, summary, *tables.write(book, out / "tables")]
+    return [page, *further, summary, *tables.write(book, out / "tables")]

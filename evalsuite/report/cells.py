@@ -45,6 +45,7 @@ WORST_FIRST = ("oom", "timed_out", "failed", "invalid")
 
 
 LARGE = 200  # planned cases; from here on a page shows less twice (REPORT.md §2, size budget)
+HUGE = 1_000  # from here on each model has a page of its own beside that of the report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +77,7 @@ class Book:
 
     evaluation: Evaluation
     hidden: frozenset[str] = field(default=frozenset())
+    part: str = ""  # the model that this is the part of, where one page cannot hold the report
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:
@@ -107,7 +109,11 @@ class Book:
 
     @property
     def large(self) -> bool:
-        return len(self.planned) > LARGE
+        return bool(self.part) or len(self.planned) > LARGE
+
+    @property
+    def huge(self) -> bool:
+        return not self.part and len(self.planned) > HUGE
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:

@@ -15,6 +15,7 @@ from . import (
     forecasts,
     glossary,
     latency,
+    parts,
     problems,
     quality,
     receipts,
@@ -89,6 +90,16 @@ def sections(book: Book, models: Sequence[Model], look: Look, words: Words) -> t
     return tuple(_numbered(section, str(place)) for place, section in enumerate(found, 1))
 
 
+def sections_of_part(book: Book, models: Sequence[Model], look: Look, words: Words) -> tuple[Section, ...]:
+    """What the page of one model has: the model, what it used of the hardware, its receipts."""
+    found = [
+        *(_model(book, model, look, words) for model in models),
+        _usage(book, models, look, words),
+        _reproduction(book, words),
+    ]
+    return tuple(_numbered(section, str(place)) for place, section in enumerate(found, 1))
+
+
 def _numbered(section: Section, number: str) -> Section:
     parts = tuple(
         Part(id=part.id, title=part.title, number=f"{number}.{place}") for place, part in enumerate(section.parts, 1)
@@ -126,12 +137,13 @@ def _background(book: Book, models: Sequence[Model], words: Words) -> Section:
 
 
 def _model(book: Book, model: Model, look: Look, words: Words) -> Section:
-    effects, sweeps = studies.effects(book, model), studies.sweeps(book, model)
+    effects, sweeps = ((), ()) if book.huge else (studies.effects(book, model), studies.sweeps(book, model))
     options = [option for option in studies.OPTIONS if any(one.option == option for one in effects)]
     facts = {
         "model": model,
         "notes": author.said(book, words, model.name),
-        "latency": latency.rows(book, model),
+        "latency": () if book.huge else latency.rows(book, model),
+        "part": parts.file_name(model.name) if book.huge else None,
         "figures": {block.id: drawing.of_block(block, look, words) for block in model.blocks},
         "effects": effects,
         "effect_figures": {option: drawing.effects(model, effects, option, look, words) for option in options},

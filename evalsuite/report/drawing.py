@@ -74,6 +74,8 @@ def of_block(block: Block, look: Look, words: Words) -> tuple[Drawn, ...]:
     if len(scales) < 2:
         return (_throughput(block, look, words, "one_scale_see"),)
     found = [_throughput(block, look, words, "throughput_see")]
+    if block.book.huge:
+        return tuple(found)  # the part of its model has the others
     if block.has_scaling:
         found.append(_scaling(block, look, words, bars_first=len(scales) <= FEW_SCALES))
     if block.has_scaling and block.book.large:
@@ -393,7 +395,7 @@ def overview(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
     """Efficiency of every block side by side."""
     panels = tuple(figures.Multiple(label=_panel_name(block), series=_series(block, "efficiency")) for block in blocks)
     figure = figures.small_multiples(panels, look, id="f-overview")
-    tables = tuple((f"{block.id}-e", _panel_name(block)) for block in blocks)
+    tables = tuple((f"{block.id}-{'s' if block.book.huge else 'e'}", _panel_name(block)) for block in blocks)
     return Drawn(figure=figure, title=words("overview.figure"), reading=(words("overview.see"),), tables=tables)
 
 

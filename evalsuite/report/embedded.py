@@ -18,7 +18,7 @@ def document(book: Book) -> Mapping[str, Any]:
     cases = {names.case_anchor(case): _case(book, case) for case in book.planned}
     return {
         "cases": {"ids": list(cases), "values": _by_column(list(cases.values()))},
-        "tables": {name: _table(name, found) for name, found in tables.rows(book).items() if name in embedded(book)},
+        "tables": {name: _table(name, found) for name, found in tables.rows(book, embedded(book)).items()},
     }
 
 
@@ -27,6 +27,8 @@ MOST_RUNS = 1_500  # more would make the page heavy; their table lies beside it
 
 def embedded(book: Book) -> tuple[str, ...]:
     """The tables that the page can hand out itself."""
+    if book.huge:
+        return ()  # they lie beside the page
     return ("runs", "summaries") if len(book.measurements) <= MOST_RUNS else ("summaries",)
 
 

@@ -1,6 +1,7 @@
 """The page: Jinja templates filled with facts; the one room that touches Jinja."""
 
 import base64
+import functools
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
@@ -23,6 +24,7 @@ from . import (
     identity,
     names,
     numbers,
+    parts,
     quality,
     setting,
     slim,
@@ -39,9 +41,28 @@ class NothingThere(ValueError):
 
 
 def page(book: Book, words: Words, build_hash: str) -> str:
-    """The whole report as one HTML file."""
+    """The report as one HTML file; all of it, or up to the parts of its models (`parts`)."""
     models = blocks.models(book)
     look = drawing.look(book)
+    return _filled(
+        book,
+        words,
+        build_hash,
+        cards=[(card, drawing.bullet(card, look, words)) for card in story.cards(book, words)],
+        headlines=story.headlines(book, models, words),
+        coverage=story.coverage(book, words),
+        notices=story.notices(book, words),
+        sections=contents.sections(book, models, look, words),
+    )
+
+
+def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
+    """The part *book* of the report *whole*: one model, with the same colours."""
+    models, look = blocks.models(book), drawing.look(whole)
+    return _filled(book, words, build_hash, sections=contents.sections_of_part(book, models, look, words))
+
+
+def _filled(book: Book, words: Words, build_hash: str, **facts: Any) -> str:
     environment = _environment(words)
     style, figure_style = _static("report.css"), figures.css()
     boot, script = _static("boot.js"), _static("report.js")
@@ -60,12 +81,8 @@ def page(book: Book, words: Words, build_hash: str) -> str:
         script=Markup(script),
         policy=policy((style, figure_style), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
-        cards=[(card, drawing.bullet(card, look, words)) for card in story.cards(book, words)],
-        headlines=story.headlines(book, models, words),
-        coverage=story.coverage(book, words),
-        notices=story.notices(book, words),
         choices=choices(book),
-        sections=contents.sections(book, models, look, words),
+        **facts,
     )
     return slim.page(html) if book.large else html
 
@@ -132,7 +149,9 @@ def _static(name: str) -> str:
     return (paths.TEMPLATES / name).read_text(encoding="utf-8")
 
 
+@functools.lru_cache(maxsize=4)
 def _environment(words: Words) -> Environment:
+    """The templates with *words*, compiled once for all pages of a report."""
     environment = Environment(
         loader=FileSystemLoader(paths.TEMPLATES),
         autoescape=True,
@@ -153,6 +172,7 @@ def _environment(words: Words) -> Environment:
         "sentence": lambda finding: quality.sentence(finding, words),
         "rule": lambda code: quality.rule(code, words),
         "table_rows": drawing.table_rows,
+        "part_file": parts.file_name,
         "known": _known(words),
         "both": lambda zh, en: Pair(words=words, by_language=(("zh", zh), ("en", en))),
         "term": _term(words),

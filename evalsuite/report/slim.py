@@ -23,7 +23,9 @@ MARKS = re.compile(
 # without blanks needs no quotes. Text holds no bare quote: Jinja and the drawings escape it.
 OPTIONAL_END = re.compile(r"</(?:td|th|tr|thead|tbody|li|dt|dd)>\n?")
 NEEDLESS_QUOTES = re.compile(r""" ([a-z][\w-]*)="([^\s"'=<>`]+)"(?=[ >])""")
-SAID_TWICE = re.compile(r'(<a class="num" href="#([\w-]+)") data-ref="\2"')  # a link says itself where it leads
+# A link says itself where it leads, and an item what it is: the page's script reads the one like the other.
+LINKED_TWICE = re.compile(r'(<a class="num" href="#([\w-]+)") data-ref="\2"')
+CELL_OF_A_LINK = re.compile(r'(<td class="[^"]*") data-c="([\w-]+)">(?=<a [^>]*href="#\2")')
 RIGHT = "<td class=n data-v="  # the sheet sets a cell with a raw value like one of class n
 MAIN = re.compile(r"<main\b.*</main>", re.DOTALL)
 
@@ -34,7 +36,7 @@ def page(html: str) -> str:
 
 
 def _short(main: str) -> str:
-    main = SAID_TWICE.sub(r"\1", OPTIONAL_END.sub("", main))
+    main = CELL_OF_A_LINK.sub(r"\1>", LINKED_TWICE.sub(r"\1", OPTIONAL_END.sub("", main)))
     return NEEDLESS_QUOTES.sub(r" \1=\2", main).replace(RIGHT, "<td data-v=")
 
 

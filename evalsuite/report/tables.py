@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite import timers
-from evalsuite.model import Case, Measurement, Summary
+from evalsuite.model import Case, Finding, Measurement, Summary
 from evalsuite.store import write_atomically
 from evalsuite.summary import counts
 
@@ -18,18 +18,19 @@ Row = dict[str, Any]
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would compute such a cell
 
 
-def rows(book: Book) -> Mapping[str, list[Row]]:
-    """Every table by name, as rows of plain values; None = not measured."""
-    return {
-        "runs": [_run(book, run) for run in book.measurements],
-        "summaries": [_summary(book, one) for one in book.summaries],
-        "utilisation": list(_utilisation(book)),
-        "phases": list(_phases(book)),
-        "scores": list(_scores(book)),
-        "findings": [{"code": f.code, "severity": f.severity, "where": f.where, "text": f.text} for f in book.findings],
-        "skips": [{**_case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
-        "author_findings": author.rows(book),
+def rows(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, list[Row]]:
+    """Every table by name, or those *wanted*, as rows of plain values; None = not measured."""
+    made = {
+        "runs": lambda: [_run(book, run) for run in book.measurements],
+        "summaries": lambda: [_summary(book, one) for one in book.summaries],
+        "utilisation": lambda: list(_utilisation(book)),
+        "phases": lambda: list(_phases(book)),
+        "scores": lambda: list(_scores(book)),
+        "findings": lambda: [_finding(finding) for finding in book.findings],
+        "skips": lambda: [{**_case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
+        "author_findings": lambda: author.rows(book),
     }
+    return {name: made[name]() for name in (made if wanted is None else wanted)}
 
 
 def write(book: Book, folder: Path) -> list[Path]:
@@ -143,6 +144,10 @@ def _summary(book: Book, one: Summary) -> Row:
         "state": book.state(one.case),
         "findings": ";".join(sorted({finding.code for finding in book.findings_of(one)})),
     }
+
+
+def _finding(one: Finding) -> Row:
+    return {"code": one.code, "severity": one.severity, "where": one.where, "text": one.text}
 
 
 def _interval(name: str, found) -> Row:

@@ -104,8 +104,14 @@ def _usage(book: Book, block: Block) -> Usage | None:
     if not present:
         return None
     resources = (*(name for name in RESOURCES if name in present), *sorted(present - set(RESOURCES)))
-    rows = tuple(_row(summary, resources) for summary in summaries)
+    rows = tuple(_row(summary, resources) for summary in (_largest(summaries) if book.huge else summaries))
     return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
+
+
+def _largest(summaries: Sequence[Summary]) -> list[Summary]:
+    """Of each series its largest scale; the part of the model has the others."""
+    largest = {one.case.series: one for one in sorted(summaries, key=lambda one: one.case.total_devices)}
+    return [one for one in summaries if largest[one.case.series] is one]
 
 
 def _row(summary: Summary, resources: Sequence[str]) -> UsageRow:

@@ -2,11 +2,12 @@
 
 import html.parser
 
+import pages
 import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report import receipts, slim
+from evalsuite.report import cells, names, parts, receipts, slim
 from evalsuite.report.cells import LARGE, Book
 
 
@@ -81,3 +82,61 @@ def test_a_large_page_keeps_every_case_and_every_run(large, tmp_path):
         for run in one.measurements:
             assert run.log_sha256 in page
         assert f"{one.case.id}/" in page
+
+
+# beyond one page
+
+
+@pytest.fixture(scope="module")
+def parted(tmp_path_factory):
+    """A report of two models as if its cases were too many for one page, and its evaluation."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cells, "HUGE", 10)
+        patch.setattr(slim, "page", lambda html: html)  # so that the reader can count on end tags
+        evaluation = synthetic.full(repeats=1)
+        folder = tmp_path_factory.mktemp("parted")
+        report.build(evaluation, folder)
+        yield evaluation, {path.name: pages.read(path.read_text(encoding="utf-8")) for path in folder.glob("*.html")}
+
+
+def test_each_model_has_a_page_of_its_own_beside_the_report(parted):
+    evaluation, found = parted
+
+    assert set(found) == {"report.html", *(parts.file_name(case.model) for case in evaluation.planned)}
+
+
+def test_every_link_of_a_report_in_parts_has_its_target(parted):
+    _, found = parted
+    ids = {name: {element["id"] for element in page.all() if element["id"]} for name, page in found.items()}
+
+    for name, page in found.items():
+        for link in page.all("a"):
+            file, hash, target = link["href"].partition("#")
+            assert not hash or "://" in file or target in ids[file or name], f"{name}: {link['href']}"
+
+
+def test_every_name_that_a_page_of_a_part_is_labelled_by_stands_on_it(parted):
+    for page in parted[1].values():
+        ids = {element["id"] for element in page.all() if element["id"]}
+        wanted = {word for element in page.all() for word in (element["aria-labelledby"] or "").split()}
+
+        assert wanted <= ids
+
+
+def test_a_report_in_parts_leads_from_every_case_to_its_runs(parted):
+    evaluation, found = parted
+    for one in evaluation.summaries:
+        anchor = names.case_anchor(one.case)
+        part = parts.file_name(one.case.model)
+
+        assert found["report.html"].one("li", id=anchor).one("a")["href"] == f"{part}#{anchor}"
+        for run in one.measurements:
+            assert run.log_sha256 in found[part].one("tbody", id=anchor).text()
+
+
+def test_parts_of_an_earlier_report_do_not_stay(tmp_path):
+    stale = tmp_path / "report.part-gone.html"
+    stale.write_text("an earlier report")
+    report.build(synthetic.quick(), tmp_path)
+
+    assert not stale.exists()
