@@ -90,7 +90,7 @@ DIALECTS = (
                 rb"(?:average_loss : (?P<loss>[\d.e+-]+)|step_loss)",
                 sample=b"DLL 2023-07-28 14:31:56.297230 - Training Epoch: 0 Training Iteration: 0  "
                 b"average_loss : 11.181884765625  learning_rate : 0.0010552234016358852  skipped_steps : 7 ",
-                source=f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py and run_squad.py",
+                source=f"{_DLE}PyTorch/LanguageModeling/BERT/run_pretraining.py, and run_squad.py",
             ),
         ),
         final=(
@@ -168,7 +168,7 @@ DIALECTS = (
             Line(
                 pattern=_AT + rb"\((?P<epoch>\d+), (?P<step>\d+)\) (?:total_ips|imgs_per_sec) : (?P<rate>[\d.e+]+)",
                 sample=b"DLL 2022-11-24 04:11:31.352262 - (0, 200) total_ips : 9360.806356242965 ",
-                source=f"{_DLE}TensorFlow/Classification/ConvNets/utils/hooks/benchmark_hooks.py and training_hooks.py: batch ÷ seconds of the step",
+                source=f"{_DLE}TensorFlow/Classification/ConvNets/utils/hooks/benchmark_hooks.py, and training_hooks.py: batch ÷ seconds of the step",
             ),
         ),
         final=(
@@ -485,7 +485,7 @@ DIALECTS = (
             Line(
                 pattern=rb'DLLL \{"timestamp": "(?P<unix_s>[\d.]+)"[^\r\n]*?"step": (?P<step>\d+), '
                 rb'"data": \{[^\r\n]*?"throughput_train": (?P<rate>[\d.e+]+)',
-                sample=b'DLLL {"timestamp": "1664695783.415571", "datetime": "2022-10-02 07:29:43.415571", "elapsedtime": "10.0", '
+                sample=b'DLLL {"timestamp": "1664695783.415571", "datetime": "2022-10-02 07:29:43.415571+00:00", "elapsedtime": "10.0", '
                 b'"type": "LOG", "step": 1, "data": {"throughput_train": 4096.0, "mlm_loss": ',
                 source=f"{_DLE}TensorFlow/LanguageModeling/BERT/run_pretraining.py, JSON back end",
             ),

@@ -175,7 +175,8 @@ DIALECTS = (
             Line(
                 pattern=rb"logging_writer\.py:\d+\] \[(?P<step>\d+)\] (?:[^\r\n]*?, )?steps_per_second=(?P<steps_per_s>[\d.e+-]+)"
                 rb"(?:, [^\r\n]*?train_loss=(?P<loss>[\d.e+-]+|nan))?",
-                sample=b"I0706 16:50:26.230209 140110937163584 logging_writer.py:48] [100] steps_per_second=3.251, train_loss=6.91",
+                sample=b"I1121 03:55:05.860462 139891627251392 logging_writer.py:48] [100] steps_per_second=834.488, "
+                b"train_accuracy=0.0, train_learning_rate=0.000615234428551048, train_loss=7.368046760559082",
                 source="google/CommonLoopUtils@04ad2f9edb:clu/metric_writers/logging_writer.py, as google/flax@18f8f311c2 "
                 "calls it in examples/imagenet/train.py",
             ),
@@ -183,7 +184,7 @@ DIALECTS = (
         evaluation=(
             Line(
                 pattern=rb"eval epoch: \d+, loss:",
-                sample=b"I0706 16:50:26.230209 1401 train.py:400] eval epoch: 1, loss: 5.1, accuracy: 10.2",
+                sample=b"I1121 03:55:06.484011 139894074964864 train.py:412] eval epoch: 0, loss: 6.5669, accuracy: 0.00",
                 source="google/flax@18f8f311c2:examples/imagenet/train.py",
             ),
         ),

@@ -8,7 +8,7 @@ from evalsuite.dialect import Dialect, Line
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
 _LOGGING = "mlcommons/logging@7bbf792686:mlperf_logging/mllog"
-_KEYS = f"{_LOGGING}/constants.py"
+_KEYS = f"{_LOGGING}/mllog.py, with the keys of constants.py"
 MOST_EPOCHS = 1000
 
 
@@ -348,7 +348,8 @@ DIALECTS = (
             Line(
                 pattern=rb"Epoch: \[(?P<epoch>\d+)/\d+\], batch: \[(?P<step>\d+)/(?P<of>\d+)\], loss: (?P<loss>[\d.]+|nan), "
                 rb"lr: [\d.e-]+, time: (?P<report_s>[\d.]+)s",
-                sample=b"[2023-05-01 12:00:00] mindcv INFO - Epoch: [1/5], batch: [100/5004], loss: 6.912345, lr: 0.100000, time: 12.345678s",
+                sample=b"[2023-05-01 12:00:15] mindcv.utils.callbacks INFO - Epoch: [1/5], batch: [20/5004], loss: 6.910345, "
+                b"lr: 0.100000, time: 2.375000s",
                 source="mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, StateMonitor.on_train_step_end(): the sum of "
                 "the step times since the line before",
             ),
@@ -356,7 +357,7 @@ DIALECTS = (
         evaluation=(
             Line(
                 pattern=rb"Total time since last epoch",
-                sample=b"[2023-05-01 12:10:00] mindcv INFO - Total time since last epoch: 600.1(train: 590.0",
+                sample=b"Total time since last epoch: 663.100000(train: 650.500000, val: 0.000000)s, ETA: 2652.400000s",
                 source="mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, on_train_epoch_end()",
             ),
         ),
@@ -399,7 +400,7 @@ DIALECTS = (
             Line(
                 pattern=rb"Iter:(?P<step>\d+) Rank:[\d.]+ it/sec Total:(?P<rate>[\d.]+) it/sec"
                 rb"(?: \[\d+\]\[loss\]:(?P<loss>[\d.]+|nan))?",
-                sample=b"Iter:100 Rank:884.42 it/sec Total:7075.36 it/sec [0][loss]:45.12 ",
+                sample=b"rank-id:0:2021-01-08 19:23:04,208-Iter:20 Rank:256.00 it/sec Total:2048.00 it/sec [0][loss]:44.92 ",
                 source="deepinsight/insightface@863a7ea9ea:recognition/partial_fc/mxnet/callbacks.py, CallBackLogging; "
                 "it means images",
             ),
@@ -437,7 +438,7 @@ DIALECTS = (
             Line(
                 pattern=rb"\n(?P<unix_s>1\d{9}\.\d+),(?P<epoch>\d+),(?P<rate>[\d.e+]+)(?=\r?\n)",
                 sample=b"Wall time,Step,Value\r\n1581194035.0259166,12,5833.1162109375\r\n",
-                source="richardkxu/distributed-pytorch@b2a3e175d4:imagenet_ddp_apex.py writes the series Throughput/train; CSV by TensorBoard",
+                source="richardkxu/distributed-pytorch@b2a3e175d4:imagenet_ddp_apex.py, which writes the series Throughput/train; CSV by TensorBoard",
             ),
         ),
         notes="The file does not say what the series is: --scope global says that it is a throughput of the whole job.",

@@ -80,7 +80,7 @@ DIALECTS = (
                 rb"loss: (?P<loss>[\d.]+|nan), [^\r\n]*?throughput: (?P<rate>[\d.]+)(?:[^\r\n]*? \| (?P<stamp>[-\d]+ [\d:.]+))?",
                 sample=b"[rank:0] [train], epoch: 0/50, iter: 100/834, loss: 6.90123, top1: 0.00125, throughput: 1360.11 "
                 b"| 2022-01-02 03:04:05.678",
-                source="Oneflow-Inc/models@fc7cbf8da9:Vision/classification/image/resnet50/train.py and utils/logger.py; each rank its own",
+                source="Oneflow-Inc/models@fc7cbf8da9:Vision/classification/image/resnet50/train.py, with utils/logger.py; each rank its own",
             ),
         ),
         evaluation=(
@@ -126,7 +126,7 @@ DIALECTS = (
                 rb"(?: \| (?P<stamp>[-\d]+ [\d:.]+))?",
                 sample=b"[rank:0] iter: 1000/310000, loss: 0.1299000000000000, latency(ms): 4.0551000000000000 | 2021-12-01 "
                 b"12:00:00.123",
-                source="Oneflow-Inc/models@fc7cbf8da9:RecommenderSystems/wide_and_deep/train.py and utils/logger.py",
+                source="Oneflow-Inc/models@fc7cbf8da9:RecommenderSystems/wide_and_deep/train.py, with utils/logger.py",
             ),
             Line(
                 pattern=rb" time (?P<unix_s>\d{10}\.\d+) latency\(ms\): (?P<ms>[\d.]+) loss (?P<loss>[\d.]+|nan)",

@@ -41,7 +41,7 @@ DIALECTS = (
             Line(
                 pattern=rb"(?:eval step:\d+|END eval|END epoch:\d+ +train|Already save model)",
                 sample=b"[2023/08/02 20:49:11] ppcls INFO: Already save model in ./output/ResNet50/0",
-                source="PaddlePaddle/PaddleClas@00455839:ppcls/static/save_load.py and program.py",
+                source="PaddlePaddle/PaddleClas@00455839:ppcls/static/save_load.py, and program.py",
             ),
         ),
         notes="The mean is over all steps of the epoch but the first four.",
@@ -220,6 +220,24 @@ DIALECTS = (
                 pattern=rb"\[validation_set\] epoch:",
                 sample=b"[validation_set] epoch: 1, step: 100, loss: 10.036789, global ppl: 12706.841797, ",
                 source="PaddlePaddle/models@b71cf6322a:PaddleNLP/pretrain_language_models/BERT/train.py",
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb"Device count (?P<devices_per_node>\d+)",
+                sample=b"Device count 8",
+                source="PaddlePaddle/models@b71cf6322a:PaddleNLP/pretrain_language_models/BERT/train.py",
+            ),
+            Line(
+                pattern=rb"worker_endpoints:\[[^\r\n]*\] trainers_num:(?P<nodes>\d+)",
+                sample=b"worker_endpoints:['10.0.0.1:6170', '10.0.0.2:6170'] trainers_num:2",
+                source="PaddlePaddle/models@b71cf6322a:PaddleNLP/pretrain_language_models/BERT/train.py",
+            ),
+            Line(
+                pattern=rb"args\.is_distributed: False",
+                sample=b"args.is_distributed: False",
+                source="PaddlePaddle/models@b71cf6322a:PaddleNLP/pretrain_language_models/BERT/train.py",
+                fields=lambda match: {"nodes": 1.0},
             ),
         ),
         notes="The printed steps/s are already multiplied by the number of nodes.",

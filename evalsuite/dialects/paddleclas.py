@@ -8,7 +8,7 @@ years between are read as if the means were of the report alone, which is nearly
 from evalsuite.dialect import Dialect, Line
 
 _TRAIN = rb"\[Train\]\[Epoch (?P<epoch>\d+)/\d+\]\[Iter: (?P<step>\d+)/(?P<of>\d+)\]"
-_LOSS = rb"[^\r\n]*?(?:, loss: (?P<loss>[\d.e+-]+|nan))?"
+_LOSS = rb"[^\r\n]*?(?:, loss: (?P<loss>[\d.e+-]+|nan)[^\r\n]*?)?"
 _RATE = rb" ?s, reader_cost: [\d.]+(?: ?s)?, ips: (?P<rate>[\d.]+) (?:samples|images)/s(?:ec)?"
 _EVALUATION = Line(
     pattern=rb"\[Eval\]\[Epoch \d+",

@@ -38,7 +38,7 @@ DIALECTS = (
             Line(
                 pattern=rb"'avg_exp_per_second': (?P<rate>[\d.]+)",
                 sample=b"'train_finish_time': 1631844096.0887015, 'avg_exp_per_second': 1094.6318289056542}",
-                source="tensorflow/models@7124ed1227:official/vision/image_classification/common.py; start-up is inside",
+                source="tensorflow/models@7124ed1227:official/vision/image_classification/common.py; with start-up",
             ),
         ),
         notes="Every node's process prints the rate of the whole job (the flag batch_size is the global batch).",
