@@ -138,6 +138,7 @@ ADAPTER = Adapter(
             amp="all of it cast to float16",
             xla="",
             step_bound="none",
+            scope="global",
             python="3.8",
             requirements=("mxnet==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),
             requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),
