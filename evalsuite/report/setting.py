@@ -14,8 +14,10 @@ def heading(block: Block, words: Words) -> Text:
         "batch": numbers.count(block.batch_per_device),
         "device": words("words.gpu" if block.device == "gpu" else "words.cpu"),
     }
-    options = ", ".join(f"{names.visible(name)} = {names.visible(value)}" for name, value in block.options)
-    found = words("models.block_options", options=options, **values) if options else words("models.block", **values)
+    found = words("models.block", **values)
+    if block.options:
+        options = words.listed(_option(name, value, words) for name, value in block.options)
+        found = words("models.block_options", options_text=options, **values)
     if _has_other_unit(block):
         found = words("models.block_unit", block_text=found, unit=names.visible(block.unit))
     if not _has_twin(block):
@@ -24,6 +26,13 @@ def heading(block: Block, words: Words) -> Text:
     return words(
         "models.block_steps", block_text=found, warmup=numbers.count(steps[0]), measured=numbers.count(steps[1])
     )
+
+
+def _option(name: str, value: str, words: Words) -> Text:
+    """An option by its name in the report's words, or by the adapter's where there is none."""
+    key = f"options.{name}"
+    named = words(key) if key in words else names.visible(name)
+    return words("models.option", name_text=named, value=names.visible(value))
 
 
 def _has_twin(block: Block) -> bool:

@@ -19,6 +19,7 @@ COMPOSED = (
         "scores",
         "phases",
         "steptime",
+        "options",
         "tables",
         "axes",
         "columns",
