@@ -322,7 +322,8 @@ def _raise_what_ran(evidence: dict) -> None:
         if facts is None or outcome["status"] != "completed":
             continue
         run = {"case": case.id, "date": outcome["started_at"][:10], "repeat": folder.run().repeat}
-        facts.update(level="ran here", ran=sorted([*facts.get("ran", []), run], key=lambda each: each["case"]))
+        ran = sorted([*facts.get("ran", []), run], key=lambda each: (each["case"], each["repeat"]))
+        facts.update(level="ran here", ran=ran)
         facts["date"] = max(each["date"] for each in facts["ran"])
 
 

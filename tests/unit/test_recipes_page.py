@@ -39,11 +39,12 @@ def test_an_argument_that_was_not_found_is_never_called_checked():
 
 def test_what_ran_here_has_a_recorded_run_whose_log_is_untouched():
     evidence = json.loads((paths.DATA / "verification.json").read_text())
-    recorded = {folder.run().case.id: folder for folder in Store(paths.DATA / "recorded").finished()}
+    finished = Store(paths.DATA / "recorded").finished()
+    recorded = {(folder.run().case.id, folder.run().repeat): folder for folder in finished}
 
     for facts in evidence.values():
         for run in facts.get("ran", ()):
-            folder = recorded[run["case"]]
+            folder = recorded[run["case"], run["repeat"]]
             assert folder.outcome()["sha256"] == {log.path.name: sha256(log.path) for log in folder.logs()}
 
 
