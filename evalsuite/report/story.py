@@ -4,13 +4,14 @@ Every sentence is a template with a condition; none is chosen by taste (REPORT.m
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from evalsuite import extrapolation
 from evalsuite.model import Interval, Protocol, Summary, Verdict
 
 from . import background, names, numbers, quality
 from .blocks import Block, Model, fastest
-from .cells import Book
+from .cells import MARKS, Book
 from .numbers import Form, Number
 from .usage import together
 from .words import Rendered, Text, Traced, Words
@@ -38,6 +39,7 @@ class Card:
     coverage: Number | None
     threshold: Number | None
     margin: Rendered | None  # value - threshold, in points of percent
+    expects: Rendered | None = None  # what a model expects where nothing was measured; it decides nothing
 
     @property
     def id(self) -> str:
@@ -50,7 +52,28 @@ class Card:
 
 
 def cards(book: Book, words: Words) -> tuple[Card, ...]:
-    return tuple(_card(verdict, words) for verdict in sorted(book.evaluation.verdicts, key=lambda v: v.criterion))
+    verdicts = sorted(book.evaluation.verdicts, key=lambda verdict: verdict.criterion)
+    return tuple(replace(_card(verdict, words), expects=_expects(book, verdict, words)) for verdict in verdicts)
+
+
+def _expects(book: Book, verdict: Verdict, words: Words) -> Rendered | None:
+    """The worst forecast in the scope of C1 where no case in its scope was measured (REPORT.md §6.0)."""
+    if verdict.reason != "no_large_scale":
+        return None
+    least = int(dict(verdict.values)["min_nodes"])
+    based = [one for one in extrapolation.outlooks(book.valid, book.planned) if one.base.case.total_devices == 1]
+    found = [(one, each) for one in based for each in one.forecasts if each.case.nodes >= least]
+    if not found:
+        return None
+    outlook, worst = min(found, key=lambda pair: pair[1].efficiency.value)
+    said = words(
+        "verdict.expects",
+        value=f"{MARKS['simulated']}{numbers.percent(worst.efficiency.value)}",
+        interval=numbers.interval(worst.efficiency, numbers.percent),
+        framework=names.framework(worst.case.framework),
+        scale=names.scale(worst.case),
+    )
+    return Traced(words=words, inside=said, ref=names.case_anchor(outlook.largest.case))
 
 
 def _card(verdict: Verdict, words: Words) -> Card:

@@ -99,6 +99,14 @@ def test_the_verdict_on_large_scales_stays_open(built):
     assert (c1["outcome"], c1["measured"]) == ("undetermined", None)
 
 
+@pytest.mark.parametrize(("language", "said"), [("en", "A model expects ≈91."), ("zh-CN", "25×8 规模上为 ≈91.")])
+def test_the_card_of_c1_says_what_the_model_expects_and_stays_undetermined(page, language, said):
+    card = page.one("section", id="verdict").all("article")[0]
+
+    assert card["class"] == "card undetermined"
+    assert said in card.text(language)
+
+
 def test_a_report_measured_as_far_as_planned_has_no_such_section(tmp_path):
     html = report.build(synthetic.one_case(), tmp_path)[0].read_text(encoding="utf-8")
 

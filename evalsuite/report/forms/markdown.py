@@ -169,8 +169,8 @@ class Sheet:
         parts = [missing if part is None else text(f"{part.time} ({part.share})") for part in row.parts]
         rest = self.said(self.words("words.none")) if row.rest is None else text(row.rest.time)
         whole = text(row.whole.text) + (cells.MARKS["flagged"] if row.overlaps else "")
-        name = text(names.framework(row.summary.case.framework))
-        return [name, text(names.scale(row.summary.case)), whole, *parts, rest, text(row.ratio[0]) if row.ratio else missing]
+        case, ratio = row.summary.case, text(row.ratio[0]) if row.ratio else missing
+        return [text(names.framework(case.framework)), text(names.scale(case)), whole, *parts, rest, ratio]
 
     def cell(self, cell: Cell) -> str:
         if cell.state != "value":
