@@ -5,10 +5,11 @@ VENV    ?= .venv
 PROFILE ?= quick
 RUNS    ?= runs
 OUT     ?= report
+DATA    ?= random-data
 BIN     := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report plan test unit real lint bench clean
+.PHONY: help setup report official plan test unit real lint bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +25,11 @@ $(VENV)/.ready: pyproject.toml
 
 report: setup ## measure with PROFILE=quick (default), full, bert or cifar10, then write report/report.html
 	$(BIN)/python -m evalsuite compare --profile $(PROFILE) --runs $(RUNS) --out $(OUT)
+
+official: setup ## the same for the official scripts that train without a GPU, on random data in DATA
+	-$(BIN)/python -m evalsuite models get --profile official-cpu
+	$(BIN)/python tools/random_datasets.py $(DATA)
+	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite compare --profile official-cpu --runs $(RUNS) --out $(OUT)
 
 plan: setup ## show what `make report` would run
 	$(BIN)/python -m evalsuite plan --profile $(PROFILE) --runs $(RUNS)

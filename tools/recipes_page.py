@@ -36,10 +36,11 @@ evalsuite plan --profile full --frameworks horovod --recipe tensorflow2-syntheti
     --scales 2x8 --device gpu --engine slurm --commands    # what starts on each node
 ```
 
-Every script that trains on a CPU, each with the batch and the steps that suit it, is one evaluation:
+Every script that trains on a CPU, each with the batch and the steps that suit it, is one evaluation; `make official`
+does the same:
 
 ```
-evalsuite models get
+evalsuite models get --profile official-cpu
 python tools/random_datasets.py DATA                      # numpy and pillow; for the scripts without synthetic data
 EVALSUITE_DATA=DATA evalsuite compare --profile official-cpu
 ```

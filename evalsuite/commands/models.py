@@ -2,12 +2,13 @@
 
 import json
 
-from evalsuite.errors import Exit
+from evalsuite.errors import EvalsuiteError, Exit
 
 HELP = "fetch the official training repositories at their pinned commits, or list them"
 EXAMPLES = """  evalsuite models list
   evalsuite models get pytorch-examples tensorflow-benchmarks
   evalsuite models get horovod --mirror /srv/mirrors
+  evalsuite models get --profile official-cpu
   evalsuite models get --mirror https://git.example.org/mirrors
 """
 
@@ -18,6 +19,7 @@ def add_arguments(parser) -> None:
     actions = parser.add_subparsers(title="what to do", metavar="get|list", dest="action", required=True)
     get = actions.add_parser("get", help="fetch repositories into the cache; all of them if none is named")
     get.add_argument("names", nargs="*", metavar="NAME", help="names of `evalsuite models list`")
+    get.add_argument("--profile", metavar="NAME", help="those that a profile of `evalsuite compare` needs")
     get.add_argument("--mirror", metavar="DIR_OR_URL", help="a folder of clones, or another host")
     listing = actions.add_parser("list", help="what is known and what is here")
     listing.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -31,7 +33,30 @@ def run(arguments) -> int:
     models = checkouts.known(arguments.adapters)
     if arguments.action == "list":
         return _list(models, arguments.json)
-    return _get(checkouts.chosen(arguments.names, models), arguments.mirror)
+    wanted = [*arguments.names, *(_needed(arguments) if arguments.profile else ())]
+    return _get(checkouts.chosen(wanted, models), arguments.mirror)
+
+
+def _needed(arguments) -> list[str]:
+    """The repositories of the recipes that the profile asks for, in its order."""
+    from evalsuite import plan, spec
+    from evalsuite.adapter import chosen, discover
+
+    adapters = discover(arguments.adapters)
+    recipes = [
+        recipe
+        for matrix in spec.profile(arguments.profile).matrices()
+        for adapter in chosen(matrix.frameworks, adapters)
+        for model in matrix.models
+        for recipe in plan.recipes_for(adapter, model, matrix.recipes)
+    ]
+    names = list(dict.fromkeys(recipe.checkout for recipe in recipes if recipe.checkout))
+    if not names:
+        raise EvalsuiteError(
+            f"--profile {arguments.profile}: its recipes are of no official repository; expected a profile such as "
+            "official-cpu."
+        )
+    return names
 
 
 def _get(chosen, mirror: str | None) -> int:

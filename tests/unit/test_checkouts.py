@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import adapter, checkouts
+from evalsuite import adapter, checkouts, cli
 from evalsuite.adapter import Recipe
 from evalsuite.checkouts import CannotFetch, Model
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, Exit
 
 
 def git(folder, *arguments):
@@ -176,3 +176,17 @@ def test_every_official_recipe_names_a_known_repository_or_its_package():
 
 def test_every_pinned_commit_is_a_full_hash():
     assert all(len(model.commit) == 40 and int(model.commit, 16) for model in checkouts.known().values())
+
+
+def test_a_profile_names_the_repositories_that_it_needs(mirror, capsys):
+    code = cli.main(["models", "get", "--profile", "official-cpu", "--mirror", str(mirror.parent)])
+
+    said = capsys.readouterr().err
+    assert code == Exit.USAGE  # the mirror has none of them
+    assert "bluefog: " in said and "mxnet-examples: " in said
+    assert "hugectr" not in said
+
+
+def test_a_profile_of_reference_workloads_needs_no_repository(capsys):
+    assert cli.main(["models", "get", "--profile", "quick"]) == Exit.USAGE
+    assert "its recipes are of no official repository" in capsys.readouterr().err
