@@ -188,16 +188,23 @@ class _Enough:
         self._judged = 0
 
     def __call__(self, scan: Scan) -> bool:
-        if enough(scan.records, self.steps):
+        if enough(scan.records, self.steps) or len(scan.records) > MAX_RECORDS:
             return True
-        if len(scan.records) < 2 * self._judged:
+        if len(scan.records) < 2 * self._judged or self._too_few(scan.records):
             return False
         self._judged = len(scan.records)
         facts = facts_of(self._asked.known, scan.facts, self._asked.case)
         found = merging.merged([scan.records], self._dialect, facts, scope=self._asked.scope)
         epochs = self._dialect.per_epoch
         span = window.span(found.steps, self._protocol, warmed_up=self._dialect.warmed_up, epochs=epochs)
-        return len(scan.records) > MAX_RECORDS or (span is not None and span.complete)
+        return span is not None and span.complete
+
+    def _too_few(self, records: Sequence[Record]) -> bool:
+        """Has the training not even come to so many steps? Then there is no need to merge a log before its end."""
+        first, last = records[0], records[-1]
+        if last.step is None or last.epoch != first.epoch:
+            return False
+        return (last.step + 1) * self._dialect.each < self._protocol.measured_steps
 
 
 @dataclass(frozen=True, kw_only=True)

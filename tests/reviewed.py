@@ -11,17 +11,12 @@ import argparse
 import csv
 import datetime
 import zlib
-from pathlib import Path
 
-GOLDEN = Path(__file__).resolve().parent / "golden"
+from tests.corpus import GOLDEN, rows_of
+
 READINGS = GOLDEN / "readings.csv"
 REVIEWED = GOLDEN / "reviewed.csv"
 VERDICTS = ("ok", "mended", "left")  # left: as it is, for the reason given
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def checksum(row: dict[str, str]) -> str:

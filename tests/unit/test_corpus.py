@@ -1,8 +1,8 @@
 """The corpus of real logs in ../shared/logs, where it is present: each reading as it was reviewed by eye.
 
 `EVALSUITE_GOLDEN=write python -m pytest tests/unit/test_corpus.py` writes what is read now into
-`tests/golden/readings.csv`; look at the difference before you commit it. The file holds figures only, nothing of
-the logs.
+`tests/golden/readings.csv`; look at each log whose row has changed and renew its mark with `python -m tests.reviewed`.
+The file holds figures only, nothing of the logs.
 """
 
 from evalsuite.reading import Reading

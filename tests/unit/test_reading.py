@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalsuite import dialect
+from evalsuite import dialect, merging
 from evalsuite.model import Case, Protocol
 from evalsuite.reading import read_file, read_run
 from evalsuite.store import Log
@@ -239,6 +239,15 @@ def test_steps_behind_the_window_are_counted_and_not_kept(log):
 
     assert reading.steps_reported == 4999
     assert len(reading.steps) < 1000
+
+
+def test_a_log_too_short_for_the_window_is_merged_once(log, monkeypatch):
+    merged, calls = merging.merged, []
+    monkeypatch.setattr(merging, "merged", lambda *files, **rest: calls.append(files) or merged(*files, **rest))
+
+    read(log([example_line(step, of=5000) for step in range(1, 100)]), batch_per_device=8, protocol=Protocol())
+
+    assert len(calls) == 1
 
 
 def test_an_option_that_contradicts_the_log_is_a_finding(log):

@@ -1,6 +1,7 @@
 """Every reading of the corpus carries the mark of a review by eye, and loses it when it changes."""
 
-from tests.reviewed import READINGS, REVIEWED, VERDICTS, checksum, rows_of
+from tests.corpus import rows_of
+from tests.reviewed import READINGS, REVIEWED, VERDICTS, checksum
 
 
 def test_every_reading_was_reviewed_as_it_is_now():
