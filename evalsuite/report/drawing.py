@@ -393,10 +393,27 @@ def _sweep_point(case: Case, cell: Cell, summary: Summary | None) -> figures.Swe
 
 def overview(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
     """Efficiency of every block side by side."""
-    panels = tuple(figures.Multiple(label=_panel_name(block), series=_series(block, "efficiency")) for block in blocks)
+    named = _panel_names(blocks)
+    panels = tuple(
+        figures.Multiple(label=name, series=_series(block, "efficiency"))
+        for block, name in zip(blocks, named, strict=True)
+    )
     figure = figures.small_multiples(panels, look, id="f-overview")
-    tables = tuple((f"{block.id}-{'s' if block.book.huge else 'e'}", _panel_name(block)) for block in blocks)
+    tables = tuple(
+        (f"{block.id}-{'s' if block.book.huge else 'e'}", name) for block, name in zip(blocks, named, strict=True)
+    )
     return Drawn(figure=figure, title=words("overview.figure"), reading=(words("overview.see"),), tables=tables)
+
+
+def _panel_names(blocks: Sequence[Block]) -> list[str]:
+    """Model, precision and batch size of each; the unit and the options too where these do not tell it from others."""
+    found = [_panel_name(block) for block in blocks]
+    for more in (lambda block: block.unit, lambda block: ", ".join("=".join(option) for option in block.options)):
+        alike = {name for name in found if found.count(name) > 1}
+        told = [(name, names.visible(more(block))) for name, block in zip(found, blocks, strict=True)]
+        differ = {name for name in alike if len({text for each, text in told if each == name}) > 1}
+        found = [f"{name} · {text}" if name in differ and text else name for name, text in told]
+    return found
 
 
 def _panel_name(block: Block) -> str:

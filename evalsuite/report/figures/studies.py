@@ -300,10 +300,18 @@ def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshol
             rows=tuple((_key(panel.label), *row) for panel, table in tables for row in table.rows),
             refs=tuple(ref for _, table in tables for ref in table.refs),
         ),
-        legend=legend(list({(each.framework, each.variant, each.name): each for each in every}.values()), look, notes),
+        legend=legend(_once(every), look, notes),
         axes=(Axis(key="devices", logarithmic=True), Axis(key="efficiency", unit="%")),
         notes=point_notes(every),
     )
+
+
+def _once(every: Sequence[Series]) -> list[Series]:
+    """The first series of each name: a legend names it once, however many panels it stands in."""
+    found: dict[tuple[str, str], Series] = {}
+    for each in every:
+        found.setdefault((each.framework, each.name), each)
+    return list(found.values())
 
 
 def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold: float | None) -> str:
