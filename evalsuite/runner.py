@@ -15,6 +15,7 @@ from pathlib import Path
 
 from evalsuite import __version__, checkouts, containers, paths, readiness, store, virtualenvs
 from evalsuite.adapter import Recipe
+from evalsuite.containers import Container
 from evalsuite.engines import Engine, agent_argv
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Run
@@ -124,7 +125,7 @@ def launch(
             "engine": launcher.engine.name,
             "timeout_s": launcher.timeout_s,
             "evalsuite": __version__,
-            **_recipe_facts(recipe, command, launcher.packages.get((run.case.framework, recipe.name), {})),
+            **_recipe_facts(recipe, command, container, launcher.packages.get((run.case.framework, recipe.name), {})),
         }
     )
     _write_files(recipe.command(run.case).files, folder.scratch)
@@ -238,7 +239,10 @@ def _ending(exit_code: int, folder: RunFolder, timeout_s: float) -> dict:
     return {"status": "failed", "reason": f"exit code {exit_code}"}
 
 
-def _recipe_facts(recipe: Recipe, command: tuple[str, ...], packages: Mapping[str, str]) -> dict:
+def _recipe_facts(
+    recipe: Recipe, command: tuple[str, ...], container: Container | None, packages: Mapping[str, str]
+) -> dict:
+    checkout = checkouts.facts(recipe, checkouts.of(recipe)) or {}
     script = next((Path(token) for token in command if token.endswith(".py") and Path(token).is_file()), None)
     return {
         "recipe": {
@@ -249,12 +253,12 @@ def _recipe_facts(recipe: Recipe, command: tuple[str, ...], packages: Mapping[st
             "unit": recipe.unit,
             "scope": recipe.scope,
             "spawn": recipe.spawn,
-            "source": recipe.source,
-            "commit": recipe.commit,
-            "image": recipe.image,
+            "source": recipe.source or checkout.get("repository", ""),
+            "commit": recipe.commit or checkout.get("commit", ""),
+            "image": recipe.image if container else "",
             "amp": recipe.amp,
         },
-        "checkout": checkouts.facts(recipe, checkouts.of(recipe)),
+        "checkout": checkout or None,
         "script_sha256": store.sha256(script) if script else None,
         "framework_version": virtualenvs.framework_version(recipe, packages),
         "packages": dict(sorted(packages.items())),
