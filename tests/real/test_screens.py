@@ -38,6 +38,9 @@ SHOTS = {
     "partial": ("partial", "lang=zh&theme=light", WIDE, "", "section.block"),
     "mixed-units": ("mixed_units", "lang=en&theme=light", WIDE, "", "section.block + section.block"),
     "hostile": ("hostile", "lang=en&theme=light", WIDE, "", "#quality"),
+    "step-time": ("timers", "lang=zh&theme=light", WIDE, "", "#steptime"),
+    "forecasts": ("ladder", "lang=en&theme=dark", WIDE, "", "#forecasts"),
+    "convergence": ("training", "lang=zh&theme=light", WIDE, "", "#convergence"),
     "usage-dark": ("gpu", "lang=zh&theme=dark", WIDE, "", "#usage"),
 }
 
