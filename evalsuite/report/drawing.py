@@ -34,6 +34,7 @@ FORMS = {
 BULLET_WIDTH = 320
 FEW_SCALES = 4  # up to here speed-up stands as bars beside their ideal, beyond as lines of efficiency
 MOST_POINTS_DRAWN_TWICE = 80  # of a block: above, its figures have one view
+MOST_CASES_DRAWN_TWICE = 180  # of a report: below the 1,000 runs (200 cases) that are to be built in seconds
 MOST_REPEATS_DRAWN = 30  # cases in one strip plot; the table beside it has all
 MOST_PAIRS_DRAWN = 40  # effects in one figure, for the same reason
 NOTHING = "–"  # a field that is meant to be empty, such as the status of a case that has a value
@@ -90,7 +91,7 @@ def of_block(block: Block, look: Look, words: Words) -> tuple[Drawn, ...]:
 
 def _two_views(block: Block) -> bool:
     """Whether figures have a second view: each costs as many bytes and as much time as the first."""
-    return not block.book.large and len(block.valid) <= MOST_POINTS_DRAWN_TWICE
+    return len(block.book.planned) <= MOST_CASES_DRAWN_TWICE and len(block.valid) <= MOST_POINTS_DRAWN_TWICE
 
 
 def _throughput(block: Block, look: Look, words: Words, see: str) -> Drawn:

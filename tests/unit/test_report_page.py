@@ -9,7 +9,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report import background, blocks, names, render, story, studies, tables, words
+from evalsuite.report import background, blocks, drawing, names, render, story, studies, tables, words
 from evalsuite.report.cells import GLYPHS, Book
 
 SPOKEN = words.read()
@@ -487,3 +487,12 @@ def test_every_number_in_a_sentence_is_traceable_to_a_case_or_to_what_was_counte
     for sentence in sentences:
         for language in ("zh-CN", "en"):
             assert pages.numbers_in(untraced(sentence, language)) == [], sentence.text(language)
+
+
+def test_figures_have_a_second_view_in_reports_of_moderate_size_only(tmp_path):
+    book, large = Book(evaluation=synthetic.thorough()), Book(evaluation=synthetic.many(1000))
+    drawn = [drawing.of_block(blocks.models(each)[0].blocks[0], drawing.look(each), SPOKEN) for each in (book, large)]
+
+    assert [one.view for one in drawn[0]] == ["logarithmic", "speedup", ""]
+    assert [one.other.view for one in drawn[0] if one.other] == ["linear", "efficiency"]
+    assert [one.other for one in drawn[1]] == [None] * len(drawn[1])
