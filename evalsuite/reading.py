@@ -248,7 +248,8 @@ def _numbers(
         first = first or numbers
     else:
         numbers = first
-    doubt = None if asked.case else _batch_doubt(numbers, said, dialect)
+    given = not asked.case and asked.known.batch_per_device is not None
+    doubt = _batch_doubt(numbers, said, dialect) if given else None
     if doubt is None:
         return numbers
     without = replace(asked, known=replace(asked.known, batch_per_device=None))

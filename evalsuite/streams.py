@@ -41,7 +41,7 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
         streams, last = by_rank.setdefault(record.rank, ([], []))
         here = place(record)
         if repeats and streams and _skipped(last[-1], here):
-            while streams[-1] and place(streams[-1][-1]) >= here:
+            while streams[-1] and (place(streams[-1][-1]) or here) >= here:
                 streams[-1].pop()
             streams[-1].append(record)
             last[-1] = here

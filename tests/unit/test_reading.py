@@ -391,6 +391,22 @@ def test_a_batch_that_the_clock_denies_is_not_multiplied_with(log):
     assert [finding.code for finding in reading.findings] == ["batch_doubted"]
 
 
+def test_items_that_the_log_counts_itself_are_not_doubted_for_ever(log):
+    """Found by mutated samples: the log's own figure is far from its own count, and no batch was given."""
+
+    def stats(number):
+        return (
+            f':::MLLOG {{"namespace": "", "time_ms": {1000 * number + 1}, "key": "tracked_stats", '
+            f'"value": {{"train_step_timing in s": 0.9}}, "metadata": {{"step": {4000 * number}}}}}'
+        )
+
+    final = ':::MLLOG {"time_ms": 9000, "key": "tracked_stats", "value": {"throughput": 9.0}, "metadata": {}}'
+
+    reading = read(log([*map(stats, range(1, 9)), final]))
+
+    assert [finding.code for finding in reading.findings] == ["final_disagrees"]
+
+
 def test_a_mislabelled_rate_is_found_out_by_the_logs_own_total(log):
     lines = [f"Iter #{step}: 4000.0 img/sec GPU" for step in range(10)]
 
@@ -672,6 +688,17 @@ def test_the_gpt_benchmark_counts_tokens_and_leaves_validation_out(log):
 
     assert (reading.dialect, reading.unit) == ("mlperf_gpt", "tokens/s")
     assert reading.throughput.items_per_s == pytest.approx(400)
+
+
+def test_a_record_without_a_number_does_not_hide_an_overflow(log):
+    """Found by mutated samples."""
+    toy = dialect.Line(pattern=rb"toy(?: (?P<step>\d+))? rate (?P<rate>\d+)", sample=b"toy 1 rate 1", source="here")
+    known = {"title": "Toy", "framework": None, "unit": "images/s", "scope": "global", "averaging": "step"}
+    dialects = {"toy": dialect.Dialect(name="toy", step=(toy,), number_repeats=True, **known)}
+
+    reading = read_file(log(["toy 1 rate 8", "toy rate 8", "toy 1 rate 8", "toy 2 rate 8"]).path, dialects=dialects)
+
+    assert [step.index for step in reading.steps] == [1, 2]
 
 
 def test_what_is_no_log_file_is_said_and_not_raised(tmp_path):
