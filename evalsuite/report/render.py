@@ -14,6 +14,7 @@ from evalsuite import __version__, paths
 from evalsuite.model import Evaluation
 
 from . import (
+    ahead,
     background,
     blocks,
     contents,
@@ -44,6 +45,8 @@ def page(book: Book, words: Words, build_hash: str) -> str:
     """The report as one HTML file; all of it, or up to the parts of its models (`parts`)."""
     models = blocks.models(book)
     look = drawing.look(book)
+    with ahead.drawn_ahead(book, models, look, words):
+        sections = contents.sections(book, models, look, words)
     return _filled(
         book,
         words,
@@ -52,7 +55,7 @@ def page(book: Book, words: Words, build_hash: str) -> str:
         headlines=story.headlines(book, models, words),
         coverage=story.coverage(book, words),
         notices=story.notices(book, words),
-        sections=contents.sections(book, models, look, words),
+        sections=sections,
     )
 
 

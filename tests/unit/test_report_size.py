@@ -6,8 +6,8 @@ import pages
 import pytest
 import synthetic
 
-from evalsuite import report
-from evalsuite.report import cells, names, parts, receipts, slim
+from evalsuite import paths, report
+from evalsuite.report import ahead, cells, names, parts, receipts, slim
 from evalsuite.report.cells import LARGE, Book
 
 
@@ -140,3 +140,16 @@ def test_parts_of_an_earlier_report_do_not_stay(tmp_path):
     report.build(synthetic.quick(), tmp_path)
 
     assert not stale.exists()
+
+
+def test_figures_drawn_ahead_are_those_that_the_page_draws(tmp_path, monkeypatch):
+    evaluation = synthetic.quick()
+    monkeypatch.setattr(paths, "cache", lambda: tmp_path / "one")
+    alone = report.build(evaluation, tmp_path / "alone")[0].read_bytes()
+    monkeypatch.setattr(ahead, "WORTH_A_PROCESS", 1)
+    monkeypatch.setattr(paths, "cache", lambda: tmp_path / "two")
+    together = report.build(evaluation, tmp_path / "together")[0].read_bytes()
+    drawn = {path.name for path in (tmp_path / "two" / "figures").iterdir()}
+
+    assert together == alone
+    assert drawn == {path.name for path in (tmp_path / "one" / "figures").iterdir()}
