@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from contextlib import contextmanager
 
-from evalsuite.model import Measurement, Run
+from evalsuite.model import Case, Measurement, Run
 
 
 def duration(seconds: float | None) -> str:
@@ -24,9 +24,14 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def script(case: Case) -> str:
+    """The framework, and of its scripts which one where that is not our own reference workload."""
+    return case.framework if case.recipe.startswith("reference-") else f"{case.framework}/{case.recipe}"
+
+
 def label(run: Run) -> str:
     precision = run.case.precision + (" XLA" if run.case.xla else "")
-    return f"{run.case.framework} {run.case.scale} {precision} b{run.case.batch_per_device} repeat {run.repeat + 1}"
+    return f"{script(run.case)} {run.case.scale} {precision} b{run.case.batch_per_device} repeat {run.repeat + 1}"
 
 
 def result(measurement: Measurement) -> str:

@@ -104,11 +104,11 @@ def _remove(paths) -> None:
 
 
 def _print_summaries(evaluation) -> None:
-    from evalsuite.terminal import table
+    from evalsuite.terminal import script, table
 
     rows = [
         (
-            summary.case.framework,
+            script(summary.case),
             summary.case.model,
             summary.case.scale,
             summary.case.precision + ("+XLA" if summary.case.xla else ""),
