@@ -111,7 +111,8 @@ ADAPTER = Adapter(
             amp="",
             xla="",
             # 0.28.1 is compiled as C++14 and PyTorch's headers have wanted C++17 since 2.1. 1.12 is the last whose
-            # wheel trains on a CPU without a dozen CUDA packages beside it.
+            # wheel trains on a CPU without a dozen CUDA packages beside it. That wheel names a CUDA version: where an
+            # nvcc is on the PATH, Horovod's build wants the rest of the toolkit as well.
             python="3.8",
             requirements=("torch==1.12.1", "torchvision==0.13.1", "numpy==1.23.5", *NEEDED),
             built=("horovod==0.28.1",),
