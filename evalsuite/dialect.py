@@ -166,6 +166,7 @@ class Dialect:
     epochs_are_steps: bool = False  # reports cover epochs, and nothing is known of the steps inside
     warmed_up: bool = False  # the script has thrown its warm-up away before the first line
     per_epoch: bool = False  # one report an epoch
+    evaluation_inside: bool = False  # an evaluation is in the printed time of the report behind it, which is left out
     trust_stamps: bool = True  # false where lines are written later than the steps end
     final: tuple[Line, ...] = ()  # the log's own summary figure
     final_scope: Scope = "global"

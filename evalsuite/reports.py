@@ -47,7 +47,8 @@ def reports(stream: Sequence[Record], dialect: Dialect) -> list[Report]:
             continue
         before = _report(record if begun is None else _timed(record, begun), before, base, usual, dialect)
         begun = None
-        found.append(before)
+        if not (record.gap and dialect.evaluation_inside):
+            found.append(before)
     return found
 
 

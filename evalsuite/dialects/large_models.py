@@ -160,8 +160,23 @@ DIALECTS = (
                 source="NVIDIA-Merlin/HugeCTR@2f2016fa89:HugeCTR/src/pybind/model.cpp",
             ),
         ),
-        notes="Seconds per so many iterations; the batch size is not printed there.",
-        yields_to=("mlperf_mllog",),
+        final=(
+            Line(
+                pattern=rb'"key": "tracked_stats", "value": \{"throughput": (?P<rate>[\d.e+]+)\}',
+                sample=b'"key": "tracked_stats", "value": {"throughput": 31199166.25}, "metadata": {"lineno": 142, "step": 0.899905}}',
+                source="mlcommons/training_results_v1.0, dlrm/mlperf_logger/format_ctr_output.py: the mean of the run",
+                telling=False,
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
+                sample=b':::MLLOG {"namespace": "", "time_ms": 1622431909282, "key": "global_batch_size", "value": 55296',
+                source="mlcommons/logging@7bbf792686:mlperf_logging/mllog/constants.py, in MLPerf's DLRM",
+            ),
+        ),
+        evaluation_inside=True,
+        notes="Seconds per so many iterations, evaluation inside; only MLPerf's logs say the batch size.",
     ),
     Dialect(
         name="flax",

@@ -186,7 +186,7 @@ DIALECTS = (
                 source=_KEYS,
             ),
         ),
-        yields_to=("mlperf_gpt", "mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl"),
+        yields_to=("mlperf_gpt", "mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr"),
         notes="Samples are those of the benchmark: images, sequences, tokens.",
     ),
     Dialect(
@@ -204,21 +204,21 @@ DIALECTS = (
                 rb'[^\r\n]*?"step": (?P<consumed>\d+)',
                 sample=b':::MLLOG {"namespace": "", "time_ms": 1715963226355, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
                 b'"value": {"train_step_timing in s": 10.639731407165527}, "metadata": {"lineno": 500, "step": 1035993088}}',
-                source="mlcommons/training_results_v4.0 gpt3 custom_callbacks.py; step counts tokens",
+                source="mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py; step counts tokens",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb'"key": "tracked_stats", "value": \{"validation_step_timing',
                 sample=b'"key": "tracked_stats", "value": {"validation_step_timing in s": 4.3293914794921875}',
-                source="mlcommons/training_results_v4.0 gpt3 custom_callbacks.py",
+                source="mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py",
             ),
         ),
         final=(
             Line(
                 pattern=rb'"key": "tracked_stats", "value": \{"throughput": (?P<rate>[\d.e+]+)\}',
                 sample=b'"key": "tracked_stats", "value": {"throughput": 354044.3725906329}, "metadata": {"step": 1207959552}}',
-                source="mlcommons/training_results_v4.0 gpt3 custom_callbacks.py; validation is inside",
+                source="mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py; validation is inside",
                 telling=False,
             ),
         ),

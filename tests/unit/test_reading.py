@@ -673,6 +673,20 @@ def test_blocks_counted_in_samples_do_not_trust_the_count_of_their_start(log):
     assert reading.throughput.items_per_s == pytest.approx(400 / 50)
 
 
+def test_a_report_whose_time_holds_an_evaluation_is_left_out(log):
+    # v1.0_gigabyte_dlrm_hugectr: 1.57 s for 1000 iterations, 2.20 s with an evaluation
+    lines = [':::MLLOG {"namespace": "", "time_ms": 1, "key": "global_batch_size", "value": 16, "metadata": {}}']
+    for report in range(1, 9):
+        lines += ["[31d03h29m46s][HUGECTR][INFO]: Evaluation, AUC: 0.77"] if report % 4 == 0 else []
+        seconds = 2.2 if report % 4 == 0 else 1.6
+        lines.append(f"[31d03h29m41s][HUGECTR][INFO]: Iter: {1000 * report} Time(1000 iters): {seconds}s Loss: 0.12")
+
+    reading = read(log(lines), devices=2)
+
+    assert (reading.dialect, [step.index for step in reading.steps][2:4]) == ("hugectr", [3000, 5000])
+    assert reading.throughput.items_per_s == pytest.approx(16 * 1000 / 1.6)
+
+
 def test_the_gpt_benchmark_counts_tokens_and_leaves_validation_out(log):
     def stats(number, at_s):
         timing = '"value": {"train_step_timing in s": 9.9}'
