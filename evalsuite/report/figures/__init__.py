@@ -5,30 +5,17 @@ Words live in HTML (REPORT.md §7): inside an SVG stand numbers, units and prope
 the first figure is really drawn; a figure drawn before comes from the cache.
 """
 
+from .curves import Curve, CurvePanel, convergence
 from .data import Axis, Cell, Figure, Label, LegendEntry, Point, Series, Table, Words, series_of
+from .forecast import Forecast, extrapolation
+from .multiples import Multiple, small_multiples
+from .options import Pair, dumbbell
+from .rates import TimeLine, TimePanel, time_panels
 from .runs import Bullet, CoverageCell, Repeats, Strip, bullets, coverage, repeats, utilisation
 from .scaling import efficiency, per_device, speedup, throughput, time_to_solution
-from .studies import (
-    Curve,
-    CurvePanel,
-    Forecast,
-    Multiple,
-    Pair,
-    Phase,
-    Step,
-    Sweep,
-    SweepPoint,
-    TimeLine,
-    TimePanel,
-    batch_sweep,
-    convergence,
-    dumbbell,
-    extrapolation,
-    phases,
-    small_multiples,
-    time_panels,
-)
+from .steps import Phase, Step, phases
 from .style import Hue, Look, css, look, note_swatch, palette, scale_swatch, standalone, swatch
+from .sweeps import Sweep, SweepPoint, batch_sweep
 
 __all__ = [
     "Axis",

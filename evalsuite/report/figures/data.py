@@ -21,6 +21,11 @@ class Words:
 Label = str | Words  # a plain str is a proper name, a number or a unit, the same in both languages
 
 
+def plain(label: Label) -> str:
+    """The label as it stands in a table of data."""
+    return label.en if isinstance(label, Words) else label
+
+
 @dataclass(frozen=True, kw_only=True)
 class Point:
     """One case in a series: its value and how much it can be trusted."""

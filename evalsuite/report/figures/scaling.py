@@ -7,7 +7,7 @@ from typing import Literal
 
 from . import ticks
 from .cache import drawn
-from .data import Axis, Figure, LegendEntry, Point, Series, point_notes, point_table
+from .data import Axis, Figure, Label, LegendEntry, Point, Series, point_notes, point_table
 from .shapes import Box, bars, cores, lead, outlines, whiskers
 from .sheet import SMALL, TEXT, Sheet, marker_style, shortened, spread, text_width
 from .style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
@@ -102,6 +102,12 @@ def positive(value: float | None) -> bool:
 
 def counts_of(series: Sequence[Series]) -> list[int]:
     return sorted({point.devices for each in series for point in each.points})
+
+
+def entry(name: Label, key: str, look: Look) -> LegendEntry:
+    """One line of a legend, in the hue of *key*."""
+    hue = look.hue(key)
+    return LegendEntry(key=key, label=name, hue=hue.index, marker=hue.marker, swatch=swatch(hue))
 
 
 def legend(

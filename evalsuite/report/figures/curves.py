@@ -1,0 +1,118 @@
+"""Accuracy and loss by epoch: panels for training and validation."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from . import ticks
+from .cache import drawn
+from .data import Axis, Figure, Label, LegendEntry, Table, plain
+from .scaling import entry
+from .sheet import TEXT, WIDTH, Sheet, marker_style, shortened, spread
+from .style import ROLES, Hue, Look, note_swatch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """One run's accuracy or loss over epochs. *key* chooses the hue (a global batch size, a variant)."""
+
+    name: Label
+    key: str
+    points: tuple[tuple[float, float], ...]
+    ref: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvePanel:
+    """Curves of one split: training and validation never share a panel."""
+
+    label: Label
+    curves: tuple[Curve, ...]
+    unit: str = ""
+    target: float | None = None
+
+
+def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str = "epoch", x_unit: str = "") -> Figure:
+    """Accuracy or loss against epochs (or hours), one line a global batch size, panels side by side."""
+    panels = tuple(
+        CurvePanel(label=p.label, curves=tuple(map(_finite_curve, p.curves)), unit=p.unit, target=p.target)
+        for p in panels
+    )
+    visible = tuple(panel for panel in panels if any(curve.points for curve in panel.curves))
+    rows = [(p, c, at, value) for p in visible for c in p.curves for at, value in c.points]
+    curves = {c.key: c for p in visible for c in p.curves}
+    target = any(panel.target is not None for panel in visible)
+    return Figure(
+        id=id,
+        svg=drawn(_convergence, id, look, visible) if visible else None,
+        table=Table(
+            columns=("panel", "series", x_key, "value", "unit"),
+            rows=tuple((plain(p.label), plain(c.name), at, value, p.unit) for p, c, at, value in rows),
+            refs=tuple(c.ref for _, c, *_ in rows),
+        ),
+        legend=(
+            *(entry(curve.name, curve.key, look) for curve in curves.values()),
+            *((LegendEntry(key="target", swatch=note_swatch("threshold")),) if target else ()),
+        ),
+        axes=(Axis(key=x_key, unit=x_unit), *dict.fromkeys(Axis(key="value", unit=panel.unit) for panel in visible)),
+    )
+
+
+_CURVE_MARKS = 12  # markers on a curve: enough to tell it by shape
+
+
+def _finite_curve(curve: Curve) -> Curve:
+    points = tuple((x, y) for x, y in curve.points if math.isfinite(x) and math.isfinite(y))
+    return Curve(name=curve.name, key=curve.key, points=points, ref=curve.ref)
+
+
+def _convergence(id: str, look: Look, panels: Sequence[CurvePanel]) -> str:
+    columns = min(len(panels), 2)
+    rows = math.ceil(len(panels) / columns)
+    gap, high, names = 66, 230, 84
+    wide = (WIDTH - gap * columns - (names * columns)) / columns + (0 if columns == 2 else 30)
+    sheet = Sheet(id, height=rows * (high + 66) + 4)
+    first = 0
+    for place, curves in enumerate(panels):
+        x = gap + (wide + names + gap) * (place % columns)
+        y = 36 + (high + 66) * (place // columns)
+        panel = sheet.panel(x, y, x + wide, y + high)
+        _curve_axes(sheet, panel, curves)
+        sheet.write(x, y - 20, shortened(curves.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
+        sheet.write(x - 6, y - 20, curves.unit, anchor="right")
+        for curve in curves.curves:
+            _curve(sheet, panel, curve, look.hue(curve.key), first)
+            first += len(curve.points)
+        _curve_names(sheet, panel, [c for c in curves.curves if c.points], x + wide + 8, y, high, names - 8)
+    return sheet.svg()
+
+
+def _curve_axes(sheet: Sheet, panel, curves: CurvePanel) -> None:
+    xs = [x for curve in curves.curves for x, _ in curve.points]
+    ys = [y for curve in curves.curves for _, y in curve.points]
+    ys += [curves.target] if curves.target is not None else []
+    pad = (max(ys) - min(ys)) * 0.06 or abs(max(ys)) * 0.1 or 1
+    panel.set_xlim(min(0, *xs, 0), max(*xs, min(0, *xs, 0) + 1e-9))
+    panel.set_ylim(min(ys) - pad, max(ys) + pad)
+    ticks.label_columns(sheet, panel, ticks.linear(*panel.get_xlim(), 5))
+    ticks.label_rows(sheet, panel, ticks.linear(*panel.get_ylim(), 5))
+    if curves.target is not None:
+        panel.axhline(curves.target, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3), zorder=1.5)
+
+
+def _curve(sheet: Sheet, panel, curve: Curve, hue: Hue, first: int) -> None:
+    if not curve.points:
+        return
+    xs, ys = zip(*curve.points, strict=True)
+    dash = {"dashes": hue.dash} if hue.dash else {}
+    (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=1.6, zorder=3, **dash)
+    sheet.belongs(line, curve.key)
+    marked = range(0, len(xs), math.ceil(len(xs) / _CURVE_MARKS))  # the line goes through every point
+    (dots,) = panel.plot([xs[i] for i in marked], [ys[i] for i in marked], zorder=4, **marker_style(hue))
+    sheet.mark(dots, [(curve.ref, first + i) for i in marked], series=curve.key)
+
+
+def _curve_names(sheet: Sheet, panel, curves: Sequence[Curve], x: float, top: float, high: float, room: float) -> None:
+    wanted = [sheet.pixel(panel, *curve.points[-1])[1] for curve in curves]
+    for curve, place in zip(curves, spread(wanted, 15, top, top + high - 4), strict=True):
+        sheet.write(x, place, shortened(curve.name, room), colour="ink")

@@ -1,0 +1,161 @@
+"""The time of a step, taken apart: stacked bars with nested phases, and the share of communication."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from . import ticks
+from .cache import drawn
+from .data import Axis, Figure, Label, LegendEntry, Table, plain
+from .scaling import positive
+from .shapes import field, outlines
+from .sheet import TEXT, WIDTH, Sheet, shortened, text_width
+from .style import ROLES, Look, note_swatch, phase_swatch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """A part of the step time. *key* is worded by the page; None = not recorded, which is not 0."""
+
+    key: str
+    value: float | None
+    parent: str | None = None  # the phase it lies inside: drawn as a nested part, never stacked twice
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """The step time of one case, taken apart."""
+
+    label: Label
+    total: float
+    phases: tuple[Phase, ...]
+    communication: float | None = None  # its share of the step time, 0..1, drawn in a panel of its own
+    ref: str = ""
+
+    @property
+    def parts(self) -> list[tuple[str, float]]:
+        """The phases that lie side by side, then what they leave over."""
+        known = [(p.key, p.value) for p in self.phases if p.parent is None and p.value is not None and p.value >= 0]
+        rest = self.total - sum(value for _, value in known)
+        return [*known, ("rest", rest)] if rest > 1e-3 * self.total else known
+
+    @property
+    def overlaps(self) -> bool:
+        """The phases add up to more than the step takes (D19)."""
+        return sum(value for _, value in self.parts) > 1.02 * self.total
+
+
+_PHASE_HUES = 6  # and "other" in grey
+
+
+def phases(steps: Sequence[Step], look: Look, *, id: str, unit: str = "ms", share: bool = False) -> Figure:
+    """Step time as stacked bars, nested phases as hatched parts inside their parent.
+
+    `share=True` is the 100 % variant. A bar whose phases overlap beyond 2 % is hatched as a whole. The share of
+    communication has a panel of its own on the right.
+    """
+    steps = tuple(step for step in steps if positive(step.total))
+    keys = _phase_keys(steps)
+    communicating = any(step.communication is not None for step in steps)
+    nested = list(dict.fromkeys(p.key for s in steps for p in s.phases if p.parent is not None))
+    rows = [(s, p.key, p.value, p.parent) for s in steps for p in s.phases]
+    rows += [(s, "rest", dict(s.parts)["rest"], None) for s in steps if "rest" in dict(s.parts)]
+    return Figure(
+        id=id,
+        svg=drawn(_phases, id, look, steps, unit, share) if steps else None,
+        table=Table(
+            columns=("case", "phase", "time", "share", "parent_phase"),
+            units=("", "", unit, "", ""),
+            rows=tuple((plain(s.label), k, v, None if v is None else v / s.total, parent) for s, k, v, parent in rows),
+            refs=tuple(s.ref for s, *_ in rows),
+        ),
+        legend=(
+            *(LegendEntry(key=key, hue=hue, swatch=phase_swatch(hue)) for key, hue in keys.items()),
+            *(LegendEntry(key=key, swatch=note_swatch("nested")) for key in nested),
+            *((LegendEntry(key="communication_share", swatch=note_swatch("dot")),) if communicating else ()),
+        ),
+        axes=(Axis(key="share_of_step" if share else "step_time", unit="%" if share else unit), Axis(key="case")),
+        notes=("overlapping",) if any(step.overlaps for step in steps) else (),
+    )
+
+
+def _phase_keys(steps: Sequence[Step]) -> dict[str, int]:
+    """Hue per phase by place, 0 (grey) for "rest" and for what comes after the sixth."""
+    known = {key for step in steps for key, _ in step.parts}
+    names = [key for key in dict.fromkeys(p.key for step in steps for p in step.phases) if key in known]
+    hues = {name: i if i <= _PHASE_HUES else 0 for i, name in enumerate(names, 1)}
+    return hues | ({"rest": 0} if any(key == "rest" for step in steps for key, _ in step.parts) else {})
+
+
+def _phases(id: str, look: Look, steps: Sequence[Step], unit: str, share: bool) -> str:
+    row = 36
+    aside = 150 if any(step.communication is not None for step in steps) else 0
+    left = min(max(text_width(step.label, TEXT) for step in steps) + 18, 240)
+    totals = ["" if share else ticks.quantity(step.total, unit) for step in steps]
+    right = WIDTH - aside - max(text_width(text) for text in totals) - (34 if aside else 16)
+    height = 24 + row * len(steps) + 32
+    sheet = Sheet(id, height=height)
+    panel = sheet.panel(left, 24, right, height - 32)
+    top = max(sum(value for _, value in s.parts) / (s.total if share else 1) for s in steps)
+    panel.set_xlim(0, top)
+    panel.set_ylim(len(steps) - 0.5, -0.5)
+    ticks.label_columns(sheet, panel, ticks.linear(0, top, 5), ticks.percent if share else ticks.number)
+    panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
+    sheet.write(left - 8, height - 20, "" if share else unit, anchor="right")
+    keys = _phase_keys(steps)
+    for place, (step, total) in enumerate(zip(steps, totals, strict=True)):
+        y = 24 + row * (place + 0.5)
+        sheet.write(left - 8, y, shortened(step.label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
+        end = _stack(sheet, panel, step, keys, place, step.total if share else 1.0, _first_row(steps, place))
+        sheet.write(sheet.pixel(panel, end, place)[0] + 7, y, total, colour="ink")
+    if aside:
+        _communication(sheet, steps, row, height)
+    return sheet.svg()
+
+
+def _first_row(steps: Sequence[Step], place: int) -> int:
+    return sum(len(step.phases) for step in steps[:place])
+
+
+def _stack(sheet: Sheet, panel, step: Step, keys: dict[str, int], place: int, scale: float, first: int) -> float:
+    """One bar: the parts side by side, the nested ones inside theirs. Gives where it ends."""
+    begin, begins = 0.0, {}
+    rows = {phase.key: first + i for i, phase in enumerate(step.phases)}
+    for key, value in step.parts:
+        box = (begin, place - 0.34, value / scale, 0.68)
+        begins[key] = begin
+        begin += value / scale
+        hue = f"hue-{keys[key]}" if keys[key] else "hue-other"
+        patch = field(panel, [box], hue, zorder=2)
+        patch.set(edgecolor=ROLES["surface"], linewidth=1.2)
+        if key in rows:
+            sheet.mark(patch, [(step.ref, rows[key])])
+    _nested(sheet, panel, step, begins, place, scale, rows)
+    if step.overlaps:
+        field(panel, [(0, place - 0.34, begin, 0.68)], "none", hatch="surface", zorder=4)
+        outlines(panel, [(0, place - 0.34, begin, 0.68)], colour="ink", zorder=4)
+    return begin
+
+
+def _nested(sheet: Sheet, panel, step: Step, begins: dict, place: int, scale: float, rows: dict[str, int]) -> None:
+    used: dict[str, float] = {}
+    for phase in step.phases:
+        if phase.parent in begins and phase.value is not None and phase.value > 0:
+            left = begins[phase.parent] + used.get(phase.parent, 0.0)
+            used[phase.parent] = used.get(phase.parent, 0.0) + phase.value / scale
+            patch = field(panel, [(left, place - 0.02, phase.value / scale, 0.36)], "surface", hatch="rule", zorder=3)
+            patch.set(edgecolor=ROLES["ink"], linewidth=1)
+            sheet.mark(patch, [(step.ref, rows[phase.key])])
+
+
+def _communication(sheet: Sheet, steps: Sequence[Step], row: float, height: float) -> None:
+    panel = sheet.panel(WIDTH - 130, 24, WIDTH - 40, height - 32)
+    panel.set_xlim(0, 1)
+    panel.set_ylim(len(steps) - 0.5, -0.5)
+    ticks.label_columns(sheet, panel, (0, 0.5, 1), ticks.percent)
+    panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
+    for place, step in enumerate(steps):
+        if step.communication is not None:
+            panel.hlines(place, 0, step.communication, color=ROLES["rule"], linewidth=1.4)
+            panel.plot([step.communication], [place], marker="o", markersize=8, color=ROLES["ink"], linestyle="none")
+            y = 24 + row * (place + 0.5)
+            sheet.write(WIDTH, y, ticks.percent_value(step.communication), anchor="right", colour="ink")
