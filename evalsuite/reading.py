@@ -387,6 +387,8 @@ def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> s
 
 def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
     """Which option would bring the printed figures to a throughput of the whole job, or why none would."""
+    if dialect.steps_times_nodes:
+        return "the log prints steps per second times the nodes, and not how many nodes there are"
     found, facts = numbers.merged, numbers.facts
     records = [record for scan in scans for record in scan.records]
     rated = any(record.rate is not None for record in records)

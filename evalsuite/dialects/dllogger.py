@@ -273,7 +273,7 @@ DIALECTS = (
             Line(
                 pattern=rb"DLL [^\r\n]*? PARAMETER arch : [^\r\n]*? gpus : \[(?P<devices>[\d, ]+)\] "
                 rb"[^\r\n]*? batch_size : (?P<global_batch>\d+)",
-                sample=b"DLL 2023-07-31 06:24:28.055105 - PARAMETER arch : resnetv15  gpus : [0, 1]  amp : False  batch_size : 512 ",
+                sample=b"DLL 2023-07-31 06:24:28.055105 - PARAMETER arch : resnetv15  ... gpus : [0, 1, 2, 3, 4, 5, 6, 7]  ... batch_size : 2048 ",
                 source=f"{_DLE}MxNet/Classification/RN50v1.5/train.py",
                 fields=_list_of_gpus,
             ),
@@ -333,7 +333,7 @@ DIALECTS = (
         final=(
             Line(
                 pattern=_AT + rb"Summary: [^\r\n]*?training_sequences_per_second : (?P<rate>[\d.e+]+)",
-                sample=b"DLL 2022-10-02 07:31:23.415571 - Summary: e2e_train_time : 120.5  training_sequences_per_second : 3276.8",
+                sample=b"DLL 2022-10-02 07:33:03.415571 - Summary: e2e_train_time : 120.5  training_sequences_per_second : 3276.8",
                 source=f"{_DLE}PaddlePaddle/LanguageModeling/BERT/run_pretraining.py; over all cards",
             ),
         ),

@@ -163,15 +163,15 @@ DIALECTS = (
         final=(
             Line(
                 pattern=rb'"key": "tracked_stats", "value": \{"throughput": (?P<rate>[\d.e+]+)\}',
-                sample=b'"key": "tracked_stats", "value": {"throughput": 31199166.25}, "metadata": {"lineno": 142, "step": 0.899905}}',
-                source="mlcommons/training_results_v1.0, dlrm/mlperf_logger/format_ctr_output.py: the mean of the run",
+                sample=b'"key": "tracked_stats", "value": {"throughput": 31199166.25}, "metadata": {',
+                source="mlcommons/training_results_v1.0@50619b5df6:GIGABYTE/benchmarks/dlrm/implementations/merlin_hugectr/mlperf_logger/format_ctr_output.py: the mean of the run",
                 telling=False,
             ),
         ),
         facts=(
             Line(
                 pattern=rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
-                sample=b':::MLLOG {"namespace": "", "time_ms": 1622431909282, "key": "global_batch_size", "value": 55296',
+                sample=b':::MLLOG {"namespace": "", "time_ms": 1622431909282, ... "key": "global_batch_size", "value": 55296',
                 source="mlcommons/logging@7bbf792686:mlperf_logging/mllog/constants.py, in MLPerf's DLRM",
             ),
         ),

@@ -98,13 +98,11 @@ def _run_stop(match: "re.Match[bytes]") -> Fields:
     return {"unix_ms": match["unix_ms"], "begins": 1.0}
 
 
-def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], rest: bytes) -> Line:
+def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], sample: bytes) -> Line:
     """The line of *key*. Graphcore's submission brackets its validation as blocks, too."""
     return Line(
         pattern=_MLLOG + rb'[^\r\n]*?"key": "' + key + rb'"(?![^\r\n]*validation)[^\r\n]*',
-        sample=b':::MLLOG {"namespace": "", "time_ms": 1593139465989, "event_type": "INTERVAL_START", "key": "'
-        + key
-        + rest,
+        sample=b':::MLLOG {"namespace": "' + sample,
         source=_KEYS,
         fields=fields,
         telling=key.startswith((b"block", b"epoch")),
@@ -115,29 +113,64 @@ _BLOCKS = (
     _event(
         b"block_start",
         _block_start,
-        b'", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3, "lineno": 242}}',
+        b'main", "time_ms": 1593154759901, "key": "block_start", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3',
     ),
-    _event(b"eval_start", _block_stop, b'", "value": null, "metadata": {"epoch_num": 3, "lineno": 320}}'),
-    _event(b"block_stop", _block_stop, b'", "value": null, "metadata": {"first_epoch_num": 1, "lineno": 380}}'),
+    _event(
+        b"eval_start",
+        _block_stop,
+        b'main", "time_ms": 1593155167462, "key": "eval_start", "value": null, "metadata": {"epoch_num": 3, "lineno": 320',
+    ),
+    _event(
+        b"block_stop",
+        _block_stop,
+        b'main", "time_ms": 1593155188793, "key": "block_stop", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3',
+    ),
 )
 _SAMPLE_BLOCKS = (
-    _event(b"block_start", _samples_start, b'", "value": "", "metadata": {"lineno": 170, "samples_count": 192}}'),
-    _event(b"block_stop", _samples_stop, b'", "value": "", "metadata": {"lineno": 170, "samples_count": 1920}}'),
+    _event(
+        b"block_start",
+        _samples_start,
+        b'", "time_ms": 1715242795848, "event_type": "INTERVAL_START", "key": "block_start", "value": "", '
+        b'"metadata": {"file": "mlperf_logging_utils.py", "lineno": 187, "samples_count": 192}}',
+    ),
+    _event(
+        b"block_stop",
+        _samples_stop,
+        b'", "time_ms": 1715242795848, "event_type": "INTERVAL_END", "key": "block_stop", "value": "", '
+        b'"metadata": {"file": "mlperf_logging_utils.py", "lineno": 177, "samples_count": 1536}}',
+    ),
 )
 _EPOCHS = (
-    _event(b"epoch_start", _epoch_start, b'", "value": null, "metadata": {"lineno": 182, "epoch_num": 1}}'),
+    _event(
+        b"epoch_start",
+        _epoch_start,
+        b'", "time_ms": 1593139465989, "event_type": "INTERVAL_START", "key": "epoch_start", "value": null, '
+        b'"metadata": {"file": "scripts/dist_train.py", "lineno": 182, "epoch_num": 1}}',
+    ),
     _event(
         b"eval_start",
         _evaluation_start,
-        b'", "value": null, "metadata": {"lineno": 283, "epoch_num": 1.049980888109768}}',
+        b'", "time_ms": 1593139483302, "event_type": "INTERVAL_START", "key": "eval_start", "value": null, '
+        b'"metadata": {"file": "scripts/dist_train.py", "lineno": 283, "epoch_num": 1.049980888109768}}',
     ),
     _event(
         b"eval_stop",
         _evaluation_stop,
-        b'", "value": null, "metadata": {"lineno": 292, "epoch_num": 1.049980888109768}}',
+        b'", "time_ms": 1593139487050, "event_type": "INTERVAL_END", "key": "eval_stop", "value": null, '
+        b'"metadata": {"file": "scripts/dist_train.py", "lineno": 292, "epoch_num": 1.049980888109768}}',
     ),
-    _event(b"run_stop", _run_stop, b'", "value": null, "metadata": {"lineno": 295, "status": "success"}}'),
-    _event(b"epoch_stop", _epoch_stop, b'", "value": null, "metadata": {"lineno": 301, "epoch_num": 1}}'),
+    _event(
+        b"run_stop",
+        _run_stop,
+        b'", "time_ms": 1593139749480, "event_type": "INTERVAL_END", "key": "run_stop", "value": null, '
+        b'"metadata": {"file": "scripts/dist_train.py", "lineno": 297, "status": "success"}}',
+    ),
+    _event(
+        b"epoch_stop",
+        _epoch_stop,
+        b'", "time_ms": 1593139749480, "event_type": "INTERVAL_END", "key": "epoch_stop", "value": null, '
+        b'"metadata": {"file": "scripts/dist_train.py", "lineno": 301, "epoch_num": 1}}',
+    ),
 )
 
 
@@ -203,7 +236,7 @@ DIALECTS = (
                 + rb'[^\r\n]*?"key": "tracked_stats", "value": \{"train_step_timing in s": (?P<seconds>[\d.e+-]+)\}'
                 rb'[^\r\n]*?"step": (?P<consumed>\d+)',
                 sample=b':::MLLOG {"namespace": "", "time_ms": 1715963226355, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-                b'"value": {"train_step_timing in s": 10.639731407165527}, "metadata": {"lineno": 500, "step": 1035993088}}',
+                b'"value": {"train_step_timing in s": 10.639731407165527}, "metadata": {... "step": 1035993088}}',
                 source="mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py; step counts tokens",
             ),
         ),
@@ -217,7 +250,7 @@ DIALECTS = (
         final=(
             Line(
                 pattern=rb'"key": "tracked_stats", "value": \{"throughput": (?P<rate>[\d.e+]+)\}',
-                sample=b'"key": "tracked_stats", "value": {"throughput": 354044.3725906329}, "metadata": {"step": 1207959552}}',
+                sample=b'"key": "tracked_stats", "value": {"throughput": 354044.3725906329}, "metadata": {... "step": 1207959552}}',
                 source="mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py; validation is inside",
                 telling=False,
             ),
@@ -437,7 +470,7 @@ DIALECTS = (
         step=(
             Line(
                 pattern=rb"\n(?P<unix_s>1\d{9}\.\d+),(?P<epoch>\d+),(?P<rate>[\d.e+]+)(?=\r?\n)",
-                sample=b"Wall time,Step,Value\r\n1581194035.0259166,12,5833.1162109375\r\n",
+                sample=b"\n1581194035.0259166,12,5833.1162109375\r\n",
                 source="richardkxu/distributed-pytorch@b2a3e175d4:imagenet_ddp_apex.py, which writes the series Throughput/train; CSV by TensorBoard",
             ),
         ),

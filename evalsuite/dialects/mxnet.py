@@ -87,7 +87,7 @@ DIALECTS = (
             Line(
                 pattern=rb"Epoch (?P<epoch>\d+), training loss (?P<loss>[\d.]+|nan): +\d+%\|[^|\r\n]*\| +(?P<step>\d+)/(?P<of>\d+) "
                 rb"\[[\d:]+<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)",
-                sample=b"Epoch 0, training loss 0.486:   5%|          | 10/182 [00:29<08:22,  2.92s/it]",
+                sample="Epoch 0, training loss 0.486:   5%|▌         | 10/182 [00:29<08:22,  2.92s/it]".encode(),
                 source="dmlc/gluon-cv@f9a8a284b8:scripts/segmentation/train.py, with tqdm, whose set_description() prints elapsed / steps",
                 fields=_bar,
             ),

@@ -124,13 +124,13 @@ DIALECTS = (
             Line(
                 pattern=rb"iter: (?P<step>\d+)/\d+, loss: (?P<loss>[\d.]+|nan), latency\(ms\): (?P<ms>[\d.]+)"
                 rb"(?: \| (?P<stamp>[-\d]+ [\d:.]+))?",
-                sample=b"[rank:0] iter: 1000/310000, loss: 0.1299000000000000, latency(ms): 4.0551000000000000 | 2021-12-01 "
-                b"12:00:00.123",
+                sample=b"[rank:0] iter: 2000/310000, loss: 0.1279000000000000, latency(ms): 4.0549999999999997 | 2021-12-01 "
+                b"12:00:04.178",
                 source="Oneflow-Inc/models@fc7cbf8da9:RecommenderSystems/wide_and_deep/train.py, with utils/logger.py",
             ),
             Line(
                 pattern=rb" time (?P<unix_s>\d{10}\.\d+) latency\(ms\): (?P<ms>[\d.]+) loss (?P<loss>[\d.]+|nan)",
-                sample=b"1000 time 1606135171.3983235 latency(ms): 4.0551 loss 0.1299",
+                sample=b"2000 time 1606135175.5 latency(ms): 4.0 loss 0.1299",
                 source="Oneflow-Inc/OneFlow-Benchmark@ca874cf8:ClickThroughRate/WideDeepLearning/wdl_train_eval.py",
                 fields=_number_before,
             ),
@@ -138,7 +138,7 @@ DIALECTS = (
         evaluation=(
             Line(
                 pattern=rb"eval_auc",
-                sample=b"[rank:0] iter: 1000/310000, eval_auc: 0.74 | 2021-12-01 12:00:00.123",
+                sample=b"[rank:0] iter: 8000/310000, eval_auc: 0.7412345 | 2021-12-01 12:00:28.508",
                 source="Oneflow-Inc/models@fc7cbf8da9:RecommenderSystems/wide_and_deep/train.py",
             ),
         ),
@@ -156,7 +156,7 @@ DIALECTS = (
             Line(
                 pattern=rb"step=(?P<step>\d+),micro_batches=\d+,samples=(?P<consumed>\d+),throughput=(?P<rate>[\d.]+),"
                 rb"latency=(?P<seconds>[\d.]+),(?:loss=(?P<loss>[\d.]+|nan))?",
-                sample=b"step=20,micro_batches=20,samples=160,throughput=12.30769,latency=0.65000,loss=10.12345,",
+                sample=b"step=40,micro_batches=40,samples=320,throughput=12.30769,latency=0.65000,loss=9.92345,",
                 source="Oneflow-Inc/OneFlow-Benchmark@8da0250a:LanguageModeling/GPT/oneflow_gpt/util.py, Metric.step_print()",
             ),
         ),

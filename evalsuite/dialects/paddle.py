@@ -95,7 +95,7 @@ DIALECTS = (
                 pattern=rb"step_idx: (?P<step>\d+), epoch: (?P<epoch>\d+), batch: \d+, avg loss: (?P<loss>[\d.]+|nan), [^\r\n]*?"
                 rb"avg_speed: [\d.]+ step/s, batch_cost: [\d.]+ sec, reader_cost: [\d.]+ sec, tokens: \d+, ips: (?P<rate>[\d.]+) words/sec",
                 sample=b"[2023-07-31 11:41:04,898] [    INFO] - step_idx: 700, epoch: 3, batch: 172, avg loss: 5.526707, "
-                b"normalized loss: 4.159066, ppl: 251.31, avg_speed: 1.80 step/s, batch_cost: 0.55529 sec, "
+                b"normalized loss: 4.159066, ppl: 251.314987, avg_speed: 1.80 step/s, batch_cost: 0.55529 sec, "
                 b"reader_cost: 0.00013 sec, tokens: 437784, ips: 7883.88953 words/sec",
                 source="PaddlePaddle/PaddleNLP@4ae99415b4:examples/machine_translation/transformer/static/train.py",
             ),

@@ -53,8 +53,8 @@ DIALECTS = (
             Line(
                 pattern=_TRAIN + rb"lr: " + _LOSS + rb", batch_cost: (?P<mean_s>[\d.]+)" + _RATE,
                 sample=b"[Train][Epoch 1/120][Iter: 10/5005]lr: 0.00010, CELoss: 7.03412, loss: 7.03412, "
-                b"top1: 0.00142, "
-                b"batch_cost: 0.20012s, reader_cost: 0.00084, ips: 1279.23246 images/sec, eta: 1 day, 9:23:30",
+                b"top1: 0.00142, top5: 0.00568, "
+                b"batch_cost: 0.20000s, reader_cost: 0.00084, ips: 1280.00000 images/sec, ",
                 source="PaddlePaddle/PaddleClas@00455839:ppcls/engine/trainer.py, train_epoch()",
             ),
         ),

@@ -127,7 +127,7 @@ DIALECTS = (
         evaluation=(
             Line(
                 pattern=rb"Test(?: \(EMA\))?: \[ *\d+/\d+\]",
-                sample=b"Test: [   0/97]  Time: 1.021 (1.021)  Loss:   6.911 ( 6.911)  ",
+                sample=b"Test: [   0/97]  Time: 1.021 (1.021)  Loss:  6.9110 (6.9110)  ",
                 source="huggingface/pytorch-image-models@ce4d3485b6:train.py, validate()",
             ),
         ),
@@ -352,8 +352,8 @@ DIALECTS = (
             Line(
                 pattern=rb"Epoch: (?P<epoch>\d+)\s+\[=+ (?P<interval>\d+)/(?P=interval) =+>\]  Step: \w+ \| Tot: (\w+) \| "
                 rb"Loss: (?P<loss>[\d.]+|nan) \| Acc: [\d.]+% \(\d+/(?P<items>\d+)\)",
-                sample=b"Epoch: 1\n [============= 391/391 ============>]  Step: 75ms | Tot: 43s169ms | Loss: 1.806 | "
-                b"Acc: 32.240% (16120/50000)\n",
+                sample=b"Epoch: 0\n [============================ 391/391 ===========================>]  Step: 1s194ms | Tot: "
+                b"45s885ms | Loss: 2.703 | Acc: 15.342% (7671/50000)\n",
                 source="kuangliu/pytorch-cifar@49b7aa97b0:utils.py, progress_bar(), as a terminal shows it",
                 fields=_cifar_epoch,
             ),

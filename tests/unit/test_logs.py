@@ -1,0 +1,220 @@
+"""The logs in `tests/logs`, each read to the number that arithmetic on its own lines gives, and the citations of
+the dialects: every sample stands in a log, and every source is a file of a repository at a commit.
+
+The cited files are looked up in the checkouts of the cache and in the git directories `OWNER+NAME` under the
+folder that the variable EVALSUITE_CLONES names; what is not there is not looked up.
+"""
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from evalsuite import dialect, paths
+from evalsuite.model import Protocol
+from evalsuite.reading import read_file
+from tests.corpus import LOGS as SHARED
+
+LOGS = Path(__file__).resolve().parents[1] / "logs"
+RECORDED = paths.DATA / "recorded"
+CHECKOUTS = paths.cache() / "models"
+CLONES = Path(os.environ.get("EVALSUITE_CLONES") or os.devnull)
+DIALECTS = dialect.discover()
+FAR = 1 << 14  # bytes that the lines of one report may take
+SOURCE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)@(?P<commit>[\w.-]+):(?P<path>[^\s,;:]+)(?:[,;:] .+)?")
+
+every_dialect = pytest.mark.parametrize("declared", DIALECTS.values(), ids=lambda declared: declared.name)
+
+
+FULL = Protocol()
+
+
+@dataclass(frozen=True)
+class Log:
+    name: str
+    dialect: str
+    value: float
+    devices: int | None = None
+    batch_per_device: float | None = None
+    protocol: Protocol = FULL
+    within: float = 1e-4
+
+
+QUICK = Protocol(warmup_steps=5, measured_steps=20)
+MADE = [  # the values of these were chosen
+    Log("apex_imagenet", "apex_imagenet", 256 / 0.4, 1, 256),
+    Log("deepspeed_0.7", "deepspeed", 128 / 0.75, 16, 8),
+    Log("dllogger_json_bert", "dllogger_json_bert", 4096.0),
+    Log("dllogger_paddle", "dllogger_paddle", 8 * 256 / 0.1, 8, 256),
+    Log("dllogger_paddle_bert", "dllogger_paddle_bert", 8 * 8192 / 20, 8),
+    Log("fairseq_simple", "fairseq", 18_000.0),
+    Log("insightface_partial_fc", "insightface_partial_fc", 8 * 64 * 20 / 5, 8, 64),
+    Log("mindcv", "mindcv", 8 * 32 / 0.125, 8, 32),
+    Log("oneflow_gpt", "oneflow_gpt", 8 / 0.65),
+    Log("oneflow_models", "oneflow_models", 2 * 256 * 100 / 18.822, 2, 256),
+    Log("oneflow_wdl", "oneflow_wdl", 16384 * 1000 / 4.055, 1, 16384),
+    Log("oneflow_wdl_2020", "oneflow_wdl", 16384 * 1000 / 4.0, 1, 16384),
+    Log("paddleclas_2021", "paddleclas_2021", 256 / 0.2, 1, 256),
+    Log("tf2_bert", "tf2_bert", 8 * 32 * 100 / 25, 8, 32),
+]
+RAN = [
+    # 16 GPUs x 8, CurrSamplesPerSec near 172
+    Log("deepspeed", "deepspeed", 128 / 0.746, 16, 8, within=0.01),
+    # a mean since step 2, which hardly moves
+    Log("deepspeed_old", "deepspeed_old", 1304.0, within=0.02),
+    # published by those who ran them: README.md of PaddlePaddle/Perf
+    Log("dllogger_mxnet", "dllogger_mxnet", 11_670.0, 8, 256, QUICK, within=0.01),  # the table leaves start-up in
+    Log("dllogger_pytorch", "dllogger_pytorch", 5889.05, protocol=QUICK, within=0.02),
+    Log("dllogger_pytorch_bert", "dllogger_pytorch_bert", 5055.56, protocol=QUICK, within=0.01, devices=8),
+    Log("dllogger_tf1", "dllogger_tf1", 9405.36, 8, within=0.01),
+    Log("paddleclas_static", "paddleclas_static", 10_936.815, 8, within=0.01),
+    Log("paddlenlp_bert", "paddlenlp_bert", 8 * 661.43, 8, within=0.03),
+    Log("tf_cnn_benchmarks", "tf_cnn_benchmarks", 3784.03, 8, within=0.02),  # its own total
+    # the mean of the printed rates
+    Log("dllogger_json", "dllogger_json", 7700.0, within=0.02),
+    Log("dllogger_tf1_bert", "dllogger_tf1_bert", 4100.0, 8, within=0.03),
+    Log("dllogger_transformer", "dllogger_transformer", 211_000.0, within=0.01),
+    Log("fairseq_json", "fairseq", 16384 / 53.3, within=0.02),  # the fifth to the tenth update
+    Log("maxtext", "maxtext", 8 * 8671.5, 8, protocol=Protocol(warmup_steps=5, measured_steps=5)),
+    Log("mlperf_bert", "mlperf_bert", 380.0, within=0.04),
+    Log("mlperf_mllog", "mlperf_mllog", 57_256.6, within=0.01),
+    Log("mmcv", "mmcv", 64 / 1.05, within=0.1),
+    Log("paddlenlp_transformer", "paddlenlp_transformer", 8 * 7922.0, 8, within=0.01),
+    Log("paddleseg", "paddleseg", 8 * 20 / (19 / 5.705 + 1 / 3.2374), 8, within=0.001),  # one of the reports is slow
+    Log("tf_estimator", "tf_estimator", 5912.7, within=0.01),
+    # four epochs of 1,281,167 images between two evaluations, but for the first block
+    Log("mlperf_blocks", "mlperf_blocks", 4 * 1_281_167 / 531.1, within=0.01),
+    # the second to the seventh report without the fourth, which holds an evaluation
+    Log("hugectr", "hugectr", 55_296 * 5000 / 7.85513, 8, 6912, Protocol(warmup_steps=1000, measured_steps=5000)),
+    Log("mindspore", "mindspore", 256 / 0.0281, 1, 256, within=0.01),
+    # made here: 2 images a step, between the stamps of steps 20 and 80, written by a thread of its own
+    Log("flax", "flax", 2 * 60 / 0.095071, 1, 2, Protocol(warmup_steps=20, measured_steps=60)),
+    # three epochs of 100 steps, the last of them with its validation
+    Log("keras_3", "keras", 3 * 100 * 32 / (100 * (132e-6 + 128e-6 + 5e-3)), 1, 32, within=0.01),
+    Log("keras_3_verbose_2", "keras", 3 * 100 * 32 / (100 * (308e-6 + 310e-6 + 5e-3)), 1, 32, within=0.01),
+]
+
+
+@pytest.mark.parametrize("log", [*MADE, *RAN], ids=lambda log: log.name)
+def test_a_log_is_read_to_the_number_that_its_lines_make(log):
+    reading = read_file(
+        LOGS / f"{log.name}.log",
+        devices=log.devices,
+        batch_per_device=log.batch_per_device,
+        protocol=log.protocol,
+        dialects=DIALECTS,
+    )
+
+    assert reading.dialect == log.dialect
+    assert reading.throughput.items_per_s == pytest.approx(log.value, rel=log.within)
+
+
+def test_every_log_has_its_origin_written_beside_it():
+    origins = (LOGS / "SOURCES.md").read_text()
+
+    unnamed = [file.name for file in LOGS.glob("*.log") if f"{file.name}" not in origins]
+
+    assert not unnamed
+
+
+def test_paddles_steps_per_second_need_the_number_of_nodes():
+    reading = read_file(LOGS / "paddle_bert_1.8.log", devices=8, batch_per_device=64, dialects=DIALECTS)
+
+    assert reading.dialect == "paddle_bert_1.8"
+    assert reading.throughput is None
+    assert "nodes" in reading.reason
+
+
+def test_paddles_steps_per_second_are_read_where_the_log_says_the_nodes(tmp_path):
+    log = tmp_path / "log"
+    head = "worker_endpoints:['a:1', 'b:1'] trainers_num:2 current_endpoint:a:1               trainer_id:0\n"
+    log.write_text(head + (LOGS / "paddle_bert_1.8.log").read_text())
+
+    reading = read_file(log, devices=16, batch_per_device=64, dialects=DIALECTS)
+
+    assert reading.throughput.items_per_s == pytest.approx(16 * 64 * 1.0684 / 2, rel=0.01)
+
+
+# what the declarations cite
+
+
+def all_logs() -> bytes:
+    """The logs of the project and the reference logs, one behind the other, without what only moves a cursor."""
+    files = [*LOGS.glob("*.log"), *RECORDED.rglob("log.*.txt")]
+    files += [file for file in SHARED.rglob("*") if file.is_file() and file.suffix not in (".md", ".gz", ".zst")]
+    return re.sub(rb"\x1b\[[\d;]*[A-Za-z]|\x08", b"", b"\n".join(file.read_bytes() for file in files))
+
+
+def lines_of(declared: dialect.Dialect) -> list[dialect.Line]:
+    timers = (declared.timers.line,) if declared.timers else ()
+    return [*declared.step, *declared.final, *declared.evaluation, *declared.end, *declared.facts, *timers]
+
+
+def stands_in(sample: bytes, text: bytes) -> bool:
+    """Does *sample* stand in *text*, with something else of the same lines where it says ` ... `?"""
+    first, *others = re.split(rb" ?\.\.\. ?", sample)
+    begin = text.find(first)
+    while begin >= 0:
+        at = begin + len(first)
+        end = min(at + FAR, len(text)) if b"\n" in sample else text.find(b"\n", at)
+        for piece in others:
+            at = text.find(piece, at, end)
+            if at < 0:
+                break
+            at += len(piece)
+        else:
+            return True
+        begin = text.find(first, begin + 1)
+    return False
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/logs is not here")
+def test_every_sample_stands_in_a_log():
+    logs = all_logs()
+    samples = [(name, line.sample) for name, declared in DIALECTS.items() for line in lines_of(declared)]
+
+    composed = [pair for pair in samples if not pair[0].startswith("cited_") and not stands_in(pair[1], logs)]
+
+    assert not composed
+
+
+@every_dialect
+def test_a_source_names_a_file_of_a_repository_at_a_commit(declared):
+    sources = [line.source for line in lines_of(declared)]
+
+    wrong = [source for source in sources if not source.startswith("evalsuite/") and not SOURCE.fullmatch(source)]
+
+    assert not wrong
+
+
+def git_directories(repository: str) -> list[Path]:
+    """Clones of *repository*: below EVALSUITE_CLONES, and checkouts in the cache whose name holds its name's."""
+    kept = CLONES / repository.replace("/", "+")
+    here = [
+        folder for folder in (kept, kept / "repo", kept / ".git", kept / "repo" / ".git") if (folder / "HEAD").exists()
+    ]
+    return here + [folder / ".git" for folder in CHECKOUTS.glob("*") if (folder / ".git" / "HEAD").exists()]
+
+
+def holds(directory: Path, name: str) -> bool:
+    found = subprocess.run(["git", "--git-dir", directory, "cat-file", "-e", name], capture_output=True)
+    return found.returncode == 0
+
+
+@every_dialect
+def test_a_cited_file_is_there_at_its_commit(declared):
+    cited = {found.groups() for line in lines_of(declared) if (found := SOURCE.fullmatch(line.source))}
+
+    looked_up, absent = 0, []
+    for repository, commit, path in sorted(cited):
+        clone = next((one for one in git_directories(repository) if holds(one, f"{commit}^{{commit}}")), None)
+        looked_up += clone is not None
+        if clone is not None and not holds(clone, f"{commit}:{path}"):
+            absent.append(f"{repository}@{commit}:{path}")
+
+    if not looked_up:
+        pytest.skip("no clone of a cited repository is here: EVALSUITE_CLONES names a folder of them")
+    assert not absent
