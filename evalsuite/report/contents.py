@@ -191,17 +191,21 @@ def _usage(book: Book, models: Sequence[Model], look: Look, words: Words) -> Sec
 
 def _convergence(book: Book, models: Sequence[Model], look: Look, words: Words) -> Iterable[Section]:
     """Accuracy and loss: only where a log prints them."""
-    tables = convergence.trained(models, book.evaluation.targets, look, words)
+    tables = convergence.trained(models, book.evaluation.targets, words)
     if tables:
-        facts = {"tables": tables}
+        facts = {"tables": tables, "figures": convergence.drawn(tables, look, words)}
         yield Section(id="convergence", title=words("convergence.title"), template="convergence.html.j2", facts=facts)
 
 
 def _forecasts(book: Book, models: Sequence[Model], look: Look, words: Words) -> Iterable[Section]:
     """Extrapolation: only where something was planned further than it was measured."""
-    found = forecasts.forecasts(book, models, look, words)
+    found = forecasts.forecasts(book, models, words)
     if found is not None:
-        facts = {"found": found, "sources": extrapolation.sources()}
+        facts = {
+            "found": found,
+            "figures": forecasts.drawn(found, look, words),
+            "sources": extrapolation.sources(),
+        }
         yield Section(id="forecasts", title=words("forecasts.title"), template="forecasts.html.j2", facts=facts)
 
 

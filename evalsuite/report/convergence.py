@@ -42,13 +42,12 @@ class TrainedRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """The table of one block and its figures."""
+    """The table of one block."""
 
     block: Block
     metrics: tuple[tuple[str, str], ...]  # (split, metric)
     rows: tuple[TrainedRow, ...]
     target: Target | None
-    figures: tuple[Drawn, ...]
 
     @property
     def id(self) -> str:
@@ -65,19 +64,13 @@ class Trained:
         return any(row.scaled for row in self.rows)
 
 
-def trained(models: Sequence[Model], targets: Sequence[Target], look: Look, words: Words) -> tuple[Trained, ...]:
+def trained(models: Sequence[Model], targets: Sequence[Target], words: Words) -> tuple[Trained, ...]:
     """One for each block in which a log says how good the model is."""
-    found, room_left = [], MOST_FIGURES
-    for model in models:
-        for block in model.blocks:
-            one = _of_block(block, targets, look, words, room_left)
-            if one is not None:
-                found.append(one)
-                room_left = max(0, room_left - len(one.figures))
-    return tuple(found)
+    found = (_of_block(block, targets, words) for model in models for block in model.blocks)
+    return tuple(one for one in found if one is not None)
 
 
-def _of_block(block: Block, targets: Sequence[Target], look: Look, words: Words, room_left: int) -> Trained | None:
+def _of_block(block: Block, targets: Sequence[Target], words: Words) -> Trained | None:
     runs = [(one, run) for one in block.summaries if (run := room.run_of(one)) is not None]
     if not runs:
         return None
@@ -85,10 +78,19 @@ def _of_block(block: Block, targets: Sequence[Target], look: Look, words: Words,
     metrics = tuple((split, metric) for metric in METRICS for split in SPLITS if (split, metric) in present)
     rows = tuple(_row(block, summary, run, metrics, runs, targets, words) for summary, run in runs)
     target = next((found[0] for one, run in runs if (found := room.target_of(one.case, run, targets))), None)
-    drawn = [_curves(block, column, rows, metrics, target, words) for column in block.columns]
-    times = _times(block, rows, look, words) if target else None
-    figures_of = [one for one in drawn if one is not None][:room_left] + ([times] if times else [])
-    return Trained(block=block, metrics=metrics, rows=rows, target=target, figures=tuple(figures_of))
+    return Trained(block=block, metrics=metrics, rows=rows, target=target)
+
+
+def drawn(tables: Sequence[Trained], look: Look, words: Words) -> dict[str, tuple[Drawn, ...]]:
+    """The figures of each table by its id: curves by epoch as long as there is room, and time to solution."""
+    found, left = {}, MOST_FIGURES
+    for one in tables:
+        curves = [_curves(one, column, words) for column in one.block.columns[:left]]
+        curves = [each for each in curves if each is not None]
+        left -= len(curves)
+        times = _times(one.block, one.rows, look, words) if one.target else None
+        found[one.id] = (*curves, *([times] if times else []))
+    return found
 
 
 def _row(
@@ -160,12 +162,13 @@ def _base(summary: Summary, runs, targets: Sequence[Target]) -> Score | None:
 # figures
 
 
-def _curves(block: Block, column: Column, rows, metrics, target: Target | None, words: Words) -> Drawn | None:
+def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
     """Every metric in two panels, one line for each global batch size; None where no line has two points."""
-    ours = [row for row in rows if row.column is column][:MOST_CURVES]
+    block, target = table.block, table.target
+    ours = [row for row in table.rows if row.column is column][:MOST_CURVES]
     keys = _names(ours)
     panels = []
-    for split, metric in metrics:
+    for split, metric in table.metrics:
         curves = tuple(
             figures.Curve(name=key, key=key, points=_points(row, split, metric), ref=row.ref)
             for key, row in zip(keys, ours, strict=True)

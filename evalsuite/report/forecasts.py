@@ -60,12 +60,16 @@ class Forecasts:
 
     rows: tuple[ForecastRow, ...]
     refusals: tuple[RefusalRow, ...]
-    figures: tuple[Drawn, ...]
-    left_out: int  # series that have rows and no figure
+    offered: tuple[tuple[Block, Column, Outlook], ...]  # the series that have rows
     validations: tuple[extrapolation.Validation, ...]  # at the distances that occur
 
+    @property
+    def left_out(self) -> int:
+        """Series that have rows and no figure."""
+        return max(0, len(self.offered) - MOST_FIGURES)
 
-def forecasts(book: Book, models: Sequence[Model], look: Look, words: Words) -> Forecasts | None:
+
+def forecasts(book: Book, models: Sequence[Model], words: Words) -> Forecasts | None:
     """None where every series was measured as far as it was planned."""
     found = [
         (block, column, outlook)
@@ -77,14 +81,16 @@ def forecasts(book: Book, models: Sequence[Model], look: Look, words: Words) -> 
     if not found:
         return None
     rows = tuple(_row(*place, forecast) for place in found for forecast in place[2].forecasts)
-    offered = [place for place in found if place[2].forecasts]
     return Forecasts(
         rows=rows,
         refusals=tuple(_refusal(*place, one, words) for place in found for one in place[2].refusals),
-        figures=tuple(_drawn(*place, look, words) for place in offered[:MOST_FIGURES]),
-        left_out=max(0, len(offered) - MOST_FIGURES),
+        offered=tuple(place for place in found if place[2].forecasts),
         validations=tuple(dict.fromkeys(sorted((r.forecast.validation for r in rows), key=lambda v: v.doublings))),
     )
+
+
+def drawn(found: Forecasts, look: Look, words: Words) -> tuple[Drawn, ...]:
+    return tuple(_drawn(*place, look, words) for place in found.offered[:MOST_FIGURES])
 
 
 def _of(summaries: Sequence[Summary], column: Column) -> list[Summary]:

@@ -9,6 +9,8 @@ import pytest
 import synthetic
 
 from evalsuite import report
+from evalsuite.report.cells import Book
+from evalsuite.report.forms import Material, markdown
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +93,16 @@ def test_the_csv_and_summary_json_have_the_scores(built):
         "epochs": 81,
         "scaled_by": pytest.approx(90 / 81),
     }
+
+
+def test_markdown_has_the_final_values_and_what_they_are_worth(tmp_path):
+    book = Book(evaluation=synthetic.training())
+
+    text = markdown.document(Material(book=book, out=tmp_path, languages=("en",), build_hash="0" * 64), "en")
+
+    assert "| PyTorch | 16×4 | 13,312 | 90 |" in text
+    assert "does not reach 76%: −0.86 points" in text
+    assert "≈74,000.0" in text
 
 
 def test_a_report_whose_logs_print_no_accuracy_has_no_such_section(tmp_path):

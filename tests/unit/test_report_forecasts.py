@@ -7,6 +7,8 @@ import pytest
 import synthetic
 
 from evalsuite import report
+from evalsuite.report.cells import Book
+from evalsuite.report.forms import Material, markdown
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,15 @@ def test_the_card_of_c1_says_what_the_model_expects_and_stays_undetermined(page,
 
     assert card["class"] == "card undetermined"
     assert said in card.text(language)
+
+
+def test_markdown_has_the_forecasts_and_the_reasons(tmp_path):
+    book = Book(evaluation=synthetic.ladder())
+
+    text = markdown.document(Material(book=book, out=tmp_path, languages=("en",), build_hash="0" * 64), "en")
+
+    assert "| PyTorch | ResNet-50 v1.5 | 4×8 | 25×8 | ≈91." in text
+    assert "- MXNet ResNet-50 v1.5 125×8 — 2 scales were measured" in text
 
 
 def test_a_report_measured_as_far_as_planned_has_no_such_section(tmp_path):

@@ -20,6 +20,8 @@ from .. import (
     background,
     blocks,
     cells,
+    convergence,
+    forecasts,
     identity,
     names,
     numbers,
@@ -32,6 +34,7 @@ from .. import (
 )
 from ..blocks import Block, Row
 from ..cells import Cell
+from ..numbers import Number
 from ..words import Rendered
 from . import Material
 
@@ -86,6 +89,8 @@ class Sheet:
                 yield from self.block(block)
         yield from self.authors()
         yield from self.step_times()
+        yield from self.trainings()
+        yield from self.expectations()
         yield from self.quality()
         yield "---"
         yield self.said(self.more("markdown.made_by", version=__version__, build=self.build))
@@ -163,6 +168,57 @@ class Sheet:
             yield table(
                 [*heads, *phases, *behind], [self.step_time(row) for row in one.rows], right=range(1, 5 + len(phases))
             )
+
+    def trainings(self) -> Iterable[str]:
+        t, found = self.words, convergence.trained(self.models, self.book.evaluation.targets, self.words)
+        if found:
+            yield f"## {self.said(t('convergence.title'))}"
+            yield self.said(t("convergence.intro"))
+        for one in found:
+            about = {"model": names.model(one.block.model), "block": setting.heading(one.block, t)}
+            yield f"**{self.said(t('convergence.caption', **about))}**"
+            keys = ("words.framework", "words.devices", "convergence.global_batch", "convergence.epochs")
+            scores = [t(f"scores.{split}_{metric}") for split, metric in one.metrics]
+            time = t("convergence.time")
+            if one.target:
+                time = t("convergence.solution", epochs=numbers.count(one.target.epochs))
+            heads = [*map(t, keys), *scores, time, t("convergence.judgement")]
+            rows = [self.trained(row, row.solution if one.target else row.time) for row in one.rows]
+            yield table([*map(self.said, heads)], rows, right=range(1, 5 + len(scores)))
+
+    def trained(self, row: convergence.TrainedRow, time: Number | None) -> list[str]:
+        missing, case = text(cells.GLYPHS["missing"]), row.summary.case
+        values = [missing if value is None else text(value.text) for value in (*row.values, time)]
+        place = [row.column.label, names.scale(case), numbers.count(case.global_batch).text, str(row.epochs)]
+        return [*map(text, place), *values, self.said(row.judgement) if row.judgement else "—"]
+
+    def expectations(self) -> Iterable[str]:
+        t, found = self.words, forecasts.forecasts(self.book, self.models, self.words)
+        if found is None:
+            return
+        yield f"## {self.said(t('forecasts.title'))}"
+        yield self.said(t("forecasts.intro"))
+        if found.rows:
+            keys = (
+                "words.framework",
+                "words.model",
+                "forecasts.measured_to",
+                "forecasts.planned",
+                "columns.efficiency",
+            )
+            rows = [self.forecast(row) for row in found.rows]
+            yield table([self.said(t(key)) for key in keys], rows, right=(2, 3, 4))
+        if found.refusals:
+            yield "\n".join(map(self.refusal, found.refusals))
+
+    def refusal(self, row: forecasts.RefusalRow) -> str:
+        series = f"{row.column.label} {names.model(row.block.model)} {names.scale(row.refusal.case)}"
+        return f"- {text(series)} — {self.said(row.reason)}"
+
+    def forecast(self, row: forecasts.ForecastRow) -> list[str]:
+        place = [row.column.label, names.model(row.block.model), names.scale(row.outlook.largest.case)]
+        value = f"{row.efficiency} ({row.efficiency_interval})"
+        return [*map(text, place), text(names.scale(row.forecast.case)), text(value)]
 
     def step_time(self, row: steptime.StepRow) -> list[str]:
         missing = text(cells.GLYPHS["missing"])
