@@ -95,11 +95,16 @@ function goTo(id, at_once) {
   if (inner) inner.open = true;
   if (reveal(node)) state.view = turned();
   node.scrollIntoView({ behavior: at_once ? "instant" : "auto" });
+  if (root.classList.contains("large")) hold(node, 5);
   all(".is-target").forEach(function (old) { old.classList.remove("is-target"); });
   node.classList.add("is-target");
   if (!node.hasAttribute("tabindex")) node.setAttribute("tabindex", "-1");
   node.focus({ preventScroll: true });
   return true;
+}
+/* A large page lays a section out when it comes into view: what stands above the place then takes its true height. */
+function hold(node, frames) {
+  if (frames) requestAnimationFrame(function () { node.scrollIntoView({ behavior: "instant" }); hold(node, frames - 1); });
 }
 document.addEventListener("click", function (event) {
   var link = event.target.closest && event.target.closest('a[href^="#"]');

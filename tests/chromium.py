@@ -70,7 +70,7 @@ class Tab:
         self.call("Page.navigate", url="about:blank")
         self.events.clear()
         self.call("Page.navigate", url=address)
-        self._wait("document.readyState === 'complete' && location.href !== 'about:blank'")
+        self.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
         time.sleep(SETTLE_S)
 
     def press(self, key: str, modifiers: int = 0) -> None:
@@ -91,7 +91,8 @@ class Tab:
         wanted = (event for event in self.events if event["method"] == "Network.requestWillBeSent")
         return [event["params"]["request"]["url"].partition("#")[0] for event in wanted]
 
-    def _wait(self, condition: str) -> None:
+    def wait(self, condition: str) -> None:
+        """Returns once the JavaScript *condition* holds. Raises TimeoutError if it does not come to."""
         until = time.monotonic() + START_S
         while not self.evaluate(condition):
             if time.monotonic() > until:

@@ -7,6 +7,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
+from evalsuite.report import cells
 
 if chromium.executable() is None:
     pytest.skip(
@@ -108,15 +109,39 @@ def test_filters_hide_columns_rows_and_cases_and_say_how_many_are_left(tab, addr
     assert "framework=MXNet,PaddlePaddle,TensorFlow" in tab.evaluate("location.hash")
 
 
-def test_hundreds_of_cases_are_filtered_within_a_tenth_of_a_second(tab, tmp_path):
-    address = report.build(synthetic.many(1300), tmp_path)[0].as_uri()
-    tab.visit(f"{address}#lang=en")
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """The address of a page with hundreds of cases."""
+    return report.build(synthetic.many(1300), tmp_path_factory.mktemp("large"))[0].as_uri()
+
+
+def test_hundreds_of_cases_are_filtered_within_a_tenth_of_a_second(tab, large):
+    tab.visit(f"{large}#lang=en")
     taken = tab.evaluate(
         "(box => [1, 2, 3, 4, 5].map(() => { const began = performance.now(); box.click(); document.body.offsetHeight;"
         "return performance.now() - began }))(document.querySelector('input[name=framework][value=PyTorch]'))"
     )
 
     assert sorted(taken)[2] < 100
+
+
+def test_a_link_into_a_large_page_arrives_at_its_place(tab, large):
+    tab.visit(f"{large}#lang=en&at=reproduction-cases")
+    tops = [tab.evaluate("document.getElementById('reproduction-cases').getBoundingClientRect().top") for _ in range(2)]
+
+    assert 0 <= tops[0] == tops[1] <= 200
+
+
+def test_a_case_of_a_report_in_parts_leads_to_its_runs(tab, tmp_path, monkeypatch):
+    monkeypatch.setattr(cells, "HUGE", 10)
+    tab.visit(f"{report.build(synthetic.full(repeats=1), tmp_path)[0].as_uri()}#lang=en")
+    tab.evaluate("document.querySelector('.receipts li a').click()")
+    tab.wait("location.pathname.includes('part') && document.querySelector('.is-target') !== null")
+
+    assert "report.part-" in tab.evaluate("location.pathname")
+    assert tab.evaluate("document.querySelector('.is-target').tagName") == "TBODY"
+    assert tab.evaluate(SHOWN.format("tbody.is-target tr")) > 1
+    assert tab.complaints() == []
 
 
 def test_a_link_brings_the_filter_back(tab, addresses):
