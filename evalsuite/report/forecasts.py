@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from evalsuite import extrapolation
 from evalsuite.extrapolation import Forecast, Outlook, Refusal
-from evalsuite.model import Summary
 
 from . import figures, names, numbers
 from .blocks import Block, Column, Model
@@ -71,12 +70,13 @@ class Forecasts:
 
 def forecasts(book: Book, models: Sequence[Model], words: Words) -> Forecasts | None:
     """None where every series was measured as far as it was planned."""
+    outlook_of = {one.largest.case.series: one for one in extrapolation.outlooks(book.valid, book.planned)}
     found = [
-        (block, column, outlook)
+        (block, column, outlook_of[column.series])
         for model in models
         for block in model.blocks
         for column in block.columns
-        for outlook in extrapolation.outlooks(_of(block.valid, column), _planned(book, column))
+        if column.series in outlook_of
     ]
     if not found:
         return None
@@ -91,14 +91,6 @@ def forecasts(book: Book, models: Sequence[Model], words: Words) -> Forecasts | 
 
 def drawn(found: Forecasts, look: Look, words: Words) -> tuple[Drawn, ...]:
     return tuple(_drawn(*place, look, words) for place in found.offered[:MOST_FIGURES])
-
-
-def _of(summaries: Sequence[Summary], column: Column) -> list[Summary]:
-    return [one for one in summaries if one.case.series == column.series]
-
-
-def _planned(book: Book, column: Column):
-    return [case for case in book.planned if case.series == column.series]
 
 
 def _row(block: Block, column: Column, outlook: Outlook, forecast: Forecast) -> ForecastRow:
