@@ -78,7 +78,8 @@ class Line:
     """One kind of line: the *pattern* that finds it, a *sample* as printed, and the *source* that prints it.
 
     The pattern is searched, never anchored at the beginning: launchers put prefixes there. It should begin
-    with literal text, which is what makes the search fast. Its groups have the names of `GROUPS`.
+    with literal text, which is what makes the search fast. Its groups have the names of `GROUPS`. In the sample
+    ` ... ` stands for what was left out; the source is `OWNER/REPOSITORY@COMMIT:FILE`, then what else must be said.
     """
 
     pattern: bytes

@@ -67,7 +67,7 @@ DIALECTS = (
             ),
             Line(
                 pattern=rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
-                sample=b'"time_ms": 1653489336312, "event_type": "POINT_IN_TIME", "key": "global_batch_size", "value": 408',
+                sample=b'"event_type": "POINT_IN_TIME", "key": "global_batch_size", "value": 408',
                 source="mlcommons/logging@7bbf792686:mlperf_logging/mllog/constants.py, in MLPerf's ResNet-50",
             ),
         ),

@@ -159,7 +159,7 @@ DIALECTS = (
                 source="huggingface/transformers@2cda12cbf6:src/transformers/trainer.py",
             ),
             Line(
-                pattern=rb"Total train batch size \(w\. parallel, distributed & accumulation\) = (?P<global_batch>[\d,]+)",
+                pattern=rb"Total train batch size \(w\. parallel, (?:buffer, )?distributed & accumulation\) = (?P<global_batch>[\d,]+)",
                 sample=b"  Total train batch size (w. parallel, distributed & accumulation) = 64",
                 source="huggingface/transformers@2cda12cbf6:src/transformers/trainer.py",
             ),
