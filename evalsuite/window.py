@@ -38,6 +38,11 @@ class Span:
     def steps(self) -> int:
         return sum(step.steps for step in self.reports)
 
+    def touches(self, step: Step) -> bool:
+        """Does *step* lie within the window, or follow it at once?"""
+        first, last = self.reports[0], self.reports[-1]
+        return first.index - first.steps < step.index <= last.index + step.steps
+
     @property
     def intervals(self) -> tuple[tuple[Step, Step], ...]:
         """(report before, report) for each report that has one before it."""
@@ -83,10 +88,12 @@ def throughput(
     """(*steps* turned into a number, was the window as long as asked). None where no clock and no rate tells it."""
     findings: list[Finding] = []
     fine = trust_stamps and _fine(steps)
-    steps = _full_batches(steps, findings) if fine else steps
+    partial = _partial_batches(steps) if fine else {}
+    steps = [step for step in steps if step.index not in partial] if partial else steps
     chosen = span(steps, protocol, warmed_up=warmed_up, epochs=epochs)
     if chosen is None:
         return None, False
+    findings += [_partial_batch(step, share) for step, share in partial.values() if chosen.touches(step)]
     by_stamp = _by_clock(chosen, lambda step: step.stamp_s) if fine else None
     by_arrival = _by_arrival(chosen, findings)
     printed, printed_as = _printed(chosen)
@@ -99,22 +106,20 @@ def throughput(
     return _throughput(chosen, value, method, unit, printed, by_arrival, findings), chosen.complete
 
 
-def _full_batches(steps: Sequence[Step], findings: list[Finding]) -> list[Step]:
-    """*steps* without those at the end of an epoch whose batch was what the data set had left.
+def _partial_batches(steps: Sequence[Step]) -> dict[int, tuple[Step, float]]:
+    """The steps at the end of an epoch whose batch was what the data set had left, and their share of a full one.
 
     Such a step is slow beyond its size, because kernels are chosen anew for its shape. A script that prints
     every step's rate over its own batch gives it away: rate × time is the number of items. It is compared with
     that of the step before, so that it does not matter whose rate is printed.
     """
-    kept: list[Step] = []
+    found = {}
     for number, step in enumerate(steps):
         last = number + 1 == len(steps) or steps[number + 1].after_pause
         share = _share(*steps[number - 2 : number + 1]) if last and number >= 2 else None
         if share is not None and share < FULL_BATCH:
-            findings.append(_partial_batch(step, share))
-        else:
-            kept.append(step)
-    return kept
+            found[step.index] = (step, share)
+    return found
 
 
 def _share(earlier: Step, before: Step, step: Step) -> float | None:

@@ -164,6 +164,13 @@ def test_a_batch_that_was_not_full_at_the_end_of_an_epoch_is_not_measured():
     assert [finding.code for finding in result.findings] == ["partial_batch"]
 
 
+def test_a_batch_that_was_not_full_far_behind_the_window_is_not_spoken_of():
+    result, complete = measured(rated([0.5] * 150 + [9.0], [BATCH] * 150 + [0.82 * BATCH]))
+
+    assert complete
+    assert result.findings == ()
+
+
 def test_a_step_that_is_only_slow_is_measured():
     result, _ = measured(rated([0.5] * 62 + [9.0], [BATCH] * 63))
 
