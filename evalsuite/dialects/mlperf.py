@@ -381,8 +381,8 @@ DIALECTS = (
             Line(
                 pattern=rb"Epoch: \[(?P<epoch>\d+)/\d+\], batch: \[(?P<step>\d+)/(?P<of>\d+)\], loss: (?P<loss>[\d.]+|nan), "
                 rb"lr: [\d.e-]+, time: (?P<report_s>[\d.]+)s",
-                sample=b"[2023-05-01 12:00:15] mindcv.utils.callbacks INFO - Epoch: [1/5], batch: [20/5004], loss: 6.910345, "
-                b"lr: 0.100000, time: 2.375000s",
+                sample=b"[2026-11-21 04:29:23] mindcv.utils.callbacks INFO - Epoch: [1/1], batch: [20/160], loss: 2.080617, "
+                b"lr: 0.010000, time: 0.447565s",
                 source="mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, StateMonitor.on_train_step_end(): the sum of "
                 "the step times since the line before",
             ),
@@ -390,7 +390,7 @@ DIALECTS = (
         evaluation=(
             Line(
                 pattern=rb"Total time since last epoch",
-                sample=b"Total time since last epoch: 663.100000(train: 650.500000, val: 0.000000)s, ETA: 2652.400000s",
+                sample=b"Total time since last epoch: 5.323540(train: 5.308085, val: 0.000000)s, ETA: 0.000000s",
                 source="mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, on_train_epoch_end()",
             ),
         ),

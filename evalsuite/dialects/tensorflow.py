@@ -182,14 +182,14 @@ DIALECTS = (
         step=(
             Line(
                 pattern=rb"Train Step: (?P<step>\d+)/\d+  / loss = (?P<loss>[\d.e+-]+|nan)",
-                sample=b"Train Step: 100/1000  / loss = 8.912109375",
+                sample=b"model_training_utils.py:518] Train Step: 20/400  / loss = 2.0855579376220703  test_accuracy = 0.143555",
                 source="tensorflow/models@21675df4f5:official/nlp/bert/model_training_utils.py, run_customized_training_loop()",
             ),
         ),
         evaluation=(
             Line(
                 pattern=rb"(?:Running evaluation after step|Saving model as TF checkpoint)",
-                sample=b"Running evaluation after step: 100.",
+                sample=b"model_training_utils.py:543] Running evaluation after step: 200.",
                 source="tensorflow/models@21675df4f5:official/nlp/bert/model_training_utils.py",
             ),
         ),
