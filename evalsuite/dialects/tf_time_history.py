@@ -13,18 +13,19 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb"TimeHistory: (?P<report_s>[\d.]+) seconds, (?P<rate>[\d.]+) examples/second "
+                pattern=rb"TimeHistory: (?:(?P<report_s>[\d.]+) seconds, )?(?P<rate>[\d.]+) examples/second "
                 rb"between steps (?P<since>\d+) and (?P<step>\d+)",
                 sample=b"I1120 23:37:53.561630 140651157302144 keras_utils.py:145] TimeHistory: 1.09 seconds, "
                 b"7.33 examples/second between steps 2 and 4",
-                source="tensorflow/models@999fae6208:official/utils/misc/keras_utils.py, TimeHistory since 2.3",
+                source="tensorflow/models@999fae6208:official/utils/misc/keras_utils.py, TimeHistory; 2.1.0.dev2 "
+                "without the seconds",
             ),
             Line(
                 pattern=rb"BenchmarkMetric: \{'global step': ?(?P<step>\d+), 'time_taken': (?P<report_s>[\d.]+), ?"
                 rb"'examples_per_second': (?P<rate>[\d.]+)\}",
                 sample=b"I0917 12:01:18.520732 139914427299648 keras_utils.py:88] BenchmarkMetric: "
                 b"{'global step':200, 'time_taken': 9.275636,'examples_per_second': 1379.959218}",
-                source="tensorflow/models@v2.1.0:official/utils/misc/keras_utils.py, TimeHistory, 2.0 to 2.2",
+                source="tensorflow/models@v2.1.0:official/utils/misc/keras_utils.py, TimeHistory, until 2.1",
             ),
         ),
         evaluation=(

@@ -104,3 +104,13 @@ def test_wordplays_tokens_are_counted_and_not_its_samples(read):
     reading = read(lines)
 
     assert (reading.unit, reading.throughput.items_per_s) == ("tokens/s", pytest.approx(1_638_400))
+
+
+def test_time_history_once_printed_no_seconds(read):
+    """As tf-models-official 2.1.0.dev2 does."""
+    reading = read(
+        f"keras_utils.py:122] TimeHistory: 100.00 examples/second between steps {step - 10} and {step}"
+        for step in (10, 20, 30, 40)
+    )
+
+    assert reading.throughput.items_per_s == pytest.approx(100)
