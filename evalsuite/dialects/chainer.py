@@ -66,7 +66,8 @@ DIALECTS = (
         scores=(
             Line(
                 pattern=rb'"elapsed_time": (?P<elapsed_s>[\d.]+)',
-                sample=b'        "main/loss": 2.6,\n        "main/accuracy": 0.4,\n        "epoch": 2,\n        "elapsed_time": 165.79663759144023\n',
+                sample=b'        "main/loss": 2.6322526931762695,\n        "main/accuracy": 0.4197641909122467,\n        "epoch": 2,\n'
+                b'        "iteration": 5005,\n        "elapsed_time": 2279.832700097002\n',
                 source="chainer/chainer@a8e15cbe55:chainer/training/extensions/log_report.py",
                 fields=_log_report_scores,
             ),

@@ -471,6 +471,18 @@ DIALECTS = (
                 source=f"{_DLE}PyTorch/Classification/ConvNets/main.py",
             ),
         ),
+        first_epoch=0,
+        scores=(
+            Line(
+                pattern=rb'"elapsedtime": "(?P<elapsed_s>[\d.]+)", "type": "LOG", "step": \[(?P<epoch>\d+)\], "data": \{'
+                rb'"train\.loss": (?P<train_loss>[\d.e+-]+), [^\r\n]*?"val\.top1": (?P<validation_top1>[\d.]+), '
+                rb'"val\.top5": (?P<validation_top5>[\d.]+), "val\.loss": (?P<validation_loss>[\d.e+-]+)',
+                sample=b'"elapsedtime": "213.013751", "type": "LOG", "step": [0], "data": {"train.loss": 2.7364323019219663, '
+                b'"train.total_ips": 7749.540281160681, "val.top1": 71.9009088010204, "val.top5": 91.06146364795919, '
+                b'"val.loss": 1.2844293823047561, "val.total_ips": 16824.229643036404}}',
+                source=f"{_DLE}PyTorch/Classification/ConvNets/image_classification/logger.py, JSON back end, once an epoch",
+            ),
+        ),
         notes="The same step can stand in two records with different keys; only the one with the rate is read.",
     ),
     Dialect(

@@ -71,6 +71,16 @@ DIALECTS = (
                 source="dmlc/gluon-cv@f9a8a284b8:scripts/classification/imagenet/train_horovod.py",
             ),
         ),
+        first_epoch=0,
+        scores=(
+            Line(
+                pattern=rb"Epoch\[(?P<epoch>\d+)\] Rank\[0\]\s+Validation-accuracy=(?P<validation_accuracy_share>[\d.]+)\s+"
+                rb"Validation-top_k_accuracy_5=(?P<validation_top5_share>[\d.]+)",
+                sample=b"[1,0]<stderr>:INFO:root:Epoch[4] Rank[0]\tValidation-accuracy=0.329120\t"
+                b"Validation-top_k_accuracy_5=0.591300",
+                source="dmlc/web-data@0818ee5787:gluoncv/logs/classification/imagenet/resnest14.log, as train_horovod.py prints it",
+            ),
+        ),
         yields_to=("mxnet_speedometer",),
     ),
     Dialect(

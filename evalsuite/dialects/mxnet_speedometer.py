@@ -47,7 +47,7 @@ DIALECTS = (
             ),
             Line(
                 pattern=rb"Epoch\[(?P<epoch>\d+)\] Train-accuracy=(?P<train_accuracy_share>[\d.]+)",
-                sample=b"INFO:root:Epoch[0] Train-accuracy=0.997000",
+                sample=b"[2020-06-22 19:39:07] Rank[0] Epoch[0] Train-accuracy=0.028929",
                 source="apache/mxnet@c981848068:python/mxnet/module/base_module.py, fit()",
             ),
             Line(

@@ -37,6 +37,14 @@ DIALECTS = (
             ),
         ),
         final_scope="per_device",
+        first_epoch=0,
+        scores=(
+            Line(  # what it calls top5 is no accuracy: below top1, and below zero
+                pattern=rb"END epoch:(?P<epoch>\d+) +train +loss: +(?P<train_loss>-?[\d.]+) top1: +(?P<train_top1_share>[\d.]+)",
+                sample=b"[2023/07/28 07:20:17] ppcls INFO: END epoch:1   train  loss:  3.0592 top1:  0.3302 top5:  0.1167 ",
+                source="PaddlePaddle/PaddleClas@00455839:ppcls/static/program.py, run()",
+            ),
+        ),
         evaluation=(
             Line(
                 pattern=rb"(?:eval step:\d+|END eval|END epoch:\d+ +train|Already save model)",

@@ -30,8 +30,8 @@ DIALECTS = (
         ),
         scores=(
             Line(
-                pattern=rb" \*\s+Acc@1 (?P<validation_top1>[\d.]+) Acc@5 (?P<validation_top5>[\d.]+)",
-                sample=b" *   Acc@1 7.030 Acc@5 18.340",
+                pattern=rb"\*\s+Acc@1 (?P<validation_top1>[\d.]+) Acc@5 (?P<validation_top5>[\d.]+)",
+                sample=b"*   Acc@1 7.030 Acc@5 18.340",
                 source="pytorch/examples@77f55b9121:imagenet/main.py, ProgressMeter.display_summary(), once an epoch",
             ),
         ),

@@ -142,6 +142,25 @@ DIALECTS = (
                 fields=_line_before,
             ),
         ),
+        scores=(
+            Line(
+                pattern=rb"/step - loss: (?P<train_loss>[-\d.e+]+)"
+                rb"(?: - (?:sparse_categorical_|categorical_)?acc(?:uracy)?: (?P<train_accuracy_share>[\d.e-]+))? - "
+                rb"val_loss: (?P<validation_loss>[-\d.e+]+)"
+                rb"(?: - val_(?:sparse_categorical_|categorical_)?acc(?:uracy)?: (?P<validation_accuracy_share>[\d.e-]+))?",
+                sample=b"100/100 [==============================] - 17s 174ms/step - loss: 0.8651 - "
+                b"sparse_categorical_accuracy: 0.7398 - val_loss: 1.2604 - val_sparse_categorical_accuracy: 0.5504",
+                source="keras-team/keras@3a33d53ea4:keras/utils/generic_utils.py, Progbar, 2.x, once an epoch: only its last print "
+                "has a val_loss",
+            ),
+            Line(
+                pattern=rb"/step - accuracy: (?P<train_accuracy_share>[\d.e-]+) - loss: (?P<train_loss>[-\d.e+]+)"
+                rb"(?: - val_accuracy: (?P<validation_accuracy_share>[\d.e-]+) - val_loss: (?P<validation_loss>[-\d.e+]+))?",
+                sample=b"100/100 - 0s - 5ms/step - accuracy: 0.1147 - loss: 2.3034 - val_accuracy: 0.1250 - val_loss: 2.3022",
+                source="keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x with verbose=2, once an epoch",
+                fields=_line_before,
+            ),
+        ),
         yields_to=("tf_time_history", "horovod_synthetic"),
         notes="One figure an epoch, in whole milliseconds, the mean without the epoch's first step; evaluation is inside "
         "where there is a val_loss.",

@@ -152,7 +152,8 @@ def all_logs() -> bytes:
 
 def lines_of(declared: dialect.Dialect) -> list[dialect.Line]:
     timers = (declared.timers.line,) if declared.timers else ()
-    return [*declared.step, *declared.final, *declared.evaluation, *declared.end, *declared.facts, *timers]
+    others = (*declared.final, *declared.evaluation, *declared.end, *declared.facts, *declared.scores, *timers)
+    return [*declared.step, *others]
 
 
 def stands_in(sample: bytes, text: bytes) -> bool:

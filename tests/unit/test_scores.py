@@ -103,6 +103,99 @@ def test_lines_without_an_epoch_are_counted_and_timed_by_their_arrival(tmp_path)
     assert top1 == [(1, 7.03, 61.5), (2, 9.0, 120.25)]
 
 
+KERAS_2 = """Epoch 1/10
+100/100 [==================] - 17s 174ms/step - loss: 0.8651 - acc: 0.7398 - val_loss: 1.2604 - val_acc: 0.5504
+Epoch 2/10
+100/100 [==================] - 8s 80ms/step - loss: 0.4206 - acc: 0.8522 - val_loss: 0.8465 - val_acc: 0.7080
+"""
+KERAS_3 = """Epoch 1/2
+100/100 - 1s - 12ms/step - accuracy: 0.1000 - loss: 2.3266
+Epoch 2/2
+100/100 - 0s - 5ms/step - accuracy: 0.1147 - loss: 2.3034 - val_accuracy: 0.1250 - val_loss: 2.3022
+"""
+KERAS_3_BAR = "100/100 ━━━━━━━━━━━━━━━━━━━━ 1s 772us/step - accuracy: 0.1000 - loss: 2.3266\n"
+
+
+def test_keras_prints_its_scores_behind_the_bar_of_each_epoch(tmp_path):
+    found = scores(tmp_path, KERAS_2, "keras")
+
+    validated = [(one.epoch, one.metric, one.value) for one in found if one.split == "validation"]
+    assert validated == [
+        (1, "accuracy", 55.04),
+        (1, "loss", 1.2604),
+        (2, "accuracy", 70.8),
+        (2, "loss", 0.8465),
+    ]
+    assert (found[0].split, found[0].value) == ("train", 73.98)
+
+
+def test_keras_3_prints_a_line_an_epoch_and_its_bar_many_times_an_epoch(tmp_path):
+    found = scores(tmp_path, KERAS_3, "keras")
+
+    assert [one.epoch for one in found if (one.split, one.metric) == ("train", "accuracy")] == [1, 2]
+    assert [(one.epoch, one.value) for one in found if one.split == "validation"] == [(2, 12.5), (2, 2.3022)]
+    assert scores(tmp_path, KERAS_3_BAR * 2, "keras") == ()
+
+
+def test_mlperf_calls_many_things_accuracy_and_only_that_of_resnet_is_read(tmp_path):
+    line = (
+        ':::MLLOG {{"namespace": "", "time_ms": {ms}, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", '
+        '"value": {value}, "metadata": {{"file": "{file}", "lineno": 1056, "epoch_num": {epoch}}}}}\n'
+    )
+    told = (
+        ("/workspace/image_classification/common/fit.py", 0.39042, 3),
+        ("/workspace/ft-llm/custom_callbacks.py", 0.93982, 4),
+        ("run_pretrain.py", 0.37301, 5),
+        ("/workspace/image_classification/common/fit.py", 0.4973, 7),
+    )
+    text = "".join(line.format(ms=10 * k, value=v, file=file, epoch=e) for k, (file, v, e) in enumerate(told))
+
+    found = scores(tmp_path, text, "mlperf_mllog")
+
+    assert [(one.epoch, one.metric, one.value) for one in found] == [(3, "top1", 39.042), (7, "top1", 49.73)]
+
+
+def test_dllogger_json_tells_the_seconds_since_its_start_and_counts_epochs_from_zero(tmp_path):
+    text = (
+        'DLLL {"timestamp": "1609395526.108971", "datetime": "2020-12-31 06:18:46.108971", '
+        '"elapsedtime": "213.013751", "type": "LOG", "step": [0], "data": {"train.loss": 2.7364323, '
+        '"train.total_ips": 7749.54, "val.top1": 71.9009088010204, "val.top5": 91.06146364795919, '
+        '"val.loss": 1.2844293823047561, "val.total_ips": 16824.23}}\n'
+    )
+
+    found = scores(tmp_path, text, "dllogger_json")
+
+    assert {(one.split, one.metric): round(one.value, 2) for one in found} == {
+        ("train", "loss"): 2.74,
+        ("validation", "loss"): 1.28,
+        ("validation", "top1"): 71.9,
+        ("validation", "top5"): 91.06,
+    }
+    assert {(one.epoch, one.at_s) for one in found} == {(1, 213.013751)}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "gluoncv_epoch",
+            "[1,0]<stderr>:INFO:root:Epoch[4] Rank[0]\tValidation-accuracy=0.329120"
+            "\tValidation-top_k_accuracy_5=0.591300\n",
+            [(5, "validation", "accuracy", 32.912), (5, "validation", "top5", 59.13)],
+        ),
+        (
+            "paddleclas_static",
+            "ppcls INFO: END epoch:1   train  loss:  3.0592 top1:  0.3302 top5:  0.1167 batch_cost: 0.18731 s, \n",
+            [(2, "train", "loss", 3.0592), (2, "train", "top1", 33.02)],
+        ),
+    ],
+)
+def test_epochs_that_are_counted_from_zero_become_those_completed(tmp_path, name, text, expected):
+    found = scores(tmp_path, text, name)
+
+    assert [(one.epoch, one.split, one.metric, one.value) for one in found] == expected
+
+
 def test_of_several_ranks_in_one_log_one_is_read(tmp_path):
     text = "".join(f"[1,{rank}]<stdout>: *   Acc@1 {rank}.030 Acc@5 18.340\n" for rank in (2, 0, 1))
 
