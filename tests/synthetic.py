@@ -650,6 +650,41 @@ def training() -> Evaluation:
     return evaluation(rows, targets=targets, findings=findings, repeats=1, profile="training", title="Training")
 
 
+def variants() -> Evaluation:
+    """One option changed and nothing else: Bluefog's optimisers at two batch sizes, one of which ran out of memory and
+    one of which needs two nodes; ChainerMN on two networks, then with double buffering and FP16 all-reduce, with the
+    accuracies that each reached when."""
+    about = {"recipe": "benchmark-resnet50", "device": "gpu", "protocol": FULL}
+    scales, found = ((1, 1), (1, 8), (2, 8), (4, 8)), []
+    for batch in (32, 64):
+        for optimiser, gain, of_scales in (
+            (None, 0.985, scales),
+            ("gradient_allreduce", 0.95, scales[: 4 if batch == 32 else 3]),
+            ("hierarchical_neighbor_allreduce", 0.99, scales[2:]),
+        ):
+            options = (("optimiser", optimiser),) if optimiser else ()
+            about |= {"options": options, "batch_per_device": batch}
+            found += _ladders(("bluefog",), of_scales, repeats=5, gain=gain, **about)
+    too_large = case("bluefog", (4, 8), **{**about, "options": (("optimiser", "gradient_allreduce"),)})
+    found.append(summary(failed(too_large, k, "CUDA out of memory. Tried to allocate 2.00 GiB") for k in range(5)))
+    for options, gain, top1, hours in (
+        ({"communication": "infiniband-fdr"}, 0.985, 76.4, 6.96),
+        ({"communication": "ethernet-10g"}, 0.74, 76.4, 21.3),
+        ({"communication": "ethernet-10g", "double_buffering": "on"}, 0.87, 76.1, 12.4),
+        (
+            {"communication": "ethernet-10g", "double_buffering": "on", "allreduce_grad_dtype": "float16"},
+            *(0.95, 75.8, 7.71),
+        ),
+    ):
+        about = {"recipe": "imagenet-resnet50", "model": "resnet50_v1", "device": "gpu", "protocol": FULL}
+        about |= {"batch_per_device": 64, "options": tuple(sorted(options.items()))}
+        *smaller, last = _ladders(("chainermn",), ((1, 8), (2, 8), (4, 8)), repeats=5, gain=gain, **about)
+        scores = tuple(one for one in _epochs(90, top1, hours * 3600) if one.split == "validation")
+        runs = [replace(run, scores=scores) for run in last.measurements]
+        found += [*smaller, replace(last, measurements=tuple(runs))]
+    return evaluation(found, repeats=5, profile="full", title="Variants")
+
+
 def _epochs(epochs: int, top1: float, seconds: float) -> Iterable[Score]:
     """Curves that rise quickly, jump at epochs 30, 60 and 80, and end where they are told."""
     for epoch in range(1, epochs + 1):
@@ -722,4 +757,5 @@ PAGES: Mapping[str, callable] = {
     "timers": timers,
     "ladder": ladder,
     "training": training,
+    "variants": variants,
 }

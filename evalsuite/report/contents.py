@@ -23,6 +23,8 @@ from . import (
     story,
     studies,
     usage,
+    variant_figures,
+    variants,
 )
 from .blocks import Model
 from .cells import Book
@@ -82,6 +84,7 @@ def sections(book: Book, models: Sequence[Model], look: Look, words: Words) -> t
         *_step_time(book, models, look, words),
         _usage(book, models, look, words),
         *_convergence(book, models, look, words),
+        *_variants(book, look, words),
         *_forecasts(book, models, look, words),
         _quality(book, models, look, words),
         _reproduction(book, words),
@@ -95,6 +98,7 @@ def sections_of_part(book: Book, models: Sequence[Model], look: Look, words: Wor
     found = [
         *(_model(book, model, look, words) for model in models),
         _usage(book, models, look, words),
+        *_variants(book, look, words),
         _reproduction(book, words),
     ]
     return tuple(_numbered(section, str(place)) for place, section in enumerate(found, 1))
@@ -195,6 +199,21 @@ def _convergence(book: Book, models: Sequence[Model], look: Look, words: Words) 
     if tables:
         facts = {"tables": tables, "figures": convergence.drawn(tables, look, words)}
         yield Section(id="convergence", title=words("convergence.title"), template="convergence.html.j2", facts=facts)
+
+
+def _variants(book: Book, look: Look, words: Words) -> Iterable[Section]:
+    """What one option of a script changes: only where two cases differ in one; a huge report has it in its parts."""
+    found = () if book.huge else variants.families(book)
+    if found:
+        facts = {
+            "families": found,
+            "figures": variant_figures.drawn(found, look, words),
+            "heading": variants.heading,
+            "value": variants.value,
+            "points": convergence.points,
+            "number": convergence.number,
+        }
+        yield Section(id="variants", title=words("variants.title"), template="variants.html.j2", facts=facts)
 
 
 def _forecasts(book: Book, models: Sequence[Model], look: Look, words: Words) -> Iterable[Section]:

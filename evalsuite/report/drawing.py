@@ -1,8 +1,9 @@
 """The seam to the figures: facts of the page → drawn figures with their words around them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from evalsuite.model import Case, Summary, Verdict
 from evalsuite.summary import counts
@@ -27,10 +28,13 @@ FORMS = {
     "ratio": numbers.speedup,
     "off": numbers.throughput,
     "on": numbers.throughput,
+    "before": numbers.throughput,
+    "after": numbers.throughput,
     "value": numbers.throughput,
     "median": numbers.throughput,
     "cv": numbers.percent,
 }
+T = TypeVar("T")
 BULLET_WIDTH = 320
 FEW_SCALES = 4  # up to here speed-up stands as bars beside their ideal, beyond as lines of efficiency
 MOST_POINTS_DRAWN_TWICE = 80  # of a block: above, its figures have one view
@@ -127,10 +131,10 @@ def _scaling(block: Block, look: Look, words: Words, *, bars_first: bool) -> Dra
 
 def _series(block: Block, metric: str) -> tuple[figures.Series, ...]:
     printed = {column.series: column.label for column in block.columns}
-    return tuple(_anchored(each) for each in figures.series_of(block.valid, metric, printed))
+    return tuple(anchored(each) for each in figures.series_of(block.valid, metric, printed))
 
 
-def _anchored(series: figures.Series) -> figures.Series:
+def anchored(series: figures.Series) -> figures.Series:
     """Marks lead to the anchors of the page, not to case ids."""
     return replace(series, points=tuple(replace(p, ref=names.anchor("c", p.ref)) for p in series.points))
 
@@ -317,7 +321,7 @@ def bullet(card: Card, look: Look, words: Words) -> Drawn | None:
 def effects(model: Model, found: Sequence[Effect], option: str, look: Look, words: Words) -> Drawn | None:
     """Dumbbells: throughput without and with one option; None where no pair has a value."""
     ours = [one for one in found if one.option == option]
-    shown = _furthest(ours)
+    shown = furthest(ours, lambda one: one.ratio and one.ratio.raw)
     unit = ", ".join(model.units)
     pairs = tuple(_pair(one) for one in shown)
     figure = figures.dumbbell(pairs, look, id=names.anchor(f"f-o{option}", model.name), unit=unit)
@@ -330,13 +334,13 @@ def effects(model: Model, found: Sequence[Effect], option: str, look: Look, word
     return Drawn(figure=figure, title=words(f"effects.{option}"), reading=tuple(reading), tables=(own,))
 
 
-def _furthest(found: Sequence[Effect]) -> Sequence[Effect]:
-    """Of many effects those that change most, in their order; all where they fit into one figure."""
+def furthest(found: Sequence[T], ratio_of: Callable[[T], float | None]) -> Sequence[T]:
+    """Of many pairs those that change most, in their order; all where they fit into one figure."""
     if len(found) <= MOST_PAIRS_DRAWN:
         return found
-    known = [one for one in found if one.ratio]
-    furthest = sorted(known, key=lambda one: -abs(math.log(one.ratio.raw)))[:MOST_PAIRS_DRAWN]
-    kept = {id(one) for one in furthest}
+    known = [one for one in found if ratio_of(one)]
+    most = sorted(known, key=lambda one: -abs(math.log(ratio_of(one))))[:MOST_PAIRS_DRAWN]
+    kept = {id(one) for one in most}
     return [one for one in found if id(one) in kept]
 
 
@@ -344,21 +348,21 @@ def _pair(one: Effect) -> figures.Pair:
     return figures.Pair(
         label=f"{one.title} {names.scale(one.off)} b{one.off.batch_per_device}",
         framework=one.off.framework,
-        off=_median(one.off_summary),
-        on=_median(one.on_summary),
-        off_interval=_ends(one.off_summary),
-        on_interval=_ends(one.on_summary),
+        off=median(one.off_summary),
+        on=median(one.on_summary),
+        off_interval=ends(one.off_summary),
+        on_interval=ends(one.on_summary),
         status=next((cell.glyph for cell in (one.off_cell, one.on_cell) if cell.state != "value"), ""),
         off_ref=names.case_anchor(one.off),
         on_ref=names.case_anchor(one.on),
     )
 
 
-def _median(summary: Summary | None) -> float | None:
+def median(summary: Summary | None) -> float | None:
     return summary.items_per_s.value if summary and summary.items_per_s else None
 
 
-def _ends(summary: Summary | None) -> tuple[float, float] | None:
+def ends(summary: Summary | None) -> tuple[float, float] | None:
     found = summary.items_per_s if summary else None
     return (found.low, found.high) if found and found.low is not None and found.high is not None else None
 
@@ -381,10 +385,10 @@ def sweep(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Dra
 
 
 def _sweep_point(case: Case, cell: Cell, summary: Summary | None) -> figures.SweepPoint:
-    low, high = _ends(summary) or (None, None)
+    low, high = ends(summary) or (None, None)
     return figures.SweepPoint(
         batch_per_device=case.batch_per_device,
-        items_per_s=_median(summary),
+        items_per_s=median(summary),
         low=low,
         high=high,
         oom=cell.state == "oom",

@@ -16,7 +16,7 @@ def heading(block: Block, words: Words) -> Text:
     }
     found = words("models.block", **values)
     if block.options:
-        options = words.listed(_option(name, value, words) for name, value in block.options)
+        options = words.listed(option(name, value, words) for name, value in block.options)
         found = words("models.block_options", options_text=options, **values)
     if _has_other_unit(block):
         found = words("models.block_unit", block_text=found, unit=names.visible(block.unit))
@@ -28,7 +28,7 @@ def heading(block: Block, words: Words) -> Text:
     )
 
 
-def _option(name: str, value: str, words: Words) -> Text:
+def option(name: str, value: str, words: Words) -> Text:
     """An option by its name in the report's words, or by the adapter's where there is none."""
     key = f"options.{name}"
     named = words(key) if key in words else names.visible(name)

@@ -11,7 +11,7 @@ from evalsuite.model import Case, Finding, Measurement, Summary
 from evalsuite.store import write_atomically
 from evalsuite.summary import counts
 
-from . import author, latency, names
+from . import author, latency, names, variants
 from .cells import Book, run_state
 
 Row = dict[str, Any]
@@ -26,6 +26,7 @@ def rows(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, list[R
         "utilisation": lambda: list(_utilisation(book)),
         "phases": lambda: list(_phases(book)),
         "scores": lambda: list(_scores(book)),
+        "variants": lambda: [_change(change) for family in variants.families(book) for change in family.changes],
         "findings": lambda: [_finding(finding) for finding in book.findings],
         "skips": lambda: [{**_case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
         "author_findings": lambda: author.rows(book),
@@ -217,6 +218,23 @@ def _scores(book: Book) -> Iterable[Row]:
             }
 
 
+def _change(one: variants.Change) -> Row:
+    """Two cases that differ in one option; the ratio is that of the second to the first."""
+    before, after = one.values
+    return {
+        "option": one.option,
+        "before": before,
+        "after": after,
+        "case_id_before": one.before.id,
+        "case_id_after": one.after.id,
+        **_interval("ratio", one.ratio),
+        "significant": one.significant,
+        "metric": one.cost.metric if one.cost else None,
+        "final_before": one.cost.before.value if one.cost else None,
+        "final_after": one.cost.after.value if one.cost else None,
+    }
+
+
 CASE = tuple(_case(Case(framework="", recipe="", model="", batch_per_device=1)))
 _RATIO: Callable[[str], tuple[str, ...]] = lambda name: (name, f"{name}_low", f"{name}_high", f"{name}_coverage")  # noqa: E731
 LATENCY = (*(f"latency_p{each}_s" for each in latency.PERCENTILES), "latency_reports", "latency_steps_per_report")
@@ -248,6 +266,10 @@ COLUMNS: Mapping[str, Sequence[str]] = {
     ),
     "phases": ("run_id", "case_id", "of", "phase", "parent_phase", "seconds", "share", "reports"),
     "scores": ("run_id", "case_id", "epoch", "split", "metric", "value", "at_s", "log_line"),
+    "variants": (
+        *("option", "before", "after", "case_id_before", "case_id_after", *_RATIO("ratio"), "significant"),
+        *("metric", "final_before", "final_after"),
+    ),
     "findings": ("code", "severity", "where", "text"),
     "skips": (*CASE, "kind", "reason"),
     "author_findings": author.ROW,

@@ -16,7 +16,7 @@ from evalsuite import report
 VERSION = "4.10.2"
 PAGES = (
     *("quick", "options", "gpu", "partial", "mixed_units", "empty", "all_failed", "hostile"),
-    *("timers", "ladder", "training"),
+    *("timers", "ladder", "training", "variants"),
 )
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 WIDE = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}

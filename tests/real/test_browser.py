@@ -14,7 +14,10 @@ if chromium.executable() is None:
         "no Chromium here: install the package `chromium` to test the report in a browser", allow_module_level=True
     )
 
-PAGES = ("quick", "thorough", "gpu", "partial", "hostile", "empty", "all_failed", "timers", "ladder", "training")
+PAGES = (
+    *("quick", "thorough", "gpu", "partial", "hostile", "empty", "all_failed"),
+    *("timers", "ladder", "training", "variants"),
+)
 NARROW = {"width": 320, "height": 256, "deviceScaleFactor": 1, "mobile": False}  # 1280 × 1024 at 400 %
 WIDE = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 # of each figure with two views: its buttons, and whether the second view is seen

@@ -153,7 +153,7 @@ def test_a_workbook_has_one_sheet_for_each_table_and_the_tables_columns(any_mate
 
     names = [sheet.title for sheet in book]
     assert names == ["说明 About", "结论 Verdicts", "用例 Cases", "运行 Runs", "硬件使用率 Utilisation",
-                     "耗时分解 Phases", "收敛 Scores", "数据问题 Findings", "跳过 Skips",
+                     "耗时分解 Phases", "收敛 Scores", "变体 Variants", "数据问题 Findings", "跳过 Skips",
                      "作者的发现 Authors"]  # fmt: skip
     for name, sheet in zip(spreadsheet.SHEETS, list(book)[2:], strict=True):
         assert [cell.value for cell in sheet[1]] == list(tables.COLUMNS[name])

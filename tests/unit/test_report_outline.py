@@ -29,6 +29,7 @@ PAGES = [
         "timers",
         "ladder",
         "training",
+        "variants",
     ),
     "full",
 ]

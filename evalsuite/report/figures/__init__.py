@@ -6,7 +6,7 @@ the first figure is really drawn; a figure drawn before comes from the cache.
 """
 
 from .curves import Curve, CurvePanel, convergence
-from .data import Axis, Cell, Figure, Label, LegendEntry, Point, Series, Table, Words, series_of
+from .data import Axis, Cell, Figure, Label, LegendEntry, Point, Series, Table, Words, plain, series_of
 from .forecast import Forecast, extrapolation
 from .multiples import Multiple, small_multiples
 from .options import Pair, dumbbell
@@ -57,6 +57,7 @@ __all__ = [
     "palette",
     "per_device",
     "phases",
+    "plain",
     "repeats",
     "scale_swatch",
     "series_of",

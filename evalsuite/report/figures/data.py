@@ -59,7 +59,7 @@ SIGNS = {"extrapolated": "≈", "simulated": "≈", "cited": "†", "digitised":
 class Series:
     """One framework (in one variant) over scales. *framework* chooses hue and marker, *name* is printed."""
 
-    name: str
+    name: Label
     framework: str
     points: tuple[Point, ...]
     base_devices: int = 1
@@ -199,6 +199,6 @@ def point_table(drawn: Sequence[Series], value_key: str, unit: str = "", *, give
     return Table(
         columns=("series", "devices", value_key, "low", "high", "n", "origin", "partial"),
         units=("", "", unit, unit, unit, "", "", ""),
-        rows=tuple((s.name, p.devices, p.value, p.low, p.high, p.n, p.origin, p.partial) for s, p in pairs),
+        rows=tuple((plain(s.name), p.devices, p.value, p.low, p.high, p.n, p.origin, p.partial) for s, p in pairs),
         refs=tuple(point.ref for _, point in pairs),
     )

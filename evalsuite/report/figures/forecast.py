@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from . import ticks
 from .cache import drawn
-from .data import Axis, Figure, LegendEntry, Series, Table, point_notes, point_table
+from .data import Axis, Figure, LegendEntry, Series, Table, plain, point_notes, point_table
 from .scaling import draw_series, drawable, legend, positive, scale_columns
 from .sheet import TEXT, WIDTH, Sheet, marker_style, text_width
 from .style import ROLES, Look, note_swatch
@@ -38,7 +38,8 @@ def extrapolation(
     visible = drawable((measured,))
     forecast = tuple(sorted((f for f in forecast if positive(f.value)), key=lambda f: f.devices))
     table = point_table(visible, "efficiency" if unit == "%" else "items_per_s", "" if unit == "%" else unit)
-    expected = tuple((measured.name, f.devices, f.value, f.low, f.high, None, "extrapolated", False) for f in forecast)
+    name = plain(measured.name)
+    expected = tuple((name, f.devices, f.value, f.low, f.high, None, "extrapolated", False) for f in forecast)
     drawn_well = bool(visible and forecast)
     return Figure(
         id=id,

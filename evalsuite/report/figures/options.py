@@ -26,22 +26,25 @@ class Pair:
     on_ref: str = ""
 
 
-def dumbbell(pairs: Sequence[Pair], look: Look, *, id: str, unit: str) -> Figure:
-    """Option off (hollow circle) → on (a triangle that points the way it went), with the ratio."""
+def dumbbell(pairs: Sequence[Pair], look: Look, *, id: str, unit: str, ends: tuple[str, str] = ("off", "on")) -> Figure:
+    """Option off (hollow circle) → on (a triangle that points the way it went), with the ratio.
+
+    *ends* are the keys by which the page words the two sides.
+    """
     pairs = tuple(pairs)
     any_value = any(positive(value) for pair in pairs for value in (pair.off, pair.on))
     return Figure(
         id=id,
         svg=drawn(_dumbbell, id, look, pairs, unit) if any_value else None,
         table=Table(
-            columns=("case", "off", "on", "ratio", "status"),
+            columns=("case", *ends, "ratio", "status"),
             units=("", unit, unit, "x", ""),
             rows=tuple((plain(p.label), p.off, p.on, _ratio(p), p.status) for p in pairs),
             refs=tuple(p.on_ref or p.off_ref for p in pairs),
         ),
         legend=(
-            LegendEntry(key="option_off", swatch=note_swatch("option_off")),
-            LegendEntry(key="option_on", swatch=note_swatch("option_on")),
+            LegendEntry(key=f"option_{ends[0]}", swatch=note_swatch("option_off")),
+            LegendEntry(key=f"option_{ends[1]}", swatch=note_swatch("option_on")),
         ),
         axes=(Axis(key="items_per_s", unit=unit), Axis(key="case")),
     )

@@ -29,6 +29,7 @@ from .. import (
     setting,
     steptime,
     story,
+    variants,
     wording,
     words,
 )
@@ -90,6 +91,7 @@ class Sheet:
         yield from self.authors()
         yield from self.step_times()
         yield from self.trainings()
+        yield from self.varied()
         yield from self.expectations()
         yield from self.quality()
         yield "---"
@@ -191,6 +193,56 @@ class Sheet:
         values = [missing if value is None else text(value.text) for value in (*row.values, time)]
         place = [row.column.label, names.scale(case), numbers.count(case.global_batch).text, str(row.epochs)]
         return [*map(text, place), *values, self.said(row.judgement) if row.judgement else "—"]
+
+    def varied(self) -> Iterable[str]:
+        """What single options change, and what that costs."""
+        t, found = self.words, variants.families(self.book)
+        if found:
+            yield f"## {self.said(t('variants.title'))}"
+            yield self.said(t("variants.intro"))
+        for family in found:
+            about = {"family_text": variants.heading(family, t), "unit": names.visible(family.unit)}
+            yield f"**{self.said(t('variants.caption', **about))}**"
+            keys = ("effects.option", "variants.change", "words.devices", "filter.batch_per_device")
+            keys += ("filter.ratio", "effects.significance", "variants.accuracy", "columns.before", "columns.after")
+            rows = [self.change(one) for one in family.changes]
+            yield table([self.said(t(key)) for key in keys], rows, right=(2, 3, 4, 6, 7, 8))
+            if family.levels:
+                yield f"**{self.said(t('variants.level_caption', family_text=about['family_text']))}**"
+                yield self.levels(family)
+
+    def change(self, one: variants.Change) -> list[str]:
+        t, lacking = self.words, text(cells.GLYPHS[one.lacking])
+        before, after = (self.said(variants.value(given, t)) for given in one.values)
+        ratio = text(one.shown) if one.ratio else "—" if one.unlike else lacking
+        judged = "significant" if one.significant else "too_few" if one.significant is None else "not_significant"
+        judged = "unlike" if one.unlike else judged
+        cost = "—"
+        if one.cost:
+            pair = " → ".join(convergence.number(score).text for score in (one.cost.before, one.cost.after))
+            cost = f"{text(pair)} ({text(convergence.points(one.cost.difference))})"
+        return [
+            self.option(one.option),
+            f"{before} → {after}",
+            text(names.scale(one.after)),
+            str(one.after.batch_per_device),
+            ratio,
+            self.said(t(f"filter.{judged}")) if one.ratio or one.unlike else lacking,
+            cost,
+            self.cell(one.before_cell),
+            self.cell(one.after_cell),
+        ]
+
+    def option(self, name: str) -> str:
+        key = f"options.{name}"
+        return self.said(self.words(key)) if key in self.words else text(name)
+
+    def levels(self, family: variants.Family) -> str:
+        heads = [self.said(self.words(key)) for key in ("filter.batch_per_device", "words.devices")]
+        default = self.words("variants.default")
+        columns = [self.said(each.given or default) for each in family.settings]
+        rows = [[str(one.batch_per_device), str(one.devices), *map(self.cell, one.cells)] for one in family.levels]
+        return table([*heads, *columns], rows, right=range(2 + len(columns)))
 
     def expectations(self) -> Iterable[str]:
         t, found = self.words, forecasts.forecasts(self.book, self.models, self.words)

@@ -16,7 +16,7 @@ from ..words import Words
 from . import Material
 
 NAME = "report.xlsx"
-SHEETS = ("summaries", "runs", "utilisation", "phases", "scores", "findings", "skips", "author_findings")
+SHEETS = ("summaries", "runs", "utilisation", "phases", "scores", "variants", "findings", "skips", "author_findings")
 LONGEST_CELL = 32_767  # characters; Excel's limit
 LONGEST_NAME = 31  # of a sheet
 WIDEST = 48  # characters of a column

@@ -1,0 +1,206 @@
+"""The section on networks and algorithms: what one option changes, and what that costs (REPORT.md §6.9)."""
+
+import csv
+import io
+from dataclasses import replace
+
+import pages
+import pytest
+import synthetic
+
+from evalsuite import report
+from evalsuite.report import variants, words
+from evalsuite.report.cells import Book
+from evalsuite.report.forms import Material, markdown
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    patch = pytest.MonkeyPatch()
+    patch.setenv("EVALSUITE_CACHE", str(tmp_path_factory.mktemp("cache")))
+    out = tmp_path_factory.mktemp("variants")
+    report.build(synthetic.variants(), out)
+    patch.undo()
+    return out
+
+
+@pytest.fixture(scope="module")
+def section(built):
+    return pages.read((built / "report.html").read_text(encoding="utf-8")).one("section", id="variants")
+
+
+def rows(table, language="en"):
+    return [
+        [cell.text(language) for cell in row.children if isinstance(cell, pages.Element)]
+        for row in table.one("tbody").all("tr")
+    ]
+
+
+def families(summaries=None):
+    evaluation = synthetic.variants() if summaries is None else synthetic.evaluation(summaries)
+    return variants.families(Book(evaluation=evaluation))
+
+
+def ladder(recipe="benchmark-resnet50", speed=20.0, **options):
+    """Five runs of one case with these options."""
+    of = synthetic.case(
+        "bluefog", recipe=recipe, options=tuple(sorted(options.items())), protocol=synthetic.FULL, batch_per_device=32
+    )
+    return synthetic.summary(synthetic.measured(of, k, speed + k / 10) for k in range(5))
+
+
+def test_each_change_is_of_one_option_at_one_scale_and_batch_size(section):
+    found = rows(section.all("table", class_="values")[0])
+
+    assert len(found) == 12
+    assert {row[0] for row in found} == {"optimiser"}
+    assert found[0][1:4] == ["default → gradient_allreduce", "1×1", "32"]
+    assert all(float(row[4].partition("x")[0]) > 0 for row in found if "OOM" not in row)
+
+
+def test_the_chinese_page_says_default_in_chinese(section):
+    found = rows(section.all("table", class_="values")[0], "zh-CN")
+
+    assert found[0][:2] == ["优化算法", "默认 → gradient_allreduce"]
+
+
+def test_a_side_without_a_result_shows_its_state_and_no_ratio(section):
+    found = rows(section.all("table", class_="values")[0])
+    lost = next(row for row in found if row[1:4] == ["default → gradient_allreduce", "4×8", "64"])
+
+    assert (*lost[4:6], lost[-1]) == ("OOM", "OOM", "OOM")
+
+
+def test_efficiency_stands_at_the_largest_scale_that_two_share_with_its_base(section):
+    bluefog, chainermn = (table for table in section.all("table", class_="values") if table["data-filter"] == "columns")
+    note = next(one for one in section.all("p", class_="note") if "base =" in one.text("en"))
+
+    assert [row[:2] for row in rows(bluefog)] == [["32", "32"], ["64", "32"]]
+    assert rows(bluefog)[1][3] == "OOM"
+    assert "base 16 devices" in rows(bluefog)[0][4]
+    assert "base 8 devices" in rows(chainermn)[0][2]
+    assert "base = 1, 16 devices" in note.text("en")
+
+
+def test_the_cost_in_accuracy_stands_beside_the_gain_in_speed(section):
+    table = section.all("table", class_="values")[2]
+    found = {(row[0], row[1], row[2]): row[6] for row in rows(table)}
+
+    assert found["all-reduce data type", "default → float16", "4×8"] == (
+        "76.10% → 75.80%−0.30 points · after 90 epochs"
+    )
+    assert found["communication", "ethernet-10g → infiniband-fdr", "1×8"] == "n/r"
+
+
+def test_a_chain_of_changes_is_taken_apart_into_single_ones():
+    chainermn = families()[1]
+
+    assert [setting.given for setting in chainermn.settings] == [
+        "ethernet-10g",
+        "ethernet-10g + double_buffering",
+        "infiniband-fdr",
+        "float16 + ethernet-10g + double_buffering",
+    ]
+    assert {(one.option, *one.values) for one in chainermn.changes} == {
+        ("communication", "ethernet-10g", "infiniband-fdr"),
+        ("double_buffering", None, "on"),
+        ("allreduce_grad_dtype", None, "float16"),
+    }
+
+
+def test_every_variant_has_a_line_and_the_one_without_an_option_is_called_default(section):
+    lines, changes = section.all("figure")[0], section.all("figure")[2]
+
+    legend = [entry.text("en") for entry in lines.one(class_="fig-legend").all("li")]
+    assert legend[:3] == ["default", "gradient_allreduce", "hierarchical_neighbor_allreduce"]
+    assert {row[0] for row in rows(lines.one("table"), "zh-CN")} == {"默认", *legend[1:3]}
+    assert [entry.text("en") for entry in changes.one(class_="fig-legend").all("li")][:2] == ["before", "after"]
+    assert "Before is always “default”." in changes.text("en")
+
+
+def test_accuracy_is_drawn_against_time(section):
+    figure = section.all("figure")[-1]
+
+    assert "Accuracy of ChainerMN by variant over time" in figure.text("en")
+    assert "Horizontal: time(h)" in figure.text("en")
+    assert len({row[1] for row in rows(figure.one("table"))}) == 4
+
+
+def test_two_options_at_once_are_no_pair():
+    assert families([ladder(), ladder(optimiser="allreduce", style="atc")]) == ()
+
+
+def test_another_image_size_is_other_work_and_no_variant():
+    assert families([ladder(image_size="64"), ladder(image_size="224")]) == ()
+
+
+def test_two_scripts_are_not_compared():
+    assert families([ladder(), ladder(recipe="other", optimiser="allreduce")]) == ()
+
+
+def test_cases_of_two_environments_have_no_ratio():
+    there = ladder(optimiser="allreduce")
+    moved = replace(there, measurements=tuple(replace(run, environment="elsewhere") for run in there.measurements))
+
+    ((change,),) = (family.changes for family in families([ladder(), moved]))
+
+    assert change.unlike
+    assert change.ratio is None
+
+
+def test_a_difference_is_significant_or_not_by_the_rules_of_all_comparisons():
+    near, far = (families([ladder(), ladder(optimiser="x", speed=speed)])[0].changes[0] for speed in (20.05, 30.0))
+
+    assert (near.significant, far.significant) == (False, True)
+
+
+def test_what_switches_nothing_on_is_the_base():
+    (family,) = families([ladder(fp16_allreduce="on"), ladder(fp16_allreduce="off")])
+
+    assert family.changes[0].values == ("off", "on")
+
+
+def test_families_that_differ_in_the_protocol_alone_say_so():
+    short = [replace(one.case, protocol=synthetic.QUICK) for one in (ladder(), ladder(optimiser="x"))]
+    quick = [synthetic.summary(synthetic.measured(of, k, 20.0) for k in range(3)) for of in short]
+
+    found = families([ladder(), ladder(optimiser="x"), *quick])
+
+    heads = {variants.heading(family, words.read()).plain("en").rpartition(", ")[2] for family in found}
+    assert heads == {"20 warm-up and 100 measured steps", "5 warm-up and 30 measured steps"}
+
+
+def test_hostile_values_of_options_stay_text(tmp_path):
+    found = [ladder(), *(ladder(optimiser=text) for text in synthetic.HOSTILE)]
+
+    html = report.build(synthetic.evaluation(found), tmp_path)[0].read_text(encoding="utf-8")
+
+    assert pages.read(html).one("section", id="variants")
+    assert not any(text in html for text in ('<script>alert("x")', "<img src=x", "<svg onload"))
+
+
+def test_the_csv_has_every_change_with_both_cases(built):
+    text = (built / "tables" / "variants.csv").read_text(encoding="utf-8-sig")
+    found = list(csv.DictReader(io.StringIO(text)))
+    last = next(row for row in found if row["after"] == "float16" and row["metric"])
+
+    assert len(found) == 12 + 9
+    assert float(last["ratio"]) > 1
+    assert (last["significant"], last["final_before"], last["final_after"]) == ("True", "76.1", "75.8")
+    assert last["case_id_after"].endswith("-4x8")
+
+
+def test_markdown_has_changes_efficiencies_and_costs(tmp_path):
+    book = Book(evaluation=synthetic.variants())
+
+    text = markdown.document(Material(book=book, out=tmp_path, languages=("en",), build_hash="0" * 64), "en")
+
+    assert "## Networks and algorithms" in text
+    assert "| optimiser | default → gradient\\_allreduce | 1×1 | 32 |" in text
+    assert "76.10% → 75.80% (−0.30)" in text
+
+
+def test_a_report_without_variants_has_no_such_section(tmp_path):
+    html = report.build(synthetic.one_case(), tmp_path)[0].read_text(encoding="utf-8")
+
+    assert 'id="variants"' not in html
