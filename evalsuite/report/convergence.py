@@ -183,8 +183,10 @@ def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
         return None
     look = figures.look(keys)
     figure = figures.convergence(tuple(panels), look, id=f"f-{block.id}-c{column.id.removeprefix('s-')}")
+    said = {_label(*each, words).en: words(f"scores.{each[0]}_{each[1]}") for each in table.metrics}
     return Drawn(
         figure=figure,
+        labels=tuple(said[row[0]] for row in figure.table.rows),
         title=words("convergence.figure", framework=column.label),
         reading=(setting(block, words), words("convergence.see"), *_aim(panels, words)),
     )

@@ -70,6 +70,19 @@ def test_training_and_validation_have_panels_of_their_own(section):
     assert {row[1] for row in rows(data)} == {"416", "1,664", "13,312"}
 
 
+def test_the_vertical_axis_is_named_once_where_panels_have_two_units(section):
+    mixed, accuracy = (section.all("figure")[place].one("p", class_="fig-axes") for place in (0, 2))
+
+    assert mixed.text("en") == "Vertical: value; a panel marked % is in per centHorizontal: epochs"
+    assert accuracy.text("en") == "Vertical: value(%)Horizontal: epochs"
+
+
+def test_the_data_of_a_figure_name_its_panels_in_the_language_of_the_reader(section):
+    panels = {row[0] for row in rows(section.all("figure")[0].one("table"), "zh-CN")}
+
+    assert panels == {"验证 Top-1 准确率", "训练 Top-1 准确率", "训练损失"}
+
+
 def test_a_model_without_a_target_is_shown_and_nothing_is_said_of_what_is_the_same(section):
     second = section.all("table", class_="values")[1]
 

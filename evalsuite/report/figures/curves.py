@@ -54,8 +54,16 @@ def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str
             *(entry(curve.name, curve.key, look) for curve in curves.values()),
             *((LegendEntry(key="target", swatch=note_swatch("threshold")),) if target else ()),
         ),
-        axes=(Axis(key=x_key, unit=x_unit), *dict.fromkeys(Axis(key="value", unit=panel.unit) for panel in visible)),
+        axes=(Axis(key=x_key, unit=x_unit), *_value_axis(visible)),
     )
+
+
+def _value_axis(panels: Sequence[CurvePanel]) -> tuple[Axis, ...]:
+    """One name for the vertical axes of all panels: each says its own unit where they differ."""
+    units = sorted({panel.unit for panel in panels})
+    if not units:
+        return ()
+    return (Axis(key="value", unit=units[0]) if len(units) == 1 else Axis(key="value_by_panel"),)
 
 
 _CURVE_MARKS = 12  # markers on a curve: enough to tell it by shape
