@@ -1,0 +1,50 @@
+"""Writes the reports of the recorded runs: `docs/examples/cpu-quick/` and `docs/examples/recorded/`.
+
+    python tools/rebuild_recorded.py [--out DIR] [--forms html,md,…]
+
+The first is what `make report` measures: four frameworks, ResNet-50 v1.5, on two cores. The second holds every run
+folder of `data/recorded`, the official scripts among them.
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from evalsuite import evaluation, paths
+from evalsuite.model import Case, Evaluation
+from evalsuite.store import Store
+
+OUT = paths.DATA.parent / "docs" / "examples"
+QUICK = "reference-resnet50"  # the recipe of the quick profile
+
+
+def evaluations() -> dict[str, Evaluation]:
+    """Folder name → what stands in it."""
+    store = Store(paths.DATA / "recorded")
+    return {
+        "cpu-quick": replace(evaluation.evaluate(store, only=_quick(store)), profile="quick"),
+        "recorded": evaluation.evaluate(store),
+    }
+
+
+def _quick(store: Store) -> list[Case]:
+    return [case for folder in store.finished() if (case := folder.run().case).recipe == QUICK]
+
+
+def main() -> None:
+    from evalsuite import report
+    from evalsuite.report import forms
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--forms", default="html,md")
+    arguments = parser.parse_args()
+    names, languages = forms.named(arguments.forms), ("zh", "en")
+    for name, of in evaluations().items():
+        out = arguments.out / name
+        for path in report.build(of, out, languages) + forms.write(names, of, out, languages):
+            print(f"{path} ({path.stat().st_size:,} bytes)")
+
+
+if __name__ == "__main__":
+    main()
