@@ -1,6 +1,7 @@
 """The launching half of the main job: environments first, then every missing run, one after the other."""
 
 import errno
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,9 @@ from evalsuite.engines import Engine
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan import Machine, Plan
-from evalsuite.store import RunFolder, Store
+from evalsuite.store import Log, RunFolder, Store
+
+SILENT_S = 120.0  # after so long without a word behind its last step, a script is taken to hang
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,20 +105,27 @@ def launch_all(
         yield Ended(run=run, outcome=outcome)
 
 
-def _enough(run: Run, recipe: Recipe, folder: RunFolder) -> Callable[[], bool]:
-    """Says whether every log of the run has come to the last measured step, where the script has no limit."""
-    if recipe.step_bound != "none":
-        return lambda: False
+def _enough(run: Run, recipe: Recipe, folder: RunFolder) -> Callable[[], runner.Why | None]:
+    """Says why the run can be ended: its logs have come to the last measured step, and the script has no limit of
+    its own or has printed nothing more for two minutes (process groups that hang when they are taken down)."""
     from evalsuite import reading
 
-    def enough() -> bool:
+    endless = recipe.step_bound == "none"
+
+    def enough() -> runner.Why | None:
         logs = folder.logs()
-        if not logs:
-            return False
+        if not logs or not (endless or _silent_s(logs) > SILENT_S):
+            return None
         steps = reading.read_run(logs, run.case, recipe.dialect).steps
-        return bool(steps) and steps[-1].index >= run.case.protocol.total_steps
+        if not steps or steps[-1].index < run.case.protocol.total_steps:
+            return None
+        return "no_limit" if endless else "hung"
 
     return enough
+
+
+def _silent_s(logs: Sequence[Log]) -> float:
+    return time.time() - max(log.path.stat().st_mtime for log in logs)
 
 
 def _mendable(error: OSError, path: Path) -> Exception:

@@ -73,6 +73,7 @@ def _measurement(run: Run, folder: RunFolder) -> Measurement:
                 *findings,
                 *_short(run.case, window),
                 *_busy_machine(used),
+                *_hung(outcome),
             ),
             run,
         ),
@@ -163,6 +164,13 @@ def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
             values=(("others", f"{others:.0f}"),),
         ),
     )
+
+
+def _hung(outcome: Mapping) -> tuple[Finding, ...]:
+    if outcome.get("enough") != "hung":
+        return ()
+    text = "the script trained its steps, did not come to an end and was ended"
+    return (Finding(code="hung_at_end", severity="note", text=text),)
 
 
 def _placed(findings: tuple[Finding, ...], run: Run) -> tuple[Finding, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 from evalsuite import __version__, checkouts, containers, paths, readiness, store, virtualenvs
 from evalsuite.adapter import Recipe
@@ -24,10 +25,10 @@ from evalsuite.store import SCRATCH, RunFolder
 
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
-ENOUGH = {
-    "status": "completed",
-    "reason": "ended by evalsuite behind the last measured step: no limit of its own",
-    "enough": True,  # so what the script says of being ended is no failure of its own
+Why = Literal["no_limit", "hung"]
+ENOUGH: dict[Why, str] = {
+    "no_limit": "ended by evalsuite behind the last measured step: no limit of its own",
+    "hung": "ended by evalsuite: the script had trained its steps and did not come to an end",
 }
 AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
 TERMINATE_S = 15.0  # between asking the agent to end and killing it
@@ -99,14 +100,14 @@ def launch(
     folder: RunFolder,
     launcher: Launcher,
     tick: Callable[[float], None] = lambda s: None,
-    enough: Callable[[], bool] = lambda: False,
+    enough: Callable[[], Why | None] = lambda: None,
 ) -> dict:
     """Runs *run* in its claimed *folder* and writes its outcome; returns it.
 
-    *enough* is asked every few seconds where the script has no step limit: once it says yes, the run is ended
-    in order and counts as completed. *tick* is called several times a second with the seconds since the
-    start. Whatever ends this function early (Ctrl-C among it) ends the process tree first and leaves no
-    outcome: the run counts as not run.
+    *enough* is asked every few seconds why the run can be ended: once it says so, the run is ended in order and
+    counts as completed, and what the script says of being ended is no failure of its own. *tick* is called several
+    times a second with the seconds since the start. Whatever ends this function early (Ctrl-C among it) ends the
+    process tree first and leaves no outcome: the run counts as not run.
     """
     python = launcher.pythons[run.case.framework, recipe.name]
     path = folder.path.resolve()
@@ -131,12 +132,12 @@ def launch(
     _write_files(recipe.command(run.case).files, folder.scratch)
     started_at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
     began = time.monotonic()
-    exit_code, was_enough = _finish(line, environment, folder, launcher.timeout_s, tick, enough)
+    exit_code, why = _finish(line, environment, folder, launcher.timeout_s, tick, enough)
     duration_s = time.monotonic() - began
     shutil.rmtree(folder.scratch, ignore_errors=True)
     _check_recorded(exit_code, folder)
     outcome = {
-        **(ENOUGH if was_enough else _ending(exit_code, folder, launcher.timeout_s)),
+        **(_ended(why) if why else _ending(exit_code, folder, launcher.timeout_s)),
         "exit_code": exit_code,
         "started_at": started_at,
         "duration_s": round(duration_s, 3),
@@ -153,9 +154,9 @@ def _write_files(files: Mapping[str, str], scratch: Path) -> None:
         file.write_text(text)
 
 
-def _finish(line, environment, folder: RunFolder, timeout_s: float, tick, enough) -> tuple[int, bool]:
-    """Starts *line* and waits for its end: its exit code (negative: ended by that signal), and whether it was
-    ended because *enough* said so."""
+def _finish(line, environment, folder: RunFolder, timeout_s: float, tick, enough) -> tuple[int, Why | None]:
+    """Starts *line* and waits for its end: its exit code (negative: ended by that signal), and why *enough* had
+    it ended, if it did."""
     with open(folder.engine_log, "wb") as output:
         try:
             process = subprocess.Popen(
@@ -177,15 +178,15 @@ def _finish(line, environment, folder: RunFolder, timeout_s: float, tick, enough
             while process.poll() is None:
                 now = time.monotonic()
                 if now - began > timeout_s + AGENT_GRACE_S:
-                    return 124, False
+                    return 124, None
                 if now - asked > ENOUGH_POLL_S:
                     asked = now
-                    if enough():
+                    if why := enough():
                         _end(process)
-                        return process.returncode, True
+                        return process.returncode, why
                 tick(now - began)
                 time.sleep(POLL_S)
-            return process.returncode, False
+            return process.returncode, None
         finally:
             _end(process)
 
@@ -220,6 +221,10 @@ def _check_recorded(exit_code: int, folder: RunFolder) -> None:
 def _agent_error(folder: RunFolder) -> str | None:
     """What the node agent said of itself; None if it did its work."""
     return next((agent["error"] for agent in folder.agents().values() if agent.get("error")), None)
+
+
+def _ended(why: Why) -> dict:
+    return {"status": "completed", "reason": ENOUGH[why], "enough": why}
 
 
 def _ending(exit_code: int, folder: RunFolder, timeout_s: float) -> dict:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from evalsuite.model import Case, Measurement, Run
 
+SIZES = ("image_size", "sequence_length")  # of the input: as good as always the same in one evaluation
+
 
 def duration(seconds: float | None) -> str:
     """`75.2` → "1 min 15 s"; None → "?"."""
@@ -25,8 +27,9 @@ def note(text: str) -> None:
 
 
 def script(case: Case) -> str:
-    """The framework, and of its scripts which one where that is not our own reference workload."""
-    return case.framework if case.recipe.startswith("reference-") else f"{case.framework}/{case.recipe}"
+    """The framework, of its scripts which one where that is not our own reference workload, and what is set in it."""
+    name = case.framework if case.recipe.startswith("reference-") else f"{case.framework}/{case.recipe}"
+    return " ".join([name, *(f"{option}={value}" for option, value in case.options if option not in SIZES)])
 
 
 def label(run: Run) -> str:

@@ -1,9 +1,13 @@
-"""Scripts without a step limit are ended behind the last measured step, and that is no failure of theirs."""
+"""Scripts without a step limit, or that hang at their end, are ended behind the last measured step."""
 
+import os
+import time
 from dataclasses import replace
 
+import pytest
+
 from evalsuite import measure
-from evalsuite.campaign import _enough
+from evalsuite.campaign import SILENT_S, _enough
 from evalsuite.model import Protocol, Run
 from evalsuite.store import RunFolder
 from tests.toys import CASE, toynet
@@ -30,10 +34,29 @@ def folder_with(path, steps, behind="") -> RunFolder:
     return folder
 
 
-def test_a_script_with_a_limit_of_its_own_is_never_ended(tmp_path):
+def test_a_script_with_a_limit_of_its_own_is_not_ended_while_it_speaks(tmp_path):
     recipe = toynet().recipes[0]
 
-    assert not _enough(Run(case=SHORT, repeat=0), recipe, folder_with(tmp_path, 50))()
+    assert _enough(Run(case=SHORT, repeat=0), recipe, folder_with(tmp_path, 50))() is None
+
+
+@pytest.mark.parametrize(("steps", "why"), [(6, "hung"), (5, None)])
+def test_a_script_that_falls_silent_behind_its_last_step_hangs(steps, why, tmp_path):
+    folder = folder_with(tmp_path, steps)
+    long_ago = time.time() - 2 * SILENT_S
+    os.utime(folder.log_path("host"), (long_ago, long_ago))
+
+    assert _enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder)() == why
+
+
+def test_a_run_that_hung_keeps_its_number_and_says_so(tmp_path):
+    folder = folder_with(tmp_path, 7, behind=ENDED)
+    folder.write_outcome({"status": "completed", "reason": "ended", "enough": "hung", "exit_code": 143})
+
+    measured = measure.measurement(folder)
+
+    assert (measured.status, measured.value) == ("ok", 32 / 0.5)
+    assert "hung_at_end" in [finding.code for finding in measured.findings]
 
 
 def test_enough_is_when_the_last_measured_step_has_been_seen(tmp_path):
@@ -42,12 +65,12 @@ def test_enough_is_when_the_last_measured_step_has_been_seen(tmp_path):
 
     seen = [_enough(run, recipe, folder_with(tmp_path / str(steps), steps))() for steps in (1, 5, 6, 7)]
 
-    assert seen == [False, False, True, True]
+    assert seen == [None, None, "no_limit", "no_limit"]
 
 
 def test_what_a_launcher_says_of_being_ended_is_no_failure(tmp_path):
     folder = folder_with(tmp_path, 7, behind=ENDED)
-    folder.write_outcome({"status": "completed", "reason": "ended", "enough": True, "exit_code": 143})
+    folder.write_outcome({"status": "completed", "reason": "ended", "enough": "no_limit", "exit_code": 143})
 
     measured = measure.measurement(folder)
 
