@@ -41,6 +41,7 @@ SHOTS = {
     "step-time": ("timers", "lang=zh&theme=light", WIDE, "", "#steptime"),
     "forecasts": ("ladder", "lang=en&theme=dark", WIDE, "", "#forecasts"),
     "convergence": ("training", "lang=zh&theme=light", WIDE, "", "#convergence"),
+    "variants": ("variants", "lang=en&theme=light", WIDE, "", "#variants"),
     "usage-dark": ("gpu", "lang=zh&theme=dark", WIDE, "", "#usage"),
 }
 
