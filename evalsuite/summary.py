@@ -104,6 +104,9 @@ def _noisy(values: Sequence[float]) -> Finding | None:
 
 
 def _far_off(valid: Sequence[Measurement]) -> list[Finding]:
+    """D09, with the repeats of the rules: of three values the MAD is the smaller of two gaps, which says nothing."""
+    if len(valid) < FULL_REPEATS:
+        return []
     return [
         Finding(
             code="D09",
@@ -112,7 +115,7 @@ def _far_off(valid: Sequence[Measurement]) -> list[Finding]:
             values=(("value", f"{valid[position].value:,.2f}"),),
             where=valid[position].run.id,
         )
-        for position in (outliers([run.value for run in valid]) if len(valid) > 2 else [])
+        for position in outliers([run.value for run in valid])
     ]
 
 

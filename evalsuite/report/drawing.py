@@ -1,6 +1,7 @@
 """The seam to the figures: facts of the page → drawn figures with their words around them."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -68,7 +69,10 @@ class Drawn:
 
 
 def look(book: Book) -> Look:
-    return figures.look(book.frameworks)
+    """One look for the report. Where it names more frameworks than there are hues, those with most cases have them."""
+    cases = Counter(case.framework for case in book.planned)
+    coloured = sorted(book.frameworks, key=lambda name: -cases[name])[: figures.HUES]
+    return figures.look([*filter(coloured.__contains__, book.frameworks), *book.frameworks])
 
 
 def of_block(block: Block, look: Look, words: Words) -> tuple[Drawn, ...]:

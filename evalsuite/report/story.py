@@ -326,7 +326,10 @@ def _profile_notice(book: Book, short: Protocol, words: Words) -> Text:
     sizes = sorted({size for case in book.planned if (size := case.option("image_size"))})
     if quick and sizes:
         return words("notices.quick_images", size=names.visible(sizes[0]), **values)
-    return words("notices.quick", **values) if quick else words("notices.short", **values)
+    if quick:
+        return words("notices.quick", **values)
+    alike = all(case.protocol == short for case in book.planned)
+    return words("notices.short" if alike else "notices.shortest", **values)
 
 
 def setting(block: Block, summary: Summary, words: Words) -> Text:

@@ -14,10 +14,11 @@ from .rates import TimeLine, TimePanel, time_panels
 from .runs import Bullet, CoverageCell, Repeats, Strip, bullets, coverage, repeats, utilisation
 from .scaling import efficiency, per_device, speedup, throughput, time_to_solution
 from .steps import Phase, Step, phases
-from .style import Hue, Look, css, look, note_swatch, palette, scale_swatch, standalone, swatch
+from .style import HUES, Hue, Look, css, look, note_swatch, palette, scale_swatch, standalone, swatch
 from .sweeps import Sweep, SweepPoint, batch_sweep
 
 __all__ = [
+    "HUES",
     "Axis",
     "Bullet",
     "Cell",

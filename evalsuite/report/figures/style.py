@@ -10,6 +10,7 @@ from evalsuite import paths
 
 # REPORT.md §8: at least 3.1:1 on white and 3.6:1 on #14171A, told apart under protan, deutan, tritan.
 LIGHT_HUES = ("#EE4411", "#0088FF", "#441133", "#CC7788", "#000099", "#770000")
+HUES = len(LIGHT_HUES)
 DARK_HUES = ("#DDDDDD", "#FF6600", "#BB11FF", "#337799", "#33FF88", "#887755")
 
 # Matplotlib's cividis in ten steps: perceptually uniform, and read alike with and without colour vision
@@ -95,9 +96,9 @@ class Look:
 def palette(frameworks: Sequence[str]) -> dict[str, Hue]:
     """Hue, marker and dash per framework, by place: six hues, then grey with markers of their own."""
     unique = list(dict.fromkeys(frameworks))
-    coloured = zip(unique, range(1, 7), _HUE_MARKERS, _DASHES, strict=False)
+    coloured = zip(unique, range(1, HUES + 1), _HUE_MARKERS, _DASHES, strict=False)
     hues = {name: Hue(index=i, marker=marker, dash=dash) for name, i, marker, dash in coloured}
-    for place, name in enumerate(unique[6:]):
+    for place, name in enumerate(unique[HUES:]):
         hues[name] = Hue(index=0, marker=_GREY_MARKERS[place % len(_GREY_MARKERS)], dash=(2, 1))
     return hues
 
