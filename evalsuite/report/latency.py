@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalsuite.model import Measurement, Summary
+from evalsuite.model import Case, Measurement, Summary
 from evalsuite.summary import counts
 
 from . import names, numbers
@@ -21,6 +21,7 @@ class LatencyRow:
     """One case: its percentiles; None where the runs have too few reports for one."""
 
     summary: Summary
+    notes: tuple[str, ...]  # the script, and the options that tell it from other rows of its framework
     percentiles: tuple[Number | None, ...]  # as PERCENTILES
     reports: int  # of the run with the fewest
     steps_per_report: float  # above 1 a report is the mean of several steps
@@ -32,19 +33,30 @@ class LatencyRow:
 
 def rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:
     """The cases of *model* with a step time; of a large report the largest scale of each series."""
-    found = [row for block in model.blocks for one in block.valid if (row := _row(one))]
+    valid = [one for block in model.blocks for one in block.valid]
+    found = [row for one in valid if (row := _row(one, _notes(one.case, [each.case for each in valid])))]
     if not book.large:
         return tuple(found)
     largest = {row.summary.case.series: row for row in sorted(found, key=lambda row: row.summary.case.total_devices)}
     return tuple(row for row in found if largest[row.summary.case.series] is row)
 
 
-def _row(summary: Summary) -> LatencyRow | None:
+def _notes(case: Case, others: Sequence[Case]) -> tuple[str, ...]:
+    """What tells *case* from those of *others* that have the same framework."""
+    alike = [each for each in others if each.framework == case.framework]
+    recipe = (names.visible(case.recipe),) if len({each.recipe for each in alike}) > 1 else ()
+    alike = [each for each in alike if each.recipe == case.recipe]
+    differing = (pair for pair in case.options if any(pair not in each.options for each in alike))
+    return (*recipe, *(names.visible(f"{name} = {value}") for name, value in differing))
+
+
+def _row(summary: Summary, notes: tuple[str, ...]) -> LatencyRow | None:
     found = of_case(summary)
     if found is None:
         return None
     return LatencyRow(
         summary=summary,
+        notes=notes,
         percentiles=tuple(None if value is None else numbers.milliseconds(value) for value in found.percentiles_s),
         reports=found.reports,
         steps_per_report=found.steps_per_report,

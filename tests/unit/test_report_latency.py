@@ -65,3 +65,19 @@ def test_a_run_without_step_times_has_no_percentiles_and_a_short_one_not_all():
     assert (failed["latency_p50_s"], failed["latency_reports"]) == (None, None)
     assert short["latency_p90_s"] is not None
     assert (short["latency_p99_s"], short["latency_reports"]) == (None, 30)
+
+
+RING = (("image_size", "64"), ("optimiser", "ring"))  # the synthetic cases have 64 pixels
+
+
+def test_rows_of_one_framework_are_told_apart_by_script_and_option():
+    summaries = []
+    for changes in ({"recipe": "a"}, {"recipe": "b"}, {"recipe": "b", "options": RING}):
+        of = replace(synthetic.case(protocol=synthetic.FULL), **changes)
+        run = synthetic.measured(of, 0, 38.0)
+        timed = replace(run, throughput=replace(run.throughput, step_time_s=(0.1,) * 100))
+        summaries.append(synthetic.summary([timed]))
+    book = Book(evaluation=synthetic.evaluation(summaries))
+    (model,) = blocks.models(book)
+
+    assert sorted(row.notes for row in latency.rows(book, model)) == [("a",), ("b",), ("b", "optimiser = ring")]
