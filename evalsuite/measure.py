@@ -10,6 +10,7 @@ from evalsuite.model import Case, Finding, Measurement, Protocol, Run, Throughpu
 from evalsuite.store import RunFolder
 
 MIN_MEASURED_STEPS = 20  # fewer are shown in data quality only (REPORT.md §9, D07)
+FEWEST_SAMPLES = 5  # of CPU time; at two a second, a shorter window is mostly the edges between two samples
 MOST_OTHER_CPU_PERCENT = 10.0  # of the usable cores; the system itself and the node agent take one or two
 FULL = Protocol()
 BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
@@ -150,7 +151,8 @@ def _short(case: Case, window: Window | None) -> tuple[Finding, ...]:
 
 def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
     """A flag where other programs took CPU time from the run: the machine's busy share against the job's own."""
-    shares = {reading.resource: reading.mean for reading in used if reading.device is None}
+    known = [reading for reading in used if reading.device is None and reading.samples >= FEWEST_SAMPLES]
+    shares = {reading.resource: reading.mean for reading in known}
     if "cpu" not in shares or "job_cpu" not in shares:
         return ()
     others = shares["cpu"] - shares["job_cpu"]

@@ -314,6 +314,15 @@ def _columns(group: list[Case]) -> tuple[Column, ...]:
     return tuple(found)
 
 
+def told_apart(case: Case, others: Sequence[Case]) -> tuple[str, ...]:
+    """What tells *case* from those of *others* that have the same framework: the script, and options of it."""
+    alike = [each for each in others if each.framework == case.framework]
+    recipe = (names.visible(case.recipe),) if len({each.recipe for each in alike}) > 1 else ()
+    alike = [each for each in alike if each.recipe == case.recipe]
+    differing = (pair for pair in case.options if any(pair not in each.options for each in alike))
+    return (*recipe, *(names.visible(f"{name} = {value}") for name, value in differing))
+
+
 def participants(book: Book, model: str) -> tuple[Participant, ...]:
     cases = [case for case in book.planned if case.model == model]
     keys = sorted(

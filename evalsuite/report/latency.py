@@ -4,11 +4,11 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalsuite.model import Case, Measurement, Summary
+from evalsuite.model import Measurement, Summary
 from evalsuite.summary import counts
 
 from . import names, numbers
-from .blocks import Model
+from .blocks import Model, told_apart
 from .cells import Book
 from .numbers import Number
 
@@ -34,20 +34,11 @@ class LatencyRow:
 def rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:
     """The cases of *model* with a step time; of a large report the largest scale of each series."""
     valid = [one for block in model.blocks for one in block.valid]
-    found = [row for one in valid if (row := _row(one, _notes(one.case, [each.case for each in valid])))]
+    found = [row for one in valid if (row := _row(one, told_apart(one.case, [each.case for each in valid])))]
     if not book.large:
         return tuple(found)
     largest = {row.summary.case.series: row for row in sorted(found, key=lambda row: row.summary.case.total_devices)}
     return tuple(row for row in found if largest[row.summary.case.series] is row)
-
-
-def _notes(case: Case, others: Sequence[Case]) -> tuple[str, ...]:
-    """What tells *case* from those of *others* that have the same framework."""
-    alike = [each for each in others if each.framework == case.framework]
-    recipe = (names.visible(case.recipe),) if len({each.recipe for each in alike}) > 1 else ()
-    alike = [each for each in alike if each.recipe == case.recipe]
-    differing = (pair for pair in case.options if any(pair not in each.options for each in alike))
-    return (*recipe, *(names.visible(f"{name} = {value}") for name, value in differing))
 
 
 def _row(summary: Summary, notes: tuple[str, ...]) -> LatencyRow | None:

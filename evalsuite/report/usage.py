@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from evalsuite.model import Case, Summary, Timeline, Utilisation
 
 from . import names, numbers
-from .blocks import Block, Model
+from .blocks import Block, Model, told_apart
 from .cells import Book
 from .numbers import Number
 
@@ -54,6 +54,7 @@ class UsageRow:
     """One case of the table."""
 
     summary: Summary
+    notes: tuple[str, ...]  # what tells it from other rows of its framework
     readings: tuple[Reading | None, ...]  # in the order of the table's resources; None: not recorded
     samples: int
     coverage: float
@@ -104,7 +105,9 @@ def _usage(book: Book, block: Block) -> Usage | None:
     if not present:
         return None
     resources = (*(name for name in RESOURCES if name in present), *sorted(present - set(RESOURCES)))
-    rows = tuple(_row(summary, resources) for summary in (_largest(summaries) if book.huge else summaries))
+    cases = [one.case for one in summaries]
+    listed = _largest(summaries) if book.huge else summaries
+    rows = tuple(_row(one, told_apart(one.case, cases), resources) for one in listed)
     return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
 
 
@@ -114,8 +117,9 @@ def _largest(summaries: Sequence[Summary]) -> list[Summary]:
     return [one for one in summaries if largest[one.case.series] is one]
 
 
-def _row(summary: Summary, resources: Sequence[str]) -> UsageRow:
+def _row(summary: Summary, notes: tuple[str, ...], resources: Sequence[str]) -> UsageRow:
     return UsageRow(
+        notes=notes,
         summary=summary,
         readings=tuple(_reading(summary, resource) for resource in resources),
         samples=max(used.samples for used in summary.utilisation),

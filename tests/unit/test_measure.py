@@ -6,8 +6,8 @@ from evalsuite.store import Store
 from tests.toys import CASE
 
 
-def share(resource, mean):
-    return Utilisation(resource=resource, unit="%", mean=mean, p5=mean, p95=mean, samples=20, coverage=1.0)
+def share(resource, mean, samples=20):
+    return Utilisation(resource=resource, unit="%", mean=mean, p5=mean, p95=mean, samples=samples, coverage=1.0)
 
 
 @pytest.mark.parametrize(("job", "flagged"), [(95.0, False), (60.0, True)])
@@ -15,6 +15,10 @@ def test_other_programs_on_the_machine_are_flagged(job, flagged):
     found = measure._busy_machine((share("cpu", 98.0), share("job_cpu", job)))
 
     assert bool(found) is flagged
+
+
+def test_a_window_of_a_few_samples_tells_nothing_of_others():
+    assert measure._busy_machine((share("cpu", 98.0, samples=3), share("job_cpu", 60.0, samples=3))) == ()
 
 
 def test_without_a_reading_of_the_job_nothing_is_said_of_others():
