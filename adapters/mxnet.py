@@ -1,13 +1,12 @@
 """MXNet: ResNetV1 with v1.5 bottlenecks and BERT of Gluon blocks, KVStore dist_sync with one server per node."""
 
-from dataclasses import replace
-
 from evalsuite.adapter import (
     REFERENCE_ENVIRONMENT,
     Adapter,
     Command,
     Recipe,
     reference_arguments,
+    reference_bert,
     reference_bert_arguments,
     reference_bert_unsupported,
     reference_unsupported,
@@ -33,7 +32,7 @@ def _no_xla(case: Case) -> str | None:
     return None
 
 
-_BASE = Recipe(
+_RESNET50 = Recipe(
     name="reference-resnet50",
     model="resnet50_v1.5",
     kind="reference",
@@ -52,20 +51,16 @@ _BASE = Recipe(
     package="mxnet",
     source="mxnet.gluon.model_zoo.vision.ResNetV1",
 )
-_BERT = replace(
-    _BASE,
-    unit="sequences/s",
-    command=_bert,
-    options={"sequence_length": ()},
-    unsupported=lambda case: _no_xla(case) or reference_bert_unsupported(case),
-    source="adapters/workloads/mxnet_bert.py",
-)
 ADAPTER = Adapter(
     name="mxnet",
     title="MXNet",
     recipes=(
-        _BASE,
-        replace(_BERT, name="reference-bert-base", model="bert_base"),
-        replace(_BERT, name="reference-bert-tiny", model="bert_tiny"),
+        _RESNET50,
+        *reference_bert(
+            _RESNET50,
+            command=_bert,
+            unsupported=lambda case: _no_xla(case) or reference_bert_unsupported(case),
+            source="adapters/workloads/mxnet_bert.py",
+        ),
     ),
 )

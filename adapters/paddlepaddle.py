@@ -1,13 +1,12 @@
 """PaddlePaddle under its launcher: paddle.vision's ResNet-50 (which is v1.5), BERT of paddle.nn's encoder."""
 
-from dataclasses import replace
-
 from evalsuite.adapter import (
     REFERENCE_ENVIRONMENT,
     Adapter,
     Command,
     Recipe,
     reference_arguments,
+    reference_bert,
     reference_bert_arguments,
     reference_bert_unsupported,
     reference_unsupported,
@@ -48,7 +47,7 @@ def _no_amp_on_cpu(case: Case) -> str | None:
     return None
 
 
-_BASE = Recipe(
+_RESNET50 = Recipe(
     name="reference-resnet50",
     model="resnet50_v1.5",
     kind="reference",
@@ -67,21 +66,17 @@ _BASE = Recipe(
     package="paddlepaddle",
     source="paddle.vision.models.resnet50",
 )
-_BERT = replace(
-    _BASE,
-    unit="sequences/s",
-    dialect="paddlenlp_bert",
-    command=_bert,
-    options={"sequence_length": ()},
-    unsupported=lambda case: _no_amp_on_cpu(case) or reference_bert_unsupported(case),
-    source="paddle.nn.TransformerEncoder",
-)
 ADAPTER = Adapter(
     name="paddlepaddle",
     title="PaddlePaddle",
     recipes=(
-        _BASE,
-        replace(_BERT, name="reference-bert-base", model="bert_base"),
-        replace(_BERT, name="reference-bert-tiny", model="bert_tiny"),
+        _RESNET50,
+        *reference_bert(
+            _RESNET50,
+            dialect="paddlenlp_bert",
+            command=_bert,
+            unsupported=lambda case: _no_amp_on_cpu(case) or reference_bert_unsupported(case),
+            source="paddle.nn.TransformerEncoder",
+        ),
     ),
 )

@@ -1,17 +1,15 @@
 """PyTorch under torchrun: torchvision's ResNet-50 (which is v1.5) and MobileNetV2, BERT of torch.nn's encoder."""
 
-from dataclasses import replace
-
 from evalsuite.adapter import (
     REFERENCE_ENVIRONMENT,
     Adapter,
     Command,
     Recipe,
     reference_arguments,
+    reference_bert,
     reference_bert_arguments,
-    reference_bert_unsupported,
+    reference_cifar10,
     reference_cifar10_arguments,
-    reference_cifar10_unsupported,
     reference_unsupported,
 )
 from evalsuite.model import Case
@@ -51,7 +49,7 @@ def _cifar10(case: Case) -> Command:
     return _command(case, "pytorch_cifar10.py", reference_cifar10_arguments(case))
 
 
-_BASE = Recipe(
+_RESNET50 = Recipe(
     name="reference-resnet50",
     model="resnet50_v1.5",
     kind="reference",
@@ -69,33 +67,12 @@ _BASE = Recipe(
     package="torch",
     source="torchvision.models.resnet50",
 )
-_BERT = replace(
-    _BASE,
-    unit="sequences/s",
-    command=_bert,
-    options={"sequence_length": ()},
-    unsupported=reference_bert_unsupported,
-    source="torch.nn.TransformerEncoder",
-)
-_CIFAR10 = replace(
-    _BASE,
-    command=_cifar10,
-    options={"image_size": ("32",)},
-    unsupported=reference_cifar10_unsupported,
-)
 ADAPTER = Adapter(
     name="pytorch",
     title="PyTorch",
     recipes=(
-        _BASE,
-        replace(_BERT, name="reference-bert-base", model="bert_base"),
-        replace(_BERT, name="reference-bert-tiny", model="bert_tiny"),
-        replace(_CIFAR10, name="reference-resnet50-cifar10", model="resnet50_cifar10"),
-        replace(
-            _CIFAR10,
-            name="reference-mobilenetv2-cifar10",
-            model="mobilenetv2_cifar10",
-            source="torchvision.models.mobilenet_v2",
-        ),
+        _RESNET50,
+        *reference_bert(_RESNET50, command=_bert, source="torch.nn.TransformerEncoder"),
+        *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="torchvision.models.mobilenet_v2"),
     ),
 )

@@ -1,17 +1,15 @@
 """TensorFlow: ResNet-50 v1.5, BERT and MobileNetV2 of Keras, MultiWorkerMirroredStrategy, a process per device."""
 
-from dataclasses import replace
-
 from evalsuite.adapter import (
     REFERENCE_ENVIRONMENT,
     Adapter,
     Command,
     Recipe,
     reference_arguments,
+    reference_bert,
     reference_bert_arguments,
-    reference_bert_unsupported,
+    reference_cifar10,
     reference_cifar10_arguments,
-    reference_cifar10_unsupported,
     reference_unsupported,
 )
 from evalsuite.model import Case
@@ -37,7 +35,7 @@ def _cifar10(case: Case) -> Command:
     return _command(case, "tensorflow_cifar10.py", reference_cifar10_arguments(case))
 
 
-_BASE = Recipe(
+_RESNET50 = Recipe(
     name="reference-resnet50",
     model="resnet50_v1.5",
     kind="reference",
@@ -58,33 +56,12 @@ _BASE = Recipe(
     package="tensorflow-cpu",
     source="adapters/workloads/tensorflow_resnet50.py",
 )
-_BERT = replace(
-    _BASE,
-    unit="sequences/s",
-    command=_bert,
-    options={"sequence_length": ()},
-    unsupported=reference_bert_unsupported,
-    source="adapters/workloads/tensorflow_bert.py",
-)
-_CIFAR10 = replace(
-    _BASE,
-    command=_cifar10,
-    options={"image_size": ("32",)},
-    unsupported=reference_cifar10_unsupported,
-)
 ADAPTER = Adapter(
     name="tensorflow",
     title="TensorFlow",
     recipes=(
-        _BASE,
-        replace(_BERT, name="reference-bert-base", model="bert_base"),
-        replace(_BERT, name="reference-bert-tiny", model="bert_tiny"),
-        replace(_CIFAR10, name="reference-resnet50-cifar10", model="resnet50_cifar10"),
-        replace(
-            _CIFAR10,
-            name="reference-mobilenetv2-cifar10",
-            model="mobilenetv2_cifar10",
-            source="tf.keras.applications.MobileNetV2",
-        ),
+        _RESNET50,
+        *reference_bert(_RESNET50, command=_bert, source="adapters/workloads/tensorflow_bert.py"),
+        *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="tf.keras.applications.MobileNetV2"),
     ),
 )

@@ -174,9 +174,37 @@ def reference_bert_unsupported(case: Case) -> str | None:
     return None
 
 
+def reference_bert(resnet50: Recipe, **differing) -> tuple[Recipe, Recipe]:
+    """BERT-Base and BERT-Tiny, declared as the framework's *resnet50* but for the input and what is *differing*."""
+    declared = {
+        "unit": "sequences/s",
+        "options": {"sequence_length": ()},
+        "unsupported": reference_bert_unsupported,
+        **differing,
+    }
+    base, tiny = (replace(resnet50, model=f"bert_{size}", **declared) for size in ("base", "tiny"))
+    return replace(base, name="reference-bert-base"), replace(tiny, name="reference-bert-tiny")
+
+
 def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
     """The arguments of the reference workloads on images as small as CIFAR-10's."""
     return reference_arguments(case, "--model", case.model.removesuffix("_cifar10"))
+
+
+def reference_cifar10(
+    resnet50: Recipe, command: Callable[[Case], Command], mobilenetv2_source: str
+) -> tuple[Recipe, Recipe]:
+    """ResNet-50 and MobileNetV2 on images as small as CIFAR-10's, declared as the framework's *resnet50*."""
+    small = replace(
+        resnet50,
+        command=command,
+        options={"image_size": (CIFAR10_SIZE,)},
+        unsupported=reference_cifar10_unsupported,
+    )
+    return (
+        replace(small, name="reference-resnet50-cifar10", model="resnet50_cifar10"),
+        replace(small, name="reference-mobilenetv2-cifar10", model="mobilenetv2_cifar10", source=mobilenetv2_source),
+    )
 
 
 def reference_cifar10_unsupported(case: Case) -> str | None:
