@@ -1,5 +1,6 @@
 """Model sections: participants, and one block of tables per precision, batch and protocol (REPORT.md §6.3)."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -314,13 +315,20 @@ def _columns(group: list[Case]) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def told_apart(case: Case, others: Sequence[Case]) -> tuple[str, ...]:
-    """What tells *case* from those of *others* that have the same framework: the script, and options of it."""
-    alike = [each for each in others if each.framework == case.framework]
-    recipe = (names.visible(case.recipe),) if len({each.recipe for each in alike}) > 1 else ()
-    alike = [each for each in alike if each.recipe == case.recipe]
-    differing = (pair for pair in case.options if any(pair not in each.options for each in alike))
-    return (*recipe, *(names.visible(f"{name} = {value}") for name, value in differing))
+def told_apart(cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
+    """Case id → what tells it from the others of its framework: the script, and the options that not all share."""
+    by_script: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        by_script.setdefault((case.framework, case.recipe), []).append(case)
+    scripts = Counter(framework for framework, _ in by_script)
+    found = {}
+    for (framework, recipe), alike in by_script.items():
+        shared = set.intersection(*(set(case.options) for case in alike))
+        script = (names.visible(recipe),) if scripts[framework] > 1 else ()
+        for case in alike:
+            differing = (pair for pair in case.options if pair not in shared)
+            found[case.id] = (*script, *(names.visible(f"{name} = {value}") for name, value in differing))
+    return found
 
 
 def participants(book: Book, model: str) -> tuple[Participant, ...]:

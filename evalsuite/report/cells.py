@@ -238,3 +238,8 @@ def _cell(book: Book, case: Case, pick, form: Form) -> Cell:
         ref=ref,
         unstable=any(finding.code == "D08_unstable" for finding in summary.findings),
     )
+
+
+def lacking(*needed: Cell) -> str:
+    """The state of the first of *needed* that holds no value, which is why there is nothing to compute from them."""
+    return next((cell.state for cell in needed if cell.state != "value"), "missing")

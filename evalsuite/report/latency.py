@@ -34,7 +34,8 @@ class LatencyRow:
 def rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:
     """The cases of *model* with a step time; of a large report the largest scale of each series."""
     valid = [one for block in model.blocks for one in block.valid]
-    found = [row for one in valid if (row := _row(one, told_apart(one.case, [each.case for each in valid])))]
+    notes = told_apart(one.case for one in valid)
+    found = [row for one in valid if (row := _row(one, notes[one.case.id]))]
     if not book.large:
         return tuple(found)
     largest = {row.summary.case.series: row for row in sorted(found, key=lambda row: row.summary.case.total_devices)}

@@ -37,8 +37,7 @@ class Effect:
     @property
     def lacking(self) -> str:
         """The state of the case without which there is no ratio."""
-        states = (cell.state for cell in (self.off_cell, self.on_cell) if cell.state != "value")
-        return next(states, "missing")
+        return cells.lacking(self.off_cell, self.on_cell)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -105,9 +105,9 @@ def _usage(book: Book, block: Block) -> Usage | None:
     if not present:
         return None
     resources = (*(name for name in RESOURCES if name in present), *sorted(present - set(RESOURCES)))
-    cases = [one.case for one in summaries]
+    notes = told_apart(one.case for one in summaries)
     listed = _largest(summaries) if book.huge else summaries
-    rows = tuple(_row(one, told_apart(one.case, cases), resources) for one in listed)
+    rows = tuple(_row(one, notes[one.case.id], resources) for one in listed)
     return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
 
 

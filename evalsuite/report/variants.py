@@ -79,8 +79,7 @@ class Change:
     @property
     def lacking(self) -> str:
         """The state of the case without which there is no ratio."""
-        states = (cell.state for cell in (self.before_cell, self.after_cell) if cell.state != "value")
-        return next(states, "missing")
+        return cells.lacking(self.before_cell, self.after_cell)
 
 
 @dataclass(frozen=True, kw_only=True)
