@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.model import Case, Protocol, Run
-from evalsuite.store import RunFolder, Store
+from evalsuite.runs.store import RunFolder, Store
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch", "oneflow")
 SCALES = ((1, 1), (1, 2), (1, 4), (1, 8), (2, 8), (4, 8), (8, 8), (16, 8))

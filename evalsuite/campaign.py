@@ -12,7 +12,7 @@ from evalsuite.engines import Engine
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan import Machine, Plan
-from evalsuite.store import Log, RunFolder, Store
+from evalsuite.runs.store import Log, RunFolder, Store
 
 SILENT_S = 120.0  # after so long without a word behind its last step, a script is taken to hang
 

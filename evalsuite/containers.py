@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.store import SCRATCH
+from evalsuite.runs.store import SCRATCH
 
 Argv = tuple[str, ...]
 SHARED_MEMORY = "16g"  # data loaders and NCCL exchange through /dev/shm, of which a container has 64 MB

@@ -1,30 +1,20 @@
 """Run folders → the evaluation that the report is made of. Nothing here starts a process or asks the time."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 
 from evalsuite import convergence, criteria, measure, rules
 from evalsuite.compare import with_scaling
 from evalsuite.errors import EvalsuiteError, NothingMeasured
-from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Timeline
-from evalsuite.store import RunFolder, Store, case_from
+from evalsuite.model import Case, Evaluation, Finding, Measurement, Timeline
+from evalsuite.runs.planned import read_back
+from evalsuite.runs.store import RunFolder, Store
 from evalsuite.summary import counts, summaries
 
 TITLE = "evaluation"  # key of the title in data/text
 WORTH_A_SECOND_PROCESS = 200  # folders; below that starting it costs more than it saves
 CHUNK = 25  # folders that a process is given at once
-
-
-def plan_facts(name: str, cases: Sequence[Case], repeats: int, skips: Sequence[Skip]) -> dict:
-    """What `store.write_plan` keeps of a plan."""
-    return {
-        "profile": name,
-        "repeats": repeats,
-        "cases": [asdict(case) for case in cases],
-        "skips": [{"case": asdict(skip.case), "reason": skip.reason, "kind": skip.kind} for skip in skips],
-    }
 
 
 def evaluate(
@@ -48,7 +38,7 @@ def evaluate(
         )
     measurements, broken = _measured(folders)
     planned = store.plan() or {}
-    cases, skips = _planned(planned, measurements, wanted)
+    cases, skips = read_back(planned, measurements, wanted)
     ordered = rules.checked(_in_plan_order(measurements, cases))
     rows = with_scaling(summaries(ordered))
     environments = _environments(folders, ordered)
@@ -103,16 +93,6 @@ def _one(folder: RunFolder) -> Measurement | Finding:
             values=(("reason", str(error)),),
             where=name,
         )
-
-
-def _planned(planned: Mapping, measurements: Sequence[Measurement], wanted: set[str] | None):
-    cases = [case_from(facts) for facts in planned.get("cases", ())]
-    known = {case.id for case in cases}
-    cases += [case for case in dict.fromkeys(m.run.case for m in measurements) if case.id not in known]
-    skips = [Skip(**{**skip, "case": case_from(skip["case"])}) for skip in planned.get("skips", ())]
-    if wanted is not None:
-        cases = [case for case in cases if case.id in wanted]
-    return cases, skips
 
 
 def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:

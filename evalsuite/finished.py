@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.files import read_json
 from evalsuite.model import (
     Case,
     Finding,
@@ -19,7 +20,6 @@ from evalsuite.model import (
     Throughput,
     Verdict,
 )
-from evalsuite.store import read_json
 
 SCHEMA_VERSION = 1  # the one that report/summary_json.py writes; data/schema/summary.schema.json describes it
 SUMMARY, PAGE = "summary.json", "report.html"

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import __version__, reading, store
+from evalsuite import __version__, files, reading
 from evalsuite.dialect import Dialect
 from evalsuite.dialects.cited import ITEMS
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Finding, Run
 from evalsuite.records import positive
-from evalsuite.store import Store
+from evalsuite.runs.store import Store
 
 HOST = "imported"
 COMPLETED = {"status": "completed", "reason": ""}
@@ -207,7 +207,7 @@ def _imported(
         for source, own in members:
             rank = int(own["rank"]) if "rank" in own else None
             folder.log_path(HOST, rank).write_bytes(source.read_bytes())
-            copies.append({"path": str(source), "sha256": store.sha256(source)})
+            copies.append({"path": str(source), "sha256": files.sha256(source)})
         folder.write_command(_command(known.dialect, known.unit, copies, "imported"))
         read = reading.read_run(folder.logs(), case, known.dialect, dialects=dialects) if known.dialect else known
         folder.write_outcome({**COMPLETED, "origin": "imported"})
@@ -382,7 +382,7 @@ def _cited(
             return Imported(source=where, run=run.id, status="already there")
         path, dialect = folder.log_path(HOST), f"cited_{items}"
         path.write_bytes(text.encode())
-        command = _command(dialect, f"{items}/s", [{"path": where, "sha256": store.sha256(path)}], "cited")
+        command = _command(dialect, f"{items}/s", [{"path": where, "sha256": files.sha256(path)}], "cited")
         folder.write_command({**command, **({"printed": {"speedup": speedup}} if speedup else {})})
         read = reading.read_run(folder.logs(), run.case, dialect, dialects=dialects)
         folder.write_outcome({**COMPLETED, "origin": "cited"})

@@ -11,7 +11,7 @@ from evalsuite.engines import Engine
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Run
 from evalsuite.plan import Machine, Plan
-from evalsuite.store import Store
+from evalsuite.runs.store import Store
 from evalsuite.terminal import Estimate
 
 

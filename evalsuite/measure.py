@@ -7,7 +7,7 @@ from dataclasses import replace
 from evalsuite import dialect, reading, utilisation
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Finding, Measurement, Protocol, Run, Throughput, Timeline, Utilisation, Window
-from evalsuite.store import RunFolder
+from evalsuite.runs.store import RunFolder
 
 MIN_MEASURED_STEPS = 20  # fewer are shown in data quality only (REPORT.md §9, D07)
 FEWEST_SAMPLES = 5  # of CPU time; at two a second, a shorter window is mostly the edges between two samples

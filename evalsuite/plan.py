@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from evalsuite.adapter import Adapter, Recipe, chosen
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case, Finding, Run, Skip
+from evalsuite.runs.store import Store
 from evalsuite.spec import Spec
-from evalsuite.store import Store
 
 KINDS = ("reference", "official")
 

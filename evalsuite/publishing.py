@@ -16,9 +16,9 @@ from pathlib import Path
 
 from evalsuite import finished
 from evalsuite.errors import EvalsuiteError
+from evalsuite.files import sha256, write_atomically
 from evalsuite.finished import Finished
 from evalsuite.history import History, history
-from evalsuite.store import sha256, write_atomically
 
 REPORTS = "reports"
 MARKER = "site.json"  # its presence tells a site of ours from any other folder

@@ -16,8 +16,8 @@ from evalsuite.jobfacts import facts as facts_of
 from evalsuite.logfile import Unreadable, chunks
 from evalsuite.model import Breakdown, Case, Finding, Protocol, Score, Status, Step, Throughput
 from evalsuite.records import Record, enough, number, whole
+from evalsuite.runs.store import Log
 from evalsuite.scanning import MAX_RECORDS, Quiet, Scan, TooMany, scanned
-from evalsuite.store import Log
 
 DOUBT = 1.5  # a clock that is so many times away from the printed rate was multiplied with a wrong batch
 NEARLY = 0.1  # a factor of the devices is told from noise at this distance

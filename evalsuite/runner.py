@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import __version__, checkouts, containers, paths, readiness, store, virtualenvs
+from evalsuite import __version__, checkouts, containers, files, paths, readiness, virtualenvs
 from evalsuite.adapter import Recipe
 from evalsuite.containers import Container
 from evalsuite.engines import Engine, agent_argv
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Run
+from evalsuite.runs.store import SCRATCH, RunFolder
 from evalsuite.sampler import AGENT_FAILED
-from evalsuite.store import SCRATCH, RunFolder
 
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
@@ -146,9 +146,9 @@ def launch(
     return outcome
 
 
-def _write_files(files: Mapping[str, str], scratch: Path) -> None:
+def _write_files(texts: Mapping[str, str], scratch: Path) -> None:
     scratch.mkdir()
-    for name, text in files.items():
+    for name, text in texts.items():
         file = scratch / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
@@ -264,7 +264,7 @@ def _recipe_facts(
             "amp": recipe.amp,
         },
         "checkout": checkout or None,
-        "script_sha256": store.sha256(script) if script else None,
+        "script_sha256": files.sha256(script) if script else None,
         "framework_version": virtualenvs.framework_version(recipe, packages),
         "packages": dict(sorted(packages.items())),
     }

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from evalsuite import cgroups, environment, processes, rendezvous, sensors, signals
 from evalsuite.errors import EvalsuiteError
-from evalsuite.store import RunFolder
+from evalsuite.runs.store import RunFolder
 
 TIMED_OUT = 124  # the exit codes of timeout(1) and env(1)
 AGENT_FAILED = 125

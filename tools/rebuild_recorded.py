@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evalsuite import evaluation, paths
 from evalsuite.model import Case, Evaluation
-from evalsuite.store import Store
+from evalsuite.runs.store import Store
 
 OUT = paths.DATA.parent / "docs" / "examples"
 QUICK = "reference-resnet50"  # the recipe of the quick profile

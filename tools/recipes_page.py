@@ -16,7 +16,7 @@ sys.path.insert(0, str(HOUSE))
 
 from evalsuite import adapter, checkouts, measure, paths, readiness  # noqa: E402
 from evalsuite.model import Case  # noqa: E402
-from evalsuite.store import Store  # noqa: E402
+from evalsuite.runs.store import Store  # noqa: E402
 
 HEAD = """# The official scripts
 

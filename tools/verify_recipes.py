@@ -25,7 +25,7 @@ sys.path.insert(0, str(HOUSE))
 
 from evalsuite import adapter, checkouts, paths  # noqa: E402
 from evalsuite.adapter import Recipe  # noqa: E402
-from evalsuite.store import Store  # noqa: E402
+from evalsuite.runs.store import Store  # noqa: E402
 
 # Arguments that a library declares and not the repository: model → (who, which).
 LIBRARIES = {

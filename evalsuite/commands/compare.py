@@ -42,7 +42,7 @@ def _recorded(asked, arguments) -> int:
     """The report of the recorded runs, where nothing could be run here; said plainly, also in the report."""
     from evalsuite import paths
     from evalsuite.commands import report
-    from evalsuite.store import Store
+    from evalsuite.runs.store import Store
     from evalsuite.terminal import note
 
     recorded = Store(paths.DATA / "recorded")

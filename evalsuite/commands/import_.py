@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite import dialect, importing
-    from evalsuite.store import Store
+    from evalsuite.runs.store import Store
 
     defaults, runs = importing.mapping(arguments.map) if arguments.map else ({}, [])
     defaults = {**defaults, **dict(arguments.set)}

@@ -33,7 +33,7 @@ def add_output_arguments(parser) -> None:
 
 
 def run(arguments) -> int:
-    from evalsuite.store import Store
+    from evalsuite.runs.store import Store
 
     check_languages(arguments.lang)
     check_forms(arguments.forms)

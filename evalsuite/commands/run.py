@@ -33,8 +33,9 @@ def run_missing(asked, environment: str):
     import os
     from dataclasses import replace
 
-    from evalsuite import campaign, evaluation, measure
+    from evalsuite import campaign, measure
     from evalsuite.errors import EvalsuiteError
+    from evalsuite.runs import planned
     from evalsuite.terminal import note, progress
 
     for skip in asked.plan.skips:
@@ -49,7 +50,7 @@ def run_missing(asked, environment: str):
         _say_skips(ready.skips)
         asked = replace(asked, plan=asked.plan.without(ready.skips))
     spec = asked.plan.spec
-    asked.store.write_plan(evaluation.plan_facts(spec.name, asked.plan.cases, spec.repeats, asked.plan.skips))
+    asked.store.write_plan(planned.facts(spec.name, asked.plan.cases, spec.repeats, asked.plan.skips))
     missing = asked.missing()
     if not missing and asked.plan.runs:
         note(f"all {len(asked.plan.runs)} runs are already measured; nothing is started.")

@@ -49,7 +49,7 @@ def _print_summary(order, facts: dict) -> None:
 
     from evalsuite import utilisation
     from evalsuite.model import Window
-    from evalsuite.store import RunFolder
+    from evalsuite.runs.store import RunFolder
 
     whole = Window(first_step=0, last_step=0, steps=0, begin_s=0.0, end_s=facts["duration_s"])
     used, _ = utilisation.of_job({order.host: RunFolder(order.folder).samples(order.host)}, whole)

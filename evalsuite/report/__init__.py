@@ -13,10 +13,9 @@ from evalsuite.model import Evaluation
 
 def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = ("zh", "en")) -> list[Path]:
     """Writes the report of *evaluation* into *out* and returns the files, the page first."""
-    from evalsuite.store import write_atomically
-
-    from . import identity, parts, render, summary_json, tables, words
-    from .cells import Book
+    from evalsuite.files import write_atomically
+    from evalsuite.report import identity, parts, render, summary_json, tables, words
+    from evalsuite.report.cells import Book
 
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)

@@ -11,11 +11,11 @@ import signal
 from collections.abc import Iterator, Sequence
 from multiprocessing.synchronize import Event
 
-from . import drawing
-from .blocks import Model
-from .cells import Book
-from .figures import Look
-from .words import Words
+from evalsuite.report import drawing
+from evalsuite.report.blocks import Model
+from evalsuite.report.cells import Book
+from evalsuite.report.figures import Look
+from evalsuite.report.words import Words
 
 WORTH_A_PROCESS = 100  # planned cases; below that starting it costs more than it saves
 

@@ -17,12 +17,11 @@ from markupsafe import Markup, escape
 from evalsuite import rules
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import AuthorNote, Evaluation, Finding
-
-from . import names, numbers
-from .cells import Book
-from .numbers import Number
-from .words import Rendered, Words
-from .words import read as read_words
+from evalsuite.report import names, numbers
+from evalsuite.report.cells import Book
+from evalsuite.report.numbers import Number
+from evalsuite.report.words import Rendered, Words
+from evalsuite.report.words import read as read_words
 
 LANGUAGES = ("zh", "en")
 SEVERITIES = ("note", "flag")

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.model import Case
-
-from . import names, numbers
-from .blocks import Block, Model
-from .cells import Book, Cell, throughput_cell
-from .words import Listed, Words
+from evalsuite.report import names, numbers
+from evalsuite.report.blocks import Block, Model
+from evalsuite.report.cells import Book, Cell, throughput_cell
+from evalsuite.report.words import Listed, Words
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 MATRIX_HEADER = re.compile(r"^\s+(GPU|NIC)\d+\b")

@@ -8,11 +8,10 @@ from itertools import groupby
 
 from evalsuite.compare import unfair
 from evalsuite.model import Case, Protocol, Summary
+from evalsuite.report import cells, names
+from evalsuite.report.cells import Book, Cell
 from evalsuite.statistics import differ
 from evalsuite.summary import values
-
-from . import cells, names
-from .cells import Book, Cell
 
 CellOf = Callable[[Book, Case], Cell]
 

@@ -12,10 +12,9 @@ from functools import cached_property
 from typing import Literal
 
 from evalsuite.model import Case, Evaluation, Finding, Interval, Measurement, Skip, Summary
+from evalsuite.report import names, numbers
+from evalsuite.report.numbers import Form, Number
 from evalsuite.summary import counts
-
-from . import names, numbers
-from .numbers import Form, Number
 
 State = Literal[
     "value", "oom", "unsupported", "not_planned", "not_run", "failed", "timed_out", "invalid", "no_base", "missing"

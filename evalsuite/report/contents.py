@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evalsuite import extrapolation
-
-from . import (
+from evalsuite.report import (
     author,
     background,
     convergence,
@@ -26,10 +25,10 @@ from . import (
     variant_figures,
     variants,
 )
-from .blocks import Model
-from .cells import Book
-from .figures import Look
-from .words import Rendered, Words
+from evalsuite.report.blocks import Model
+from evalsuite.report.cells import Book
+from evalsuite.report.figures import Look
+from evalsuite.report.words import Rendered, Words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 from evalsuite import convergence as room
 from evalsuite.model import Measurement, Score, Summary, Target
-
-from . import figures, names, numbers
-from .blocks import Block, Column, Model
-from .cells import MARKS
-from .drawing import Drawn, setting
-from .figures import Look
-from .numbers import Number
-from .words import Text, Words
+from evalsuite.report import figures, names, numbers
+from evalsuite.report.blocks import Block, Column, Model
+from evalsuite.report.cells import MARKS
+from evalsuite.report.drawing import Drawn, setting
+from evalsuite.report.figures import Look
+from evalsuite.report.numbers import Number
+from evalsuite.report.words import Text, Words
 
 METRICS = ("top1", "accuracy", "top5", "loss")
 SPLITS = ("train", "validation")

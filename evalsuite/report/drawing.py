@@ -7,18 +7,17 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from evalsuite.model import Case, Summary, Verdict
+from evalsuite.report import figures, names, numbers
+from evalsuite.report.blocks import Block, Column, Model
+from evalsuite.report.cells import GLYPHS, Book, Cell
+from evalsuite.report.figures import Figure, Look
+from evalsuite.report.numbers import Form
+from evalsuite.report.slim import slim
+from evalsuite.report.story import Card
+from evalsuite.report.studies import Effect, Sweep
+from evalsuite.report.usage import RESOURCES, Usage
+from evalsuite.report.words import Pair, Rendered, Text, Words
 from evalsuite.summary import counts
-
-from . import figures, names, numbers
-from .blocks import Block, Column, Model
-from .cells import GLYPHS, Book, Cell
-from .figures import Figure, Look
-from .numbers import Form
-from .slim import slim
-from .story import Card
-from .studies import Effect, Sweep
-from .usage import RESOURCES, Usage
-from .words import Pair, Rendered, Text, Words
 
 FORMS = {
     "items_per_s": numbers.throughput,

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalsuite.model import Case, Summary
+from evalsuite.report import names, numbers, tables
+from evalsuite.report.cells import Book
 from evalsuite.summary import values
-
-from . import names, numbers, tables
-from .cells import Book
 
 UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 

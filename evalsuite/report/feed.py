@@ -6,12 +6,11 @@ from xml.sax.saxutils import escape, quoteattr
 
 from evalsuite.finished import moment
 from evalsuite.publishing import Shelved
-
-from . import names, numbers
-from .words import HTML_LANG
+from evalsuite.report import names, numbers
+from evalsuite.report.words import HTML_LANG
 
 if TYPE_CHECKING:
-    from .site import Site
+    from evalsuite.report.site import Site
 
 NEWEST = 50  # entries; a reader that has not looked for fifty reports wants the site
 

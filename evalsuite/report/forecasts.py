@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 
 from evalsuite import extrapolation
 from evalsuite.extrapolation import Forecast, Outlook, Refusal
-
-from . import figures, names, numbers
-from .blocks import Block, Column, Model
-from .cells import MARKS, Book
-from .drawing import Drawn, setting
-from .figures import Look
-from .numbers import Form, Number
-from .words import Text, Words
+from evalsuite.report import figures, names, numbers
+from evalsuite.report.blocks import Block, Column, Model
+from evalsuite.report.cells import MARKS, Book
+from evalsuite.report.drawing import Drawn, setting
+from evalsuite.report.figures import Look
+from evalsuite.report.numbers import Form, Number
+from evalsuite.report.words import Text, Words
 
 APPROXIMATELY = MARKS["simulated"]
 THRESHOLD = 0.8  # of criterion C1, drawn for orientation

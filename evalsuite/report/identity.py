@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 
 from evalsuite.model import Evaluation, Timeline
-
-from . import names
+from evalsuite.report import names
 
 SHOWN_DIGITS = 12
 

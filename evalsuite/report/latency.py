@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.model import Measurement, Summary
+from evalsuite.report import names, numbers
+from evalsuite.report.blocks import Model, told_apart
+from evalsuite.report.cells import Book
+from evalsuite.report.numbers import Number
 from evalsuite.summary import counts
-
-from . import names, numbers
-from .blocks import Model, told_apart
-from .cells import Book
-from .numbers import Number
 
 PERCENTILES = (50, 90, 99)
 FEWEST = {50: 5, 90: 10, 99: 100}  # reports that a percentile needs: one of them lies beyond it

@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.model import Evaluation
-
-from . import names
-from .cells import Book
+from evalsuite.report import names
+from evalsuite.report.cells import Book
 
 FILES = "report.part-*.html"
 

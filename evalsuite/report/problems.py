@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evalsuite.model import Finding
-
-from . import cells, numbers, quality
-from .cells import Book
-from .words import Rendered, Text, Words
+from evalsuite.report import cells, numbers, quality
+from evalsuite.report.cells import Book
+from evalsuite.report.words import Rendered, Text, Words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evalsuite.model import Case, Finding, Measurement, Skip, Summary
+from evalsuite.report import cells, names
+from evalsuite.report.cells import Book, State
+from evalsuite.report.words import Rendered, Text, Words, placeholders
 from evalsuite.summary import counts
-
-from . import cells, names
-from .cells import Book, State
-from .words import Rendered, Text, Words, placeholders
 
 NOISY_CV = 0.05  # D08
 

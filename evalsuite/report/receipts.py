@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.model import Case, Measurement, Summary
-
-from . import cells, names, numbers
-from .cells import Book, State
-from .numbers import Number
+from evalsuite.report import cells, names, numbers
+from evalsuite.report.cells import Book, State
+from evalsuite.report.numbers import Number
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,7 @@ from markupsafe import Markup, escape
 
 from evalsuite import __version__, paths
 from evalsuite.model import Evaluation
-
-from . import (
+from evalsuite.report import (
     ahead,
     background,
     blocks,
@@ -31,8 +30,8 @@ from . import (
     slim,
     story,
 )
-from .cells import GLYPHS, MARKS, Book
-from .words import HTML_LANG, Pair, Words
+from evalsuite.report.cells import GLYPHS, MARKS, Book
+from evalsuite.report.words import HTML_LANG, Pair, Words
 
 WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
 

@@ -1,10 +1,9 @@
 """The heading of a block: under which conditions its cases were run, in the words of the page and of every form."""
 
 from evalsuite.model import Case
-
-from . import names, numbers
-from .blocks import Block
-from .words import Text, Words
+from evalsuite.report import names, numbers
+from evalsuite.report.blocks import Block
+from evalsuite.report.words import Text, Words
 
 
 def heading(block: Block, words: Words) -> Text:

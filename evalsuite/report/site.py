@@ -13,10 +13,9 @@ from evalsuite.changes import Change
 from evalsuite.history import History, Line, Point
 from evalsuite.model import Verdict
 from evalsuite.publishing import About, Shelved
-
-from . import feed, names, numbers, render, timechart, wording, words
-from .numbers import Number
-from .words import HTML_LANG, Rendered, Words
+from evalsuite.report import feed, names, numbers, render, timechart, wording, words
+from evalsuite.report.numbers import Number
+from evalsuite.report.words import HTML_LANG, Rendered, Words
 
 SCHEMA_VERSION = 1  # of site.json
 FULL_WINDOW = (20, 100)

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 
 from evalsuite import timers
 from evalsuite.model import Breakdown, Phase, Summary
-
-from . import cells, figures, names, numbers
-from .blocks import Block, Model
-from .cells import Book, Cell
-from .drawing import Drawn, setting
-from .figures import Look
-from .numbers import Form, Number
-from .words import Words
+from evalsuite.report import cells, figures, names, numbers
+from evalsuite.report.blocks import Block, Model
+from evalsuite.report.cells import Book, Cell
+from evalsuite.report.drawing import Drawn, setting
+from evalsuite.report.figures import Look
+from evalsuite.report.numbers import Form, Number
+from evalsuite.report.words import Words
 
 # The order of a step; what a dialect names otherwise stands behind, in the order it is met.
 PHASES = ("data", "forward_backward", "forward", "backward", "allreduce", "tensor_copy", "get_model", "optimiser")

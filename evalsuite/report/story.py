@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 
 from evalsuite import extrapolation
 from evalsuite.model import Interval, Protocol, Summary, Verdict
-
-from . import background, names, numbers, quality
-from .blocks import Block, Model, fastest
-from .cells import MARKS, Book
-from .numbers import Form, Number
-from .usage import together
-from .words import Rendered, Text, Traced, Words
+from evalsuite.report import background, names, numbers, quality
+from evalsuite.report.blocks import Block, Model, fastest
+from evalsuite.report.cells import MARKS, Book
+from evalsuite.report.numbers import Form, Number
+from evalsuite.report.usage import together
+from evalsuite.report.words import Rendered, Text, Traced, Words
 
 NEAR_LINEAR = 0.90  # efficiency and the low end of its interval (REPORT.md §7)
 LINEAR = 0.98

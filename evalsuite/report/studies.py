@@ -4,13 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Summary
+from evalsuite.report import cells, names, numbers
+from evalsuite.report.blocks import Block, Model
+from evalsuite.report.cells import Book, Cell
+from evalsuite.report.numbers import Number
 from evalsuite.statistics import differ, ratio_of_medians
 from evalsuite.summary import values
-
-from . import cells, names, numbers
-from .blocks import Block, Model
-from .cells import Book, Cell
-from .numbers import Number
 
 OPTIONS = ("xla", "amp")
 

@@ -5,10 +5,9 @@ from typing import Any
 
 from evalsuite import __version__, convergence
 from evalsuite.model import Breakdown, Case, Finding, Interval, Summary, Utilisation, Verdict
+from evalsuite.report import author, latency, quality
+from evalsuite.report.cells import Book
 from evalsuite.summary import counts
-
-from . import author, latency, quality
-from .cells import Book
 
 SCHEMA_VERSION = 1
 

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite import timers
+from evalsuite.files import write_atomically
 from evalsuite.model import Case, Finding, Measurement, Summary
-from evalsuite.store import write_atomically
+from evalsuite.report import author, latency, names, variants
+from evalsuite.report.cells import Book, run_state
 from evalsuite.summary import counts
-
-from . import author, latency, names, variants
-from .cells import Book, run_state
 
 Row = dict[str, Any]
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would compute such a cell

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from html import escape
 
 from evalsuite.history import Line, Point
-
-from . import names, numbers
-from .feed import day
+from evalsuite.report import names, numbers
+from evalsuite.report.feed import day
 
 WIDTH, HEIGHT = 760, 210
 LEFT, RIGHT, TOP, BOTTOM = 84, 24, 26, 46

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Summary, Timeline, Utilisation
-
-from . import names, numbers
-from .blocks import Block, Model, told_apart
-from .cells import Book
-from .numbers import Number
+from evalsuite.report import names, numbers
+from evalsuite.report.blocks import Block, Model, told_apart
+from evalsuite.report.cells import Book
+from evalsuite.report.numbers import Number
 
 COMPUTE = (
     "gpu",

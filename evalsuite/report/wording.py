@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from . import words
-from .words import Words
+from evalsuite.report import words
+from evalsuite.report.words import Words
 
 FOLDER = words.FOLDER / "publishing"
 

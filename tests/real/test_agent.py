@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from evalsuite.store import RunFolder
+from evalsuite.runs.store import RunFolder
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the node agent runs on Linux")
 pytestmark = LINUX

@@ -14,7 +14,7 @@ import pytest
 
 from evalsuite import utilisation
 from evalsuite.model import Window
-from evalsuite.store import RunFolder
+from evalsuite.runs.store import RunFolder
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler to make the stand-in for NVML")

@@ -9,7 +9,7 @@ import pytest
 from evalsuite import measure
 from evalsuite.campaign import SILENT_S, _enough
 from evalsuite.model import Protocol, Run
-from evalsuite.store import RunFolder
+from evalsuite.runs.store import RunFolder
 from tests.toys import CASE, toynet
 
 SHORT = replace(CASE, protocol=Protocol(warmup_steps=2, measured_steps=4))

@@ -2,7 +2,7 @@ import pytest
 
 from evalsuite import measure, runner
 from evalsuite.model import Throughput, Utilisation, Window
-from evalsuite.store import Store
+from evalsuite.runs.store import Store
 from tests.toys import CASE
 
 

@@ -10,8 +10,8 @@ from evalsuite.adapter import discover
 from evalsuite.engines import engine
 from evalsuite.errors import EvalsuiteError
 from evalsuite.plan import Machine, plan
+from evalsuite.runs.store import Store
 from evalsuite.spec import Spec
-from evalsuite.store import Store
 from tests.toys import toynet
 
 LAPTOP = Machine(cores=2, gpus=0, device="cpu")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evalsuite import dialect, merging
 from evalsuite.model import Case, Protocol
 from evalsuite.reading import read_file, read_run
-from evalsuite.store import Log
+from evalsuite.runs.store import Log
 
 DIALECTS = dialect.discover()
 SHORT = Protocol(warmup_steps=2, measured_steps=5)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from evalsuite import adapter, paths
-from evalsuite.store import Store, sha256
+from evalsuite.files import sha256
+from evalsuite.runs.store import Store
 
 HOUSE = Path(__file__).parents[2]
 

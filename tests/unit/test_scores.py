@@ -4,7 +4,7 @@ import pytest
 
 from evalsuite import dialect, reading
 from evalsuite.model import Case
-from evalsuite.store import Log
+from evalsuite.runs.store import Log
 
 CASE = Case(framework="pytorch", recipe="examples-imagenet", model="resnet50_v1.5", batch_per_device=32)
 LOG_REPORT = """[

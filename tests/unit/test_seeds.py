@@ -15,7 +15,7 @@ from evalsuite.cli import main
 from evalsuite.evaluation import evaluate
 from evalsuite.report import author, quality, words
 from evalsuite.report.cells import Book
-from evalsuite.store import Store
+from evalsuite.runs.store import Store
 
 SPOKEN = words.read()
 GB = 10**9

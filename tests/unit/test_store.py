@@ -5,7 +5,7 @@ import pytest
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Run
-from evalsuite.store import RunFolder, Store
+from evalsuite.runs.store import RunFolder, Store
 from tests.toys import CASE
 
 STEP_1_SHA256 = "b7126ac71c7f87a2146297b1bd0f53a934b2a189fd3d2995e1ff1358715560c4"  # of "step 1\n", by sha256sum

@@ -7,7 +7,7 @@ import pytest
 
 from evalsuite import dialect, reading, timers
 from evalsuite.model import Breakdown, Case, Phase, Protocol, Window
-from evalsuite.store import Log
+from evalsuite.runs.store import Log
 
 SEEDS = Path(__file__).parents[3] / "shared" / "reference" / "seeds.csv"
 ELASTICDL = (

@@ -5,17 +5,40 @@ Words live in HTML (REPORT.md §7): inside an SVG stand numbers, units and prope
 the first figure is really drawn; a figure drawn before comes from the cache.
 """
 
-from .curves import Curve, CurvePanel, convergence
-from .data import Axis, Cell, Figure, Label, LegendEntry, Point, Series, Table, Words, plain, series_of
-from .forecast import Forecast, extrapolation
-from .multiples import Multiple, small_multiples
-from .options import Pair, dumbbell
-from .rates import TimeLine, TimePanel, time_panels
-from .runs import Bullet, CoverageCell, Repeats, Strip, bullets, coverage, repeats, utilisation
-from .scaling import efficiency, per_device, speedup, throughput, time_to_solution
-from .steps import Phase, Step, phases
-from .style import HUES, Hue, Look, css, look, note_swatch, palette, scale_swatch, standalone, swatch
-from .sweeps import Sweep, SweepPoint, batch_sweep
+from evalsuite.report.figures.curves import Curve, CurvePanel, convergence
+from evalsuite.report.figures.data import (
+    Axis,
+    Cell,
+    Figure,
+    Label,
+    LegendEntry,
+    Point,
+    Series,
+    Table,
+    Words,
+    plain,
+    series_of,
+)
+from evalsuite.report.figures.forecast import Forecast, extrapolation
+from evalsuite.report.figures.multiples import Multiple, small_multiples
+from evalsuite.report.figures.options import Pair, dumbbell
+from evalsuite.report.figures.rates import TimeLine, TimePanel, time_panels
+from evalsuite.report.figures.runs import Bullet, CoverageCell, Repeats, Strip, bullets, coverage, repeats, utilisation
+from evalsuite.report.figures.scaling import efficiency, per_device, speedup, throughput, time_to_solution
+from evalsuite.report.figures.steps import Phase, Step, phases
+from evalsuite.report.figures.style import (
+    HUES,
+    Hue,
+    Look,
+    css,
+    look,
+    note_swatch,
+    palette,
+    scale_swatch,
+    standalone,
+    swatch,
+)
+from evalsuite.report.figures.sweeps import Sweep, SweepPoint, batch_sweep
 
 __all__ = [
     "HUES",

@@ -8,8 +8,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from . import sheet
-from .style import Look
+from evalsuite.report.figures import sheet
+from evalsuite.report.figures.style import Look
 
 
 def drawn(draw: Callable[..., str], id: str, look: Look, *arguments: object) -> str:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import ticks
-from .cache import drawn
-from .data import Axis, Figure, LegendEntry, Series, Table, plain, point_notes, point_table
-from .scaling import draw_series, drawable, legend, positive, scale_columns
-from .sheet import TEXT, WIDTH, Sheet, marker_style, text_width
-from .style import ROLES, Look, note_swatch
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.cache import drawn
+from evalsuite.report.figures.data import Axis, Figure, LegendEntry, Series, Table, plain, point_notes, point_table
+from evalsuite.report.figures.scaling import draw_series, drawable, legend, positive, scale_columns
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, marker_style, text_width
+from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 
 @dataclass(frozen=True, kw_only=True)

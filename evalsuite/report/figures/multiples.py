@@ -4,12 +4,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import ticks
-from .cache import drawn
-from .data import Axis, Figure, Label, Series, Table, plain, point_notes, point_table
-from .scaling import counts_of, draw_ideal, draw_series, drawable, legend, positive, scale_columns
-from .sheet import TEXT, WIDTH, Sheet, shortened
-from .style import ROLES, Look
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.cache import drawn
+from evalsuite.report.figures.data import Axis, Figure, Label, Series, Table, plain, point_notes, point_table
+from evalsuite.report.figures.scaling import (
+    counts_of,
+    draw_ideal,
+    draw_series,
+    drawable,
+    legend,
+    positive,
+    scale_columns,
+)
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, shortened
+from evalsuite.report.figures.style import ROLES, Look
 
 
 @dataclass(frozen=True, kw_only=True)

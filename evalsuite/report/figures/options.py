@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import ticks
-from .cache import drawn
-from .data import Axis, Figure, Label, LegendEntry, Table, plain
-from .scaling import positive
-from .sheet import TEXT, WIDTH, Sheet, marker, marker_size, shortened, text_width
-from .style import ROLES, Hue, Look, note_swatch
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.cache import drawn
+from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
+from evalsuite.report.figures.scaling import positive
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, marker, marker_size, shortened, text_width
+from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 
 @dataclass(frozen=True, kw_only=True)

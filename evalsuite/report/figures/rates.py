@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from . import ticks
-from .cache import drawn
-from .data import Axis, Figure, LegendEntry, Table
-from .shapes import Box, field
-from .sheet import WIDTH, Sheet, spread
-from .style import ROLES, Look, note_swatch
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.cache import drawn
+from evalsuite.report.figures.data import Axis, Figure, LegendEntry, Table
+from evalsuite.report.figures.shapes import Box, field
+from evalsuite.report.figures.sheet import WIDTH, Sheet, spread
+from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,13 +8,12 @@ from itertools import pairwise
 from typing import Literal
 
 from evalsuite.model import Origin
-
-from . import ticks
-from .cache import drawn
-from .data import FLAG, SIGNS, TEXT_FORM, Axis, Figure, Label, LegendEntry, Table, Words
-from .shapes import Box, field, outlines, tiles, whiskers
-from .sheet import SMALL, TEXT, WIDTH, Sheet, marker_style, shortened, text_width
-from .style import ROLES, Look, note_swatch, scale_swatch
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.cache import drawn
+from evalsuite.report.figures.data import FLAG, SIGNS, TEXT_FORM, Axis, Figure, Label, LegendEntry, Table, Words
+from evalsuite.report.figures.shapes import Box, field, outlines, tiles, whiskers
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Sheet, marker_style, shortened, text_width
+from evalsuite.report.figures.style import ROLES, Look, note_swatch, scale_swatch
 
 _LEVELS = 10  # steps of the sequential scale
 _CELLS = 160  # cells of a strip: about 3 pixels each, narrower none is told from its neighbour

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from . import ticks
-from .cache import drawn
-from .data import Axis, Figure, Label, LegendEntry, Point, Series, point_notes, point_table
-from .shapes import Box, bars, cores, lead, outlines, whiskers
-from .sheet import SMALL, TEXT, Sheet, marker_style, shortened, spread, text_width
-from .style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.cache import drawn
+from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Point, Series, point_notes, point_table
+from evalsuite.report.figures.shapes import Box, bars, cores, lead, outlines, whiskers
+from evalsuite.report.figures.sheet import SMALL, TEXT, Sheet, marker_style, shortened, spread, text_width
+from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
 _ROW = 30  # a row of a horizontal chart

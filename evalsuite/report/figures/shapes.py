@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from .data import Point
-from .sheet import Sheet
-from .style import ROLES, Hue
+from evalsuite.report.figures.data import Point
+from evalsuite.report.figures.sheet import Sheet
+from evalsuite.report.figures.style import ROLES, Hue
 
 STRIPE, MOST_STRIPES = 0.14, 3  # of the width of a bar
 Box = tuple[float, float, float, float]  # x, y, width, height in the panel's data

@@ -13,8 +13,8 @@ from io import StringIO
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
-from .data import Label, Words
-from .style import MARKER_RADIUS, ROLES, Hue, polygon
+from evalsuite.report.figures.data import Label, Words
+from evalsuite.report.figures.style import MARKER_RADIUS, ROLES, Hue, polygon
 
 WIDTH = 760  # pixels: the text column of the report (REPORT.md §8)
 TEXT, SMALL = 13, 11.5

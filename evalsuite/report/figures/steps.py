@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import ticks
-from .cache import drawn
-from .data import Axis, Figure, Label, LegendEntry, Table, plain
-from .scaling import positive
-from .shapes import field, outlines
-from .sheet import TEXT, WIDTH, Sheet, shortened, text_width
-from .style import ROLES, Look, note_swatch, phase_swatch
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.cache import drawn
+from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
+from evalsuite.report.figures.scaling import positive
+from evalsuite.report.figures.shapes import field, outlines
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, shortened, text_width
+from evalsuite.report.figures.style import ROLES, Look, note_swatch, phase_swatch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,13 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import ticks
-from .cache import drawn
-from .data import Axis, Figure, LegendEntry, Table
-from .scaling import entry, positive, scale_columns
-from .shapes import field, outlines
-from .sheet import WIDTH, Sheet, marker_style
-from .style import ROLES, Hue, Look, note_swatch
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.cache import drawn
+from evalsuite.report.figures.data import Axis, Figure, LegendEntry, Table
+from evalsuite.report.figures.scaling import entry, positive, scale_columns
+from evalsuite.report.figures.shapes import field, outlines
+from evalsuite.report.figures.sheet import WIDTH, Sheet, marker_style
+from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
-from .sheet import SMALL, text_width
+from evalsuite.report.figures.sheet import SMALL, text_width
 
 
 def number(value: float) -> str:
@@ -92,7 +92,7 @@ def uncrowded(places: Sequence[float], texts: Sequence[str], size: float = SMALL
 
 def label_rows(sheet, panel, values: Sequence[float], written: Callable[[float], str] = number) -> None:
     """Horizontal grid lines with their numbers at the left edge."""
-    from .style import ROLES
+    from evalsuite.report.figures.style import ROLES
 
     panel.set_yticks(list(values), labels=[written(value) for value in values])
     panel.grid(axis="y", color=ROLES["grid"], linewidth=1)
@@ -100,7 +100,7 @@ def label_rows(sheet, panel, values: Sequence[float], written: Callable[[float],
 
 def label_columns(sheet, panel, values: Sequence[float], written: Callable[[float], str] = number) -> None:
     """Ticks at *values* on the x axis; numbers where they do not touch."""
-    from .style import ROLES
+    from evalsuite.report.figures.style import ROLES
 
     if not values:
         return

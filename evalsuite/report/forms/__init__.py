@@ -12,9 +12,8 @@ from types import ModuleType
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Evaluation
-
-from .. import identity
-from ..cells import Book
+from evalsuite.report import identity
+from evalsuite.report.cells import Book
 
 FILES = ("report.??.html", "report.??.md", "report.??.pdf", "report.xlsx", "report-data.zip")  # what the forms write
 NAMES = ("html", "single", "md", "xlsx", "pdf", "zip")
@@ -75,6 +74,6 @@ def material_of(evaluation: Evaluation, out: Path, languages: Sequence[str]) -> 
 
 def _modules() -> Mapping[str, ModuleType]:
     """`html` is missing: the page, `summary.json` and the CSV tables are always written."""
-    from . import bundle, markdown, pdf, single, spreadsheet
+    from evalsuite.report.forms import bundle, markdown, pdf, single, spreadsheet
 
     return {"single": single, "md": markdown, "xlsx": spreadsheet, "pdf": pdf, "zip": bundle}

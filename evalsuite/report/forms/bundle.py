@@ -6,10 +6,9 @@ from io import BytesIO
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.store import write_atomically
-
-from .. import summary_json, tables, wording
-from . import Material
+from evalsuite.files import write_atomically
+from evalsuite.report import summary_json, tables, wording
+from evalsuite.report.forms import Material
 
 NAME = "report-data.zip"
 SCHEMA = paths.DATA / "schema" / "summary.schema.json"

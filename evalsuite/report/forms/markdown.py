@@ -12,10 +12,9 @@ from typing import Any
 from markupsafe import Markup
 
 from evalsuite import __version__
+from evalsuite.files import write_atomically
 from evalsuite.model import AuthorNote
-from evalsuite.store import write_atomically
-
-from .. import (
+from evalsuite.report import (
     author,
     background,
     blocks,
@@ -33,11 +32,11 @@ from .. import (
     wording,
     words,
 )
-from ..blocks import Block, Row
-from ..cells import Cell
-from ..numbers import Number
-from ..words import Rendered
-from . import Material
+from evalsuite.report.blocks import Block, Row
+from evalsuite.report.cells import Cell
+from evalsuite.report.forms import Material
+from evalsuite.report.numbers import Number
+from evalsuite.report.words import Rendered
 
 TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 SPECIAL = re.compile(r"([\\`*_\[\]#|~$])")

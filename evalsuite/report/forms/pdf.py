@@ -12,10 +12,9 @@ import tempfile
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.store import write_atomically
-
-from ..render import period
-from . import Material, single
+from evalsuite.files import write_atomically
+from evalsuite.report.forms import Material, single
+from evalsuite.report.render import period
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 VARIABLE = "EVALSUITE_CHROMIUM"  # names another one

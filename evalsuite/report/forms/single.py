@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from evalsuite.store import write_atomically
-
-from .. import render, words
-from . import Material
+from evalsuite.files import write_atomically
+from evalsuite.report import render, words
+from evalsuite.report.forms import Material
 
 
 def check() -> None:

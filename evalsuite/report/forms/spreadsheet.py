@@ -8,12 +8,11 @@ from typing import Any
 
 from evalsuite import __version__
 from evalsuite.errors import EvalsuiteError
-from evalsuite.store import write_atomically
-
-from .. import names, render, tables, wording, words
-from ..cells import Book
-from ..words import Words
-from . import Material
+from evalsuite.files import write_atomically
+from evalsuite.report import names, render, tables, wording, words
+from evalsuite.report.cells import Book
+from evalsuite.report.forms import Material
+from evalsuite.report.words import Words
 
 NAME = "report.xlsx"
 SHEETS = ("summaries", "runs", "utilisation", "phases", "scores", "variants", "findings", "skips", "author_findings")

@@ -1,0 +1,53 @@
+"""Whole files: written so that a reader sees all of one or none of it, read as JSON objects, and hashed."""
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+
+
+def read_json(path: Path) -> dict:
+    """The object in *path*. Raises EvalsuiteError if it is absent, cut off or no JSON object."""
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise EvalsuiteError(f"{path}: there is no such file; a run folder has one.") from error
+    except (ValueError, OSError) as error:
+        raise EvalsuiteError(
+            f"{path}: {error}; expected a JSON object. The file may be half-written: move the run folder away "
+            "and run the case again."
+        ) from error
+    if not isinstance(found, dict):
+        raise EvalsuiteError(f"{path}: a {type(found).__name__} stands there; expected a JSON object.")
+    return found
+
+
+def write_json(path: Path, facts: dict) -> None:
+    """Writes *facts* so that a reader sees the whole file or none of it."""
+    text = json.dumps(facts, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    write_atomically(path, text.encode())
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Writes *content* beside *path*, flushes it to the disk, and renames it into place."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
