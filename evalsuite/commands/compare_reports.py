@@ -34,8 +34,9 @@ def add_arguments(parser) -> None:
 
 
 def run(arguments) -> int:
-    from evalsuite import changes, finished
+    from evalsuite import changes
     from evalsuite.commands.report import check_languages
+    from evalsuite.report.data import finished
 
     languages = check_languages(arguments.lang)
     before, after = finished.read(arguments.before), finished.read(arguments.after)

@@ -20,9 +20,9 @@ def add_arguments(parser) -> None:
 
 
 def run(arguments) -> int:
-    from evalsuite import publishing
+    from evalsuite.site import publishing, shelf
 
-    about = publishing.About(title=arguments.title, url=_url(arguments.url))
+    about = shelf.About(title=arguments.title, url=_url(arguments.url))
     try:
         published = publishing.publish(arguments.reports, arguments.site, about)
     except OSError as error:

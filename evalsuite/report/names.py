@@ -7,6 +7,7 @@ from functools import cache
 
 from evalsuite import paths
 from evalsuite.model import Case
+from evalsuite.report import names
 
 ANCHOR_BYTES = 5  # 40 bits: two of 5,000 cases share an anchor once in 90,000 reports
 SAFE = re.compile(r"[A-Za-z0-9._-]{1,60}")
@@ -83,3 +84,8 @@ def case_order(case: Case) -> tuple:
         case.total_devices,
         case.nodes,
     )
+
+
+def day(stamp: str) -> str:
+    """The calendar day of a stamp, in the zone that it was written in."""
+    return names.visible(stamp.partition("T")[0])

@@ -5,7 +5,8 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import publishing, report
+from evalsuite import report
+from evalsuite.site import publishing, shelf
 
 if chromium.executable() is None:
     pytest.skip("no Chromium here: install the package `chromium` to test the site", allow_module_level=True)
@@ -104,7 +105,7 @@ def test_hostile_text_runs_nowhere(tab, site):
 def test_a_measurement_leads_to_its_case_in_its_report(tab, site):
     tab.visit((site / "history/resnet50_v1.5.html").as_uri())
     links = tab.evaluate("[...document.querySelectorAll('td a')].map(a => a.href)")
-    own = publishing.content_id(site.parent / "real")
+    own = shelf.content_id(site.parent / "real")
 
     [link] = [link for link in links if f"/{own}/" in link]
     tab.visit(link)

@@ -5,9 +5,10 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import changes, cli, finished
+from evalsuite import changes, cli
 from evalsuite.errors import Exit
 from evalsuite.model import Protocol
+from evalsuite.report.data import finished
 
 MACHINE = "another machine"
 

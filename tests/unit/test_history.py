@@ -1,8 +1,8 @@
 import reports
 import synthetic
 
-from evalsuite import finished
-from evalsuite.history import history
+from evalsuite.report.data import finished
+from evalsuite.site.history import history
 
 CREEPING = [tuple(value - 0.25 * step for value in reports.STEADY) for step in range(8)]
 

@@ -11,8 +11,9 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import cli, publishing
+from evalsuite import cli
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.site import publishing, shelf
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -44,7 +45,7 @@ def test_a_report_is_copied_whole_under_the_hash_of_its_content(monday, tmp_path
 
     published = publishing.publish([monday], tmp_path / "site")
 
-    copied = tmp_path / "site" / "reports" / publishing.content_id(monday)
+    copied = tmp_path / "site" / "reports" / shelf.content_id(monday)
     assert published.added == (copied.name,)
     assert tree(copied) == tree(monday)
 
@@ -144,7 +145,7 @@ def test_two_publishers_at_once_both_find_their_reports_on_the_site(tmp_path):
 
     assert set(codes) == {0}
     listed = json.loads((site / "site.json").read_text())["reports"]
-    assert {one["id"] for one in listed} == {publishing.content_id(folder) for folder in folders}
+    assert {one["id"] for one in listed} == {shelf.content_id(folder) for folder in folders}
 
 
 def test_a_later_build_of_the_same_data_is_counted_once_in_the_history(monday, tmp_path):
@@ -210,7 +211,7 @@ def test_no_page_fetches_anything_and_every_link_leads_to_a_file_of_the_site(mon
 def test_hostile_text_stays_text_on_every_page(tmp_path):
     folder = reports.written(tmp_path / "hostile", synthetic.hostile())
 
-    publishing.publish([folder], tmp_path / "site", publishing.About(title="<script>alert(1)</script>"))
+    publishing.publish([folder], tmp_path / "site", shelf.About(title="<script>alert(1)</script>"))
 
     for page in [*(tmp_path / "site").glob("*.html"), *(tmp_path / "site").glob("history/*.html")]:
         text = page.read_text()
@@ -219,7 +220,7 @@ def test_hostile_text_stays_text_on_every_page(tmp_path):
 
 
 def test_the_feeds_are_atom_and_say_the_verdicts_in_their_language(monday, tuesday, tmp_path):
-    publishing.publish([monday, tuesday], tmp_path / "site", publishing.About(url="https://bench.example/a/"))
+    publishing.publish([monday, tuesday], tmp_path / "site", shelf.About(url="https://bench.example/a/"))
 
     chinese, english = (ElementTree.parse(tmp_path / "site" / f"feed.{name}.xml").getroot() for name in ("zh", "en"))
     entries = english.findall(f"{ATOM}entry")
@@ -241,7 +242,7 @@ def test_a_report_without_dates_stands_last_and_in_the_history_and_not_in_the_fe
 
     assert index.index("2026-11-01") < index.index("Undated")
     table = model.one("div", aria_labelledby="undated")
-    assert "not recorded" in table.text("en") and publishing.content_id(folder)[:12] in table.text("en")
+    assert "not recorded" in table.text("en") and shelf.content_id(folder)[:12] in table.text("en")
     listed = pages.read((site / "history.html").read_text(encoding="utf-8")).one("ul", class_="models")
     assert "1 result without a date" in listed.text("en")
     assert (site / "feed.en.xml").read_text(encoding="utf-8").count("<entry>") == 1

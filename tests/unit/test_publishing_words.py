@@ -9,8 +9,8 @@ from evalsuite.report import typography, wording, words
 SPOKEN = wording.read()
 SOURCES = (
     *sorted((paths.TEMPLATES / "site").glob("*.j2")),
-    *sorted((paths.PACKAGE / "report").glob("*.py")),
-    *sorted((paths.PACKAGE / "report" / "forms").glob("*.py")),
+    *sorted((paths.PACKAGE / "report").rglob("*.py")),
+    *sorted((paths.PACKAGE / "site").glob("*.py")),
     *sorted((paths.PACKAGE / "commands").glob("*.py")),
 )
 COMPOSED = ("why", "outcome", "compare", "history", "spreadsheet")  # keys that code puts together

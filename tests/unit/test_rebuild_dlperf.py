@@ -3,9 +3,10 @@ import importlib.util
 
 import pytest
 
-from evalsuite import finished, paths
+from evalsuite import paths
 from evalsuite.report import identity, summary_json
 from evalsuite.report.cells import Book
+from evalsuite.report.data import finished
 
 PUBLISHED = "reports/dlperf_benchmark_test_report_v1.md"
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import paths
+from evalsuite import criteria, paths
 from evalsuite.model import Finding
 from evalsuite.report import figures, glossary, quality, typography, words
 from evalsuite.report.words import Words, WordsError
@@ -113,14 +113,14 @@ def test_one_language_alone_needs_no_marks():
 
 def test_every_key_that_a_template_asks_for_exists():
     asked = re.compile(r"""\bt\("([\w.]+)"[,)]""")
-    files = [*paths.TEMPLATES.glob("*.j2"), *(Path(words.__file__).parent).glob("*.py")]
+    files = [*paths.TEMPLATES.glob("*.j2"), *(paths.PACKAGE / "report").rglob("*.py")]
     keys = {key for file in files for key in asked.findall(file.read_text(encoding="utf-8"))}
 
     assert sorted(key for key in keys if key not in SPOKEN) == []
 
 
 def test_no_sentence_lies_unused():
-    files = [*paths.TEMPLATES.glob("*.j2"), *(Path(words.__file__).parent).glob("*.py")]
+    files = [*paths.TEMPLATES.glob("*.j2"), *(paths.PACKAGE / "report").rglob("*.py")]
     text = "\n".join(file.read_text(encoding="utf-8") for file in files)
     unused = [key for key in SPOKEN.tables["zh"] if f'"{key}"' not in text and key.partition(".")[0] not in COMPOSED]
 
@@ -128,7 +128,7 @@ def test_no_sentence_lies_unused():
 
 
 def test_what_code_finds_has_a_sentence_in_both_languages():
-    rooms = paths.PACKAGE.glob("*.py")
+    rooms = paths.PACKAGE.rglob("*.py")
     codes = {code for file in rooms for code in re.findall(r'code="(\w+)"', file.read_text(encoding="utf-8"))}
 
     assert sorted(code for code in codes if f"findings.{code}" not in SPOKEN) == []
@@ -161,7 +161,7 @@ def test_a_finding_without_a_sentence_of_ours_is_told_in_its_own_words():
 
 
 def test_what_criteria_reason_has_a_sentence_in_both_languages():
-    text = (paths.PACKAGE / "criteria.py").read_text(encoding="utf-8")
+    text = Path(criteria.__file__).read_text(encoding="utf-8")
     reasons = set(re.findall(r'reason="(\w+)"', text)) | {"met", "not_met", "faster", "no_difference", "cannot_tell"}
 
     assert sorted(reason for reason in reasons if f"verdicts.{reason}" not in SPOKEN) == []

@@ -6,9 +6,10 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import finished, paths
+from evalsuite import paths
 from evalsuite.report import identity, summary_json
 from evalsuite.report.cells import Book
+from evalsuite.report.data import finished
 
 SCHEMA = json.loads((paths.DATA / "schema" / "summary.schema.json").read_text(encoding="utf-8"))
 

@@ -1,36 +1,34 @@
 """The pages of a published site: index, history and feeds, from the reports that stand on it."""
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from evalsuite import __version__, paths
-from evalsuite.changes import Change
-from evalsuite.history import History, Line, Point
 from evalsuite.model import Verdict
-from evalsuite.publishing import About, Shelved
-from evalsuite.report import feed, names, numbers, render, timechart, wording, words
-from evalsuite.report.numbers import Number
-from evalsuite.report.words import HTML_LANG, Rendered, Words
+from evalsuite.report import names, numbers, render, wording, words
+from evalsuite.report.words import HTML_LANG, Rendered
+from evalsuite.site import feed, timechart
+from evalsuite.site.history import History, Line
+from evalsuite.site.shelf import About, Shelved
+from evalsuite.site.words import case_name, change_text, slug, versions
 
 SCHEMA_VERSION = 1  # of site.json
-FULL_WINDOW = (20, 100)
-SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
 
 
 def pages(shelf: Sequence[Shelved], found: History, about: About) -> dict[str, bytes]:
     """Every file of the site but the reports: path → content."""
     site = Site(shelf, found, about)
-    texts = {
+    told = site.told()
+    texts = {  # site.json comes first: its presence says whose folder it is, also to a publisher that comes meanwhile
+        "site.json": json.dumps(site.facts(), indent=1, ensure_ascii=False) + "\n",
         "index.html": site.page("index.html.j2", root="", title=site.words("site.reports")),
         "history.html": site.page("history.html.j2", root="", title=site.words("history.title")),
         **{f"history/{slug(model)}.html": site.model(model) for model in site.models},
-        **{f"feed.{language}.xml": feed.atom(site, language) for language in site.words.languages},
-        "site.json": json.dumps(site.facts(), indent=1, ensure_ascii=False) + "\n",
+        **{f"feed.{language}.xml": feed.atom(told, language) for language in site.words.languages},
         ".nojekyll": "",  # GitHub Pages then serves the files as they are
     }
     return {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
@@ -81,6 +79,41 @@ class Site:
         """Where *path* is served: whole where the site's address is known, else relative to the site."""
         return f"{self.about.url or ''}{path}"
 
+    def told(self) -> feed.Feed:
+        """What the feeds tell: the dated reports, each of a set of data in its newest build."""
+        dated = [one for one in self.shelf if one.report and one.report.period and not one.superseded]
+        return feed.Feed(
+            title=self.words("feed.title", site_text=self.title),
+            author=self.title,
+            url=self.about.url or "",
+            entries=[self._entry(one) for one in dated],
+        )
+
+    def _entry(self, one: Shelved) -> feed.Entry:
+        at = one.report.period[1]
+        return feed.Entry(
+            id=one.id,
+            at=at,
+            title=self.words("feed.entry", title=self.report_title(one), date=names.day(at)),
+            address=self.address(f"{one.folder}/report.html"),
+            said=tuple(self._said(one)),
+        )
+
+    def _said(self, one: Shelved) -> Iterator[Rendered]:
+        """What an entry says: the verdicts, the regressions that came with this report, how much is valid."""
+        for verdict in one.report.verdicts:
+            yield self.words(
+                "feed.verdict",
+                criterion=names.visible(verdict.criterion),
+                name=self.verdict_name(verdict),
+                outcome=self.report_words(f"verdict.{verdict.outcome}"),
+            )
+        regressed = self.history.in_report(one.id)
+        if regressed:
+            yield self.words("feed.regressions", n=numbers.count(len(regressed)))
+        quality = one.report.quality
+        yield self.words("feed.coverage", planned=quality["cases_planned"], valid=quality["cases_valid"])
+
     def facts(self) -> Mapping[str, Any]:
         """`site.json`: the index for other programs."""
         return {
@@ -118,57 +151,6 @@ def _regression_facts(line: Line) -> Mapping[str, Any]:
     }
 
 
-def slug(model: str) -> str:
-    """The file name of a model's page."""
-    return model if SAFE_NAME.match(model) else names.anchor("m", model)
-
-
-def change_number(ratio: float) -> Number:
-    """A ratio as a change in percent: 0.9 → −10.0%."""
-    text = f"{(ratio - 1) * 100:+.1f}%"
-    return Number(text=text.replace("-", "−") if text.strip("+-0.%") else "0.0%", raw=ratio - 1)
-
-
-def change_text(change: Change, words: Words) -> Rendered:
-    """The change with its interval, if there is one."""
-    value = change_number(change.ratio.value)
-    if change.ratio.low is None or change.ratio.high is None:
-        return render.same(words, value.text)
-    return words(
-        "history.ratio_interval",
-        ratio=value,
-        low=change_number(change.ratio.low),
-        high=change_number(change.ratio.high),
-    )
-
-
-def case_name(line: Line, words: Words) -> Rendered:
-    """The case in words; what is unusual about it (XLA, options, a short protocol) in brackets."""
-    case = line.case
-    plain = words(
-        "history.case",
-        framework=names.framework(case.framework),
-        precision=names.precision(case.precision),
-        batch=numbers.plain(case.batch_per_device),
-        nodes=numbers.count(case.nodes),
-        devices=numbers.count(case.total_devices),
-    )
-    more: list[Any] = [words("history.xla")] if case.xla else []
-    more += [f"{names.visible(name)} = {names.visible(value)}" for name, value in case.options]
-    steps = (case.protocol.warmup_steps, case.protocol.measured_steps)
-    if steps != FULL_WINDOW:
-        more.append(words("history.steps", warmup=str(steps[0]), measured=str(steps[1])))
-    return words("history.case_more", case_text=plain, more=words.listed(more)) if more else plain
-
-
-def versions(found: Mapping[str, Sequence[str]] | Point) -> str:
-    if isinstance(found, Point):
-        return ", ".join(names.visible(version) for version in found.versions)
-    return " · ".join(
-        f"{names.framework(name)} {', '.join(names.visible(v) for v in each)}" for name, each in found.items()
-    )
-
-
 def _environment(site: Site) -> Environment:
     environment = Environment(
         loader=FileSystemLoader([paths.TEMPLATES / "site", paths.TEMPLATES]),
@@ -190,7 +172,7 @@ def _environment(site: Site) -> Environment:
         "boot": Markup(boot),
         "script": Markup(script),
         "policy": render.policy([style], [boot, script]),
-        "day": feed.day,
+        "day": names.day,
         "dict_of": dict,
         "Markup": Markup,
         "slug": slug,

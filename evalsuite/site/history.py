@@ -11,8 +11,8 @@ from datetime import datetime
 
 from evalsuite import changes
 from evalsuite.changes import Change
-from evalsuite.finished import Finished, moment
 from evalsuite.model import Case, Summary
+from evalsuite.report.data.finished import Finished, moment
 from evalsuite.summary import counts
 
 

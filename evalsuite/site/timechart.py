@@ -7,9 +7,9 @@ numbers, dates and versions only; the words are in the page around it (REPORT.md
 from collections.abc import Sequence
 from html import escape
 
-from evalsuite.history import Line, Point
 from evalsuite.report import names, numbers
-from evalsuite.report.feed import day
+from evalsuite.report.names import day
+from evalsuite.site.history import Line, Point
 
 WIDTH, HEIGHT = 760, 210
 LEFT, RIGHT, TOP, BOTTOM = 84, 24, 26, 46

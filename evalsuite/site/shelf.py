@@ -1,0 +1,101 @@
+"""The shelf of a published site: its reports, each named by the hash of its content, and which of them count."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.files import sha256
+from evalsuite.report.data import finished
+from evalsuite.report.data.finished import Finished
+
+REPORTS = "reports"
+ID_DIGITS = 16  # 64 bits of the content's SHA-256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shelved:
+    """One report on the site."""
+
+    id: str
+    report: Finished | None  # None: it stands there, and its summary cannot be read
+    broken: str = ""  # why not
+    superseded: bool = False  # a later build of the same data stands there too
+
+    @property
+    def folder(self) -> str:
+        return f"{REPORTS}/{self.id}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What the site is called and where it will be served; both may be open."""
+
+    title: str | None = None
+    url: str | None = None  # with a slash at the end
+
+
+def content_id(folder: Path) -> str:
+    """The name of a report on the site: the hash of its files' names and bytes."""
+    lines = (f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n" for file in files_of(folder))
+    return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:ID_DIGITS]
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files of a report in one order; names that begin with a dot are somebody's scratch and left out."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts):
+            continue
+        if path.is_symlink():
+            raise EvalsuiteError(
+                f"{path}: a link stands there; a published report holds plain files only. Try `cp -rL` of the report."
+            )
+        if path.is_file():
+            found.append(path)
+    return found
+
+
+def shelved(site: Path) -> list[Shelved]:
+    """All reports on *site*: the newest data first, the undated ones after them, the unreadable ones last."""
+    names = sorted(path.name for path in (site / REPORTS).iterdir() if path.is_dir() and path.name[0] != ".")
+    found = [_shelved(site / REPORTS / name) for name in names]
+    newest = _newest_builds(found)
+    found = [
+        one if one.report is None else Shelved(id=one.id, report=one.report, superseded=one.id not in newest)
+        for one in found
+    ]
+    return sorted(sorted(found, key=lambda one: one.id), key=_when, reverse=True)
+
+
+def _shelved(folder: Path) -> Shelved:
+    try:
+        return Shelved(id=folder.name, report=finished.read(folder))
+    except EvalsuiteError as error:
+        return Shelved(id=folder.name, report=None, broken=str(error).replace(f"{folder}", f"{REPORTS}/{folder.name}"))
+
+
+def _newest_builds(found: Sequence[Shelved]) -> set[str]:
+    """Of the reports over the same input, the one that the newest evalsuite wrote."""
+    newest: dict[str, Shelved] = {}
+    for one in found:
+        if one.report is None:
+            continue
+        other = newest.get(one.report.input_sha256)
+        if other is None or _build(one) > _build(other):
+            newest[one.report.input_sha256] = one
+    return {one.id for one in newest.values()}
+
+
+def _build(one: Shelved) -> tuple:
+    numbers = [int(part) for part in one.report.evalsuite.split(".") if part.isdigit()]
+    return (numbers, one.id)
+
+
+def _when(one: Shelved) -> tuple:
+    if one.report is None:
+        return (0, "")
+    if one.report.period is None:
+        return (1, "")
+    return (2, finished.moment(one.report.period[1]).isoformat())

@@ -1,0 +1,68 @@
+"""How the pages of a site call models, cases, versions and changes."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evalsuite.changes import Change
+from evalsuite.report import names, numbers, render
+from evalsuite.report.numbers import Number
+from evalsuite.report.words import Rendered, Words
+from evalsuite.site.history import Line, Point
+
+
+def slug(model: str) -> str:
+    """The file name of a model's page."""
+    return model if SAFE_NAME.match(model) else names.anchor("m", model)
+
+
+SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
+
+
+FULL_WINDOW = (20, 100)
+
+
+def change_number(ratio: float) -> Number:
+    """A ratio as a change in percent: 0.9 → −10.0%."""
+    text = f"{(ratio - 1) * 100:+.1f}%"
+    return Number(text=text.replace("-", "−") if text.strip("+-0.%") else "0.0%", raw=ratio - 1)
+
+
+def change_text(change: Change, words: Words) -> Rendered:
+    """The change with its interval, if there is one."""
+    value = change_number(change.ratio.value)
+    if change.ratio.low is None or change.ratio.high is None:
+        return render.same(words, value.text)
+    return words(
+        "history.ratio_interval",
+        ratio=value,
+        low=change_number(change.ratio.low),
+        high=change_number(change.ratio.high),
+    )
+
+
+def case_name(line: Line, words: Words) -> Rendered:
+    """The case in words; what is unusual about it (XLA, options, a short protocol) in brackets."""
+    case = line.case
+    plain = words(
+        "history.case",
+        framework=names.framework(case.framework),
+        precision=names.precision(case.precision),
+        batch=numbers.plain(case.batch_per_device),
+        nodes=numbers.count(case.nodes),
+        devices=numbers.count(case.total_devices),
+    )
+    more: list[Any] = [words("history.xla")] if case.xla else []
+    more += [f"{names.visible(name)} = {names.visible(value)}" for name, value in case.options]
+    steps = (case.protocol.warmup_steps, case.protocol.measured_steps)
+    if steps != FULL_WINDOW:
+        more.append(words("history.steps", warmup=str(steps[0]), measured=str(steps[1])))
+    return words("history.case_more", case_text=plain, more=words.listed(more)) if more else plain
+
+
+def versions(found: Mapping[str, Sequence[str]] | Point) -> str:
+    if isinstance(found, Point):
+        return ", ".join(names.visible(version) for version in found.versions)
+    return " · ".join(
+        f"{names.framework(name)} {', '.join(names.visible(v) for v in each)}" for name, each in found.items()
+    )
