@@ -19,7 +19,7 @@ import threading
 import time
 from pathlib import Path
 
-from evalsuite import dialect
+from evalsuite.logs import catalogue
 
 LOGS, LINES = 200, 5000
 WANTED_RATIO, WANTED_MIB = 3.0, 60.0
@@ -56,7 +56,7 @@ def _log(path: Path, seed: int) -> Path:
 
 def _pattern() -> str:
     """The dialect's own, without its groups: grep is not asked to hand out numbers."""
-    (line,) = dialect.discover()["pytorch_examples"].step
+    (line,) = catalogue.discover()["pytorch_examples"].step
     return re.sub(r"\(\?P<\w+>", "(?:", line.pattern.decode())
 
 

@@ -108,7 +108,7 @@ def launch_all(
 def _enough(run: Run, recipe: Recipe, folder: RunFolder) -> Callable[[], runner.Why | None]:
     """Says why the run can be ended: its logs have come to the last measured step, and the script has no limit of
     its own or has printed nothing more for two minutes (process groups that hang when they are taken down)."""
-    from evalsuite import reading
+    from evalsuite.logs import reading
 
     endless = recipe.step_bound == "none"
 

@@ -8,17 +8,15 @@ The house's dialects lie in `evalsuite/dialects/`; a user adds a folder with `--
 has a name `DIALECTS`, a tuple of `Dialect`.
 """
 
-import importlib.util
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Literal
 
-from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.errors import EvalsuiteError
 
-HOUSE = Path(__file__).resolve().parent / "dialects"
+NO_DIGITS = b"0123456789+-. \t"  # taken out of a line, its shape is left
 
 Scope = Literal["global", "per_device", "own", "auto", "unstated"]
 """Whose rate is printed: `global` the whole job's; `per_device` one device's, by one printer for all;
@@ -116,7 +114,7 @@ class Line:
     @cached_property
     def shape(self) -> bytes:
         """The same as `Sniffer` compares it: without what changes from line to line."""
-        return self.literal.translate(None, _NO_DIGITS)
+        return self.literal.translate(None, NO_DIGITS)
 
     def read(self, match: "re.Match[bytes]") -> Mapping[str, bytes | float | None] | None:
         """Names of `GROUPS` → what stands there; None if it is no such line after all."""
@@ -190,113 +188,6 @@ class Dialect:
         timers = (self.timers.line,) if self.timers else ()
         for line in (*self.step, *self.final, *self.evaluation, *self.end, *self.facts, *self.scores, *timers):
             _check(self.name, line)
-
-
-def discover(folders: Iterable[Path] = ()) -> dict[str, Dialect]:
-    """All dialects by name: those of the house and those in *folders*, which are checked. A later one wins."""
-    found = {dialect.name: dialect for file in sorted(HOUSE.glob("[!_]*.py")) for dialect in load(file)}
-    for folder in folders:
-        if not Path(folder).is_dir():
-            raise EvalsuiteError(f"{folder}: there is no such folder; --dialects takes a folder of dialect modules.")
-        for file in sorted(Path(folder).glob("[!_]*.py")):
-            for dialect in load(file):
-                dialect.check()
-                found[dialect.name] = dialect
-    return found
-
-
-def load(file: Path) -> Sequence[Dialect]:
-    """The dialects that *file* declares. Raises EvalsuiteError if it declares none or cannot be read."""
-    spec = importlib.util.spec_from_file_location(f"evalsuite_dialect_{file.stem}", file)
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise EvalsuiteError(
-            f"{file}: {type(error).__name__}: {error}; a dialect module is Python that declares DIALECTS. "
-            "See docs/adding-a-dialect.md for one that works."
-        ) from error
-    declared = getattr(module, "DIALECTS", None)
-    if not isinstance(declared, (tuple, list)) or not all(isinstance(one, Dialect) for one in declared):
-        raise EvalsuiteError(
-            f"{file}: the module has no DIALECTS = (Dialect(…), …); see docs/adding-a-dialect.md for one that works."
-        )
-    return declared
-
-
-def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
-    """The dialect called *name*. Raises EvalsuiteError with the nearest name if there is none."""
-    if name in dialects:
-        return dialects[name]
-    hint = did_you_mean(name, dialects, cutoff=0.4)
-    raise EvalsuiteError(f'--dialect: unknown dialect "{name}"; `evalsuite dialects` lists them.{hint}')
-
-
-_LINE_BYTES = 4096  # what lies beyond is no line of a log
-_NO_DIGITS = b"0123456789+-. \t"
-
-
-class Sniffer:
-    """Finds the dialects that fit a piece of log.
-
-    The lines of a log are alike but for their numbers: what is left when numbers are taken out is a handful of
-    shapes, and only a dialect whose literal text stands in one of them is tried on the lines themselves.
-    """
-
-    def __init__(self, dialects: Iterable[Dialect]) -> None:
-        self._shapes = [(dialect, tuple(line.shape for line in dialect.telling)) for dialect in dialects]
-
-    def fits(self, text: bytes) -> list[Dialect]:
-        """The dialects that fit *text* best: none, one, or several that fit equally.
-
-        Fit is the number of step lines found; a dialect yields to one that says more (`yields_to`).
-        """
-        lines = (line[:_LINE_BYTES] for line in text.replace(b"\r", b"\n").split(b"\n"))
-        examples = {line.translate(None, _NO_DIGITS): line for line in lines}
-        shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
-        likely = [dialect for dialect, wanted in self._shapes if any(shape in shapes for shape in wanted)]
-        found = [dialect for dialect in likely if _stands_in(example, text, dialect)]
-        names = {dialect.name for dialect in found}
-        strong = [dialect for dialect in found if not names.intersection(dialect.yields_to)]
-        if len(strong) < 2:
-            return strong
-        counts = {dialect: lines_found(text, dialect) for dialect in strong}
-        best = max(counts.values())
-        return [dialect for dialect, count in counts.items() if count == best]
-
-    def stronger(self, text: bytes, found: list[Dialect]) -> list[Dialect]:
-        """*found*, or the dialects it yields to whose lines stand in *text*, which goes on where it was found."""
-        names = {name for dialect in found for name in dialect.yields_to}
-        better = [dialect for dialect, _ in self._shapes if dialect.name in names and lines_found(text, dialect)]
-        strongest = {dialect.name for dialect in better}
-        return [dialect for dialect in better if not strongest.intersection(dialect.yields_to)] or found
-
-
-def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
-    """Does a step line or a final figure stand in one line of each shape, or, if it spans lines, in the text?"""
-    return any(_finds(text if b"\n" in line.sample else example, line) for line in dialect.telling)
-
-
-def _finds(text: bytes, line: Line) -> bool:
-    if line.literal not in text:
-        return False
-    if line.fields is None:
-        return line.compiled.search(text) is not None
-    return any(line.read(match) is not None for match in line.compiled.finditer(text))
-
-
-def lines_found(text: bytes, dialect: Dialect) -> int:
-    """How many step lines of *dialect* stand in *text*; where there is none, how many final figures."""
-    steps, finals = ([line for line in lines if line.telling] for lines in (dialect.step, dialect.final))
-    return sum(_count(text, line) for line in steps) or sum(_count(text, line) for line in finals)
-
-
-def _count(text: bytes, line: Line) -> int:
-    if line.literal and line.literal not in text:
-        return 0
-    if line.fields is None:
-        return len(line.counting.findall(text))
-    return sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)
 
 
 def _check(name: str, line: Line) -> None:

@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import __version__, files, reading
+from evalsuite import __version__, files
 from evalsuite.dialect import Dialect
-from evalsuite.dialects.cited import ITEMS
 from evalsuite.errors import EvalsuiteError
+from evalsuite.logs import reading
+from evalsuite.logs.dialects.cited import ITEMS
+from evalsuite.logs.records import positive
 from evalsuite.model import Case, Finding, Run
-from evalsuite.records import positive
 from evalsuite.runs.store import Store
 
 HOST = "imported"

@@ -4,8 +4,9 @@ import functools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from evalsuite import dialect, reading, utilisation
+from evalsuite import dialect, utilisation
 from evalsuite.errors import EvalsuiteError
+from evalsuite.logs import catalogue, reading
 from evalsuite.model import Case, Finding, Measurement, Protocol, Run, Throughput, Timeline, Utilisation, Window
 from evalsuite.runs.store import RunFolder
 
@@ -92,7 +93,7 @@ def _measurement(run: Run, folder: RunFolder) -> Measurement:
 @functools.cache
 def _dialects() -> dict[str, dialect.Dialect]:
     """The house's dialects, loaded once: a report of 1,000 runs reads 1,000 logs."""
-    return dialect.discover()
+    return catalogue.discover()
 
 
 def _status(outcome: Mapping, read) -> tuple[str, str]:

@@ -12,7 +12,8 @@ from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, get_args
 
-from evalsuite import paths, timers
+from evalsuite import paths
+from evalsuite.logs import timers
 from evalsuite.model import Finding, Measurement, Origin, Summary, Utilisation
 
 ABOVE_CAPACITY = 1.02  # D20: what a link or a disk cannot do

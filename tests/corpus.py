@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import dialect
-from evalsuite.reading import Reading, read_file
+from evalsuite.logs import catalogue
+from evalsuite.logs.reading import Reading, read_file
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT.parent / "shared" / "logs"
 GOLDEN = ROOT / "tests" / "golden"
 WRITE = os.environ.get("EVALSUITE_GOLDEN") == "write"
-DIALECTS = dialect.discover()
+DIALECTS = catalogue.discover()
 
 with_logs = pytest.mark.skipif(not LOGS.is_dir(), reason="../shared/logs is not here")
 

@@ -24,9 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite import dialect
+    from evalsuite.logs import catalogue
 
-    dialects = dialect.discover(Path(folder) for folder in arguments.dialects)
+    dialects = catalogue.discover(Path(folder) for folder in arguments.dialects)
     if arguments.explain is None:
         _list(dialects, arguments.json)
         return Exit.DONE
@@ -58,8 +58,8 @@ def _list(dialects, as_json: bool) -> None:
 
 
 def _explain(arguments: argparse.Namespace, dialects) -> int:
-    from evalsuite import explaining
-    from evalsuite.logfile import Unreadable
+    from evalsuite.logs import explaining
+    from evalsuite.logs.logfile import Unreadable
 
     try:
         found = explaining.explained(arguments.explain, dialects, arguments.dialect, every=arguments.all)

@@ -38,14 +38,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite import dialect, importing
+    from evalsuite import importing
+    from evalsuite.logs import catalogue
     from evalsuite.runs.store import Store
 
     defaults, runs = importing.mapping(arguments.map) if arguments.map else ({}, [])
     defaults = {**defaults, **dict(arguments.set)}
     found_by = importing.pattern(arguments.pattern) if arguments.pattern else None
     into, results = Store(arguments.runs), []
-    dialects = dialect.discover(Path(folder) for folder in arguments.dialects)
+    dialects = catalogue.discover(Path(folder) for folder in arguments.dialects)
     for path in arguments.paths:
         if _is_table(path):
             results += importing.cited(path, into, defaults, dialects)

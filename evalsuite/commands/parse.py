@@ -32,11 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite import dialect
+    from evalsuite.logs import catalogue
 
-    dialects = dialect.discover(Path(folder) for folder in arguments.dialects)
+    dialects = catalogue.discover(Path(folder) for folder in arguments.dialects)
     if arguments.dialect:
-        dialect.chosen(arguments.dialect, dialects)
+        catalogue.chosen(arguments.dialect, dialects)
     paths = list(_files(arguments.logs))
     if not paths:
         raise EvalsuiteError(f"{arguments.logs[0]}: the folder holds no file; expected training logs.")
@@ -46,8 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _reader(arguments: argparse.Namespace, dialects) -> Callable[[Path], dict]:
+    from evalsuite.logs.reading import read_file
     from evalsuite.model import Protocol
-    from evalsuite.reading import read_file
 
     warmup, measured = arguments.steps
     options = {

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite import timers
+from evalsuite.logs import timers
 from evalsuite.model import Breakdown, Phase, Summary
 from evalsuite.report import cells, figures, names, numbers
 from evalsuite.report.blocks import Block, Model

@@ -6,8 +6,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from evalsuite import timers
 from evalsuite.files import write_atomically
+from evalsuite.logs import timers
 from evalsuite.model import Case, Finding, Measurement, Summary
 from evalsuite.report import author, latency, names, variants
 from evalsuite.report.cells import Book, run_state

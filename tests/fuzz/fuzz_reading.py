@@ -13,9 +13,9 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["evalsuite"]):
-    from evalsuite import dialect, failures, logfile, reading, records, reports, streams, window  # noqa: F401
+    from evalsuite.logs import catalogue, failures, increments, logfile, reading, records, streams, window  # noqa: F401
 
-DIALECTS = dialect.discover()
+DIALECTS = catalogue.discover()
 NAMES = sorted(DIALECTS)
 LOG = Path(tempfile.mkdtemp()) / "log"
 

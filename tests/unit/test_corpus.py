@@ -5,7 +5,7 @@
 The file holds figures only, nothing of the logs.
 """
 
-from evalsuite.reading import Reading
+from evalsuite.logs.reading import Reading
 from tests.corpus import GOLDEN, compared, names, read, six, sources, with_logs
 
 READINGS = GOLDEN / "readings.csv"

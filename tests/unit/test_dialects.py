@@ -5,11 +5,12 @@ import re
 import pytest
 
 from evalsuite import adapter
-from evalsuite import dialect as room
-from evalsuite.dialect import Dialect, Line, Sniffer
+from evalsuite.dialect import Dialect, Line
 from evalsuite.errors import EvalsuiteError
+from evalsuite.logs import catalogue
+from evalsuite.logs.sniffing import Sniffer
 
-DIALECTS = room.discover()
+DIALECTS = catalogue.discover()
 SNIFFER = Sniffer(DIALECTS.values())
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda dialect: dialect.name)
 
@@ -81,7 +82,7 @@ def test_every_recipe_prints_a_dialect_that_is_known():
 def test_a_dialect_of_the_user_is_found_in_the_folder_given(tmp_path):
     folder = user_folder(tmp_path, TOYNET.replace("SAMPLE", "toy step 1 speed 2.5"))
 
-    found = room.discover([folder])
+    found = catalogue.discover([folder])
 
     assert found["toynet"].title == "ToyNet"
     assert found.keys() > DIALECTS.keys()
@@ -91,14 +92,14 @@ def test_a_user_dialect_that_misses_its_own_sample_is_refused(tmp_path):
     folder = user_folder(tmp_path, TOYNET)
 
     with pytest.raises(EvalsuiteError, match="does not match its own sample"):
-        room.discover([folder])
+        catalogue.discover([folder])
 
 
 def test_a_group_that_means_nothing_is_refused_with_the_list_of_groups(tmp_path):
     folder = user_folder(tmp_path, TOYNET.replace("P<rate>", "P<speed>").replace("SAMPLE", "toy step 1 speed 2.5"))
 
     with pytest.raises(EvalsuiteError, match=r"unknown group speed.*the groups are"):
-        room.discover([folder])
+        catalogue.discover([folder])
 
 
 @pytest.mark.parametrize("text", ["DIALECTS = 3", "x = 1", "raise RuntimeError('no')", "def ("])
@@ -106,12 +107,12 @@ def test_a_module_that_declares_nothing_is_an_error_that_names_the_file(tmp_path
     folder = user_folder(tmp_path, text)
 
     with pytest.raises(EvalsuiteError, match=r"toynet\.py"):
-        room.discover([folder])
+        catalogue.discover([folder])
 
 
 def test_an_unknown_dialect_gets_the_nearest_name():
     with pytest.raises(EvalsuiteError, match="Did you mean pytorch_examples"):
-        room.chosen("pytorch_example", DIALECTS)
+        catalogue.chosen("pytorch_example", DIALECTS)
 
 
 def test_two_dialects_that_fit_equally_are_both_returned():

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from evalsuite import dialect
 from evalsuite.cli import main
 from evalsuite.errors import Exit
-from evalsuite.explaining import explained
+from evalsuite.logs import catalogue
+from evalsuite.logs.explaining import explained
 
-DIALECTS = dialect.discover()
+DIALECTS = catalogue.discover()
 STEP = "Epoch: [0][  7/100]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00 (7e+00)\n"
 
 

@@ -14,15 +14,16 @@ from pathlib import Path
 import pytest
 
 from evalsuite import dialect, paths
+from evalsuite.logs import catalogue
+from evalsuite.logs.reading import read_file
 from evalsuite.model import Protocol
-from evalsuite.reading import read_file
 from tests.corpus import LOGS as SHARED
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 RECORDED = paths.DATA / "recorded"
 CHECKOUTS = paths.cache() / "models"
 CLONES = Path(os.environ.get("EVALSUITE_CLONES") or os.devnull)
-DIALECTS = dialect.discover()
+DIALECTS = catalogue.discover()
 FAR = 1 << 14  # bytes that the lines of one report may take
 SOURCE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)@(?P<commit>[\w.-]+):(?P<path>[^\s,;:]+)(?:[,;:] .+)?")
 

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalsuite import dialect, merging
+from evalsuite import dialect
+from evalsuite.logs import catalogue
+from evalsuite.logs import steps as steps_room
+from evalsuite.logs.reading import read_file, read_run
 from evalsuite.model import Case, Protocol
-from evalsuite.reading import read_file, read_run
 from evalsuite.runs.store import Log
 
-DIALECTS = dialect.discover()
+DIALECTS = catalogue.discover()
 SHORT = Protocol(warmup_steps=2, measured_steps=5)
 
 
@@ -242,8 +244,8 @@ def test_steps_behind_the_window_are_counted_and_not_kept(log):
 
 
 def test_a_log_too_short_for_the_window_is_merged_once(log, monkeypatch):
-    merged, calls = merging.merged, []
-    monkeypatch.setattr(merging, "merged", lambda *files, **rest: calls.append(files) or merged(*files, **rest))
+    merged, calls = steps_room.merged, []
+    monkeypatch.setattr(steps_room, "merged", lambda *files, **rest: calls.append(files) or merged(*files, **rest))
 
     read(log([example_line(step, of=5000) for step in range(1, 100)]), batch_per_device=8, protocol=Protocol())
 

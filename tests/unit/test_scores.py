@@ -2,7 +2,8 @@
 
 import pytest
 
-from evalsuite import dialect, reading
+from evalsuite import dialect
+from evalsuite.logs import catalogue, reading
 from evalsuite.model import Case
 from evalsuite.runs.store import Log
 
@@ -204,7 +205,7 @@ def test_of_several_ranks_in_one_log_one_is_read(tmp_path):
     assert [(one.epoch, one.metric, one.value) for one in found] == [(1, "top1", 2.03), (1, "top5", 18.34)]
 
 
-@pytest.mark.parametrize("one", [d for d in dialect.discover().values() if d.scores], ids=lambda one: one.name)
+@pytest.mark.parametrize("one", [d for d in catalogue.discover().values() if d.scores], ids=lambda one: one.name)
 def test_every_line_of_scores_is_declared_with_a_line_that_it_matches(one):
     one.check()
     for line in one.scores:

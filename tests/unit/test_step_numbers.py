@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from evalsuite.logs.reading import read_file
 from evalsuite.model import Protocol
-from evalsuite.reading import read_file
 
 SHORT = Protocol(warmup_steps=10, measured_steps=30)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import dialect, reading, timers
+from evalsuite.logs import catalogue, reading, timers
 from evalsuite.model import Breakdown, Case, Phase, Protocol, Window
 from evalsuite.runs.store import Log
 
@@ -94,7 +94,7 @@ def test_a_window_without_a_timed_step_has_no_breakdown():
 
 
 def test_the_dialects_timers_match_their_own_sample():
-    for one in dialect.discover().values():
+    for one in catalogue.discover().values():
         one.check()
 
     assert timers.OWN.line.compiled.search(timers.OWN.line.sample)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalsuite.logs.window import ARRIVALS, RATES, STAMPS, TIMES, span, throughput
 from evalsuite.model import Protocol, Step
-from evalsuite.window import ARRIVALS, RATES, STAMPS, TIMES, span, throughput
 
 PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)
 BATCH = 64.0

@@ -7,7 +7,7 @@ restart.
 from collections.abc import Sequence
 
 from evalsuite.dialect import Dialect
-from evalsuite.records import Record, place
+from evalsuite.logs.records import Record, place
 
 Stream = list[Record]
 

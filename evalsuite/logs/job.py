@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from evalsuite.logs.records import positive, whole
 from evalsuite.model import Finding
-from evalsuite.records import positive, whole
 
 Said = Mapping[str, bytes | float]
 """Facts as lines of the log give them: names of `dialect.GROUPS` → text or number."""

@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalsuite import dialect as dialects_room
-from evalsuite import failures, merging, timers, window
-from evalsuite.dialect import Dialect, Scope, Sniffer
-from evalsuite.jobfacts import Facts, batch_per_device, contradictions
-from evalsuite.jobfacts import facts as facts_of
-from evalsuite.logfile import Unreadable, chunks
+from evalsuite.dialect import Dialect, Scope
+from evalsuite.logs import catalogue, failures, timers, window
+from evalsuite.logs import steps as steps_room
+from evalsuite.logs.job import Facts, batch_per_device, contradictions
+from evalsuite.logs.job import facts as facts_of
+from evalsuite.logs.logfile import Unreadable, chunks
+from evalsuite.logs.records import Record, enough, number, whole
+from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
+from evalsuite.logs.sniffing import Sniffer
 from evalsuite.model import Breakdown, Case, Finding, Protocol, Score, Status, Step, Throughput
-from evalsuite.records import Record, enough, number, whole
 from evalsuite.runs.store import Log
-from evalsuite.scanning import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 
 DOUBT = 1.5  # a clock that is so many times away from the printed rate was multiplied with a wrong batch
 NEARLY = 0.1  # a factor of the devices is told from noise at this distance
@@ -120,7 +121,7 @@ def _read(
     name: str | None,
     dialects: Mapping[str, Dialect] | None,
 ) -> Reading:
-    dialects = dialects_room.discover() if dialects is None else dialects
+    dialects = catalogue.discover() if dialects is None else dialects
     try:
         spoken = _dialect(paths, name, dialects)
         if isinstance(spoken, Reading):
@@ -140,7 +141,7 @@ def _read(
 
 def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect | Reading:
     if name is not None:
-        return dialects_room.chosen(name, dialects)
+        return catalogue.chosen(name, dialects)
     sniffer = Sniffer(dialects.values())
     for path in paths:
         found = sniffed(path, sniffer)
@@ -194,7 +195,7 @@ class _Enough:
             return False
         self._judged = len(scan.records)
         facts = facts_of(self._asked.known, scan.facts, self._asked.case)
-        found = merging.merged([scan.records], self._dialect, facts, scope=self._asked.scope)
+        found = steps_room.merged([scan.records], self._dialect, facts, scope=self._asked.scope)
         epochs = self._dialect.per_epoch
         span = window.span(found.steps, self._protocol, warmed_up=self._dialect.warmed_up, epochs=epochs)
         return span is not None and span.complete
@@ -213,7 +214,7 @@ class _Numbers:
 
     said: Mapping[str, bytes | float]  # by the logs, of batch and devices
     facts: Facts  # what they say, and what is known from outside
-    merged: merging.Merged
+    merged: steps_room.Merged
     throughput: Throughput | None
     final: float | None  # the log's own figure over all devices
     complete: bool  # is the window as long as asked?
@@ -233,7 +234,7 @@ def _numbers(
     first = None
     final = _final(scans, dialect, facts)
     for whose in (asked.scope, *_other_scopes(asked.scope, dialect)):
-        found = merging.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=whose)
+        found = steps_room.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=whose)
         measured, complete = window.throughput(
             found.steps,
             unit=dialect.unit,

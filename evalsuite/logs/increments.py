@@ -1,6 +1,6 @@
-"""From a stream to reports: step numbers that count over the whole run, and figures of one report alone.
+"""From a stream to increments: step numbers that count over the whole run, and figures of one increment alone.
 
-Numbers that restart with each epoch go on counting; a cumulative mean becomes the increment since the report
+Numbers that restart with each epoch go on counting; a cumulative mean becomes what was added since the increment
 before, and is never averaged; a time of day goes on after midnight.
 """
 
@@ -10,32 +10,32 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evalsuite.dialect import Dialect
-from evalsuite.records import DAY_S, HALF_DAY_S, Record
+from evalsuite.logs.records import DAY_S, HALF_DAY_S, Record
 
 
-class Report(NamedTuple):
-    """A record with its place in the run: the end of step *index*, *steps* after the report before."""
+class Increment(NamedTuple):
+    """A record with its place in the run: the end of step *index*, *steps* after the increment before."""
 
     record: Record
     index: int
     steps: int
     pause: bool
     stamp_s: float | None
-    seconds: float | None  # of the whole report, by the script's own clock
-    rate: float | None  # items per second of the printer, in this report alone
-    items: float | None  # of the whole job in this report, where the log says
+    seconds: float | None  # of the whole increment, by the script's own clock
+    rate: float | None  # items per second of the printer, in this increment alone
+    items: float | None  # of the whole job in this increment, where the log says
 
 
-JOINED = 10.0  # a report spans so many ticks of a coarse clock
+JOINED = 10.0  # an increment spans so many ticks of a coarse clock
 
 
-def reports(stream: Sequence[Record], dialect: Dialect) -> list[Report]:
+def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]:
     """The records of one printer with their places in the run."""
     stream = _with_times(stream, dialect.mean_reports) if dialect.mean_reports else stream
     stream = _joined(stream, JOINED * dialect.clock_s) if dialect.clock_s else stream
     usual = _usual_interval(stream, dialect)
     base = 1 if _zero_based(stream, usual, dialect) else 0
-    found: list[Report] = []
+    found: list[Increment] = []
     before = begun = None
     bracketed = any(record.begins for record in stream)
     for record in stream:
@@ -43,9 +43,9 @@ def reports(stream: Sequence[Record], dialect: Dialect) -> list[Report]:
             begun = record
             continue
         if bracketed and begun is None:  # nobody knows when it began
-            before = Report(record, before.index if before else 0, 0, False, None, None, None, None)
+            before = Increment(record, before.index if before else 0, 0, False, None, None, None, None)
             continue
-        before = _report(record if begun is None else _timed(record, begun), before, base, usual, dialect)
+        before = _increment(record if begun is None else _timed(record, begun), before, base, usual, dialect)
         begun = None
         if not (record.gap and dialect.evaluation_inside):
             found.append(before)
@@ -53,7 +53,7 @@ def reports(stream: Sequence[Record], dialect: Dialect) -> list[Report]:
 
 
 def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
-    """*stream* with seconds since its first record, from steps/s that are means since then, over *most* reports."""
+    """*stream* with seconds since its first record, from steps/s that are means since then, over *most* increments."""
     found: list[Record] = []
     for number, record in enumerate(stream):
         since = found[max(0, number - most)] if found else record
@@ -93,13 +93,13 @@ def _timed(record: Record, begun: Record) -> Record:
     )
 
 
-def _report(record: Record, before: Report | None, base: int, usual: int, dialect: Dialect) -> Report:
+def _increment(record: Record, before: Increment | None, base: int, usual: int, dialect: Dialect) -> Increment:
     new_epoch = before is not None and record.epoch != before.record.epoch
     restart = new_epoch and dialect.steps_restart == "epoch"
     index, steps = _numbers(record, before, base, usual, restart, dialect.each)
     new_epoch = new_epoch and not dialect.per_epoch
     mean = _Mean(record, None if new_epoch else before, base - dialect.mean_since, steps)
-    return Report(
+    return Increment(
         record,
         index * dialect.each,
         steps * dialect.each,
@@ -111,7 +111,7 @@ def _report(record: Record, before: Report | None, base: int, usual: int, dialec
     )
 
 
-_ENOUGH = 50  # reports to judge the usual interval by
+_ENOUGH = 50  # increments to judge the usual interval by
 
 
 def _zero_based(stream: Sequence[Record], usual: int, dialect: Dialect) -> bool:
@@ -123,7 +123,7 @@ def _zero_based(stream: Sequence[Record], usual: int, dialect: Dialect) -> bool:
 
 
 def _usual_interval(stream: Sequence[Record], dialect: Dialect) -> int:
-    """Training steps between two reports, where the line does not say."""
+    """Training steps between two increments, where the line does not say."""
     if dialect.every:
         return dialect.every
     numbered = [record for record in stream[:_ENOUGH] if record.step is not None]
@@ -131,8 +131,10 @@ def _usual_interval(stream: Sequence[Record], dialect: Dialect) -> int:
     return max(1, statistics.mode(gaps)) if gaps else 1
 
 
-def _numbers(record: Record, before: Report | None, base: int, usual: int, restart: bool, each: int) -> tuple[int, int]:
-    """(number of the step in the run, steps since the report before), both in printed numbers."""
+def _numbers(
+    record: Record, before: Increment | None, base: int, usual: int, restart: bool, each: int
+) -> tuple[int, int]:
+    """(number of the step in the run, steps since the increment before), both in printed numbers."""
     if record.step is None:
         steps = max(1, int(record.interval or usual))
         return (before.index // each if before else 0) + steps, steps
@@ -155,9 +157,9 @@ def _unwrapped(stamp: float | None, before: float | None) -> float | None:
 
 
 class _Mean:
-    """A mean over all steps since the run (or the epoch) began, and what this report added to it."""
+    """A mean over all steps since the run (or the epoch) began, and what this increment added to it."""
 
-    def __init__(self, record: Record, before: Report | None, offset: int, steps: int) -> None:
+    def __init__(self, record: Record, before: Increment | None, offset: int, steps: int) -> None:
         self._now = record
         self._before = None if before is None else before.record
         self._n = None if record.step is None else record.step + offset  # steps that the mean is over
@@ -184,7 +186,7 @@ class _Mean:
         return (self._n - self._m) / units if units > 0 else None
 
 
-def _seconds(record: Record, before: Report | None, mean: _Mean) -> float | None:
+def _seconds(record: Record, before: Increment | None, mean: _Mean) -> float | None:
     if record.step_s is not None and (mean.steps == 1 or record.mean_s is None):
         return record.step_s * mean.steps
     if record.report_s is not None:
@@ -195,7 +197,7 @@ def _seconds(record: Record, before: Report | None, mean: _Mean) -> float | None
     return None if record.mean_s is None else mean.seconds()
 
 
-def _items(record: Record, before: Report | None) -> float | None:
+def _items(record: Record, before: Increment | None) -> float | None:
     began = before.record.consumed if before else None
     return None if began is None else _above_zero(record.consumed - began)
 

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalsuite import dialect as dialects_room
-from evalsuite.dialect import Dialect, Line, Sniffer
-from evalsuite.failures import shown
-from evalsuite.logfile import chunks
-from evalsuite.reading import sniffed
-from evalsuite.records import Extractor, Record, printer
-from evalsuite.scanning import HEADER
+from evalsuite.dialect import Dialect, Line
+from evalsuite.logs import catalogue, sniffing
+from evalsuite.logs.failures import shown
+from evalsuite.logs.logfile import chunks
+from evalsuite.logs.reading import sniffed
+from evalsuite.logs.records import Extractor, Record, printer
+from evalsuite.logs.scan import HEADER
+from evalsuite.logs.sniffing import Sniffer
 
 SHOWN_OF_EACH = 3
 KINDS = ("step", "final", "evaluation", "end", "fact")
@@ -51,7 +52,7 @@ def explained(
     path: Path, dialects: Mapping[str, Dialect], name: str | None = None, *, every: bool = False
 ) -> Explanation:
     """How the log at *path* is read. *every* line is listed, or the first few of each kind. Raises Unreadable."""
-    chosen = dialects_room.chosen(name, dialects) if name else None
+    chosen = catalogue.chosen(name, dialects) if name else None
     fits = [chosen] if chosen else sniffed(path, Sniffer(dialects.values()))
     candidates = tuple(_candidates(path, dialects, [fit.name for fit in fits]))
     if len(fits) != 1:
@@ -83,7 +84,7 @@ def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) 
         text += chunk.text
         if len(text) > 1 << 18:
             break
-    found = {known.name: count for known in dialects.values() if (count := dialects_room.lines_found(text, known))}
+    found = {known.name: count for known in dialects.values() if (count := sniffing.lines_found(text, known))}
     for name, count in sorted(found.items(), key=lambda pair: -pair[1]):
         stronger = [other for other in dialects[name].yields_to if other in found]
         if name in chosen:

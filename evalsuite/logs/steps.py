@@ -1,4 +1,4 @@
-"""From reports to steps: what every rank repeats is counted once, what each rank says of itself is summed.
+"""From increments to steps: what every rank repeats is counted once, what each rank says of itself is summed.
 
 The attempt with the most steps is the run.
 """
@@ -8,12 +8,12 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evalsuite import streams as streams_of
 from evalsuite.dialect import Dialect
-from evalsuite.jobfacts import Facts, batch_per_device
+from evalsuite.logs import streams as streams_of
+from evalsuite.logs.increments import Increment, increments_of
+from evalsuite.logs.job import Facts, batch_per_device
+from evalsuite.logs.records import Record
 from evalsuite.model import Finding, Step
-from evalsuite.records import Record
-from evalsuite.reports import Report, reports
 
 Arrival = Callable[[int], float | None]
 """When the byte before an offset of a log arrived."""
@@ -46,7 +46,7 @@ def merged(
         return Merged(steps=(), scope=scope or dialect.scope)
     attempts = [streams_of.attempts(files[number], dialect, facts.devices) for number in spoke]
     chosen = [max(reversed(found), key=streams_of.size) for found in attempts]
-    streams = [reports(stream, dialect) for attempt in chosen for stream in attempt]
+    streams = [increments_of(stream, dialect) for attempt in chosen for stream in attempt]
     whose, findings = _scope(streams, dialect, scope or dialect.scope, facts)
     job = _Job(
         printed_by_all=_factor(len(streams), facts, whose),
@@ -79,7 +79,7 @@ def _restart_finding(attempts: int) -> list[Finding]:
 # whose rate was printed
 
 
-def _scope(streams: list[list[Report]], dialect: Dialect, scope: str, facts: Facts) -> tuple[str, list[Finding]]:
+def _scope(streams: list[list[Increment]], dialect: Dialect, scope: str, facts: Facts) -> tuple[str, list[Finding]]:
     """Settles `auto` and `unstated`: by the clock where batch and devices are known; `auto` else by who prints."""
     if scope not in ("auto", "unstated"):
         return scope, []
@@ -95,16 +95,16 @@ def _scope(streams: list[list[Report]], dialect: Dialect, scope: str, facts: Fac
     return "own", [_assumed("own", f"{len(streams)} workers print")]
 
 
-def _scope_by_clock(stream: list[Report], facts: Facts) -> str | None:
+def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
     """Does the printed rate fit one device's batch, or the whole job's, in the time that passed?"""
-    timed = [report for report in stream if report.stamp_s is not None and report.rate is not None]
+    timed = [increment for increment in stream if increment.stamp_s is not None and increment.rate is not None]
     batch = batch_per_device(facts)
     if not facts.devices or not batch or len(timed) < 4:
         return None
     steps, seconds = timed[-1].index - timed[0].index, timed[-1].stamp_s - timed[0].stamp_s
     if steps <= 0 or seconds <= 0:
         return None
-    share = statistics.median(report.rate for report in timed) * seconds / (steps * batch)
+    share = statistics.median(increment.rate for increment in timed) * seconds / (steps * batch)
     return "global" if share > math.sqrt(facts.devices) else "own"
 
 
@@ -130,42 +130,42 @@ def _factor(printers: int, facts: Facts, scope: str) -> float | None:
     return None if facts.devices is None else float(facts.devices)
 
 
-# reports → steps
+# increments → steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Job:
-    """What turns the reports of a step into the step of the whole job."""
+    """What turns the increments of a step into the step of the whole job."""
 
     printed_by_all: float | None  # factor from one printer's rate to that of all devices
     steps_counted: int | None  # how often the printed steps/s count one step; None if that is not known
     items_per_step: float | None
-    epochs: bool  # a report without a number of steps is an epoch, and not a step
+    epochs: bool  # an increment without a number of steps is an epoch, and not a step
     items_per_batch: float
     arrival: Arrival | None
 
 
-def _steps(streams: list[list[Report]], clock: int, job: _Job) -> list[Step]:
-    """One step for each number that a stream reports.
+def _steps(streams: list[list[Increment]], clock: int, job: _Job) -> list[Step]:
+    """One step for each number that a stream has.
 
     Times are taken from the first *clock* streams, those of the first file: one node's clock, never two (D21).
     """
     if len(streams) == 1:
-        return [_step([report], [report], job) for report in streams[0]]
-    at_index: dict[int, list[Report]] = {}
-    timed: dict[int, list[Report]] = {}
+        return [_step([increment], [increment], job) for increment in streams[0]]
+    at_index: dict[int, list[Increment]] = {}
+    timed: dict[int, list[Increment]] = {}
     for number, stream in enumerate(streams):
-        for report in stream:
-            at_index.setdefault(report.index, []).append(report)
+        for increment in stream:
+            at_index.setdefault(increment.index, []).append(increment)
             if number < clock:
-                timed.setdefault(report.index, []).append(report)
+                timed.setdefault(increment.index, []).append(increment)
     return [_step(at_index[index], timed.get(index, []), job) for index in sorted(at_index)]
 
 
-def _step(reports: list[Report], timed: list[Report], job: _Job) -> Step:
-    one = reports[0] if len(reports) == 1 else _middle(reports)
+def _step(increments: list[Increment], timed: list[Increment], job: _Job) -> Step:
+    one = increments[0] if len(increments) == 1 else _middle(increments)
     items = _items(one, job)
-    ends = one if not timed else timed[0] if len(timed) == 1 else max(timed, key=lambda report: report.record.end)
+    ends = one if not timed else timed[0] if len(timed) == 1 else max(timed, key=lambda increment: increment.record.end)
     return Step(
         index=one.index,
         steps=one.steps,
@@ -180,37 +180,37 @@ def _step(reports: list[Report], timed: list[Report], job: _Job) -> Step:
     )
 
 
-def _middle(reports: list[Report]) -> Report:
-    """What several printers say of one step, as one report: median times, mean rate."""
-    rates = [report.rate for report in reports if report.rate is not None]
-    return reports[0]._replace(
-        steps=statistics.median_low([report.steps for report in reports]),
-        seconds=_median([report.seconds for report in reports]),
-        items=_median([report.items for report in reports]),
+def _middle(increments: list[Increment]) -> Increment:
+    """What several printers say of one step, as one increment: median times, mean rate."""
+    rates = [increment.rate for increment in increments if increment.rate is not None]
+    return increments[0]._replace(
+        steps=statistics.median_low([increment.steps for increment in increments]),
+        seconds=_median([increment.seconds for increment in increments]),
+        items=_median([increment.items for increment in increments]),
         rate=math.fsum(rates) / len(rates) if rates else None,
-        pause=any(report.pause for report in reports),
+        pause=any(increment.pause for increment in increments),
     )
 
 
-def _items(report: Report, job: _Job) -> float | None:
-    """Items of the whole job in a report: as printed, or the batch times the steps."""
-    if report.items is not None:
-        return report.items * job.items_per_batch
-    if report.record.global_batch is not None:
-        return report.record.global_batch * job.items_per_batch * report.steps
+def _items(increment: Increment, job: _Job) -> float | None:
+    """Items of the whole job in an increment: as printed, or the batch times the steps."""
+    if increment.items is not None:
+        return increment.items * job.items_per_batch
+    if increment.record.global_batch is not None:
+        return increment.record.global_batch * job.items_per_batch * increment.steps
     unknown = job.items_per_step is None or (
-        job.epochs and report.record.interval is None and report.record.step is None
+        job.epochs and increment.record.interval is None and increment.record.step is None
     )
-    return None if unknown else job.items_per_step * report.steps
+    return None if unknown else job.items_per_step * increment.steps
 
 
-def _rate(report: Report, items: float | None, job: _Job) -> float | None:
+def _rate(increment: Increment, items: float | None, job: _Job) -> float | None:
     """The script's own figure, over all devices."""
-    if report.rate is not None:
-        return None if job.printed_by_all is None else report.rate * job.printed_by_all
-    if report.record.steps_per_s is not None and items is not None and job.steps_counted:
-        return report.record.steps_per_s / job.steps_counted * items / report.steps
-    return items / report.seconds if items is not None and report.seconds is not None else None
+    if increment.rate is not None:
+        return None if job.printed_by_all is None else increment.rate * job.printed_by_all
+    if increment.record.steps_per_s is not None and items is not None and job.steps_counted:
+        return increment.record.steps_per_s / job.steps_counted * items / increment.steps
+    return items / increment.seconds if items is not None and increment.seconds is not None else None
 
 
 def _median(values: Sequence[float | None]) -> float | None:
@@ -218,7 +218,7 @@ def _median(values: Sequence[float | None]) -> float | None:
     return statistics.median(known) if known else None
 
 
-def _latest(timed: list[Report]) -> float | None:
+def _latest(timed: list[Increment]) -> float | None:
     if len(timed) == 1:
         return timed[0].stamp_s
-    return max((report.stamp_s for report in timed if report.stamp_s is not None), default=None)
+    return max((increment.stamp_s for increment in timed if increment.stamp_s is not None), default=None)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.dialect import Line, Timers
+from evalsuite.logs.records import matches, number, whole
 from evalsuite.model import Breakdown, Finding, Phase, Window
-from evalsuite.records import matches, number, whole
 
 OVERLAP = 1.02  # D19: what clocks may differ by
 MOST_REPORTS = 20_000  # of one log; no window is longer, and memory stays bounded

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evalsuite.dialect import SCORE, Dialect
-from evalsuite.logfile import Chunk
+from evalsuite.logs.logfile import Chunk
+from evalsuite.logs.records import matches, number, printer, whole
 from evalsuite.model import Score
-from evalsuite.records import matches, number, printer, whole
 
 MOST_LINES = 20_000  # of one log: memory stays bounded
 

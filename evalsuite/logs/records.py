@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from evalsuite.dialect import Dialect, Line
-from evalsuite.logfile import Chunk
+from evalsuite.logs.logfile import Chunk
 
 NEWLINE = ord("\n")
 ENOUGH_REPORTS = 8  # the one thrown away and the five measured of a log that prints rarely, and some behind

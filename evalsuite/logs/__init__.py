@@ -1,0 +1,1 @@
+"""A log → its steps, its throughput over all devices, or why there is none."""

@@ -1,0 +1,70 @@
+"""Which dialects fit a piece of log: told by the shapes of its lines, before any pattern is tried."""
+
+from collections.abc import Iterable
+
+from evalsuite.dialect import NO_DIGITS, Dialect, Line
+
+_LINE_BYTES = 4096  # what lies beyond is no line of a log
+
+
+class Sniffer:
+    """Finds the dialects that fit a piece of log.
+
+    The lines of a log are alike but for their numbers: what is left when numbers are taken out is a handful of
+    shapes, and only a dialect whose literal text stands in one of them is tried on the lines themselves.
+    """
+
+    def __init__(self, dialects: Iterable[Dialect]) -> None:
+        self._shapes = [(dialect, tuple(line.shape for line in dialect.telling)) for dialect in dialects]
+
+    def fits(self, text: bytes) -> list[Dialect]:
+        """The dialects that fit *text* best: none, one, or several that fit equally.
+
+        Fit is the number of step lines found; a dialect yields to one that says more (`yields_to`).
+        """
+        lines = (line[:_LINE_BYTES] for line in text.replace(b"\r", b"\n").split(b"\n"))
+        examples = {line.translate(None, NO_DIGITS): line for line in lines}
+        shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
+        likely = [dialect for dialect, wanted in self._shapes if any(shape in shapes for shape in wanted)]
+        found = [dialect for dialect in likely if _stands_in(example, text, dialect)]
+        names = {dialect.name for dialect in found}
+        strong = [dialect for dialect in found if not names.intersection(dialect.yields_to)]
+        if len(strong) < 2:
+            return strong
+        counts = {dialect: lines_found(text, dialect) for dialect in strong}
+        best = max(counts.values())
+        return [dialect for dialect, count in counts.items() if count == best]
+
+    def stronger(self, text: bytes, found: list[Dialect]) -> list[Dialect]:
+        """*found*, or the dialects it yields to whose lines stand in *text*, which goes on where it was found."""
+        names = {name for dialect in found for name in dialect.yields_to}
+        better = [dialect for dialect, _ in self._shapes if dialect.name in names and lines_found(text, dialect)]
+        strongest = {dialect.name for dialect in better}
+        return [dialect for dialect in better if not strongest.intersection(dialect.yields_to)] or found
+
+
+def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
+    """Does a step line or a final figure stand in one line of each shape, or, if it spans lines, in the text?"""
+    return any(_finds(text if b"\n" in line.sample else example, line) for line in dialect.telling)
+
+
+def _finds(text: bytes, line: Line) -> bool:
+    if line.literal not in text:
+        return False
+    if line.fields is None:
+        return line.compiled.search(text) is not None
+    return any(line.read(match) is not None for match in line.compiled.finditer(text))
+
+
+def lines_found(text: bytes, dialect: Dialect) -> int:
+    """How many step lines of *dialect* stand in *text*; where there is none, how many final figures."""
+    steps, finals = ([line for line in lines if line.telling] for lines in (dialect.step, dialect.final))
+    return sum(_count(text, line) for line in steps) or sum(_count(text, line) for line in finals)
+
+
+def _count(text: bytes, line: Line) -> int:
+    if line.literal and line.literal not in text:
+        return 0
+    if line.fields is None:
+        return len(line.counting.findall(text))
+    return sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)
