@@ -10,9 +10,9 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evalsuite.compare import with_scaling
 from evalsuite.model import Case, Evaluation, Measurement, Protocol, Run, Throughput, Utilisation, Window
-from evalsuite.summary import summary
+from evalsuite.results.scaling import with_scaling
+from evalsuite.results.summary import summary
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch", "oneflow", "mindspore")
 SCALES = ((1, 1), (1, 8), (2, 8), (4, 8), (8, 8), (16, 8), (32, 8), (64, 8), (125, 8))

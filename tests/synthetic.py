@@ -9,9 +9,6 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from evalsuite import convergence, criteria, rules
-from evalsuite import summary as summaries_of
-from evalsuite.compare import with_scaling
 from evalsuite.model import (
     Breakdown,
     Case,
@@ -31,6 +28,9 @@ from evalsuite.model import (
     Verdict,
     Window,
 )
+from evalsuite.results import convergence, criteria, rules
+from evalsuite.results import summary as summaries_of
+from evalsuite.results.scaling import with_scaling
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch")
 VERSIONS = {"tensorflow": "2.15.1", "mxnet": "1.9.1", "paddlepaddle": "3.3.1", "pytorch": "2.13.0"}

@@ -15,8 +15,9 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from evalsuite import compare, criteria, paths, summary
+from evalsuite import paths
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Run, Summary, Throughput
+from evalsuite.results import criteria, scaling, summary
 
 SOURCE = paths.DATA / "reference" / "dlperf_v1"
 OUT = paths.DATA.parent / "docs" / "examples" / "dlperf-v1"
@@ -29,7 +30,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
     source = tomllib.loads((folder / "source.toml").read_text(encoding="utf-8"))
     runs = _runs(folder)
     measurements = [m for row in _rows(folder / "cells.csv") for m in _measurements(row, runs, source)]
-    summaries = compare.with_scaling(summary.summaries(measurements))
+    summaries = scaling.with_scaling(summary.summaries(measurements))
     return Evaluation(
         title=TITLE,
         profile="dlperf-v1.0",

@@ -10,8 +10,9 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import evaluation, paths
+from evalsuite import paths
 from evalsuite.model import Case, Evaluation
+from evalsuite.results import evaluation
 from evalsuite.runs.store import Store
 
 OUT = paths.DATA.parent / "docs" / "examples"

@@ -14,8 +14,9 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
-from evalsuite import adapter, checkouts, measure, paths, readiness  # noqa: E402
+from evalsuite import adapter, checkouts, paths, readiness  # noqa: E402
 from evalsuite.model import Case  # noqa: E402
+from evalsuite.results import measurement  # noqa: E402
 from evalsuite.runs.store import Store  # noqa: E402
 
 HEAD = """# The official scripts
@@ -125,7 +126,7 @@ def _measured() -> str:
     series: dict[tuple, dict[str, list[float]]] = {}
     machines = set()
     for folder in Store(paths.DATA / "recorded").finished():
-        measured = measure.measurement(folder)
+        measured = measurement.measurement(folder)
         case = measured.run.case
         if measured.value is None or folder.command()["recipe"]["kind"] != "official":
             continue

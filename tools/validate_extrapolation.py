@@ -13,7 +13,7 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 
-from evalsuite.extrapolation import VALIDATION, Trial, trials
+from evalsuite.results.extrapolation import VALIDATION, Trial, trials
 
 COLUMNS = ("series", "source", "scales", "measured_to", "target", "published_to_predicted")
 HEADER = (

@@ -34,9 +34,9 @@ def add_arguments(parser) -> None:
 
 
 def run(arguments) -> int:
-    from evalsuite import changes
     from evalsuite.commands.report import check_languages
     from evalsuite.report.data import finished
+    from evalsuite.results import changes
 
     languages = check_languages(arguments.lang)
     before, after = finished.read(arguments.before), finished.read(arguments.after)
@@ -89,7 +89,7 @@ def _change(change, languages) -> dict:
 
 
 def _side(summary) -> dict:
-    from evalsuite import changes
+    from evalsuite.results import changes
 
     return {
         "median": summary.items_per_s.value,
@@ -165,7 +165,7 @@ SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell
 
 
 def _value(summary, language: str) -> str:
-    from evalsuite import changes
+    from evalsuite.results import changes
 
     versions = ", ".join(changes.versions(summary)) or _head("version_unknown", language)
     return f"{summary.items_per_s.value:,.2f} {summary.unit}\n{versions}"

@@ -62,9 +62,10 @@ def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
     """Writes the report of *store*, says where it is, and prints the summary table. Returns the summaries."""
     from dataclasses import replace
 
-    from evalsuite import criteria, report
-    from evalsuite.evaluation import evaluate
+    from evalsuite import report
     from evalsuite.report import author, forms
+    from evalsuite.results import criteria
+    from evalsuite.results.evaluation import evaluate
     from evalsuite.terminal import note
 
     notes = author.read(arguments.author) if arguments.author else ()

@@ -33,8 +33,9 @@ def run_missing(asked, environment: str):
     import os
     from dataclasses import replace
 
-    from evalsuite import campaign, measure
+    from evalsuite import campaign
     from evalsuite.errors import EvalsuiteError
+    from evalsuite.results import measurement
     from evalsuite.runs import planned
     from evalsuite.terminal import note, progress
 
@@ -58,7 +59,7 @@ def run_missing(asked, environment: str):
         for ended in campaign.launch_all(
             missing, asked.store, asked.adapters, asked.engine, spec.timeout_s, ready, shown.tick
         ):
-            measured = measure.measurement(asked.store.folder(ended.run))
+            measured = measurement.measurement(asked.store.folder(ended.run))
             shown.ended(ended.run, ended.outcome["duration_s"], measured)
     return asked, _failed(asked)
 

@@ -47,8 +47,8 @@ def _print_summary(order, facts: dict) -> None:
     """What was recorded, on standard error: standard output is the command's own."""
     import sys
 
-    from evalsuite import utilisation
     from evalsuite.model import Window
+    from evalsuite.results import utilisation
     from evalsuite.runs.store import RunFolder
 
     whole = Window(first_step=0, last_step=0, steps=0, begin_s=0.0, end_s=facts["duration_s"])

@@ -5,16 +5,14 @@ Our reference workloads print the parts of each step in one line, ElasticDL one 
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.dialect import Line, Timers
 from evalsuite.logs.records import matches, number, whole
-from evalsuite.model import Breakdown, Finding, Phase, Window
+from evalsuite.model import Breakdown, Phase, Window
 
-OVERLAP = 1.02  # D19: what clocks may differ by
 MOST_REPORTS = 20_000  # of one log; no window is longer, and memory stays bounded
-COMMUNICATION = ("allreduce",)
 _PAIR = re.compile(rb"(\w+)_s=([0-9.e+-]+)")
 
 # of our own reference workloads, whatever dialect they print in
@@ -95,37 +93,3 @@ def breakdown(timed: Sequence[Timed], window: Window | None, timers: Timers | No
 
 def _mean(timed: Sequence[Timed], name: str) -> float:
     return math.fsum(one.seconds[name] for one in timed) / len(timed)
-
-
-def communication(found: Breakdown) -> float | None:
-    """Seconds of communication that the step waits for; None where no phase of it was recorded."""
-    known = [phase.seconds for phase in found.phases if phase.name in COMMUNICATION and phase.parent is None]
-    return math.fsum(known) if known else None
-
-
-def rest(found: Breakdown) -> float | None:
-    """What the phases leave over of the whole; None where they fill it."""
-    left = found.seconds - _side_by_side(found.phases)
-    return left if left > 1e-3 * found.seconds else None
-
-
-def findings(found: Breakdown | None) -> Iterable[Finding]:
-    """D19: phases that add up to more than what they are parts of, so that some time was counted twice."""
-    if found is None:
-        return
-    inside = {name: [p for p in found.phases if p.parent == name] for name in {p.parent for p in found.phases}}
-    for parent, phases in sorted(inside.items(), key=lambda item: item[0] or ""):
-        available = found.seconds if parent is None else found.seconds_of(parent)
-        total = math.fsum(phase.seconds for phase in phases)
-        if available is not None and total > OVERLAP * available:
-            names = ", ".join(phase.name for phase in phases)
-            yield Finding(
-                code="D19",
-                severity="flag",
-                text=f"{names} add up to {total:.4g} s, and what they are parts of takes {available:.4g} s",
-                values=(("phases", names), ("sum", f"{total:.4g}"), ("whole", f"{available:.4g}")),
-            )
-
-
-def _side_by_side(phases: Iterable[Phase]) -> float:
-    return math.fsum(phase.seconds for phase in phases if phase.parent is None)

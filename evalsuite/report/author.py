@@ -14,7 +14,6 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from evalsuite import rules
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import AuthorNote, Evaluation, Finding
 from evalsuite.report import names, numbers
@@ -22,6 +21,7 @@ from evalsuite.report.cells import Book
 from evalsuite.report.numbers import Number
 from evalsuite.report.words import Rendered, Words
 from evalsuite.report.words import read as read_words
+from evalsuite.results import rules
 
 LANGUAGES = ("zh", "en")
 SEVERITIES = ("note", "flag")

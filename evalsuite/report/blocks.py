@@ -1,17 +1,15 @@
 """Model sections: participants, and one block of tables per precision, batch and protocol (REPORT.md §6.3)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
-from evalsuite.compare import unfair
 from evalsuite.model import Case, Protocol, Summary
 from evalsuite.report import cells, names
 from evalsuite.report.cells import Book, Cell
-from evalsuite.statistics import differ
-from evalsuite.summary import values
+from evalsuite.results.fairness import fastest
 
 CellOf = Callable[[Book, Case], Cell]
 
@@ -223,23 +221,6 @@ class Model:
     @property
     def id(self) -> str:
         return names.model_anchor(self.name)
-
-
-def fastest(row: Sequence[Summary | None]) -> int | None:
-    """The place of the summary that is faster than each other one by more than noise, or None."""
-    valid = [(one.items_per_s.value, place) for place, one in enumerate(row) if one is not None]
-    if len(valid) < 2:
-        return None
-    _, best = max(valid)
-    others = [row[place] for _, place in valid if place != best]
-    return best if all(_faster(row[best], other) for other in others) else None
-
-
-def _faster(a: Summary, b: Summary) -> bool:
-    """Whether *a* may be called faster than *b*: fair pair, full window, enough runs, more than noise."""
-    if a.partial or b.partial or unfair(a, b):
-        return False
-    return differ(values(a), values(b)) is True
 
 
 def models(book: Book) -> tuple[Model, ...]:

@@ -14,7 +14,7 @@ from typing import Literal
 from evalsuite.model import Case, Evaluation, Finding, Interval, Measurement, Skip, Summary
 from evalsuite.report import names, numbers
 from evalsuite.report.numbers import Form, Number
-from evalsuite.summary import counts
+from evalsuite.results.summary import counts
 
 State = Literal[
     "value", "oom", "unsupported", "not_planned", "not_run", "failed", "timed_out", "invalid", "no_base", "missing"

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evalsuite import extrapolation
 from evalsuite.report import (
     author,
     background,
@@ -29,6 +28,7 @@ from evalsuite.report.blocks import Model
 from evalsuite.report.cells import Book
 from evalsuite.report.figures import Look
 from evalsuite.report.words import Rendered, Words
+from evalsuite.results import extrapolation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalsuite import convergence as room
 from evalsuite.model import Measurement, Score, Summary, Target
 from evalsuite.report import figures, names, numbers
 from evalsuite.report.blocks import Block, Column, Model
@@ -12,6 +11,7 @@ from evalsuite.report.drawing import Drawn, setting
 from evalsuite.report.figures import Look
 from evalsuite.report.numbers import Number
 from evalsuite.report.words import Text, Words
+from evalsuite.results import convergence as room
 
 METRICS = ("top1", "accuracy", "top5", "loss")
 SPLITS = ("train", "validation")

@@ -17,7 +17,7 @@ from evalsuite.report.story import Card
 from evalsuite.report.studies import Effect, Sweep
 from evalsuite.report.usage import RESOURCES, Usage
 from evalsuite.report.words import Pair, Rendered, Text, Words
-from evalsuite.summary import counts
+from evalsuite.results.summary import counts
 
 FORMS = {
     "items_per_s": numbers.throughput,

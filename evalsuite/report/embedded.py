@@ -7,7 +7,7 @@ from typing import Any
 from evalsuite.model import Case, Summary
 from evalsuite.report import names, numbers, tables
 from evalsuite.report.cells import Book
-from evalsuite.summary import values
+from evalsuite.results.summary import values
 
 UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 

@@ -4,8 +4,6 @@ where nothing is offered (REPORT.md §6.10). Every value here carries ≈; none 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite import extrapolation
-from evalsuite.extrapolation import Forecast, Outlook, Refusal
 from evalsuite.report import figures, names, numbers
 from evalsuite.report.blocks import Block, Column, Model
 from evalsuite.report.cells import MARKS, Book
@@ -13,6 +11,8 @@ from evalsuite.report.drawing import Drawn, setting
 from evalsuite.report.figures import Look
 from evalsuite.report.numbers import Form, Number
 from evalsuite.report.words import Text, Words
+from evalsuite.results import extrapolation
+from evalsuite.results.extrapolation import Forecast, Outlook, Refusal
 
 APPROXIMATELY = MARKS["simulated"]
 THRESHOLD = 0.8  # of criterion C1, drawn for orientation

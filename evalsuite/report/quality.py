@@ -8,7 +8,7 @@ from evalsuite.model import Case, Finding, Measurement, Skip, Summary
 from evalsuite.report import cells, names
 from evalsuite.report.cells import Book, State
 from evalsuite.report.words import Rendered, Text, Words, placeholders
-from evalsuite.summary import counts
+from evalsuite.results.summary import counts
 
 NOISY_CV = 0.05  # D08
 

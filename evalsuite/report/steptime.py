@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.logs import timers
 from evalsuite.model import Breakdown, Phase, Summary
 from evalsuite.report import cells, figures, names, numbers
 from evalsuite.report.blocks import Block, Model
@@ -13,6 +12,7 @@ from evalsuite.report.drawing import Drawn, setting
 from evalsuite.report.figures import Look
 from evalsuite.report.numbers import Form, Number
 from evalsuite.report.words import Words
+from evalsuite.results import breakdown
 
 # The order of a step; what a dialect names otherwise stands behind, in the order it is met.
 PHASES = ("data", "forward_backward", "forward", "backward", "allreduce", "tensor_copy", "get_model", "optimiser")
@@ -121,15 +121,15 @@ def _form(found: Sequence[Breakdown]) -> Form:
 
 def _row(book: Book, summary: Summary, phases: Sequence[tuple[str, str | None]], form: Form) -> StepRow:
     found, case = summary.breakdown, summary.case
-    waited = timers.communication(found)
+    waited = breakdown.communication(found)
     return StepRow(
         summary=summary,
         whole=form(found.seconds),
         parts=tuple(_part(found, found.seconds_of(name), form) for name, _ in phases),
-        rest=_part(found, timers.rest(found), form),
+        rest=_part(found, breakdown.rest(found), form),
         communication=None if waited is None else numbers.percent(waited / found.seconds),
         ratio=None if not waited else ratio(found.seconds, waited),
-        overlaps=any(True for _ in timers.findings(found)),
+        overlaps=any(True for _ in breakdown.findings(found)),
         throughput=cells.throughput_cell(book, case),
         speedup=cells.speedup_cell(book, case),
     )
@@ -181,7 +181,7 @@ def _view(found: StepTimes, figure: figures.Figure, see: str, words: Words) -> D
 def _step(found: StepTimes, row: StepRow, scale: float) -> figures.Step:
     case, held = row.summary.case, row.summary.breakdown
     label = next(column.label for column in found.block.columns if column.series == case.series)
-    waited = timers.communication(held)
+    waited = breakdown.communication(held)
     of_name = {phase.name: phase for phase in held.phases}
     return figures.Step(
         label=f"{label} {names.scale(case)}",

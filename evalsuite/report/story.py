@@ -6,14 +6,15 @@ Every sentence is a template with a condition; none is chosen by taste (REPORT.m
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite import extrapolation
 from evalsuite.model import Interval, Protocol, Summary, Verdict
 from evalsuite.report import background, names, numbers, quality
-from evalsuite.report.blocks import Block, Model, fastest
+from evalsuite.report.blocks import Block, Model
 from evalsuite.report.cells import MARKS, Book
 from evalsuite.report.numbers import Form, Number
 from evalsuite.report.usage import together
 from evalsuite.report.words import Rendered, Text, Traced, Words
+from evalsuite.results import extrapolation
+from evalsuite.results.fairness import fastest
 
 NEAR_LINEAR = 0.90  # efficiency and the low end of its interval (REPORT.md §7)
 LINEAR = 0.98

@@ -8,8 +8,8 @@ from evalsuite.report import cells, names, numbers
 from evalsuite.report.blocks import Block, Model
 from evalsuite.report.cells import Book, Cell
 from evalsuite.report.numbers import Number
-from evalsuite.statistics import differ, ratio_of_medians
-from evalsuite.summary import values
+from evalsuite.results.statistics import differ, ratio_of_medians
+from evalsuite.results.summary import values
 
 OPTIONS = ("xla", "amp")
 

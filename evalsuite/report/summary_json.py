@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evalsuite import __version__, convergence
+from evalsuite import __version__
 from evalsuite.model import Breakdown, Case, Finding, Interval, Summary, Utilisation, Verdict
-from evalsuite.report import author, latency, quality
+from evalsuite.report import author, quality
 from evalsuite.report.cells import Book
-from evalsuite.summary import counts
+from evalsuite.results import convergence
+from evalsuite.results import latency as latency_room
+from evalsuite.results.summary import counts
 
 SCHEMA_VERSION = 1
 
@@ -65,7 +67,7 @@ def _summary(book: Book, one: Summary) -> dict:
         "throughput_per_device": one.items_per_s_per_device,
         "n": one.n,
         "cv": one.cv,
-        "latency": _latency(latency.of_case(one)),
+        "latency": _latency(latency_room.of_case(one)),
         "base": one.base.id if one.base else None,
         "base_devices": one.base.total_devices if one.base else None,
         "speedup": _interval(one.speedup),
@@ -103,10 +105,10 @@ def _interval(found: Interval | None) -> dict | None:
     return {"value": found.value, "low": found.low, "high": found.high, "coverage": found.coverage}
 
 
-def _latency(found: latency.Latency | None) -> dict | None:
+def _latency(found: latency_room.Latency | None) -> dict | None:
     if found is None:
         return None
-    named = {f"p{each}_s": value for each, value in zip(latency.PERCENTILES, found.percentiles_s, strict=True)}
+    named = {f"p{each}_s": value for each, value in zip(latency_room.PERCENTILES, found.percentiles_s, strict=True)}
     return {**named, "reports": found.reports, "steps_per_report": found.steps_per_report}
 
 

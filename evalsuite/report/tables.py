@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.files import write_atomically
-from evalsuite.logs import timers
 from evalsuite.model import Case, Finding, Measurement, Summary
-from evalsuite.report import author, latency, names, variants
+from evalsuite.report import author, names, variants
 from evalsuite.report.cells import Book, run_state
-from evalsuite.summary import counts
+from evalsuite.results import breakdown
+from evalsuite.results import latency as latency_room
+from evalsuite.results.summary import counts
 
 Row = dict[str, Any]
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would compute such a cell
@@ -106,7 +107,7 @@ def _run(book: Book, run: Measurement) -> Row:
         "method": found.method if found else None,
         "printed_items_per_s": found.printed_items_per_s if found else None,
         "clock_items_per_s": found.clock_items_per_s if found else None,
-        **_latency(latency.of_run(run)),
+        **_latency(latency_room.of_run(run)),
         "first_step": window.first_step if window else None,
         "last_step": window.last_step if window else None,
         "window_steps": window.steps if window else None,
@@ -134,7 +135,7 @@ def _summary(book: Book, one: Summary) -> Row:
         **_interval("items_per_s", one.items_per_s),
         "items_per_s_per_device": one.items_per_s_per_device,
         "cv": one.cv,
-        **_latency(latency.of_case(one)),
+        **_latency(latency_room.of_case(one)),
         "base_case_id": one.base.id if one.base else None,
         "base_devices": one.base.total_devices if one.base else None,
         **_interval("speedup", one.speedup),
@@ -155,9 +156,9 @@ def _interval(name: str, found) -> Row:
     return {(name if part == "value" else f"{name}_{part}"): getattr(found, part, None) for part in parts}
 
 
-def _latency(found: latency.Latency | None) -> Row:
+def _latency(found: latency_room.Latency | None) -> Row:
     """Percentiles of the step time, and how many reports of how many steps they are taken from."""
-    values = found.percentiles_s if found else (None,) * len(latency.PERCENTILES)
+    values = found.percentiles_s if found else (None,) * len(latency_room.PERCENTILES)
     return {
         **dict(zip(LATENCY, values, strict=False)),
         "latency_reports": found.reports if found else None,
@@ -188,7 +189,7 @@ def _phases(book: Book) -> Iterable[Row]:
     for run in book.measurements:
         if (found := run.breakdown) is not None:
             named = [("whole", found.seconds, None), *((one.name, one.seconds, one.parent) for one in found.phases)]
-            left = timers.rest(found)
+            left = breakdown.rest(found)
             for name, seconds, parent in named + ([("rest", left, None)] if left is not None else []):
                 yield {
                     "run_id": run.run.id,
@@ -236,7 +237,7 @@ def _change(one: variants.Change) -> Row:
 
 CASE = tuple(_case(Case(framework="", recipe="", model="", batch_per_device=1)))
 _RATIO: Callable[[str], tuple[str, ...]] = lambda name: (name, f"{name}_low", f"{name}_high", f"{name}_coverage")  # noqa: E731
-LATENCY = (*(f"latency_p{each}_s" for each in latency.PERCENTILES), "latency_reports", "latency_steps_per_report")
+LATENCY = (*(f"latency_p{each}_s" for each in latency_room.PERCENTILES), "latency_reports", "latency_steps_per_report")
 COLUMNS: Mapping[str, Sequence[str]] = {
     "runs": (
         "run_id",

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from evalsuite import convergence as room
 from evalsuite.model import Summary
 from evalsuite.report import drawing, figures, names, numbers, variants
 from evalsuite.report.drawing import Drawn
 from evalsuite.report.figures import Look
 from evalsuite.report.variants import Change, Family, Setting
 from evalsuite.report.words import Text, Words
+from evalsuite.results import convergence as room
 
 MOST_FIGURES = 12  # of lines, in one report: dumbbells and tables have the rest
 LEAST_LENGTH = 2  # of a time axis, in its unit

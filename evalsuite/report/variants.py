@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite import convergence as room
-from evalsuite.compare import unfair
 from evalsuite.model import Case, Interval, Protocol, Score, Summary
 from evalsuite.report import cells, names, numbers, setting
 from evalsuite.report.cells import Book, Cell
 from evalsuite.report.numbers import Number
 from evalsuite.report.words import Text, Words
-from evalsuite.statistics import differ, ratio_of_medians
-from evalsuite.summary import values
+from evalsuite.results import convergence as room
+from evalsuite.results.fairness import unfair
+from evalsuite.results.statistics import differ, ratio_of_medians
+from evalsuite.results.summary import values
 
 WORK = ("image_size", "sequence_length", "network")  # they change what an item costs: no variant of the same work
 NEUTRAL = ("off", "none", "0", "float32")  # of an option's values the one that the others are compared with

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from evalsuite import changes
-from evalsuite.changes import Change
 from evalsuite.model import Case, Summary
 from evalsuite.report.data.finished import Finished, moment
-from evalsuite.summary import counts
+from evalsuite.results import changes
+from evalsuite.results.changes import Change
+from evalsuite.results.summary import counts
 
 
 @dataclass(frozen=True, kw_only=True)

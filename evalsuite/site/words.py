@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalsuite.changes import Change
 from evalsuite.report import names, numbers, render
 from evalsuite.report.numbers import Number
 from evalsuite.report.words import Rendered, Words
+from evalsuite.results.changes import Change
 from evalsuite.site.history import Line, Point
 
 

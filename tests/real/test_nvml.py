@@ -12,8 +12,8 @@ import sys
 
 import pytest
 
-from evalsuite import utilisation
 from evalsuite.model import Window
+from evalsuite.results import utilisation
 from evalsuite.runs.store import RunFolder
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")

@@ -5,10 +5,11 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import changes, cli
+from evalsuite import cli
 from evalsuite.errors import Exit
 from evalsuite.model import Protocol
 from evalsuite.report.data import finished
+from evalsuite.results import changes
 
 MACHINE = "another machine"
 

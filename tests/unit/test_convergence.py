@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from evalsuite import convergence, criteria
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Score, Target
+from evalsuite.results import convergence, criteria
 
 SEEDS = Path(__file__).parents[3] / "shared" / "reference" / "seeds.csv"
 TARGET = Target(model="resnet50_v1.5", metric="top1", value=76.0, epochs=90)

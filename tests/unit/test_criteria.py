@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import criteria
-from evalsuite.compare import with_scaling
 from evalsuite.model import Utilisation
-from evalsuite.summary import summaries
+from evalsuite.results import criteria
+from evalsuite.results.scaling import with_scaling
+from evalsuite.results.summary import summaries
 from tests.toys import CASE, measured
 
 CRITERIA = criteria.read()

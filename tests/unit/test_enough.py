@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import measure
 from evalsuite.campaign import SILENT_S, _enough
 from evalsuite.model import Protocol, Run
+from evalsuite.results import measurement
 from evalsuite.runs.store import RunFolder
 from tests.toys import CASE, toynet
 
@@ -53,7 +53,7 @@ def test_a_run_that_hung_keeps_its_number_and_says_so(tmp_path):
     folder = folder_with(tmp_path, 7, behind=ENDED)
     folder.write_outcome({"status": "completed", "reason": "ended", "enough": "hung", "exit_code": 143})
 
-    measured = measure.measurement(folder)
+    measured = measurement.measurement(folder)
 
     assert (measured.status, measured.value) == ("ok", 32 / 0.5)
     assert "hung_at_end" in [finding.code for finding in measured.findings]
@@ -72,7 +72,7 @@ def test_what_a_launcher_says_of_being_ended_is_no_failure(tmp_path):
     folder = folder_with(tmp_path, 7, behind=ENDED)
     folder.write_outcome({"status": "completed", "reason": "ended", "enough": "no_limit", "exit_code": 143})
 
-    measured = measure.measurement(folder)
+    measured = measurement.measurement(folder)
 
     assert measured.status == "ok"
     assert measured.value == 32 / 0.5
@@ -82,4 +82,4 @@ def test_the_same_words_without_our_doing_are_one(tmp_path):
     folder = folder_with(tmp_path, 7, behind=ENDED)
     folder.write_outcome({"status": "completed", "reason": "", "exit_code": 0})
 
-    assert measure.measurement(folder).status == "failed"
+    assert measurement.measurement(folder).status == "failed"

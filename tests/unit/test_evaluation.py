@@ -4,8 +4,8 @@ import pytest
 
 from benchmarks import synthetic_runs
 from evalsuite.errors import NothingMeasured
-from evalsuite.evaluation import evaluate
 from evalsuite.model import Skip
+from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.planned import facts
 from evalsuite.runs.store import Store
 

@@ -9,8 +9,8 @@ import synthetic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite import extrapolation
-from evalsuite.compare import with_scaling
+from evalsuite.results import extrapolation
+from evalsuite.results.scaling import with_scaling
 
 TOOLS = Path(__file__).parents[2] / "tools"
 PUBLISHED = Path(__file__).parents[3] / "shared" / "reference" / "scaling_series.csv"

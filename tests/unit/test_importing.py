@@ -7,7 +7,7 @@ import pytest
 from evalsuite import importing
 from evalsuite.cli import main
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.measure import measurement
+from evalsuite.results.measurement import measurement
 from evalsuite.runs.store import Store
 
 LINE = "Epoch: [0][{step:3d}/200]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00\n"

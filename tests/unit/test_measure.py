@@ -1,7 +1,8 @@
 import pytest
 
-from evalsuite import measure, runner
+from evalsuite import runner
 from evalsuite.model import Throughput, Utilisation, Window
+from evalsuite.results import measurement
 from evalsuite.runs.store import Store
 from tests.toys import CASE
 
@@ -12,22 +13,22 @@ def share(resource, mean, samples=20):
 
 @pytest.mark.parametrize(("job", "flagged"), [(95.0, False), (60.0, True)])
 def test_other_programs_on_the_machine_are_flagged(job, flagged):
-    found = measure._busy_machine((share("cpu", 98.0), share("job_cpu", job)))
+    found = measurement._busy_machine((share("cpu", 98.0), share("job_cpu", job)))
 
     assert bool(found) is flagged
 
 
 def test_a_window_of_a_few_samples_tells_nothing_of_others():
-    assert measure._busy_machine((share("cpu", 98.0, samples=3), share("job_cpu", 60.0, samples=3))) == ()
+    assert measurement._busy_machine((share("cpu", 98.0, samples=3), share("job_cpu", 60.0, samples=3))) == ()
 
 
 def test_without_a_reading_of_the_job_nothing_is_said_of_others():
-    assert measure._busy_machine((share("cpu", 98.0),)) == ()
+    assert measurement._busy_machine((share("cpu", 98.0),)) == ()
 
 
 @pytest.mark.parametrize(("steps", "severity"), [(100, None), (30, "note"), (19, "exclude")])
 def test_a_short_window_is_noted_and_a_very_short_one_excluded(steps, severity):
-    found = measure._short(CASE, Window(first_step=21, last_step=20 + steps, steps=steps))
+    found = measurement._short(CASE, Window(first_step=21, last_step=20 + steps, steps=steps))
 
     assert [finding.severity for finding in found] == ([severity] if severity else [])
 
@@ -40,7 +41,9 @@ def test_the_environment_is_named_by_hardware_and_not_by_host():
         "driver": "550",
     }
 
-    assert measure.environment_key({"a": facts, "b": {**facts, "host": "b"}}) == "2 x H200, EPYC (2 cores), driver 550"
+    assert (
+        measurement.environment_key({"a": facts, "b": {**facts, "host": "b"}}) == "2 x H200, EPYC (2 cores), driver 550"
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +58,7 @@ def test_the_environment_is_named_by_hardware_and_not_by_host():
 def test_a_recipe_names_what_its_batches_hold_and_never_turns_tokens_into_sequences(printed, recipe, unit):
     measured = Throughput(items_per_s=12.0, unit=printed, method="arrivals", window=None)
 
-    found = measure._in_unit_of(recipe, measured)
+    found = measurement._in_unit_of(recipe, measured)
 
     assert (found.unit, found.items_per_s) == (unit, 12.0)
 
@@ -66,7 +69,7 @@ def test_a_folder_with_a_half_written_outcome_is_a_failed_run_with_the_reason(tm
     with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
         (folder.path / "outcome.json").write_text('{"status": "comp')
 
-    found = measure.measurement(folder)
+    found = measurement.measurement(folder)
 
     assert found.status == "failed"
     assert "half-written" in found.reason
@@ -81,7 +84,7 @@ def test_a_run_over_its_time_says_the_limit_and_not_the_signal_that_ended_it(tmp
         folder.write_command({"recipe": {"dialect": "pytorch_examples"}})
         folder.write_outcome({"status": "timed_out", "reason": "the time limit of 300 s was reached"})
 
-    found = measure.measurement(folder)
+    found = measurement.measurement(folder)
 
     assert (found.status, found.reason) == ("timed_out", "the time limit of 300 s was reached")
 

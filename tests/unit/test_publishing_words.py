@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-from evalsuite import changes, paths
+from evalsuite import paths
 from evalsuite.report import typography, wording, words
+from evalsuite.results import changes
 
 SPOKEN = wording.read()
 SOURCES = (

@@ -3,10 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import criteria, paths
+from evalsuite import paths
 from evalsuite.model import Finding
 from evalsuite.report import figures, glossary, quality, typography, words
 from evalsuite.report.words import Words, WordsError
+from evalsuite.results import criteria
 
 SPOKEN = words.read()
 LANGUAGES = ("zh", "en")

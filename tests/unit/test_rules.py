@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import synthetic
 
-from evalsuite import rules, summary
-from evalsuite.compare import with_scaling
 from evalsuite.model import Utilisation
 from evalsuite.report import quality, words
+from evalsuite.results import rules, summary
+from evalsuite.results.scaling import with_scaling
 
 GIB = 1024**3
 SPOKEN = words.read()

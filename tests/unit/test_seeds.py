@@ -10,11 +10,11 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import rules
 from evalsuite.cli import main
-from evalsuite.evaluation import evaluate
 from evalsuite.report import author, quality, words
 from evalsuite.report.cells import Book
+from evalsuite.results import rules
+from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.store import Store
 
 SPOKEN = words.read()

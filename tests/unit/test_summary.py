@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import compare
-from evalsuite.compare import with_scaling
 from evalsuite.model import Finding
-from evalsuite.summary import summaries, summary
+from evalsuite.results import fairness
+from evalsuite.results.scaling import with_scaling
+from evalsuite.results.summary import summaries, summary
 from tests.toys import CASE, measured
 
 FAST = replace(CASE, framework="fastnet")
@@ -120,7 +120,7 @@ def test_another_version_is_another_series():
 
 
 def test_two_frameworks_compare_when_nothing_else_differs():
-    ratio = compare.relative(
+    ratio = fairness.relative(
         case_of([200.0, 201.0, 199.0, 202.0, 198.0], FAST), case_of([100.0, 101.0, 99.0, 102.0, 98.0])
     )
 
@@ -129,7 +129,7 @@ def test_two_frameworks_compare_when_nothing_else_differs():
 
 
 def test_three_repeats_each_cannot_tell():
-    ratio = compare.relative(case_of([200.0] * 3, FAST), case_of([100.0] * 3))
+    ratio = fairness.relative(case_of([200.0] * 3, FAST), case_of([100.0] * 3))
 
     assert ratio.significant is None
 
@@ -139,10 +139,10 @@ def test_three_repeats_each_cannot_tell():
     [({"batch_per_device": 64}, "batch_per_device"), ({"precision": "amp"}, "precision"), ({"xla": True}, "xla")],
 )
 def test_unlike_cases_are_never_ranked(change, word):
-    with pytest.raises(compare.ComparisonError, match=word):
-        compare.relative(case_of([200.0], replace(FAST, **change)), case_of([100.0]))
+    with pytest.raises(fairness.ComparisonError, match=word):
+        fairness.relative(case_of([200.0], replace(FAST, **change)), case_of([100.0]))
 
 
 def test_other_machines_are_never_ranked():
-    with pytest.raises(compare.ComparisonError, match="environments"):
-        compare.relative(case_of([200.0], FAST, environment="another machine"), case_of([100.0]))
+    with pytest.raises(fairness.ComparisonError, match="environments"):
+        fairness.relative(case_of([200.0], FAST, environment="another machine"), case_of([100.0]))

@@ -7,6 +7,7 @@ import pytest
 
 from evalsuite.logs import catalogue, reading, timers
 from evalsuite.model import Breakdown, Case, Phase, Protocol, Window
+from evalsuite.results import breakdown
 from evalsuite.runs.store import Log
 
 SEEDS = Path(__file__).parents[3] / "shared" / "reference" / "seeds.csv"
@@ -52,14 +53,14 @@ def test_the_parts_of_a_step_are_means_over_the_measured_steps_alone(tmp_path):
     assert (found.of, found.reports) == ("step", 4)
     assert [phase.name for phase in found.phases] == ["data", "forward_backward", "allreduce", "optimiser"]
     assert found.seconds_of("forward_backward") == pytest.approx(0.2 + 0.01 * (3 + 4 + 5 + 6) / 4)
-    assert timers.rest(found) == pytest.approx(0.001)
+    assert breakdown.rest(found) == pytest.approx(0.001)
 
 
 def test_a_part_that_some_of_the_steps_lack_is_not_recorded_and_not_zero(tmp_path):
     found = read(tmp_path, log_of_our_own(8, without=(4,))).breakdown
 
     assert found.seconds_of("allreduce") is None
-    assert timers.communication(found) is None
+    assert breakdown.communication(found) is None
 
 
 def test_a_log_without_timers_has_no_breakdown(tmp_path):
@@ -77,7 +78,7 @@ def test_elasticdl_times_a_task_whose_copies_lie_inside_the_all_reduce(tmp_path)
         ("allreduce", None),
         ("tensor_copy", "allreduce"),
     ]
-    assert timers.rest(found) == pytest.approx(12.5577 - 9.77168 - 5.48363e-05)
+    assert breakdown.rest(found) == pytest.approx(12.5577 - 9.77168 - 5.48363e-05)
 
 
 def test_a_step_trained_again_after_a_restart_is_counted_once():
@@ -121,14 +122,14 @@ def published(model, workers, parent):
 
 
 def test_an_all_reduce_that_holds_tensor_numpy_breaks_d19_where_both_are_stacked():
-    assert [one.code for one in timers.findings(published("MobileNetV2", 2, parent=None))] == ["D19"]
-    assert list(timers.findings(published("MobileNetV2", 2, parent="allreduce"))) == []
+    assert [one.code for one in breakdown.findings(published("MobileNetV2", 2, parent=None))] == ["D19"]
+    assert list(breakdown.findings(published("MobileNetV2", 2, parent="allreduce"))) == []
 
 
 def test_a_nested_phase_longer_than_what_it_lies_inside_breaks_d19():
     phases = (Phase(name="allreduce", seconds=2.0), Phase(name="tensor_copy", seconds=2.1, parent="allreduce"))
 
-    (found,) = timers.findings(Breakdown(seconds=9.0, phases=phases))
+    (found,) = breakdown.findings(Breakdown(seconds=9.0, phases=phases))
 
     assert (found.code, found.severity) == ("D19", "flag")
 
@@ -136,4 +137,4 @@ def test_a_nested_phase_longer_than_what_it_lies_inside_breaks_d19():
 def test_what_elasticdl_leaves_unexplained_stays_as_a_rest():
     found = published("MobileNetV2", 4, parent="allreduce")
 
-    assert timers.rest(found) == pytest.approx(0.1029, abs=1e-6)
+    assert breakdown.rest(found) == pytest.approx(0.1029, abs=1e-6)

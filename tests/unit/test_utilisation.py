@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite import utilisation
 from evalsuite.model import Window
+from evalsuite.results import utilisation
 
 GIB = 1 << 30
 HEADER = {

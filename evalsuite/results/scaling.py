@@ -2,30 +2,16 @@
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case, Finding, Interval, Summary
-from evalsuite.statistics import differ, ratio_of_medians
-from evalsuite.summary import values
+from evalsuite.model import Finding, Interval, Summary
+from evalsuite.results.fairness import environment_of
+from evalsuite.results.statistics import ratio_of_medians
+from evalsuite.results.summary import values
 
 SUPERLINEAR = 1.02  # D11
 CHECK_BASE_ABOVE = 1.20  # D12
 CHECK_BASE_BELOW = 0.05
-
-
-class ComparisonError(EvalsuiteError):
-    """Two summaries that must not be compared."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ratio:
-    """How many times as fast *faster_or_not* is as *other*, and whether that is more than noise."""
-
-    numerator: Case
-    denominator: Case
-    ratio: Interval
-    significant: bool | None  # None: too few repeats to tell
 
 
 def with_scaling(summaries: Iterable[Summary]) -> list[Summary]:
@@ -47,51 +33,12 @@ def with_scaling(summaries: Iterable[Summary]) -> list[Summary]:
     ]
 
 
-def relative(a: Summary, b: Summary) -> Ratio:
-    """How many times as fast *a* is as *b*, with a bootstrap interval over the runs of both.
-
-    Raises ComparisonError if the two cases differ in more than their framework, or one has no valid run.
-    """
-    difference = unfair(a, b)
-    if difference:
-        raise ComparisonError(f"{a.case.id} and {b.case.id} cannot be compared: {difference}")
-    if a.items_per_s is None or b.items_per_s is None:
-        without = a if a.items_per_s is None else b
-        raise ComparisonError(f"{without.case.id} has no valid run to compare")
-    return Ratio(
-        numerator=a.case,
-        denominator=b.case,
-        ratio=ratio_of_medians(values(a), values(b)),
-        significant=differ(values(a), values(b)),
-    )
-
-
-def unfair(a: Summary, b: Summary) -> str | None:
-    """What besides the framework differs between the two; None if nothing does."""
-    fields = (
-        "model", "nodes", "devices_per_node", "batch_per_device", "precision", "xla", "device", "protocol", "options",
-    )  # fmt: skip
-    for name in fields:
-        ours, theirs = getattr(a.case, name), getattr(b.case, name)
-        if ours != theirs:
-            return f"{name} is {ours} and {theirs}"
-    if a.unit != b.unit:
-        return f"the units are {a.unit} and {b.unit}"
-    if _environment(a) != _environment(b):
-        return f"the environments are {_environment(a)} and {_environment(b)}"
-    return None
-
-
-def _environment(summary: Summary) -> str | None:
-    return next((run.environment for run in summary.measurements if run.environment), None)
-
-
 def _version(summary: Summary) -> str | None:
     return next((run.framework_version for run in summary.measurements if run.framework_version), None)
 
 
 def _key(summary: Summary) -> tuple:
-    return (summary.case.series, summary.unit, _version(summary), _environment(summary))
+    return (summary.case.series, summary.unit, _version(summary), environment_of(summary))
 
 
 def _series(summaries: Sequence[Summary]) -> dict[tuple, list[Summary]]:

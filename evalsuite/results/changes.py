@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from evalsuite.model import Case, Interval, Summary
-from evalsuite.statistics import SIGNIFICANCE, differ, ratio_of_medians
-from evalsuite.summary import FULL_REPEATS, counts, values
+from evalsuite.results.statistics import SIGNIFICANCE, differ, ratio_of_medians
+from evalsuite.results.summary import FULL_REPEATS, counts, values
 
 Outcome = Literal["faster", "slower", "no_difference", "cannot_tell"]
 Side = Literal["before", "after"]

@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any, get_args
 
 from evalsuite import paths
-from evalsuite.logs import timers
 from evalsuite.model import Finding, Measurement, Origin, Summary, Utilisation
+from evalsuite.results import breakdown
 
 ABOVE_CAPACITY = 1.02  # D20: what a link or a disk cannot do
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
@@ -37,7 +37,7 @@ def _checked(run: Measurement, duplicate: bool) -> Measurement:
         *([_duplicate(run)] if duplicate else []),
         *(_too_fast(used) for used in impossible),
         *_backwards(run),
-        *timers.findings(run.breakdown),
+        *breakdown.findings(run.breakdown),
         *_unfinished(run),
         *_strange(run),
     ]

@@ -4,10 +4,11 @@ import functools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from evalsuite import dialect, utilisation
+from evalsuite import dialect
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue, reading
 from evalsuite.model import Case, Finding, Measurement, Protocol, Run, Throughput, Timeline, Utilisation, Window
+from evalsuite.results import utilisation
 from evalsuite.runs.store import RunFolder
 
 MIN_MEASURED_STEPS = 20  # fewer are shown in data quality only (REPORT.md §9, D07)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.compare import ComparisonError, relative, unfair
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Interval, Summary, Target, Utilisation, Verdict
+from evalsuite.results.fairness import ComparisonError, relative, unfair
 
 DECIDING_ORIGINS = ("measured", "imported")
 READINGS = {

@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from evalsuite import convergence, criteria, measure, rules
-from evalsuite.compare import with_scaling
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Timeline
+from evalsuite.results import convergence, criteria, rules
+from evalsuite.results import measurement as measurement_room
+from evalsuite.results.scaling import with_scaling
+from evalsuite.results.summary import counts, summaries
 from evalsuite.runs.planned import read_back
 from evalsuite.runs.store import RunFolder, Store
-from evalsuite.summary import counts, summaries
 
 TITLE = "evaluation"  # key of the title in data/text
 WORTH_A_SECOND_PROCESS = 200  # folders; below that starting it costs more than it saves
@@ -83,7 +84,7 @@ def _on_all_cores(made: Callable, *of: Sequence) -> list:
 
 def _one(folder: RunFolder) -> Measurement | Finding:
     try:
-        return measure.measurement(folder)
+        return measurement_room.measurement(folder)
     except EvalsuiteError as error:
         name = f"{folder.path.parent.name}/{folder.path.name}"
         return Finding(
@@ -130,7 +131,7 @@ def _timelines(store: Store, rows) -> dict[str, Timeline]:
     """For each case the time line of its median run: one run that happened, not an average of several."""
     runs = [run for run in map(_median_run, rows) if run]
     folders, windows = [store.folder(run.run) for run in runs], [run.throughput.window for run in runs]
-    lines = _on_all_cores(measure.timeline, folders, windows)
+    lines = _on_all_cores(measurement_room.timeline, folders, windows)
     return {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
 
 

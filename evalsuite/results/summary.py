@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from evalsuite.model import Breakdown, Case, Finding, Interval, Measurement, Summary, Utilisation
-from evalsuite.statistics import coefficient_of_variation, median_with_range, outliers
+from evalsuite.results.statistics import coefficient_of_variation, median_with_range, outliers
 
 FULL_REPEATS = 5  # fewer are partial (REPORT.md §9, D05)
 MOST_REPEATS = 7

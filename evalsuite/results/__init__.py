@@ -1,0 +1,1 @@
+"""Run folders → measurements → summaries → speed-up, fairness, findings, verdicts: every number of a report."""

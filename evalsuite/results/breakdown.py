@@ -1,0 +1,43 @@
+"""What a step time is made of: the share of communication, what no timer covers, and parts that overlap."""
+
+import math
+from collections.abc import Iterable
+
+from evalsuite.model import Breakdown, Finding, Phase
+
+OVERLAP = 1.02  # D19: what clocks may differ by
+COMMUNICATION = ("allreduce",)
+
+
+def communication(found: Breakdown) -> float | None:
+    """Seconds of communication that the step waits for; None where no phase of it was recorded."""
+    known = [phase.seconds for phase in found.phases if phase.name in COMMUNICATION and phase.parent is None]
+    return math.fsum(known) if known else None
+
+
+def rest(found: Breakdown) -> float | None:
+    """What the phases leave over of the whole; None where they fill it."""
+    left = found.seconds - _side_by_side(found.phases)
+    return left if left > 1e-3 * found.seconds else None
+
+
+def findings(found: Breakdown | None) -> Iterable[Finding]:
+    """D19: phases that add up to more than what they are parts of, so that some time was counted twice."""
+    if found is None:
+        return
+    inside = {name: [p for p in found.phases if p.parent == name] for name in {p.parent for p in found.phases}}
+    for parent, phases in sorted(inside.items(), key=lambda item: item[0] or ""):
+        available = found.seconds if parent is None else found.seconds_of(parent)
+        total = math.fsum(phase.seconds for phase in phases)
+        if available is not None and total > OVERLAP * available:
+            names = ", ".join(phase.name for phase in phases)
+            yield Finding(
+                code="D19",
+                severity="flag",
+                text=f"{names} add up to {total:.4g} s, and what they are parts of takes {available:.4g} s",
+                values=(("phases", names), ("sum", f"{total:.4g}"), ("whole", f"{available:.4g}")),
+            )
+
+
+def _side_by_side(phases: Iterable[Phase]) -> float:
+    return math.fsum(phase.seconds for phase in phases if phase.parent is None)
