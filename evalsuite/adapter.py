@@ -19,15 +19,8 @@ from evalsuite.model import Case, Device
 class Command:
     """One command line as the node agent starts it.
 
-    Tokens may hold these placeholders; the plan fills the first five, the node agent the rest:
-    `{python}` interpreter of the framework's environment · `{bin}` the folder it lies in, with what was
-    installed beside it (horovodrun, bfrun) · `{workloads}` the folder of our reference workloads ·
-    `{checkout}` the official repository · `{scratch}` the run's own empty folder, thrown away at the end ·
-    `{data}/NAME` a data set of that name under the user's data root ·
-    `{node_rank}` · `{nodes}` · `{processes_per_node}` · `{master_addr}` · `{master_port}` ·
-    `{threads}` CPU threads for each process (cores ÷ processes on the node) ·
-    `{host}` this node · `{hosts}` all of them, "h1,h2" · `{hosts_slots}` "h1:8,h2:8", 8 devices on each ·
-    `{hosts_ports}` "h1:29500,h2:29500", each with the master port.
+    Tokens may hold placeholders, `{python}` or `{nodes}` for example: `evalsuite.placeholders` lists them. The plan
+    fills some, the node agent the rest.
     """
 
     argv: tuple[str, ...]

@@ -27,7 +27,7 @@ class Ended:
 
 def machine(device: str) -> Machine:
     """What this machine offers; *device* "auto" means gpu where NVML finds one."""
-    from evalsuite import sensors
+    from evalsuite.agent import sensors
 
     gpus = len(sensors.Gpus())
     chosen = device if device != "auto" else ("gpu" if gpus else "cpu")

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import adapter, cgroups, environment, paths, sensors, virtualenvs
+from evalsuite import adapter, paths, virtualenvs
+from evalsuite.agent import cgroups, environment, sensors
 
 State = Literal["ok", "later", "missing", "broken"]
 QUESTION_TIMEOUT_S = 5.0

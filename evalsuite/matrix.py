@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalsuite import axes, campaign, containers, engines, plan, readiness, rendezvous, runner, virtualenvs
+from evalsuite import axes, campaign, containers, engines, placeholders, plan, readiness, runner, virtualenvs
 from evalsuite.adapter import Adapter, Recipe, discover
+from evalsuite.agent import rendezvous
 from evalsuite.engines import Engine
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Run
@@ -64,10 +65,10 @@ class Asked:
         hosts = tuple(f"node{number}" for number in range(case.nodes))
         found = []
         for rank in range(case.nodes):
-            place = rendezvous.Node(
+            place = placeholders.Node(
                 rank=rank, nodes=case.nodes, master_addr=hosts[0], master_port=rendezvous.FIRST_PORT, hosts=hosts
             )
-            known = rendezvous.placeholders(place, case.devices_per_node, 0) | {"{threads}": "{threads}"}
+            known = placeholders.of_node(place, case.devices_per_node, 0) | {"{threads}": "{threads}"}
             idle = recipe.spawn == "once" and rank > 0
             found.append(() if idle else tuple(runner.replaced(token, known) for token in command))
         return found

@@ -16,12 +16,12 @@ from typing import Literal
 
 from evalsuite import __version__, checkouts, containers, files, paths, readiness, virtualenvs
 from evalsuite.adapter import Recipe
+from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.containers import Container
 from evalsuite.engines import Engine, agent_argv
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Run
 from evalsuite.runs.store import SCRATCH, RunFolder
-from evalsuite.sampler import AGENT_FAILED
 
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds

@@ -33,11 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite import guard, sampler
+    from evalsuite.agent import agent, guard
 
     order = _order(arguments)
     guard.stand(arguments.end_with_parent)
-    facts = sampler.run(order)
+    facts = agent.run(order)
     if not arguments.quiet:
         _print_summary(order, facts)
     return facts["exit_code"]
@@ -67,9 +67,9 @@ def _order(arguments: argparse.Namespace):
     from datetime import datetime
     from pathlib import Path
 
-    from evalsuite import rendezvous
+    from evalsuite.agent import rendezvous
+    from evalsuite.agent.order import Order
     from evalsuite.errors import EvalsuiteError
-    from evalsuite.sampler import Order
 
     argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
     if not argv:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import adapter, paths
+from evalsuite import adapter, paths, placeholders
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Protocol
 
@@ -23,7 +23,7 @@ REFERENCE = [(one, recipe) for one, recipe in RECIPES if recipe.kind == "referen
 IMAGENET = [(one, recipe) for one, recipe in REFERENCE if recipe.model == "resnet50_v1.5"]
 BERT = [(one, recipe) for one, recipe in REFERENCE if recipe.model.startswith("bert_")]
 CIFAR10 = [(one, recipe) for one, recipe in REFERENCE if recipe.model.endswith("_cifar10")]
-PLACEHOLDERS = set(re.findall(r"`(\{\w+\})", adapter.Command.__doc__))
+PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
 SCALES = ((1, 1), (1, 2), (1, 8), (2, 8))
 SWITCHES = (
     {"precision": "fp32", "xla": False},

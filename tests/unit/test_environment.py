@@ -1,7 +1,7 @@
 import pytest
 
-from evalsuite import environment
-from evalsuite.cgroups import Limits
+from evalsuite.agent import environment
+from evalsuite.agent.cgroups import Limits
 
 
 @pytest.fixture

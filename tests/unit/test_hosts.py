@@ -4,10 +4,11 @@ import sys
 
 import pytest
 
-from evalsuite import cli, rendezvous
+from evalsuite import cli, placeholders
+from evalsuite.agent import rendezvous
+from evalsuite.agent.order import FIRST_ENDED, Order, command
 from evalsuite.engines import agent_argv
 from evalsuite.errors import EvalsuiteError
-from evalsuite.sampler import FIRST_ENDED, Order, command
 from tests.toys import CASE
 
 SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "2", "SLURM_JOB_NODELIST": "gpu[09-10]", "SLURM_JOB_ID": "7"}
@@ -29,7 +30,7 @@ def test_a_slurm_list_is_unrolled_with_its_leading_zeros(nodelist, hosts):
 def test_the_hosts_are_told_as_each_launcher_wants_them():
     place = rendezvous.node(SLURM)
 
-    known = rendezvous.placeholders(place, 8, 4)
+    known = placeholders.of_node(place, 8, 4)
 
     assert known["{host}"] == "gpu10"
     assert known["{hosts}"] == "gpu09,gpu10"
@@ -38,11 +39,11 @@ def test_the_hosts_are_told_as_each_launcher_wants_them():
 
 
 def test_one_node_is_localhost():
-    assert rendezvous.placeholders(rendezvous.node({}), 2, 1)["{hosts_slots}"] == "localhost:2"
+    assert placeholders.of_node(rendezvous.node({}), 2, 1)["{hosts_slots}"] == "localhost:2"
 
 
 def test_a_launcher_that_tells_no_names_is_an_error_where_they_are_wanted(tmp_path):
-    place = rendezvous.Node(rank=0, nodes=2, master_addr="10.0.0.1", master_port=29500, hosts=())
+    place = placeholders.Node(rank=0, nodes=2, master_addr="10.0.0.1", master_port=29500, hosts=())
     wants = Order(argv=("mpirun", "-H", "{hosts_slots}"), folder=tmp_path, host="a")
 
     with pytest.raises(EvalsuiteError, match="set EVALSUITE_HOSTS=h1,h2"):
@@ -51,8 +52,8 @@ def test_a_launcher_that_tells_no_names_is_an_error_where_they_are_wanted(tmp_pa
 
 def test_the_other_nodes_wait_for_the_first_and_start_nothing_of_the_script(tmp_path):
     order = Order(argv=("mpirun", "train.py"), folder=tmp_path, host="b", first_node_only=True)
-    first = rendezvous.Node(rank=0, nodes=2, master_port=29500, hosts=("a", "b"))
-    second = rendezvous.Node(rank=1, nodes=2, master_port=29500, hosts=("a", "b"))
+    first = placeholders.Node(rank=0, nodes=2, master_port=29500, hosts=("a", "b"))
+    second = placeholders.Node(rank=1, nodes=2, master_port=29500, hosts=("a", "b"))
 
     here, there = command(order, first, None, {})[0], command(order, second, None, {})[0]
 

@@ -11,17 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import adapter, checkouts
+from evalsuite import adapter, checkouts, placeholders
 from evalsuite.model import Case, Protocol
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "recipes"
 SCALES = ((1, 1), (1, 8), (2, 8), (4, 8))
 WRITTEN_INTO_THE_SCRIPT = {"face-r100": 256, "arcface-torch": 512, "hugectr/wide-deep": 2048}
-PLACEHOLDERS = {
-    *("{python}", "{bin}", "{workloads}", "{checkout}", "{scratch}", "{data}", "{node_rank}", "{nodes}"),
-    *("{processes_per_node}", "{master_addr}", "{master_port}", "{threads}", "{host}", "{hosts}", "{hosts_slots}"),
-    "{hosts_ports}",
-}
+PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
 ADAPTERS = adapter.discover()
 OFFICIAL = [(name, recipe) for name, each in ADAPTERS.items() for recipe in each.recipes if recipe.kind == "official"]
 IDS = [f"{name}.{recipe.name}" for name, recipe in OFFICIAL]

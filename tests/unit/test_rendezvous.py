@@ -2,7 +2,8 @@ import socket
 
 import pytest
 
-from evalsuite import rendezvous
+from evalsuite import placeholders
+from evalsuite.agent import rendezvous
 from evalsuite.errors import EvalsuiteError
 
 SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "4", "SLURM_JOB_NODELIST": "gpu[03-06]", "SLURM_JOB_ID": "812"}
@@ -67,7 +68,7 @@ def test_our_own_variables_win_over_the_launchers():
 
     found = rendezvous.node(SLURM | ours)
 
-    assert found == rendezvous.Node(rank=0, nodes=2, master_addr="10.0.0.1", master_port=29500)
+    assert found == placeholders.Node(rank=0, nodes=2, master_addr="10.0.0.1", master_port=29500)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_half_an_answer_is_an_error_that_says_what_is_missing(environment, part)
 
 
 def test_ranks_count_on_from_node_to_node():
-    place = rendezvous.Node(rank=1, nodes=2, master_addr="a", master_port=1)
+    place = placeholders.Node(rank=1, nodes=2, master_addr="a", master_port=1)
 
     found = rendezvous.variables(place, processes=4, local_rank=2)
 
@@ -113,7 +114,7 @@ def test_ranks_count_on_from_node_to_node():
 
 
 def test_a_command_that_starts_its_own_workers_is_given_no_rank():
-    found = rendezvous.variables(rendezvous.Node(master_port=1), processes=1, local_rank=None)
+    found = rendezvous.variables(placeholders.Node(master_port=1), processes=1, local_rank=None)
 
     assert "RANK" not in found
 
@@ -131,16 +132,16 @@ def test_a_slurm_list_is_unrolled(nodelist, hosts):
 
 
 def test_a_command_that_wants_hosts_nobody_told_cannot_be_started():
-    assert "EVALSUITE_HOSTS" in rendezvous.unfilled(["mpirun", "-H", "{hosts_slots}"])
+    assert "EVALSUITE_HOSTS" in placeholders.unfilled(["mpirun", "-H", "{hosts_slots}"])
 
 
 def test_other_braces_are_no_wish_for_hosts():
-    assert rendezvous.unfilled(["python", "-c", "print(f'{hostname}')"]) is None
+    assert placeholders.unfilled(["python", "-c", "print(f'{hostname}')"]) is None
 
 
 def test_hosts_are_filled_in_with_their_slots():
-    place = rendezvous.Node(rank=1, nodes=2, master_addr="a", master_port=7, hosts=("a", "b"))
+    place = placeholders.Node(rank=1, nodes=2, master_addr="a", master_port=7, hosts=("a", "b"))
 
-    found = rendezvous.placeholders(place, processes=8, threads=1)
+    found = placeholders.of_node(place, processes=8, threads=1)
 
-    assert [found[name] for name in rendezvous.HOST_PLACEHOLDERS] == ["b", "a,b", "a:8,b:8", "a:7,b:7"]
+    assert [found[name] for name in placeholders.OF_HOSTS] == ["b", "a,b", "a:8,b:8", "a:7,b:7"]

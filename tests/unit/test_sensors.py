@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import pytest
 
-from evalsuite import cgroups, sensors
+from evalsuite.agent import cgroups, sensors
 
 Times = namedtuple("Times", "user system idle iowait guest guest_nice")
 DiskCounters = namedtuple("DiskCounters", "read_bytes write_bytes read_count write_count")

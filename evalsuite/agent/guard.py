@@ -12,7 +12,7 @@ import contextlib
 import os
 import signal
 
-from evalsuite import processes, signals
+from evalsuite.agent import processes, signals
 
 POLL_S = 1.0
 KILL_S = 5.0

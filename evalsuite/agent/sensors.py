@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalsuite import cgroups
+from evalsuite.agent import cgroups
 
 KIBIBYTE = 1024  # nvmlDeviceGetPcieThroughput answers in KB/s
 PCIE_QUESTION_S = 0.02  # that is how long it takes to answer

@@ -8,7 +8,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from evalsuite import __version__, cgroups, sensors
+from evalsuite import __version__
+from evalsuite.agent import cgroups, sensors
 
 TOPOLOGY_TIMEOUT_S = 20.0
 # Settings that change how fast a framework trains. Nothing else is recorded: an environment holds secrets.

@@ -7,27 +7,13 @@ Read in this order: EVALSUITE_*, Slurm (srun(1), "OUTPUT ENVIRONMENT VARIABLES")
 import random
 import re
 import socket
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.placeholders import LOCALHOST, Node
 
-LOCALHOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 20000, 32000  # above the well-known, below where Linux takes client ports from (32768)
-HOST_PLACEHOLDERS = ("{host}", "{hosts}", "{hosts_slots}", "{hosts_ports}")
 PORTS_KEPT_FREE = 16  # some frameworks take the ports behind MASTER_PORT for their own workers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Node:
-    """This node's place in the run."""
-
-    rank: int = 0
-    nodes: int = 1
-    master_addr: str = LOCALHOST
-    master_port: int
-    hosts: tuple[str, ...] = field(default=("localhost",), compare=False)
-    """All nodes by rank; another number of them than *nodes* where the launcher does not tell."""
 
 
 def node(environment: Mapping[str, str]) -> Node:
@@ -77,36 +63,6 @@ def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, 
             "LOCAL_WORLD_SIZE": str(processes),
         }
     return found
-
-
-def placeholders(place: Node, processes: int, threads: int) -> dict[str, str]:
-    """What stands for each placeholder of a command line (`evalsuite.adapter.Command`)."""
-    return _hosts_placeholders(place, processes) | {
-        "{node_rank}": str(place.rank),
-        "{nodes}": str(place.nodes),
-        "{processes_per_node}": str(processes),
-        "{master_addr}": place.master_addr,
-        "{master_port}": str(place.master_port),
-        "{threads}": str(threads),
-    }
-
-
-def unfilled(argv: Iterable[str]) -> str | None:
-    """Why the command line cannot be started: it wants the names of the hosts and the launcher told none."""
-    if any(name in token for token in argv for name in HOST_PLACEHOLDERS):
-        return "the script wants the names of all hosts and the launcher tells none; set EVALSUITE_HOSTS=h1,h2,…"
-    return None
-
-
-def _hosts_placeholders(place: Node, processes: int) -> dict[str, str]:
-    if len(place.hosts) != place.nodes:
-        return {}
-    return {
-        "{host}": place.hosts[place.rank],
-        "{hosts}": ",".join(place.hosts),
-        "{hosts_slots}": ",".join(f"{host}:{processes}" for host in place.hosts),
-        "{hosts_ports}": ",".join(f"{host}:{place.master_port}" for host in place.hosts),
-    }
 
 
 def _hosts(environment: Mapping[str, str], nodes: int) -> tuple[str, ...]:

@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import processes, rendezvous, sampler, sensors
+from evalsuite import placeholders
+from evalsuite.agent import order as agent_order
+from evalsuite.agent import processes, sensors
 from evalsuite.commands import sample
 from evalsuite.errors import EvalsuiteError
 
-PLACE = rendezvous.Node(rank=1, nodes=2, master_addr="10.0.0.1", master_port=29500)
+PLACE = placeholders.Node(rank=1, nodes=2, master_addr="10.0.0.1", master_port=29500)
 
 
 def order(*argv, **changes):
-    return sampler.Order(**{"argv": argv, "folder": Path("out"), "host": "n", "threads": 3} | changes)
+    return agent_order.Order(**{"argv": argv, "folder": Path("out"), "host": "n", "threads": 3} | changes)
 
 
 def parsed(*words):
@@ -26,24 +28,24 @@ def parsed(*words):
 def test_placeholders_are_filled_in_the_command_and_in_its_environment():
     words = ("{node_rank}/{nodes}", "{processes_per_node}", "tcp://{master_addr}:{master_port}", "-t{threads}")
 
-    argv, variables = sampler.command(order(*words, processes=4), PLACE, 0, {"CLUSTER": "{master_addr}:{node_rank}"})
+    argv, variables = agent_order.command(order(*words, processes=4), PLACE, 0, {"CLUSTER": "{master_addr}:{node_rank}"})
 
     assert argv == ["1/2", "4", "tcp://10.0.0.1:29500", "-t3"]
     assert variables["CLUSTER"] == "10.0.0.1:1"
 
 
 def test_other_braces_stay_as_they_are():
-    argv, _ = sampler.command(order('{"task": {"index": {node_rank}}}', "{unknown}"), PLACE, None, {})
+    argv, _ = agent_order.command(order('{"task": {"index": {node_rank}}}', "{unknown}"), PLACE, None, {})
 
     assert argv == ['{"task": {"index": 1}}', "{unknown}"]
 
 
 def test_thread_counts_are_set_unless_somebody_has():
-    _, ours = sampler.command(order("x"), PLACE, None, {})
-    _, theirs = sampler.command(order("x"), PLACE, None, {"OMP_NUM_THREADS": "7", "PYTHONUNBUFFERED": ""})
+    _, ours = agent_order.command(order("x"), PLACE, None, {})
+    _, theirs = agent_order.command(order("x"), PLACE, None, {"OMP_NUM_THREADS": "7", "PYTHONUNBUFFERED": ""})
 
-    assert [ours[name] for name in sampler.THREAD_VARIABLES] == ["3", "3", "3"]
-    assert [theirs[name] for name in sampler.THREAD_VARIABLES] == ["7", "7", "7"]
+    assert [ours[name] for name in agent_order.THREAD_VARIABLES] == ["3", "3", "3"]
+    assert [theirs[name] for name in agent_order.THREAD_VARIABLES] == ["7", "7", "7"]
     assert (ours["PYTHONUNBUFFERED"], theirs["PYTHONUNBUFFERED"]) == ("1", "")
 
 
@@ -51,7 +53,7 @@ def test_thread_counts_are_set_unless_somebody_has():
 def test_the_usable_cores_are_shared_out_among_the_devices(monkeypatch, cpus, devices, threads):
     monkeypatch.setattr(sensors, "usable_cpus", lambda: cpus)
 
-    assert sampler.threads(order("x", threads=None, devices_per_node=devices)) == threads
+    assert agent_order.threads(order("x", threads=None, devices_per_node=devices)) == threads
 
 
 def test_everything_behind_the_dashes_belongs_to_the_command():

@@ -1,0 +1,238 @@
+"""The node agent: starts a command, stamps its output, samples the machine, and leaves no process behind.
+
+One thread per pipe writes the bytes as they come and notes when they came; one thread samples the sensors
+on a grid that does not drift; the main thread waits for children, signals and the time limit. All times
+are seconds of CLOCK_MONOTONIC since the agent started its first process.
+"""
+
+import contextlib
+import os
+import signal
+import time
+from datetime import datetime
+
+from evalsuite import placeholders
+from evalsuite.agent import environment, processes, rendezvous, signals
+from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, cannot_start, command
+from evalsuite.agent.recording import Reader
+from evalsuite.agent.sampling import DRAIN_S, Sampler
+from evalsuite.errors import EvalsuiteError
+from evalsuite.runs.store import RunFolder
+
+TIMED_OUT = 124  # as timeout(1)
+KILLED = 128  # plus the signal's number
+
+GRACE_S = 5.0  # between asking a process to end and killing it
+KILL_S = 5.0  # for the kernel to end what was killed; after that it hangs in a driver
+SETTLE_S = 1.0  # for helpers of a program that has ended to follow by themselves
+POLL_S = 1.0
+
+
+class CannotRecord(EvalsuiteError):
+    """The log or the samples could not be written; the run was ended for it."""
+
+    exit_code = AGENT_FAILED
+
+
+def run(order: Order) -> dict:
+    """Does what *order* asks; returns what `agent.<host>.json` holds.
+
+    Raises CannotStart or CannotRecord, with no process left behind. Must be called on the main thread.
+    """
+    place = rendezvous.node(os.environ)
+    folder = _prepared(order)
+    with signals.held() as watched:
+        processes.adopt_orphans()
+        try:
+            folder.write_environment(order.host, environment.facts(order.host, place.rank))
+            with contextlib.closing(_Agent(order, folder, place, watched)) as agent:
+                return agent.run()
+        except OSError as error:
+            raise _cannot_record(error) from error
+
+
+class _Agent:
+    """One order being carried out."""
+
+    def __init__(self, order: Order, folder: RunFolder, place: placeholders.Node, watched: set) -> None:
+        self.order = order
+        self.folder = folder
+        self.place = place
+        self.watched = watched
+        self.failure: BaseException | None = None
+        self.children: dict[int, int | None] = {}  # process id → wait status, once it has ended
+        self.first_failure: int | None = None  # wait status
+        self.interrupted_by: int | None = None
+        self.impatient = False
+        self.timed_out = False
+        self.complete = False  # every process ended by itself
+        self.readers: list[Reader] = []
+        self.sampler = Sampler(order, folder, self._fail)
+        self.started_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
+        self.cpu_before_s = time.process_time()
+        self.start_s = time.monotonic()
+
+    def run(self) -> dict:
+        self.sampler.start(self.start_s)
+        self._start_children()
+        self._watch()
+        ended = self._end_tree()
+        if self.order.first_node_only and self.place.rank == 0:
+            (self.folder.path / FIRST_ENDED).touch()
+        duration_s = time.monotonic() - self.start_s
+        self._drain()
+        self.sampler.stop()
+        facts = self._facts(ended, duration_s)
+        if self.failure is None:
+            self.folder.write_agent(self.order.host, facts)
+            return facts
+        with contextlib.suppress(OSError):  # the disk may be full, and the first failure says so
+            self.folder.write_agent(self.order.host, facts)
+        raise self.failure
+
+    def close(self) -> None:
+        """Ends what an exception has left running."""
+        if self._running():
+            processes.end_descendants(first=signal.SIGKILL, grace_s=0.0, kill_s=KILL_S, wait=self._wait)
+        self.sampler.stop()
+
+    def _start_children(self) -> None:
+        for local_rank in range(self.order.processes or 1):
+            rank = None if self.order.processes is None else self._rank(local_rank)
+            reader = Reader(self.folder, self.order.host, rank, self.start_s, self.order.echo, self._fail)
+            self.readers.append(reader)
+            try:
+                self.children[self._spawn(local_rank, reader.write_end)] = None
+            except CannotStart as error:
+                self.failure = error
+                return
+            finally:
+                reader.start()
+
+    def _spawn(self, local_rank: int, output: int) -> int:
+        per_process = self.order.processes is not None
+        argv, variables = command(self.order, self.place, local_rank if per_process else None, os.environ)
+        quiet_input = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)] if per_process else []
+        try:
+            return os.posix_spawnp(
+                argv[0],
+                argv,
+                variables,
+                file_actions=[*quiet_input, (os.POSIX_SPAWN_DUP2, output, 1), (os.POSIX_SPAWN_DUP2, output, 2)],
+                setsid=True,  # Ctrl-C on a terminal reaches the agent alone, which ends the tree in order
+                setsigmask=(),
+                setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),  # Python ignores them; a program does not
+            )
+        except (OSError, ValueError) as error:
+            raise cannot_start(argv[0], error) from error
+
+    def _rank(self, local_rank: int) -> int:
+        return self.place.rank * (self.order.processes or 1) + local_rank
+
+    def _running(self) -> bool:
+        return None in self.children.values()
+
+    def _watch(self) -> None:
+        """Until all children have ended, one has failed, the time is up or a signal says so."""
+        limit_s = self.order.timeout_s
+        deadline = None if limit_s is None else self.start_s + limit_s
+        while self._running() and not self.first_failure and not self.interrupted_by and self.failure is None:
+            left_s = POLL_S if deadline is None else deadline - time.monotonic()
+            if left_s <= 0:
+                self.timed_out = True
+                return
+            self._wait(min(left_s, POLL_S))
+
+    def _wait(self, seconds: float) -> bool:
+        """Takes the next signal, if one comes in *seconds*; true once a second one asked us to end."""
+        caught = signal.sigtimedwait(self.watched, seconds)
+        self._reap()
+        number = caught.si_signo if caught else None
+        if number in signals.PASSED_ON:
+            processes.send([pid for pid, status in self.children.items() if status is None], number)
+        elif number in signals.ENDING:
+            self.impatient = self.interrupted_by is not None
+            self.interrupted_by = self.interrupted_by or number
+        return self.impatient
+
+    def _reap(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = ended
+                if pid in self.children:
+                    self.children[pid] = status
+                    self.first_failure = self.first_failure or status
+
+    def _end_tree(self) -> processes.Ended:
+        """Leaves no process behind; a program that ended by itself gives its helpers a moment first."""
+        self.complete = not self._running()
+        deadline = time.monotonic() + (SETTLE_S if self.complete else 0.0)
+        while processes.descendants() and time.monotonic() < deadline and not self.interrupted_by:
+            self._wait(processes.POLL_S)
+        return processes.end_descendants(
+            first=self.interrupted_by or signal.SIGTERM, grace_s=GRACE_S, kill_s=KILL_S, wait=self._wait
+        )
+
+    def _drain(self) -> None:
+        """Waits for the last bytes of each pipe. Somebody outside our tree may hold its other end."""
+        deadline = time.monotonic() + DRAIN_S
+        for reader in self.readers:
+            reader.join(max(0.0, deadline - time.monotonic()))
+
+    def _fail(self, error: BaseException) -> None:
+        """Called on another thread: the run must end, and the main thread must wake to end it."""
+        self.failure = self.failure or error
+        os.kill(os.getpid(), signal.SIGCHLD)
+
+    def _facts(self, ended: processes.Ended, duration_s: float) -> dict:
+        status = self.first_failure or 0
+        killer = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        return {
+            "exit_code": self._exit_code(status),
+            "signal": signals.name(killer),
+            "timed_out": self.timed_out,
+            "interrupted_by": signals.name(self.interrupted_by),
+            "error": None if self.failure is None else str(self.failure),
+            "started_at": self.started_at,
+            "duration_s": round(duration_s, 6),
+            "cpu_s": round(time.process_time() - self.cpu_before_s, 6),
+            "left_behind": ended.asked if self.complete else 0,
+            "survivors": ended.survivors,
+            "samples": self.sampler.taken,
+            "samples_missed": self.sampler.missed,
+        }
+
+    def _exit_code(self, status: int) -> int:
+        if self.failure is not None:
+            return getattr(self.failure, "exit_code", AGENT_FAILED)
+        if self.timed_out:
+            return TIMED_OUT
+        if os.WIFSIGNALED(status):
+            return KILLED + os.WTERMSIG(status)
+        if self.interrupted_by and not self.complete and status == 0:
+            return KILLED + self.interrupted_by  # it ended well, but not because it was done
+        return os.WEXITSTATUS(status)
+
+
+def _prepared(order: Order) -> RunFolder:
+    """The run folder, with nothing of this host in it yet."""
+    folder = RunFolder(order.folder)
+    try:
+        folder.path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EvalsuiteError(
+            f"{folder.path}: {error.strerror}; expected a folder to write into. Try -o with one of yours."
+        ) from error
+    if folder.samples_path(order.host).exists():
+        raise EvalsuiteError(
+            f"{folder.samples_path(order.host)}: the file exists; a run is recorded once and never over another. "
+            "Try -o with a new folder."
+        )
+    return folder
+
+
+def _cannot_record(error: OSError) -> CannotRecord:
+    return CannotRecord(
+        f"{error.filename}: {error.strerror}; what was written up to there stays, and the run was ended. Make room, "
+        "or try -o (--runs) on another disk."
+    )

@@ -1,0 +1,75 @@
+"""What the agent is asked to do, and the command line and environment that it starts for it."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite import placeholders
+from evalsuite.agent import rendezvous, sensors
+from evalsuite.errors import EvalsuiteError
+from evalsuite.placeholders import filled
+
+AGENT_FAILED = 125  # the exit codes of timeout(1) and env(1)
+CANNOT_EXECUTE = 126
+NOT_FOUND = 127
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+FIRST_ENDED = "first-node.ended"  # tells the agents of the other nodes, over the shared folder, to end too
+WAIT = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.5)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What the agent is asked to do."""
+
+    argv: tuple[str, ...]
+    folder: Path
+    host: str
+    hz: float = 2.0
+    processes: int | None = None  # None: one process, which starts its own workers if it wants some
+    devices_per_node: int = 1
+    threads: int | None = None  # CPU threads for each process; None: the usable cores shared out
+    timeout_s: float | None = None
+    echo: bool = False  # print the output too
+    first_node_only: bool = False  # the command reaches the other nodes by itself; there the agent only samples
+
+
+class CannotStart(EvalsuiteError):
+    """The command could not be started."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def threads(order: Order) -> int:
+    """CPU threads for each process: the usable cores shared out among the devices of the node."""
+    share = order.processes or order.devices_per_node
+    return order.threads or max(1, int(sensors.usable_cpus()) // share)
+
+
+def command(
+    order: Order, place: placeholders.Node, local_rank: int | None, inherited: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """The command line and the environment of one process, with all placeholders filled."""
+    count = threads(order)
+    known = placeholders.of_node(place, order.processes or order.devices_per_node, count)
+    variables = {name: filled(value, known) for name, value in inherited.items()}
+    variables |= rendezvous.variables(place, order.processes or 1, local_rank)
+    defaults = {name: variables.get("OMP_NUM_THREADS", str(count)) for name in THREAD_VARIABLES} | {
+        "PYTHONUNBUFFERED": "1",
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # so that CUDA numbers the devices as NVML does
+    }
+    argv = [filled(token, known) for token in order.argv]
+    if order.first_node_only and place.rank > 0:
+        argv = [sys.executable, "-c", WAIT, str(order.folder / FIRST_ENDED)]
+    if reason := placeholders.unfilled(argv):
+        raise CannotStart(reason, CANNOT_EXECUTE)
+    return argv, defaults | variables
+
+
+def cannot_start(program: str, error: OSError | ValueError) -> CannotStart:
+    if isinstance(error, FileNotFoundError):
+        return CannotStart(f"{program}: no such program; expected one on the PATH, or a path.", NOT_FOUND)
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return CannotStart(f"{program}: {reason}; expected a program that can be executed.", CANNOT_EXECUTE)

@@ -1,0 +1,99 @@
+"""What comes out of a process: written byte for byte, with the time at which each piece came."""
+
+import contextlib
+import fcntl
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from evalsuite.runs.store import RunFolder
+
+CHUNK_BYTES = 1 << 16
+PIPE_BYTES = 1 << 20  # the most that Linux gives without privilege (pipe(7))
+
+
+class Reader:
+    """Writes what comes out of one pipe, byte for byte, and when it came."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        host: str,
+        rank: int | None,
+        start_s: float,
+        echo: bool,
+        fail: Callable[[BaseException], None],
+    ) -> None:
+        self._read_end, self.write_end = os.pipe()
+        with contextlib.suppress(OSError):  # a user near the system's limit gets the usual 64 KiB
+            fcntl.fcntl(self._read_end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        self._log = File(folder.log_path(host, rank))
+        self._arrivals = File(folder.arrivals_path(host, rank))
+        self._start_s = start_s
+        self._echo = echo
+        self._fail = fail
+        self._thread = threading.Thread(target=self._copy, name="reader", daemon=True)
+
+    def start(self) -> None:
+        """Begins reading; call it once the process that writes has been started."""
+        os.close(self.write_end)
+        self._thread.start()
+
+    def join(self, seconds: float) -> None:
+        self._thread.join(seconds)
+
+    def _copy(self) -> None:
+        try:
+            self._arrivals.write(b"end_byte,at_s\n")
+            written = 0
+            while chunk := os.read(self._read_end, CHUNK_BYTES):
+                at_s = time.monotonic() - self._start_s
+                self._log.write(chunk)
+                written += len(chunk)
+                self._arrivals.write(b"%d,%.6f\n" % (written, at_s))
+                self._print(chunk)
+        except BaseException as error:
+            self._fail(error)
+            self._swallow()
+        finally:
+            os.close(self._read_end)
+            self._log.close()
+            self._arrivals.close()
+
+    def _print(self, chunk: bytes) -> None:
+        if not self._echo:
+            return
+        try:
+            sys.stdout.buffer.write(chunk)
+            sys.stdout.buffer.flush()
+        except OSError:
+            self._echo = False  # whoever watched has gone; the log goes on
+
+    def _swallow(self) -> None:
+        """Keeps the pipe empty, so that a program that shall end is not held up by a full one."""
+        with contextlib.suppress(OSError):
+            while os.read(self._read_end, CHUNK_BYTES):
+                pass
+
+
+class File:
+    """A new file whose bytes are with the kernel when `write` returns."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+
+    def write(self, content: bytes) -> None:
+        view = memoryview(content)
+        while view:
+            try:
+                view = view[os.write(self._descriptor, view) :]
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(self._path)) from error
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):  # what close can complain of, write has said before
+            os.close(self._descriptor)

@@ -1,0 +1,118 @@
+"""The sensors of a node read on a grid that does not drift, a line of samples each time."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from evalsuite.agent import cgroups, processes, sensors
+from evalsuite.agent.order import Order
+from evalsuite.agent.recording import File
+from evalsuite.runs.store import RunFolder
+
+DRAIN_S = 5.0  # for the last output, once no process of ours is left to write it
+
+
+class Sampler:
+    """Reads the sensors at start + k/hz. A deadline that was missed is skipped, not made up for."""
+
+    def __init__(self, order: Order, folder: RunFolder, fail: Callable[[BaseException], None]) -> None:
+        self.taken = 0
+        self.missed = 0
+        self._period_s = 1.0 / order.hz
+        self._fail = fail
+        self._node = NodeSensors(order)
+        self._file = File(folder.samples_path(order.host))
+        self._hz = order.hz
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._sample, name="sampler", daemon=True)
+
+    def start(self, start_s: float) -> None:
+        self._start_s = start_s
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends with one last sample. May be called twice, and before `start`."""
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join(DRAIN_S)
+        self._node.close()
+
+    def _sample(self) -> None:
+        try:
+            started_at_unix_s = time.time() - (time.monotonic() - self._start_s)
+            self._write({"header": True, "hz": self._hz, "started_at_unix_s": started_at_unix_s} | self._node.facts())
+            k = 0
+            while True:
+                self._write(self._node.reading(self._start_s))
+                self.taken += 1
+                if self._stopped.is_set():
+                    return
+                elapsed_periods = (time.monotonic() - self._start_s) / self._period_s
+                self.missed += max(0, int(elapsed_periods) - k)
+                k = max(k, int(elapsed_periods)) + 1
+                self._stopped.wait(self._start_s + k * self._period_s - time.monotonic())
+        except BaseException as error:
+            self._fail(error)
+        finally:
+            self._file.close()
+
+    def _write(self, facts: Mapping) -> None:
+        self._file.write(json.dumps(facts, separators=(",", ":")).encode() + b"\n")
+
+
+class NodeSensors:
+    """All sensors of this node in one reading, the shape of a line of `samples.<host>.jsonl`."""
+
+    def __init__(self, order: Order) -> None:
+        limits = cgroups.limits()
+        self._cpu = sensors.Cpu(limits)
+        self._memory = sensors.Memory(limits)
+        self._disks = sensors.Disks()
+        self._network = sensors.Network()
+        self._gpus = sensors.Gpus()
+        self._tree = processes.Tree()
+        self._devices = order.devices_per_node
+
+    def facts(self) -> dict:
+        """The header: what the readings are measured against."""
+        return {
+            "cpu_count": self._cpu.capacity,
+            "cpu_scope": self._cpu.scope,
+            "cores": self._cpu.cores,
+            "memory_total_bytes": self._memory.total_bytes,
+            "memory_scope": self._memory.scope,
+            "disks": self._disks.names,
+            "interfaces": self._network.facts,
+            "gpus": self._gpu_facts(),
+            "pcie_period_s": self._gpus.pcie_period_s,
+        }
+
+    def reading(self, start_s: float) -> dict:
+        """One sample. CPU percentages hold from the sample before to this one."""
+        at_s = time.monotonic() - start_s
+        percent, per_core = self._cpu.reading()
+        return {
+            "at_s": round(at_s, 6),
+            "cpu_percent": _rounded(percent),
+            "cpu_percent_per_core": None if per_core is None else [_rounded(core) for core in per_core],
+            "memory_used_bytes": self._memory.used_bytes(),
+            "disks": self._disks.reading(),
+            "interfaces": self._network.reading(),
+            "tree": self._tree.reading(),
+            "gpus": self._gpus.reading(),
+        }
+
+    def close(self) -> None:
+        self._gpus.close()
+
+    def _gpu_facts(self) -> list[dict]:
+        """The devices, and which of them the job uses: the first of those that its programs see."""
+        gpus = self._gpus.facts()
+        seen = sensors.visible(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"))[: self._devices]
+        return [gpu | {"of_job": gpu in seen} for gpu in gpus]
+
+
+def _rounded(percent: float | None) -> float | None:
+    return None if percent is None else round(percent, 2)

@@ -1,0 +1,80 @@
+"""What stands in braces in a command line of a recipe, and what is put there.
+
+The plan fills what it knows before a run starts; the node agent fills the rest on each node.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+LOCALHOST = "127.0.0.1"
+
+BY_PLAN = {
+    "{python}": "interpreter of the framework's environment",
+    "{bin}": "the folder it lies in, with what was installed beside it (horovodrun, bfrun)",
+    "{workloads}": "the folder of our reference workloads",
+    "{checkout}": "the official repository",
+    "{scratch}": "the run's own empty folder, removed at the end",
+    "{data}": "the user's data root: {data}/NAME is a data set of that name",
+}
+BY_AGENT = {
+    "{node_rank}": "rank of this node, from 0",
+    "{nodes}": "number of nodes",
+    "{processes_per_node}": "processes on each node",
+    "{master_addr}": "address of the first node",
+    "{master_port}": "port at which the processes meet there",
+    "{threads}": "CPU threads for each process (cores ÷ processes on the node)",
+    "{host}": "name of this node",
+    "{hosts}": 'all nodes, "h1,h2"',
+    "{hosts_slots}": 'all nodes with their devices, "h1:8,h2:8"',
+    "{hosts_ports}": 'all nodes with the master port, "h1:29500,h2:29500"',
+}
+OF_HOSTS = ("{host}", "{hosts}", "{hosts_slots}", "{hosts_ports}")  # not every launcher tells the names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """This node's place in the run."""
+
+    rank: int = 0
+    nodes: int = 1
+    master_addr: str = LOCALHOST
+    master_port: int
+    hosts: tuple[str, ...] = field(default=("localhost",), compare=False)
+    """All nodes by rank; another number of them than *nodes* where the launcher does not tell."""
+
+
+def of_node(place: Node, processes: int, threads: int) -> dict[str, str]:
+    """What stands for each placeholder of a command line (`evalsuite.adapter.Command`)."""
+    return _hosts_placeholders(place, processes) | {
+        "{node_rank}": str(place.rank),
+        "{nodes}": str(place.nodes),
+        "{processes_per_node}": str(processes),
+        "{master_addr}": place.master_addr,
+        "{master_port}": str(place.master_port),
+        "{threads}": str(threads),
+    }
+
+
+def unfilled(argv: Iterable[str]) -> str | None:
+    """Why the command line cannot be started: it wants the names of the hosts and the launcher told none."""
+    if any(name in token for token in argv for name in OF_HOSTS):
+        return "the script wants the names of all hosts and the launcher tells none; set EVALSUITE_HOSTS=h1,h2,…"
+    return None
+
+
+def _hosts_placeholders(place: Node, processes: int) -> dict[str, str]:
+    if len(place.hosts) != place.nodes:
+        return {}
+    return {
+        "{host}": place.hosts[place.rank],
+        "{hosts}": ",".join(place.hosts),
+        "{hosts_slots}": ",".join(f"{host}:{processes}" for host in place.hosts),
+        "{hosts_ports}": ",".join(f"{host}:{place.master_port}" for host in place.hosts),
+    }
+
+
+def filled(token: str, known: Mapping[str, str]) -> str:
+    """*token* with each placeholder of *known* replaced; other braces stay as they are."""
+    for name, value in known.items():
+        token = token.replace(name, value)
+    return token
