@@ -27,7 +27,7 @@ report: setup ## measure with PROFILE=quick (default), full, bert or cifar10, th
 	$(BIN)/python -m evalsuite compare --profile $(PROFILE) --runs $(RUNS) --out $(OUT)
 
 official: setup ## the same for the official scripts that train without a GPU, on random data in DATA
-	-$(BIN)/python -m evalsuite models get --profile official-cpu
+	-$(BIN)/python -m evalsuite repositories get --profile official-cpu
 	$(BIN)/python tools/random_datasets.py $(DATA)
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite compare --profile official-cpu --runs $(RUNS) --out $(OUT)
 

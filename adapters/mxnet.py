@@ -1,17 +1,15 @@
 """MXNet: ResNetV1 with v1.5 bottlenecks and BERT of Gluon blocks, KVStore dist_sync with one server per node."""
 
-from evalsuite.adapter import (
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
-    Adapter,
-    Command,
-    Recipe,
     reference_arguments,
     reference_bert,
     reference_bert_arguments,
     reference_bert_unsupported,
     reference_unsupported,
 )
-from evalsuite.model import Case
 
 
 def _command(script: str, arguments: tuple[str, ...]) -> Command:

@@ -1,8 +1,9 @@
 """MXNet's official scripts: example/image-classification, gluon-cv and gluon-nlp (both over Horovod)."""
 
 from evalsuite import launchers
-from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
+from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
+from evalsuite.reference import BERT_LENGTH
 
 PYTHON_38 = ("mxnet==1.9.1", "numpy==1.23.5")
 HOROVOD = {

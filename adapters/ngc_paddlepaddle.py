@@ -1,8 +1,9 @@
 """NGC PaddlePaddle: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 and BERT-base, under Paddle's own launcher."""
 
 from evalsuite import launchers
-from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
+from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
+from evalsuite.reference import BERT_LENGTH
 
 NEEDS_GPU = "The script imports cuda and NVIDIA DALI before it trains."
 AMP = ("--amp", "--scale-loss", "128.0", "--use-dynamic-loss-scaling")

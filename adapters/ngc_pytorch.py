@@ -1,8 +1,9 @@
 """NGC PyTorch: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 and BERT, as of 2020 (Apex) and of 2023 (native AMP)."""
 
 from evalsuite import launchers
-from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
+from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
+from evalsuite.reference import BERT_LENGTH
 
 CONVNETS = "{checkout}/PyTorch/Classification/ConvNets"
 BERT = "{checkout}/PyTorch/LanguageModeling/BERT"

@@ -1,8 +1,9 @@
 """NGC TensorFlow 1.x: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 (2020, 2023) and BERT, over Horovod and mpirun."""
 
 from evalsuite import launchers
-from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
+from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
+from evalsuite.reference import BERT_LENGTH
 
 CONVNETS = "{checkout}/TensorFlow/Classification/ConvNets/main.py"
 BERT = "{checkout}/TensorFlow/LanguageModeling/BERT/run_pretraining.py"

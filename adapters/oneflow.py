@@ -1,8 +1,9 @@
 """OneFlow: OneFlow-Benchmark of 2020 (0.2), models and LiBai of 2022 (0.8), GPT, face recognition, Wide & Deep."""
 
 from evalsuite import launchers
-from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
+from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
+from evalsuite.reference import BERT_LENGTH
 
 NEEDS_GPU = "The script places its model on CUDA devices without asking."
 PINS_2022 = ("oneflow==0.8.0", "flowvision==0.1.0", "numpy==1.23.5")

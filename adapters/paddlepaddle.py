@@ -1,17 +1,15 @@
 """PaddlePaddle under its launcher: paddle.vision's ResNet-50 (which is v1.5), BERT of paddle.nn's encoder."""
 
-from evalsuite.adapter import (
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
-    Adapter,
-    Command,
-    Recipe,
     reference_arguments,
     reference_bert,
     reference_bert_arguments,
     reference_bert_unsupported,
     reference_unsupported,
 )
-from evalsuite.model import Case
 
 
 def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:

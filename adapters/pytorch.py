@@ -1,10 +1,9 @@
 """PyTorch under torchrun: torchvision's ResNet-50 (which is v1.5) and MobileNetV2, BERT of torch.nn's encoder."""
 
-from evalsuite.adapter import (
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
-    Adapter,
-    Command,
-    Recipe,
     reference_arguments,
     reference_bert,
     reference_bert_arguments,
@@ -12,7 +11,6 @@ from evalsuite.adapter import (
     reference_cifar10_arguments,
     reference_unsupported,
 )
-from evalsuite.model import Case
 
 # Each run compiles for itself: a run that was ended while compiling leaves half a library in the shared cache,
 # and every later run then stops at "ImportError: … file too short".

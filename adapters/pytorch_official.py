@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from evalsuite import launchers
-from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
+from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
+from evalsuite.reference import BERT_LENGTH
 
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")
 CPU = {"PYTHONPATH": "{workloads}/shims"}  # PyTorch for CPUs beside a torchvision for CUDA

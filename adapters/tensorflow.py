@@ -1,10 +1,9 @@
 """TensorFlow: ResNet-50 v1.5, BERT and MobileNetV2 of Keras, MultiWorkerMirroredStrategy, a process per device."""
 
-from evalsuite.adapter import (
+from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.model import Case
+from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
-    Adapter,
-    Command,
-    Recipe,
     reference_arguments,
     reference_bert,
     reference_bert_arguments,
@@ -12,7 +11,6 @@ from evalsuite.adapter import (
     reference_cifar10_arguments,
     reference_unsupported,
 )
-from evalsuite.model import Case
 
 
 def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:

@@ -3,8 +3,9 @@
 import json
 
 from evalsuite import launchers
-from evalsuite.adapter import BERT_LENGTH, Adapter, Command, Recipe
+from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
+from evalsuite.reference import BERT_LENGTH
 
 ONE_CPU = "On CPUs the script trains in one process a node, with all cores; ask for 1 device per node."
 

@@ -4,13 +4,11 @@ An adapter is a Python file with a name `ADAPTER`. It says *what* to run; engine
 because it lies in `adapters/` or in a folder given with `--adapters DIR`.
 """
 
-import importlib.util
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import paths
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case, Device
 
@@ -58,8 +56,10 @@ class Recipe:
     build_environment: Mapping[str, str] = field(default_factory=dict)  # for that build
     system: tuple[str, ...] = ()  # programs that must be on the machine: ("mpirun",)
     kind: Literal["reference", "official"] = "official"
-    checkout: str = ""  # the official repository at its pinned commit: a name in `data/models.toml`
-    brought_by: Path | None = None  # the folder of the adapter, where a `models.toml` may name more; set by `discover`
+    checkout: str = ""  # the official repository at its pinned commit: a name in `data/repositories.toml`
+    brought_by: Path | None = (
+        None  # the folder of the adapter, where a `repositories.toml` may name more; set by `discover`
+    )
     options: Mapping[str, tuple[str, ...]] | None = None
     """Further axes: name → the values it takes, the default first; () = any whole number. None: `unsupported`
     decides."""
@@ -116,95 +116,7 @@ class Adapter:
             if recipe.name == name:
                 return recipe
         known = [recipe.name for recipe in self.recipes]
-        raise EvalsuiteError(f'adapter {self.name}: unknown recipe "{name}"; {_known("recipes", name, known)}')
-
-
-REFERENCE_ENVIRONMENT = {
-    # OpenMP threads sleep at a barrier and do not spin: spinning slowed PyTorch from 0.12 to 12 s a step on two
-    # cores that something else was using too. On idle cores sleeping costs something as well: at most 15 % in the
-    # one comparison made, at 64 pixels.
-    "OMP_WAIT_POLICY": "PASSIVE",
-}
-
-
-def input_size(case: Case, name: str) -> str:
-    """The size of the input called *name* in INPUT_SIZES: the case's, or the default."""
-    return case.option(name, INPUT_SIZES[name])
-
-
-def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
-    """The arguments that every reference workload in `adapters/workloads` takes; *size* is the input's, as words."""
-    return (
-        *("--device", case.device, "--threads", "{threads}"),
-        *(
-            "--batch-size",
-            str(case.batch_per_device),
-            *(size or ("--image-size", input_size(case, "image_size"))),
-        ),
-        *("--steps", str(case.protocol.total_steps), "--precision", case.precision),
-        *(("--compile",) if case.xla else ()),
-    )
-
-
-def reference_unsupported(case: Case) -> str | None:
-    """Why no reference workload can serve the case, beyond what its recipe declares."""
-    size = input_size(case, "image_size")
-    if size.isdigit() and int(size) < 32:
-        return f"image_size {size} is too small for ResNet-50, which divides it by 32."
-    return None
-
-
-def reference_bert_arguments(case: Case) -> tuple[str, ...]:
-    """The arguments of the reference workloads that pre-train BERT; which of the two, the case's model says."""
-    size = case.model.removeprefix("bert_")
-    return reference_arguments(case, "--size", size, "--sequence-length", input_size(case, "sequence_length"))
-
-
-def reference_bert_unsupported(case: Case) -> str | None:
-    length = input_size(case, "sequence_length")
-    if length.isdigit() and not 8 <= int(length) <= BERT_POSITIONS:
-        return f"sequence_length {length} is outside BERT's 8 to {BERT_POSITIONS} positions."
-    return None
-
-
-def reference_bert(resnet50: Recipe, **differing) -> tuple[Recipe, Recipe]:
-    """BERT-Base and BERT-Tiny, declared as the framework's *resnet50* but for the input and what is *differing*."""
-    declared = {
-        "unit": "sequences/s",
-        "options": {"sequence_length": ()},
-        "unsupported": reference_bert_unsupported,
-        **differing,
-    }
-    base, tiny = (replace(resnet50, model=f"bert_{size}", **declared) for size in ("base", "tiny"))
-    return replace(base, name="reference-bert-base"), replace(tiny, name="reference-bert-tiny")
-
-
-def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
-    """The arguments of the reference workloads on images as small as CIFAR-10's."""
-    return reference_arguments(case, "--model", case.model.removesuffix("_cifar10"))
-
-
-def reference_cifar10(
-    resnet50: Recipe, command: Callable[[Case], Command], mobilenetv2_source: str
-) -> tuple[Recipe, Recipe]:
-    """ResNet-50 and MobileNetV2 on images as small as CIFAR-10's, declared as the framework's *resnet50*."""
-    small = replace(
-        resnet50,
-        command=command,
-        options={"image_size": (CIFAR10_SIZE,)},
-        unsupported=reference_cifar10_unsupported,
-    )
-    return (
-        replace(small, name="reference-resnet50-cifar10", model="resnet50_cifar10"),
-        replace(small, name="reference-mobilenetv2-cifar10", model="mobilenetv2_cifar10", source=mobilenetv2_source),
-    )
-
-
-def reference_cifar10_unsupported(case: Case) -> str | None:
-    size = case.option("image_size", CIFAR10_SIZE)
-    if size != CIFAR10_SIZE:
-        return f"image_size {size} is not CIFAR-10's, whose images are {CIFAR10_SIZE} pixels high and wide."
-    return None
+        raise EvalsuiteError(f'adapter {self.name}: unknown recipe "{name}"; {listed("recipes", name, known)}')
 
 
 def _undeclared(recipe: Recipe, case: Case) -> str | None:
@@ -221,9 +133,6 @@ def _undeclared(recipe: Recipe, case: Case) -> str | None:
 
 
 INPUT_SIZES = {"image_size": "224", "sequence_length": "128"}  # of recipes that take any
-BERT_LENGTH = {"sequence_length": ("128",)}  # the axis of official BERT scripts, which are told this one
-BERT_POSITIONS = 512  # rows of BERT's table of position embeddings
-CIFAR10_SIZE = "32"
 
 
 def _option_refused(recipe: Recipe, name: str, value: str) -> str | None:
@@ -241,58 +150,7 @@ def _option_refused(recipe: Recipe, name: str, value: str) -> str | None:
     return None
 
 
-def discover(folders: Iterable[Path] = ()) -> dict[str, Adapter]:
-    """All adapters by name: those of the house and those in *folders*. A later folder wins.
-
-    Two modules of one folder may speak for the same framework (`pytorch.py`, `pytorch_official.py`): then the
-    adapter has the recipes of both.
-    """
-    found = {}
-    for folder in (paths.ADAPTERS, *folders):
-        if not Path(folder).is_dir():
-            raise EvalsuiteError(f"{folder}: there is no such folder; --adapters takes a folder of adapter modules.")
-        found |= _of_folder(Path(folder))
-    return found
-
-
-def _of_folder(folder: Path) -> dict[str, Adapter]:
-    found: dict[str, Adapter] = {}
-    for file in sorted(folder.glob("[!_]*.py")):
-        adapter = _brought(load(file), folder)
-        before = found[adapter.name].recipes if adapter.name in found else ()
-        found[adapter.name] = replace(adapter, recipes=(*before, *adapter.recipes))
-    return found
-
-
-def _brought(adapter: Adapter, folder: Path) -> Adapter:
-    return replace(adapter, recipes=tuple(replace(recipe, brought_by=folder) for recipe in adapter.recipes))
-
-
-def load(file: Path) -> Adapter:
-    """The adapter in *file*. Raises EvalsuiteError if the file declares none."""
-    spec = importlib.util.spec_from_file_location(f"evalsuite_adapter_{file.stem}", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    adapter = getattr(module, "ADAPTER", None)
-    if not isinstance(adapter, Adapter):
-        raise EvalsuiteError(
-            f"{file}: the module has no ADAPTER = Adapter(…); see docs/adding-a-framework.md for one that works."
-        )
-    return adapter
-
-
-def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> list[Adapter]:
-    """The adapters of *names*, in that order. Raises EvalsuiteError on an unknown name, with the nearest one."""
-    return [_adapter(name, adapters) for name in names]
-
-
-def _adapter(name: str, adapters: Mapping[str, Adapter]) -> Adapter:
-    if name in adapters:
-        return adapters[name]
-    raise EvalsuiteError(f'--frameworks: unknown framework "{name}"; {_known("frameworks", name, adapters)}')
-
-
-def _known(what: str, name: str, known: Iterable[str]) -> str:
+def listed(what: str, name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     hint = did_you_mean(name, known, cutoff=0.4)
     return f"the {what} are {', '.join(known)}.{hint}"

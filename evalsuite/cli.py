@@ -23,9 +23,10 @@ COMMANDS = {
     "doctor": "say what this machine can run, what is missing and how to get it",
     "adapters": "list the frameworks and their recipes",
     "env": "list, create or remove the virtual environments of the recipes",
-    "models": "fetch the official training repositories at their pinned commits, or list them",
+    "repositories": "fetch the official training repositories at their pinned commits, or list them",
     "dialects": "list the log dialects, or explain how a log is read",
 }
+RENAMED = {"models": "repositories"}  # said for a release
 INTERRUPTED = 128 + 2  # what a shell says of a program ended by Ctrl-C
 EXAMPLES = """examples:
   python -m evalsuite compare --frameworks tensorflow,mxnet,paddlepaddle,pytorch --scales 1x1,1x2
@@ -39,6 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command of *argv*; returns its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     command = _named_command(arguments)
+    if command is None and (old := next((word for word in arguments if not word.startswith("-")), None)) in RENAMED:
+        print(f"evalsuite {old}: this command is called `evalsuite {RENAMED[old]}` now.", file=sys.stderr)
+        return Exit.USAGE
     parser = _parser(command)
     parsed = parser.parse_args(arguments)
     if command is None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 LOCALHOST = "127.0.0.1"
+FIRST_PORT, LAST_PORT = 20000, 32000  # above the well-known, below where Linux takes client ports from (32768)
 
 BY_PLAN = {
     "{python}": "interpreter of the framework's environment",

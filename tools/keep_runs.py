@@ -19,9 +19,9 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
-from evalsuite import paths  # noqa: E402
-from evalsuite.files import sha256, write_json  # noqa: E402
-from evalsuite.runs.store import RunFolder, Store  # noqa: E402
+from evalsuite import paths
+from evalsuite.files import sha256, write_json
+from evalsuite.runs.store import RunFolder, Store
 
 DROPPED = ("cpu_percent_per_core",)
 

@@ -2,7 +2,7 @@
 
     python tools/recipes_page.py
 
-From the adapters, `data/models.toml`, `data/verification.json` (tools/verify_recipes.py) and `data/recorded`.
+From the adapters, `data/repositories.toml`, `data/verification.json` (tools/verify_recipes.py) and `data/recorded`.
 """
 
 import json
@@ -14,10 +14,12 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
-from evalsuite import adapter, checkouts, paths, readiness  # noqa: E402
-from evalsuite.model import Case  # noqa: E402
-from evalsuite.results import measurement  # noqa: E402
-from evalsuite.runs.store import Store  # noqa: E402
+from evalsuite import paths, registry
+from evalsuite.launch import readiness
+from evalsuite.model import Case
+from evalsuite.plan import repositories
+from evalsuite.results import measurement
+from evalsuite.runs.store import Store
 
 HEAD = """# The official scripts
 
@@ -31,7 +33,7 @@ Each recipe runs one official training script, unmodified, at one commit. How fa
 - **unchecked**: neither.
 
 ```
-evalsuite models get pytorch-examples                     # or: --mirror DIR_OR_URL
+evalsuite repositories get pytorch-examples                     # or: --mirror DIR_OR_URL
 evalsuite compare --profile full --frameworks pytorch --recipe examples-imagenet --scales 1x1,1x8
 evalsuite plan --profile full --frameworks horovod --recipe tensorflow2-synthetic --models resnet50_v1 \\
     --scales 2x8 --device gpu --engine slurm --commands    # what starts on each node
@@ -41,7 +43,7 @@ Every script that trains on a CPU, each with the batch and the steps that suit i
 does the same:
 
 ```
-evalsuite models get --profile official-cpu
+evalsuite repositories get --profile official-cpu
 python tools/random_datasets.py DATA                      # numpy and pillow; for the scripts without synthetic data
 EVALSUITE_DATA=DATA evalsuite compare --profile official-cpu
 ```
@@ -95,18 +97,18 @@ def main() -> int:
 def page() -> str:
     """The whole page."""
     evidence = json.loads((paths.DATA / "verification.json").read_text())
-    official = [(name, each) for name, found in sorted(adapter.discover([]).items()) for each in found.recipes]
+    official = [(name, each) for name, found in sorted(registry.discover([]).items()) for each in found.recipes]
     official = [(name, recipe) for name, recipe in official if recipe.kind == "official"]
     return "".join((HEAD, _recipes(official, evidence), _measured(), _data(official)))
 
 
 def _recipes(official, evidence) -> str:
-    models = checkouts.known()
+    models = repositories.known()
     levels = [facts["level"] for facts in evidence.values()]
     counts = ", ".join(f"{levels.count(level)} {level}" for level in ("ran here", "arguments checked", "unchecked"))
     rows = [
         f"\n## Recipes\n\n{len(official)} recipes: {counts}.\n\n",
-        "| framework | recipe | model | repository (`models get`) | on | AMP | checked |\n",
+        "| framework | recipe | model | repository (`repositories get`) | on | AMP | checked |\n",
         "|---|---|---|---|---|---|---|\n",
     ]
     for framework, recipe in official:

@@ -4,7 +4,7 @@
 
 For every recipe: the script and the modules it imports from its own repository are parsed (never run) at the
 pinned commit, and every argument that the recipe gives on any of its axes must be declared there; every
-argument that the script requires must be given. The checkouts are those of `evalsuite models get`. Where a
+argument that the script requires must be given. The checkouts are those of `evalsuite repositories get`. Where a
 repository cannot be had, `--files DIR` takes single files as `DIR/<model>/<path>`, and a file
 `DIR/<model>/SOURCE` that says where they come from. Runs in `data/recorded` raise the level to "ran here".
 """
@@ -23,9 +23,11 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
-from evalsuite import adapter, checkouts, paths  # noqa: E402
-from evalsuite.adapter import Recipe  # noqa: E402
-from evalsuite.runs.store import Store  # noqa: E402
+from evalsuite import paths, registry
+from evalsuite.adapter import Recipe
+from evalsuite.launch import checkouts
+from evalsuite.plan import repositories
+from evalsuite.runs.store import Store
 
 # Arguments that a library declares and not the repository: model → (who, which).
 LIBRARIES = {
@@ -56,9 +58,9 @@ class Declared:
 def main() -> int:
     options = _parser().parse_args()
     golden = _points()
-    models = checkouts.known()
+    models = repositories.known()
     evidence = {}
-    for framework, each in sorted(adapter.discover().items()):
+    for framework, each in sorted(registry.discover().items()):
         for recipe in each.recipes:
             if recipe.kind == "official":
                 evidence[f"{framework}/{recipe.name}"] = _checked(framework, recipe, golden, models, options.files)
@@ -120,11 +122,11 @@ def _root(recipe: Recipe, models, files: Path | None) -> tuple[Path | None, str]
         model = models[recipe.checkout]
         state = checkouts.state(model)
         if state.present and state.clean and state.commit == model.commit:
-            return model.folder, f"{model.repository} at {model.commit}"
+            return model.folder, f"{model.address} at {model.commit}"
     if files and (files / name).is_dir():
         source = files / name / "SOURCE"
         return files / name, source.read_text().strip() if source.is_file() else "single files"
-    return None, f"the repository could not be had; run `evalsuite models get {name}`"
+    return None, f"the repository could not be had; run `evalsuite repositories get {name}`"
 
 
 def _scripts(command, root: Path) -> Iterator[tuple[Path, list[str]]]:

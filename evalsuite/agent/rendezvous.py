@@ -10,9 +10,8 @@ import socket
 from collections.abc import Mapping
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.placeholders import LOCALHOST, Node
+from evalsuite.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, Node
 
-FIRST_PORT, LAST_PORT = 20000, 32000  # above the well-known, below where Linux takes client ports from (32768)
 PORTS_KEPT_FREE = 16  # some frameworks take the ports behind MASTER_PORT for their own workers
 
 

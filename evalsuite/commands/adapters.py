@@ -20,7 +20,7 @@ def add_arguments(parser) -> None:
 
 
 def run(arguments) -> int:
-    from evalsuite.adapter import chosen, discover
+    from evalsuite.registry import chosen, discover
 
     adapters = discover(arguments.adapters)
     wanted = arguments.frameworks.split(",") if arguments.frameworks else sorted(adapters)
@@ -36,7 +36,7 @@ def run(arguments) -> int:
 
 def facts(adapter, recipe, device: str) -> dict:
     """One recipe as plain values; `refused`, `amp` and `xla` are why not, or null."""
-    from evalsuite import virtualenvs
+    from evalsuite.launch import virtualenvs
     from evalsuite.model import Case
 
     case = Case(framework=adapter.name, recipe=recipe.name, model=recipe.model, batch_per_device=32, device=device)
@@ -86,7 +86,7 @@ def _answer(recipe, case, kind: str | None = None, **switch) -> dict:
 
 
 def _print(found: list[dict], device: str) -> None:
-    from evalsuite.terminal import table
+    from evalsuite.commands.terminal import table
 
     headings = ("framework", "recipe", "model", "kind", "spawn", device, "AMP", "XLA", "pins", "environment", "checked")
     rows = [

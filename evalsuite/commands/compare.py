@@ -11,7 +11,7 @@ EXAMPLES = """  evalsuite compare
 
 
 def add_arguments(parser) -> None:
-    from evalsuite import axes
+    from evalsuite.commands import axes
     from evalsuite.commands.report import add_output_arguments
 
     axes.add_arguments(parser)
@@ -19,12 +19,12 @@ def add_arguments(parser) -> None:
 
 
 def run(arguments) -> int:
-    from evalsuite import matrix
     from evalsuite.commands import report
+    from evalsuite.commands.asked import planned
     from evalsuite.commands.run import run_missing
-    from evalsuite.terminal import note
+    from evalsuite.commands.terminal import note
 
-    asked = matrix.planned(arguments)
+    asked = planned(arguments)
     report.check_languages(arguments.lang)
     report.check_forms(arguments.forms)
     asked, failed = run_missing(asked, arguments.environment)
@@ -42,8 +42,8 @@ def _recorded(asked, arguments) -> int:
     """The report of the recorded runs, where nothing could be run here; said plainly, also in the report."""
     from evalsuite import paths
     from evalsuite.commands import report
+    from evalsuite.commands.terminal import note
     from evalsuite.runs.store import Store
-    from evalsuite.terminal import note
 
     recorded = Store(paths.DATA / "recorded")
     note("no framework can be run here, for the reasons above.")

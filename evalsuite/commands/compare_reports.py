@@ -127,7 +127,7 @@ def _words():
 
 
 def _print(found, language: str) -> None:
-    from evalsuite.terminal import table
+    from evalsuite.commands.terminal import table
 
     left, right = ("outcome", "series", "scale"), ("before", "after", "ratio", "n")
     columns = [

@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite import doctor
     from evalsuite.errors import Exit
+    from evalsuite.launch import doctor
 
     checks = doctor.checks(arguments.runs, arguments.adapters)
     if arguments.json:

@@ -28,7 +28,7 @@ def add_arguments(parser) -> None:
 
 
 def run(arguments) -> int:
-    from evalsuite.adapter import discover
+    from evalsuite.registry import discover
 
     adapters = discover(arguments.adapters)
     if arguments.action == "list":
@@ -53,7 +53,7 @@ def _recipes(adapters, names) -> list[tuple[str, object]]:
 
 
 def _list(recipes, arguments) -> int:
-    from evalsuite.terminal import table
+    from evalsuite.commands.terminal import table
 
     rows = [_facts(name, recipe, arguments.device) for name, recipe in recipes]
     if arguments.json:
@@ -70,7 +70,7 @@ def _list(recipes, arguments) -> int:
 
 
 def _facts(name: str, recipe, device: str) -> dict:
-    from evalsuite import virtualenvs
+    from evalsuite.launch import virtualenvs
 
     pins = [*recipe.pins(device), *recipe.built]
     made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
@@ -92,8 +92,8 @@ def _size(row: dict) -> str:
 
 def _create(recipes, device: str) -> int:
     """Makes each; one that cannot be made does not stop the others."""
-    from evalsuite import virtualenvs
-    from evalsuite.terminal import note
+    from evalsuite.commands.terminal import note
+    from evalsuite.launch import virtualenvs
 
     failed = 0
     for name, recipe in recipes:
@@ -108,8 +108,8 @@ def _create(recipes, device: str) -> int:
 def _remove(recipes, device: str) -> int:
     import shutil
 
-    from evalsuite import virtualenvs
-    from evalsuite.terminal import note
+    from evalsuite.commands.terminal import note
+    from evalsuite.launch import virtualenvs
 
     for name, recipe in recipes:
         made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None

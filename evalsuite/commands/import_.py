@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite import importing
+    from evalsuite.launch import importing
     from evalsuite.logs import catalogue
     from evalsuite.runs.store import Store
 

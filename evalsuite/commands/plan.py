@@ -15,7 +15,7 @@ EXAMPLES = """  evalsuite plan
 
 
 def add_arguments(parser) -> None:
-    from evalsuite import axes
+    from evalsuite.commands import axes
 
     axes.add_arguments(parser)
     parser.add_argument("--commands", action="store_true", help="print each exact command line")
@@ -23,9 +23,9 @@ def add_arguments(parser) -> None:
 
 
 def run(arguments) -> int:
-    from evalsuite import matrix
+    from evalsuite.commands.asked import planned
 
-    asked = matrix.planned(arguments)
+    asked = planned(arguments)
     if arguments.json:
         print(json.dumps(_facts(asked, arguments), indent=1, ensure_ascii=False))
     elif arguments.commands:
@@ -36,7 +36,7 @@ def run(arguments) -> int:
 
 
 def _print_table(asked) -> None:
-    from evalsuite.terminal import duration, table
+    from evalsuite.commands.terminal import duration, table
 
     rows = [
         (*_axes(case), f"{asked.done(case)}/{asked.plan.spec.repeats}", _flags(asked, case))
@@ -66,8 +66,9 @@ def _flags(asked, case) -> str:
 def _print_commands(asked) -> None:
     for case in asked.plan.cases:
         print(f"# {case.id} ({case.nodes} node{'s' if case.nodes > 1 else ''})")
-        print(shlex.join(asked.command(case)))
-        for node, line in enumerate(asked.on_nodes(case)):
+        whole = asked.command_line(case)
+        print(shlex.join(whole.engine))
+        for node, line in enumerate(whole.on_nodes(case, asked.recipe(case))):
             print(f"#   on node {node}: {shlex.join(line) if line else '(samples only: the first node reaches it)'}")
     for skip in asked.plan.skips:
         print(f"# skipped: {skip.case.id}: {skip.reason}", file=sys.stdout)
@@ -82,7 +83,7 @@ def _facts(asked, arguments) -> dict:
             {"id": case.id, "framework": case.framework, "model": case.model, "scale": case.scale,
              "precision": case.precision, "xla": case.xla, "batch_per_device": case.batch_per_device,
              "done": asked.done(case), "notes": [f.text for f in asked.plan.findings if f.where == case.id],
-             **({"command": list(asked.command(case))} if arguments.commands else {})}
+             **({"command": list(asked.command_line(case).engine)} if arguments.commands else {})}
             for case in asked.plan.cases
         ],
         "skips": [{"id": skip.case.id, "reason": skip.reason} for skip in asked.plan.skips],

@@ -63,10 +63,10 @@ def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
     from dataclasses import replace
 
     from evalsuite import report
+    from evalsuite.commands.terminal import note
     from evalsuite.report import author, forms
     from evalsuite.results import criteria
     from evalsuite.results.evaluation import evaluate
-    from evalsuite.terminal import note
 
     notes = author.read(arguments.author) if arguments.author else ()
     evaluation = evaluate(
@@ -97,7 +97,7 @@ def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
 
 def _remove(paths) -> None:
     """Removes forms of an earlier evaluation, which would stand beside the new page with other numbers."""
-    from evalsuite.terminal import note
+    from evalsuite.commands.terminal import note
 
     for path in paths:
         path.unlink()
@@ -105,7 +105,7 @@ def _remove(paths) -> None:
 
 
 def _print_summaries(evaluation) -> None:
-    from evalsuite.terminal import script, table
+    from evalsuite.commands.terminal import script, table
 
     rows = [
         (

@@ -9,15 +9,15 @@ EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
 
 
 def add_arguments(parser) -> None:
-    from evalsuite import axes
+    from evalsuite.commands import axes
 
     axes.add_arguments(parser)
 
 
 def run(arguments) -> int:
-    from evalsuite import matrix
+    from evalsuite.commands.asked import planned
 
-    asked = matrix.planned(arguments)
+    asked = planned(arguments)
     asked, failed = run_missing(asked, arguments.environment)
     if not asked.plan.cases:
         return Exit.NOTHING_MEASURED
@@ -33,11 +33,11 @@ def run_missing(asked, environment: str):
     import os
     from dataclasses import replace
 
-    from evalsuite import campaign
+    from evalsuite.commands.terminal import note, progress
     from evalsuite.errors import EvalsuiteError
+    from evalsuite.launch import campaign
     from evalsuite.results import measurement
     from evalsuite.runs import planned
-    from evalsuite.terminal import note, progress
 
     for skip in asked.plan.skips:
         note(f"skipped {skip.case.framework} {skip.case.scale}: {skip.reason}")
@@ -65,7 +65,7 @@ def run_missing(asked, environment: str):
 
 
 def _say_skips(skips) -> None:
-    from evalsuite.terminal import note
+    from evalsuite.commands.terminal import note
 
     for reason in dict.fromkeys(skip.reason for skip in skips):
         cases = [skip.case.id for skip in skips if skip.reason == reason]

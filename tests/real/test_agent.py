@@ -420,7 +420,7 @@ def test_two_runs_never_share_a_folder(tmp_path):
 def test_a_full_disk_ends_the_run_with_a_clear_error_and_no_process_left(tmp_path):
     program = (
         "import os, sys\n"
-        "from evalsuite import sampler\n"
+        "from evalsuite.agent import recording\n"
         "opened = os.open\n"
         "os.open = lambda path, flags, *mode, **more: opened('/dev/full', os.O_WRONLY)"
         " if 'log.n' in str(path) else opened(path, flags, *mode, **more)\n"

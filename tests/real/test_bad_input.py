@@ -95,14 +95,14 @@ def git(folder, *words):
 
 
 def repository(lab, name):
-    """A clone in the mirror and its entry in the adapters' own models.toml."""
+    """A clone in the mirror and its entry in the adapters' own repositories.toml."""
     clone = lab / "mirror" / f"lab+{name}"
     clone.mkdir(parents=True)
     git(clone, "init", "--quiet")
     (clone / "train.py").write_text("print('official')\n")
     git(clone, "add", ".")
     git(clone, "commit", "--quiet", "-m", "first")
-    with open(lab / "adapters" / "models.toml", "a") as file:
+    with open(lab / "adapters" / "repositories.toml", "a") as file:
         file.write(f'[{name}]\nrepository = "https://host.invalid/lab/{name}"\nlicence = "MIT"\n')
         file.write(f'commit = "{git(clone, "rev-parse", "HEAD")}"\n')
 
@@ -112,13 +112,13 @@ def test_missing_and_changed_repositories_are_skips_and_the_rest_is_measured(lab
         adapter(lab / "adapters", name, more=f'checkout="{name}"')
         repository(lab, name)
     place = ["--mirror", str(lab / "mirror"), "--adapters", str(lab / "adapters")]
-    cli.main(["models", "get", "dirty", "whole", *place])
-    next((lab / "cache" / "models").glob("dirty-*/train.py")).write_text("print('faster')\n")
+    cli.main(["repositories", "get", "dirty", "whole", *place])
+    next((lab / "cache" / "repositories").glob("dirty-*/train.py")).write_text("print('faster')\n")
 
     code, reasons = compared(lab, "missing", "dirty", "whole")
 
     assert code == Exit.DONE
-    assert "run `evalsuite models get missing`" in reasons["missing"]
+    assert "run `evalsuite repositories get missing`" in reasons["missing"]
     assert "has changes (train.py), so it is no longer the official script" in reasons["dirty"]
     assert reasons["whole"] == ""
 

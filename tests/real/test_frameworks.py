@@ -7,12 +7,14 @@ import math
 import os
 import re
 import subprocess
-import sys
 
 import pytest
 
-from evalsuite import adapter, runner, virtualenvs
+from evalsuite import registry
+from evalsuite.launch import virtualenvs
 from evalsuite.model import Case, Protocol
+from evalsuite.plan import engines
+from evalsuite.plan.commandline import command_line
 
 STEPS = 4
 TIMEOUT_S = 300
@@ -27,7 +29,7 @@ PRINTED_BY_EVERY_PROCESS = ("tensorflow", "mxnet")
 
 def trained(framework: str, folder, name: str = "reference-resnet50", **changes) -> list[str]:
     """The logs of one real run under the node agent, one text per log file."""
-    recipe = adapter.discover()[framework].recipe(name)
+    recipe = registry.discover()[framework].recipe(name)
     facts = {
         "framework": framework,
         "recipe": recipe.name,
@@ -37,12 +39,12 @@ def trained(framework: str, folder, name: str = "reference-resnet50", **changes)
         "options": (("image_size", "32"),),
     }
     case = Case(**{**facts, **changes})
-    command, variables = runner.filled(recipe, case, virtualenvs.ensure(recipe, progress=print), folder)
-    line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(folder), "--quiet", "--timeout", str(TIMEOUT_S)]
-    line += ["--processes", str(case.devices_per_node)] if recipe.spawn == "per_device" else []
-    line += ["--devices-per-node", str(case.devices_per_node), "--", *command]
-    environment = {**os.environ, **variables}
-    ended = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S + 60)
+    python = virtualenvs.ensure(recipe, progress=print)
+    line = command_line(
+        recipe, case, python=python, folder=folder, engine=engines.engine("local"), timeout_s=float(TIMEOUT_S)
+    )
+    environment = {**os.environ, **line.environment}
+    ended = subprocess.run(line.engine, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S + 60)
     logs = [file.read_text() for file in sorted(folder.glob("log.*.txt"))]
     assert ended.returncode == 0, ended.stderr + "\n".join(logs)[-3000:]
     return logs

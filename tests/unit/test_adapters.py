@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import adapter, paths, placeholders
+from evalsuite import paths, placeholders, registry
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Protocol
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "commands"
-ADAPTERS = adapter.discover()
+ADAPTERS = registry.discover()
 RECIPES = [(one, recipe) for one in ADAPTERS.values() for recipe in one.recipes]
 REFERENCE = [(one, recipe) for one, recipe in RECIPES if recipe.kind == "reference"]
 IMAGENET = [(one, recipe) for one, recipe in REFERENCE if recipe.model == "resnet50_v1.5"]
@@ -207,7 +207,7 @@ def test_an_adapter_imports_only_the_contract(file):
 
     ours = {name for name in imported if name.startswith("evalsuite")}
 
-    assert ours <= {"evalsuite.adapter", "evalsuite.model", "evalsuite.launchers"}
+    assert ours <= {"evalsuite.adapter", "evalsuite.model", "evalsuite.launchers", "evalsuite.reference"}
     assert imported - ours <= set(sys.stdlib_module_names) - {"os", "subprocess", "pathlib", "socket", "shutil", "time"}
 
 
@@ -259,7 +259,7 @@ def test_the_command_lines_are_those_of_the_golden_file(one, recipe):
 
 def test_an_unknown_framework_is_answered_with_the_known_ones_and_the_nearest():
     with pytest.raises(EvalsuiteError) as error:
-        adapter.chosen(["pytorhc"], ADAPTERS)
+        registry.chosen(["pytorhc"], ADAPTERS)
 
     assert "tensorflow" in str(error.value)
     assert "Did you mean pytorch?" in str(error.value)
@@ -269,4 +269,4 @@ def test_a_module_without_an_adapter_is_named_with_where_to_look(tmp_path):
     (tmp_path / "empty.py").write_text("x = 1\n")
 
     with pytest.raises(EvalsuiteError, match=r"empty\.py: the module has no ADAPTER.*adding-a-framework"):
-        adapter.discover([tmp_path])
+        registry.discover([tmp_path])

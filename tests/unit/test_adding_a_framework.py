@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import adapter, cli
+from evalsuite import cli, registry
 from evalsuite.errors import Exit
 from evalsuite.model import Case, Protocol
 
@@ -29,7 +29,7 @@ def test_the_adapter_of_the_page_has_at_most_thirty_lines():
 
 
 def test_the_adapter_of_the_page_is_found_and_builds_its_command(folder):
-    toynet = adapter.discover([folder])["toynet"]
+    toynet = registry.discover([folder])["toynet"]
     case = Case(
         framework="toynet",
         recipe="train-resnet50",
@@ -47,7 +47,7 @@ def test_the_adapter_of_the_page_is_found_and_builds_its_command(folder):
 
 
 def test_a_switch_that_the_page_declares_absent_is_refused(folder):
-    recipe = adapter.discover([folder])["toynet"].recipe("train-resnet50")
+    recipe = registry.discover([folder])["toynet"].recipe("train-resnet50")
     case = Case(framework="toynet", recipe=recipe.name, model=recipe.model, batch_per_device=64, xla=True)
 
     assert "no XLA" in recipe.refusal(case)

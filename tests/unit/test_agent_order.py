@@ -28,7 +28,9 @@ def parsed(*words):
 def test_placeholders_are_filled_in_the_command_and_in_its_environment():
     words = ("{node_rank}/{nodes}", "{processes_per_node}", "tcp://{master_addr}:{master_port}", "-t{threads}")
 
-    argv, variables = agent_order.command(order(*words, processes=4), PLACE, 0, {"CLUSTER": "{master_addr}:{node_rank}"})
+    argv, variables = agent_order.command(
+        order(*words, processes=4), PLACE, 0, {"CLUSTER": "{master_addr}:{node_rank}"}
+    )
 
     assert argv == ["1/2", "4", "tcp://10.0.0.1:29500", "-t3"]
     assert variables["CLUSTER"] == "10.0.0.1:1"

@@ -3,10 +3,13 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import adapter, checkouts, cli
+from evalsuite import cli, registry
 from evalsuite.adapter import Recipe
-from evalsuite.checkouts import CannotFetch, Model
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch import checkouts
+from evalsuite.launch.checkouts import CannotFetch
+from evalsuite.plan import repositories
+from evalsuite.plan.repositories import Repository
 
 
 def git(folder, *arguments):
@@ -35,84 +38,84 @@ def mirror(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def model(mirror):
+def repository(mirror):
     commit = git(mirror, "rev-parse", "HEAD~1")
-    return Model(name="toynet", repository="https://host.invalid/lab/toynet", commit=commit, licence="MIT")
+    return Repository(name="toynet", address="https://host.invalid/lab/toynet", commit=commit, licence="MIT")
 
 
 RECIPE = Recipe(name="official", model="toy", dialect="pytorch_examples", checkout="toynet", command=lambda case: None)
 
 
-def test_a_checkout_stands_at_the_pinned_commit_and_not_at_the_newest(mirror, model):
-    folder = checkouts.get(model, mirror=str(mirror.parent))
+def test_a_checkout_stands_at_the_pinned_commit_and_not_at_the_newest(mirror, repository):
+    folder = checkouts.get(repository, mirror=str(mirror.parent))
 
     assert (folder / "train" / "train.py").read_text() == "print('first')\n"
-    assert checkouts.state(model).clean
-    assert checkouts.refusal(RECIPE, {"toynet": model}) is None
+    assert checkouts.state(repository).clean
+    assert checkouts.refusal(RECIPE, {"toynet": repository}) is None
 
 
-def test_only_the_folders_that_are_needed_are_checked_out(mirror, model):
-    folder = checkouts.get(replace(model, paths=("train",)), mirror=str(mirror.parent))
+def test_only_the_folders_that_are_needed_are_checked_out(mirror, repository):
+    folder = checkouts.get(replace(repository, paths=("train",)), mirror=str(mirror.parent))
 
     assert (folder / "train").is_dir()
     assert not (folder / "docs").exists()
-    assert checkouts.state(model).clean
+    assert checkouts.state(repository).clean
 
 
-def test_a_run_records_repository_commit_and_whether_the_tree_was_clean(mirror, model):
-    checkouts.get(model, mirror=str(mirror.parent))
+def test_a_run_records_repository_commit_and_whether_the_tree_was_clean(mirror, repository):
+    checkouts.get(repository, mirror=str(mirror.parent))
 
-    facts = checkouts.facts(RECIPE, {"toynet": model})
+    facts = checkouts.facts(RECIPE, {"toynet": repository})
 
     assert facts["repository"] == "https://host.invalid/lab/toynet"
-    assert facts["commit"] == model.commit
+    assert facts["commit"] == repository.commit
     assert facts["clean"] is True
 
 
-def test_a_missing_checkout_is_a_refusal_that_names_the_command(model):
-    assert checkouts.refusal(RECIPE, {"toynet": model}) == (
-        "the repository https://host.invalid/lab/toynet is not here; run `evalsuite models get toynet`"
+def test_a_missing_checkout_is_a_refusal_that_names_the_command(repository):
+    assert checkouts.refusal(RECIPE, {"toynet": repository}) == (
+        "the repository https://host.invalid/lab/toynet is not here; run `evalsuite repositories get toynet`"
     )
 
 
-def test_a_changed_script_is_no_longer_the_official_one(mirror, model):
-    folder = checkouts.get(model, mirror=str(mirror.parent))
+def test_a_changed_script_is_no_longer_the_official_one(mirror, repository):
+    folder = checkouts.get(repository, mirror=str(mirror.parent))
     (folder / "train" / "train.py").write_text("print('faster')\n")
 
-    reason = checkouts.refusal(RECIPE, {"toynet": model})
+    reason = checkouts.refusal(RECIPE, {"toynet": repository})
 
     assert "has changes (train/train.py)" in reason
     with pytest.raises(CannotFetch, match="does not undo changes that may be yours"):
-        checkouts.get(model, mirror=str(mirror.parent))
+        checkouts.get(repository, mirror=str(mirror.parent))
 
 
-def test_what_importing_leaves_behind_is_no_change(mirror, model):
-    folder = checkouts.get(model, mirror=str(mirror.parent))
+def test_what_importing_leaves_behind_is_no_change(mirror, repository):
+    folder = checkouts.get(repository, mirror=str(mirror.parent))
     (folder / "train" / "__pycache__").mkdir()
     (folder / "train" / "__pycache__" / "train.cpython-311.pyc").write_bytes(b"\0")
 
-    assert checkouts.state(model).clean
+    assert checkouts.state(repository).clean
 
 
-def test_a_checkout_of_another_commit_is_refused(mirror, model):
-    checkouts.get(model, mirror=str(mirror.parent))
-    git(model.folder, "checkout", "--quiet", git(mirror, "rev-parse", "HEAD"))
+def test_a_checkout_of_another_commit_is_refused(mirror, repository):
+    checkouts.get(repository, mirror=str(mirror.parent))
+    git(repository.folder, "checkout", "--quiet", git(mirror, "rev-parse", "HEAD"))
 
-    assert f"the recipe is for {model.commit[:10]}" in checkouts.refusal(RECIPE, {"toynet": model})
+    assert f"the recipe is for {repository.commit[:10]}" in checkouts.refusal(RECIPE, {"toynet": repository})
 
 
 @pytest.fixture
-def with_submodule(mirror, model):
-    """The model of a commit that names another repository's first commit as its submodule `parts/tracker`."""
+def with_submodule(mirror, repository):
+    """The repository of a commit that names another repository's first commit as its submodule `parts/tracker`."""
     tracker = mirror.parent / "lab+tracker"
     git(mirror.parent, "clone", "--quiet", str(mirror), str(tracker))
     url = "https://host.invalid/lab/tracker.git"
     (mirror / ".gitmodules").write_text(f'[submodule "parts/tracker"]\n\tpath = parts/tracker\n\turl = {url}\n')
-    git(mirror, "update-index", "--add", "--cacheinfo", f"160000,{model.commit},parts/tracker")
+    git(mirror, "update-index", "--add", "--cacheinfo", f"160000,{repository.commit},parts/tracker")
     git(mirror, "add", ".gitmodules")
     git(mirror, "commit", "--quiet", "-m", "with its tracker")
     head = git(mirror, "rev-parse", "HEAD")
-    return replace(model, commit=head, paths=("train", "parts/tracker"), submodules=("parts/tracker",))
+    return replace(repository, commit=head, paths=("train", "parts/tracker"), submodules=("parts/tracker",))
 
 
 def test_a_submodule_stands_at_the_commit_that_the_repository_names(mirror, with_submodule):
@@ -130,7 +133,7 @@ def test_a_checkout_from_before_its_submodule_was_needed_gets_it(mirror, with_su
 
     checkouts.get(with_submodule, mirror=str(mirror.parent))
 
-    assert "lacks its submodule parts/tracker; run `evalsuite models get toynet`" in reason
+    assert "lacks its submodule parts/tracker; run `evalsuite repositories get toynet`" in reason
     assert checkouts.refusal(RECIPE, {"toynet": with_submodule}) is None
 
 
@@ -141,15 +144,15 @@ def test_a_changed_submodule_is_a_change_of_the_checkout(mirror, with_submodule)
     assert "has changes (parts/tracker)" in checkouts.refusal(RECIPE, {"toynet": with_submodule})
 
 
-def test_a_mirror_without_the_repository_says_what_it_should_hold(mirror, model):
-    other = replace(model, repository="https://host.invalid/lab/othernet")
+def test_a_mirror_without_the_repository_says_what_it_should_hold(mirror, repository):
+    other = replace(repository, address="https://host.invalid/lab/othernet")
 
     with pytest.raises(CannotFetch, match=r"no clone of lab/othernet; expected lab\+othernet"):
         checkouts.get(other, mirror=str(mirror.parent))
 
 
-def test_a_commit_that_is_not_there_leaves_no_half_made_checkout(mirror, model):
-    absent = replace(model, commit="0" * 40)
+def test_a_commit_that_is_not_there_leaves_no_half_made_checkout(mirror, repository):
+    absent = replace(repository, commit="0" * 40)
 
     with pytest.raises(CannotFetch, match="git checkout"):
         checkouts.get(absent, mirror=str(mirror.parent))
@@ -157,29 +160,29 @@ def test_a_commit_that_is_not_there_leaves_no_half_made_checkout(mirror, model):
     assert not list(absent.folder.parent.glob("*.making"))
 
 
-def test_another_host_serves_the_same_owner_and_name(model):
-    assert checkouts.source(model, "https://git.example.org/mirrors/") == "https://git.example.org/mirrors/lab/toynet"
+def test_another_host_serves_the_same_owner_and_name(repository):
+    assert checkouts.source(repository, "https://git.example.org/mirrors/") == "https://git.example.org/mirrors/lab/toynet"
 
 
 def test_an_unknown_name_gets_the_nearest_one():
     with pytest.raises(EvalsuiteError, match="Did you mean pytorch-examples"):
-        checkouts.chosen(["pytorch-exampels"], checkouts.known())
+        repositories.chosen(["pytorch-exampels"], repositories.known())
 
 
 def test_every_official_recipe_names_a_known_repository_or_its_package():
-    models = checkouts.known()
+    models = repositories.known()
 
-    official = [recipe for each in adapter.discover().values() for recipe in each.recipes if recipe.kind == "official"]
+    official = [recipe for each in registry.discover().values() for recipe in each.recipes if recipe.kind == "official"]
 
     assert [recipe.name for recipe in official if recipe.checkout not in models and not recipe.source] == []
 
 
 def test_every_pinned_commit_is_a_full_hash():
-    assert all(len(model.commit) == 40 and int(model.commit, 16) for model in checkouts.known().values())
+    assert all(len(repository.commit) == 40 and int(repository.commit, 16) for repository in repositories.known().values())
 
 
 def test_a_profile_names_the_repositories_that_it_needs(mirror, capsys):
-    code = cli.main(["models", "get", "--profile", "official-cpu", "--mirror", str(mirror.parent)])
+    code = cli.main(["repositories", "get", "--profile", "official-cpu", "--mirror", str(mirror.parent)])
 
     said = capsys.readouterr().err
     assert code == Exit.USAGE  # the mirror has none of them
@@ -188,5 +191,5 @@ def test_a_profile_names_the_repositories_that_it_needs(mirror, capsys):
 
 
 def test_a_profile_of_reference_workloads_needs_no_repository(capsys):
-    assert cli.main(["models", "get", "--profile", "quick"]) == Exit.USAGE
+    assert cli.main(["repositories", "get", "--profile", "quick"]) == Exit.USAGE
     assert "its recipes are of no official repository" in capsys.readouterr().err

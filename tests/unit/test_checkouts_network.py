@@ -1,4 +1,4 @@
-"""`models get` over a real transport: git's own daemon on this machine."""
+"""`repositories get` over a real transport: git's own daemon on this machine."""
 
 import contextlib
 import functools
@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import checkouts
-from evalsuite.checkouts import CannotFetch, Model
+from evalsuite.launch import checkouts
+from evalsuite.launch.checkouts import CannotFetch
+from evalsuite.plan.repositories import Repository
 from tests.unit.test_checkouts import git
 
 GIT = shutil.which("git")
@@ -98,9 +99,9 @@ def pass_on(source, target, left):
 
 
 @pytest.fixture
-def model(tmp_path, server):
+def repository(tmp_path, server):
     commit = git(tmp_path / "work", "rev-parse", "HEAD~1")
-    return Model(name="toynet", repository=f"{server}/lab/toynet", commit=commit, licence="MIT")
+    return Repository(name="toynet", address=f"{server}/lab/toynet", commit=commit, licence="MIT")
 
 
 def allow(tmp_path, name, value):
@@ -109,39 +110,39 @@ def allow(tmp_path, name, value):
 
 @pytest.mark.parametrize("protocol", ["0", "2"])
 @pytest.mark.parametrize("allowed", ["true", "false"])
-def test_one_commit_that_no_branch_ends_at_is_fetched_from_a_server(tmp_path, model, monkeypatch, protocol, allowed):
+def test_one_commit_that_no_branch_ends_at_is_fetched_from_a_server(tmp_path, repository, monkeypatch, protocol, allowed):
     for name in ("allowReachableSHA1InWant", "allowFilter"):
         allow(tmp_path, name, allowed)
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "protocol.version")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", protocol)
 
-    folder = checkouts.get(model)
+    folder = checkouts.get(repository)
 
     assert (folder / "train" / "train.py").read_text() == "print('second')\n"
-    assert checkouts.state(model).clean
-    assert checkouts.get(model) == folder
+    assert checkouts.state(repository).clean
+    assert checkouts.get(repository) == folder
 
 
-def test_a_server_that_gives_single_commits_is_asked_for_no_other(tmp_path, model):
+def test_a_server_that_gives_single_commits_is_asked_for_no_other(tmp_path, repository):
     allow(tmp_path, "allowReachableSHA1InWant", "true")
 
-    folder = checkouts.get(model)
+    folder = checkouts.get(repository)
 
     assert git(folder, "rev-list", "--count", "HEAD") == "1"
 
 
-def test_files_behind_a_plain_web_server_serve_as_well(tmp_path, model):
+def test_files_behind_a_plain_web_server_serve_as_well(tmp_path, repository):
     git(tmp_path / "served" / "lab" / "toynet", "update-server-info")
     web = functools.partial(QuietHandler, directory=str(tmp_path / "served"))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), web) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
 
-        checkouts.get(model, mirror=f"http://127.0.0.1:{running.server_port}")
+        checkouts.get(repository, mirror=f"http://127.0.0.1:{running.server_port}")
         running.shutdown()
 
-    assert checkouts.state(model).clean
-    assert (model.folder / "train" / "train.py").read_text() == "print('second')\n"
+    assert checkouts.state(repository).clean
+    assert (repository.folder / "train" / "train.py").read_text() == "print('second')\n"
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
@@ -149,43 +150,43 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def test_a_transfer_that_breaks_off_leaves_nothing_and_the_next_one_works(server, model):
+def test_a_transfer_that_breaks_off_leaves_nothing_and_the_next_one_works(server, repository):
     port = int(server.rpartition(":")[2])
     with (
         hanging_up(port, after_bytes=1500) as broken,
         pytest.raises(CannotFetch, match="git fetch"),
     ):
-        checkouts.get(model, mirror=f"git://127.0.0.1:{broken}")
-    left = list(model.folder.parent.iterdir())
+        checkouts.get(repository, mirror=f"git://127.0.0.1:{broken}")
+    left = list(repository.folder.parent.iterdir())
 
-    folder = checkouts.get(model)
+    folder = checkouts.get(repository)
 
     assert left == []
-    assert checkouts.state(model).clean
-    assert folder == model.folder
+    assert checkouts.state(repository).clean
+    assert folder == repository.folder
 
 
-def test_what_a_killed_evalsuite_left_behind_is_thrown_away(model):
-    making = model.folder.with_name(f"{model.folder.name}.making")
+def test_what_a_killed_evalsuite_left_behind_is_thrown_away(repository):
+    making = repository.folder.with_name(f"{repository.folder.name}.making")
     (making / ".git").mkdir(parents=True)
     (making / ".git" / "HEAD").write_text("half")
 
-    checkouts.get(model)
+    checkouts.get(repository)
 
-    assert checkouts.state(model).clean
+    assert checkouts.state(repository).clean
     assert not making.exists()
 
 
-def test_a_commit_that_the_server_has_not_is_an_error_that_shows_its_words(model):
+def test_a_commit_that_the_server_has_not_is_an_error_that_shows_its_words(repository):
     with pytest.raises(CannotFetch, match=r"(?s)git (fetch|checkout).*0{40}|not our ref"):
-        checkouts.get(replace(model, commit="0" * 39 + "1"))
+        checkouts.get(replace(repository, commit="0" * 39 + "1"))
 
-    assert list(model.folder.parent.iterdir()) == []
+    assert list(repository.folder.parent.iterdir()) == []
 
 
-def test_a_server_that_does_not_answer_is_an_error_that_tells_of_mirrors(model):
+def test_a_server_that_does_not_answer_is_an_error_that_tells_of_mirrors(repository):
     with socket.create_server(("127.0.0.1", 0)) as probe:
         closed = probe.getsockname()[1]
 
     with pytest.raises(CannotFetch, match=r"(?s)try --mirror with a folder of clones.*Connection refused"):
-        checkouts.get(replace(model, repository=f"git://127.0.0.1:{closed}/lab/toynet"))
+        checkouts.get(replace(repository, address=f"git://127.0.0.1:{closed}/lab/toynet"))

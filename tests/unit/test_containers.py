@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import containers
-from evalsuite.containers import RUNTIMES, Wish
 from evalsuite.errors import EvalsuiteError
+from evalsuite.launch import images
+from evalsuite.plan import containers
+from evalsuite.plan.containers import RUNTIMES, Wish
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "containers"
 COMMAND = ("python3", "/models/train.py", "--rank", "{node_rank}", "--note", "two words")
@@ -84,10 +85,10 @@ def test_the_digest_is_what_the_runtime_tells(tmp_path):
     stand_in.write_text("#!/bin/sh\necho nvcr.io/nvidia/pytorch@sha256:abc nvcr.io/other@sha256:def\n")
     stand_in.chmod(0o755)
 
-    told = containers.digest(RUNTIMES["docker"], WISH.image, {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    told = images.digest(RUNTIMES["docker"], WISH.image, {"PATH": f"{tmp_path}:/usr/bin:/bin"})
 
     assert told == "nvcr.io/nvidia/pytorch@sha256:abc"
-    assert containers.digest(RUNTIMES["enroot"], WISH.image) is None
+    assert images.digest(RUNTIMES["enroot"], WISH.image) is None
 
 
 def test_an_unknown_runtime_gets_the_known_ones_and_the_nearest():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evalsuite import adapter
+from evalsuite import registry
 from evalsuite.dialect import Dialect, Line
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue
@@ -74,7 +74,7 @@ def test_a_unit_is_items_per_second(dialect):
 
 
 def test_every_recipe_prints_a_dialect_that_is_known():
-    printed = {recipe.dialect for one in adapter.discover().values() for recipe in one.recipes}
+    printed = {recipe.dialect for one in registry.discover().values() for recipe in one.recipes}
 
     assert printed <= DIALECTS.keys()
 

@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from evalsuite import cli, doctor, virtualenvs
-from evalsuite.doctor import Check, Program
+from evalsuite import cli
+from evalsuite.launch import doctor, virtualenvs
+from evalsuite.launch.doctor import Check, Program
 from tests.toys import toynet
 
 GHOST = Program(name="no-such-program-anywhere", purpose="nothing", remedy="apt install nothing")

@@ -1,8 +1,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import runner
-from evalsuite.engines import ENGINES, agent_argv
+from evalsuite.plan.commandline import agent_argv, command_line
+from evalsuite.plan.engines import ENGINES
 from tests.toys import CASE, toynet
 
 RECIPE = toynet().recipes[0]
@@ -49,12 +49,14 @@ def test_the_plan_fills_the_interpreter_and_leaves_the_node_s_own_words():
         command=lambda case: RECIPE.command(case).__class__(argv=("{python}", "t.py", "{node_rank}"))
     ).recipes[0]
 
-    command, _ = runner.filled(recipe, CASE, "/env/bin/python", Path("out"))
+    line = command_line(
+        recipe, CASE, python="/env/bin/python", folder=Path("out"), engine=ENGINES["local"], timeout_s=1
+    )
 
-    assert command == ("/env/bin/python", "t.py", "{node_rank}")
+    assert line.training == ("/env/bin/python", "t.py", "{node_rank}")
 
 
 def test_the_same_case_gives_the_same_command_line():
-    first = runner.argv(RECIPE, CASE, "py", Path("out"), ENGINES["slurm"], 60.0)
+    asked = {"python": "py", "folder": Path("out"), "engine": ENGINES["slurm"], "timeout_s": 60.0}
 
-    assert first == runner.argv(RECIPE, CASE, "py", Path("out"), ENGINES["slurm"], 60.0)
+    assert command_line(RECIPE, CASE, **asked) == command_line(RECIPE, CASE, **asked)

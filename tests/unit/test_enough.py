@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.campaign import SILENT_S, _enough
+from evalsuite.launch.campaign import SILENT_S, _enough
 from evalsuite.model import Protocol, Run
 from evalsuite.results import measurement
 from evalsuite.runs.store import RunFolder

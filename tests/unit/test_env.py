@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import cli, virtualenvs
-from evalsuite.adapter import discover
+from evalsuite import cli
+from evalsuite.launch import virtualenvs
+from evalsuite.registry import discover
 
 
 @pytest.fixture

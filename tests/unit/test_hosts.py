@@ -7,8 +7,8 @@ import pytest
 from evalsuite import cli, placeholders
 from evalsuite.agent import rendezvous
 from evalsuite.agent.order import FIRST_ENDED, Order, command
-from evalsuite.engines import agent_argv
 from evalsuite.errors import EvalsuiteError
+from evalsuite.plan.commandline import agent_argv
 from tests.toys import CASE
 
 SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "2", "SLURM_JOB_NODELIST": "gpu[09-10]", "SLURM_JOB_ID": "7"}

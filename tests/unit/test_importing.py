@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from evalsuite import importing
 from evalsuite.cli import main
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch import importing
 from evalsuite.results.measurement import measurement
 from evalsuite.runs.store import Store
 

@@ -21,7 +21,7 @@ from tests.corpus import LOGS as SHARED
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 RECORDED = paths.DATA / "recorded"
-CHECKOUTS = paths.cache() / "models"
+CHECKOUTS = paths.cache() / "repositories"
 CLONES = Path(os.environ.get("EVALSUITE_CLONES") or os.devnull)
 DIALECTS = catalogue.discover()
 FAR = 1 << 14  # bytes that the lines of one report may take

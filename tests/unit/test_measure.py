@@ -1,6 +1,6 @@
 import pytest
 
-from evalsuite import runner
+from evalsuite.launch import runner
 from evalsuite.model import Throughput, Utilisation, Window
 from evalsuite.results import measurement
 from evalsuite.runs.store import Store

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite import plan as planning
-from evalsuite import spec
-from evalsuite.adapter import discover
-from evalsuite.engines import engine
 from evalsuite.errors import EvalsuiteError
-from evalsuite.plan import Machine, plan
+from evalsuite.plan import spec
+from evalsuite.plan import plan as planning
+from evalsuite.plan.engines import engine
+from evalsuite.plan.plan import Machine, plan
+from evalsuite.plan.spec import Spec
+from evalsuite.registry import discover
 from evalsuite.runs.store import Store
-from evalsuite.spec import Spec
 from tests.toys import toynet
 
 LAPTOP = Machine(cores=2, gpus=0, device="cpu")

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import adapter, checkouts, placeholders
+from evalsuite import placeholders, registry
 from evalsuite.model import Case, Protocol
+from evalsuite.plan import repositories
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "recipes"
 SCALES = ((1, 1), (1, 8), (2, 8), (4, 8))
 WRITTEN_INTO_THE_SCRIPT = {"face-r100": 256, "arcface-torch": 512, "hugectr/wide-deep": 2048}
 PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
-ADAPTERS = adapter.discover()
+ADAPTERS = registry.discover()
 OFFICIAL = [(name, recipe) for name, each in ADAPTERS.items() for recipe in each.recipes if recipe.kind == "official"]
 IDS = [f"{name}.{recipe.name}" for name, recipe in OFFICIAL]
 
@@ -91,7 +92,7 @@ def test_a_recipe_says_what_amp_is_there_and_how_evaluation_stays_outside(framew
     assert recipe.xla is not None or framework == "jax"
     assert recipe.options is not None
     assert recipe.outside
-    assert recipe.checkout in checkouts.known() or recipe.source
+    assert recipe.checkout in repositories.known() or recipe.source
 
 
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import ClassVar
 
-from evalsuite import adapter, paths
+from evalsuite import adapter, paths, registry
 from evalsuite.files import sha256
 from evalsuite.runs.store import Store
 
@@ -20,7 +20,7 @@ def tool(name):
 
 
 def official() -> set[str]:
-    found = adapter.discover().items()
+    found = registry.discover().items()
     return {f"{name}/{recipe.name}" for name, each in found for recipe in each.recipes if recipe.kind == "official"}
 
 

@@ -2,9 +2,10 @@ import argparse
 
 import pytest
 
-from evalsuite import axes, spec
+from evalsuite.commands import axes
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Protocol
+from evalsuite.plan import spec
 
 
 def arguments(*words: str) -> argparse.Namespace:

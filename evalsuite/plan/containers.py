@@ -7,8 +7,7 @@ machine from outside, and what it fills in (ranks, addresses) is passed on by na
 
 import os
 import shlex
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -179,16 +178,3 @@ def runtime(name: str) -> Runtime:
         return RUNTIMES[name]
     hint = did_you_mean(name, RUNTIMES)
     raise EvalsuiteError(f'--container: unknown runtime "{name}"; the runtimes are {", ".join(RUNTIMES)}.{hint}')
-
-
-def digest(found: Runtime, image: str, environment: Mapping[str, str] | None = None) -> str | None:
-    """The digest that pins *image*, where the runtime tells it; None where it does not or the image is not here."""
-    if found.digest_argv is None:
-        return None
-    try:
-        answer = subprocess.run(
-            found.digest_argv(image), capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment
-        )
-    except OSError:
-        return None
-    return next(iter(answer.stdout.split()), None) if answer.returncode == 0 else None

@@ -4,12 +4,12 @@ Scheduling, placement and transport are the engine's own; none of it is written 
 RECIPES.md §11, the manuals of srun (Slurm 22.05) and mpirun (Open MPI 4.1).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from evalsuite.containers import Container
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case
+from evalsuite.plan.containers import Container
 
 Argv = tuple[str, ...]
 
@@ -83,16 +83,3 @@ def engine(name: str) -> Engine:
         return ENGINES[name]
     hint = did_you_mean(name, ENGINES)
     raise EvalsuiteError(f'--engine: unknown engine "{name}"; the engines are {", ".join(ENGINES)}.{hint}')
-
-
-def agent_argv(python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str]) -> Argv:
-    """The node agent's command line for one run."""
-    processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
-    once = ("--first-node-only",) if spawn == "once" and case.nodes > 1 else ()
-    return (
-        *(python, "-m", "evalsuite", "sample", "-o", folder, "--quiet", "--end-with-parent"),
-        *processes,
-        *once,
-        *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{timeout_s:g}"),
-        *("--", *command),
-    )

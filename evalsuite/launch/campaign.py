@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import runner, virtualenvs
 from evalsuite.adapter import Adapter, Recipe
-from evalsuite.engines import Engine
 from evalsuite.errors import EvalsuiteError
+from evalsuite.launch import runner, virtualenvs
 from evalsuite.model import Case, Device, Run, Skip
-from evalsuite.plan import Machine, Plan
+from evalsuite.plan.engines import Engine
+from evalsuite.plan.plan import Machine, Plan
 from evalsuite.runs.store import Log, RunFolder, Store
 
 SILENT_S = 120.0  # after so long without a word behind its last step, a script is taken to hang

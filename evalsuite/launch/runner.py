@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,14 +13,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import __version__, checkouts, containers, files, paths, readiness, virtualenvs
+from evalsuite import __version__, files, paths
 from evalsuite.adapter import Recipe
 from evalsuite.agent.order import AGENT_FAILED
-from evalsuite.containers import Container
-from evalsuite.engines import Engine, agent_argv
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case, Run
-from evalsuite.runs.store import SCRATCH, RunFolder
+from evalsuite.launch import checkouts, images, readiness, virtualenvs
+from evalsuite.model import Run
+from evalsuite.plan import repositories
+from evalsuite.plan.commandline import CommandLine, command_line
+from evalsuite.plan.containers import Container
+from evalsuite.plan.engines import Engine
+from evalsuite.runs.store import RunFolder
 
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
@@ -44,56 +46,6 @@ class Launcher:
     packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
 
 
-def filled(
-    recipe: Recipe, case: Case, python: Path | str, folder: Path | str = "", *, in_image: bool = False
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The recipe's command line and environment with the plan's placeholders filled."""
-    command = recipe.command(case)
-    known = {
-        **(_of_image() if in_image else _of_environment(python)),
-        "{workloads}": str(paths.ADAPTERS / "workloads"),
-        "{scratch}": str(Path(folder) / SCRATCH),
-        "{data}": str(paths.data_sets()),
-        **({"{checkout}": str(checkouts.folder(recipe))} if recipe.checkout else {}),
-    }
-    return (
-        tuple(replaced(token, known) for token in command.argv),
-        {name: replaced(value, known) for name, value in command.environment.items()},
-    )
-
-
-def _of_image() -> dict[str, str]:
-    """What an image has on its PATH."""
-    return {"{python}": "python3", "{bin}/": ""}
-
-
-def _of_environment(python: Path | str) -> dict[str, str]:
-    """The interpreter and its neighbours; one that is not made yet keeps its placeholder."""
-    return {} if str(python) == "{python}" else {"{python}": str(python), "{bin}": str(Path(python).parent)}
-
-
-def argv(recipe: Recipe, case: Case, python: Path | str, folder: Path, engine: Engine, timeout_s: float):
-    """The whole command line of a run, from the engine inward: pure, so `plan --commands` shows the same."""
-    command, environment = filled(recipe, case, python, folder, in_image=engine.container is not None)
-    if engine.container:
-        command = engine.container.argv(
-            command,
-            image=recipe.image,
-            folder=str(folder),
-            readable=_readable(recipe),
-            names=sorted(environment),
-            gpus=case.device == "gpu",
-        )
-    agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, command)
-    return engine.wrap(case, agent)
-
-
-def _readable(recipe: Recipe) -> list[str]:
-    """What a container is given to read: the official repository, our workloads, the data sets."""
-    checkout = [str(checkouts.folder(recipe))] if recipe.checkout else []
-    return [*checkout, str(paths.ADAPTERS / "workloads"), str(paths.data_sets())]
-
-
 def launch(
     run: Run,
     recipe: Recipe,
@@ -111,28 +63,31 @@ def launch(
     """
     python = launcher.pythons[run.case.framework, recipe.name]
     path = folder.path.resolve()
-    line = argv(recipe, run.case, python, path, launcher.engine, launcher.timeout_s)
+    line = command_line(
+        recipe, run.case, python=python, folder=path, engine=launcher.engine, timeout_s=launcher.timeout_s
+    )
     container = launcher.engine.container
-    command, environment = filled(recipe, run.case, python, path, in_image=container is not None)
     folder.write_command(
         {
-            "argv": list(line),
-            "command": list(command),
-            "environment": environment,
-            "files": dict(recipe.command(run.case).files),
+            "argv": list(line.engine),
+            "command": list(line.training),
+            "environment": dict(line.environment),
+            "files": dict(line.files),
             "container": container.runtime.name if container else None,
-            "image_digest": containers.digest(container.runtime, recipe.image) if container else None,
+            "image_digest": images.digest(container.runtime, recipe.image) if container else None,
             "data_sets": readiness.data_facts(run.case, recipe),
             "engine": launcher.engine.name,
             "timeout_s": launcher.timeout_s,
             "evalsuite": __version__,
-            **_recipe_facts(recipe, command, container, launcher.packages.get((run.case.framework, recipe.name), {})),
+            **_recipe_facts(
+                recipe, line.training, container, launcher.packages.get((run.case.framework, recipe.name), {})
+            ),
         }
     )
-    _write_files(recipe.command(run.case).files, folder.scratch)
+    _write_files(line.files, folder.scratch)
     started_at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
     began = time.monotonic()
-    exit_code, why = _finish(line, environment, folder, launcher.timeout_s, tick, enough)
+    exit_code, why = _finish(line, folder, launcher.timeout_s, tick, enough)
     duration_s = time.monotonic() - began
     shutil.rmtree(folder.scratch, ignore_errors=True)
     _check_recorded(exit_code, folder)
@@ -154,15 +109,15 @@ def _write_files(texts: Mapping[str, str], scratch: Path) -> None:
         file.write_text(text)
 
 
-def _finish(line, environment, folder: RunFolder, timeout_s: float, tick, enough) -> tuple[int, Why | None]:
+def _finish(line: CommandLine, folder: RunFolder, timeout_s: float, tick, enough) -> tuple[int, Why | None]:
     """Starts *line* and waits for its end: its exit code (negative: ended by that signal), and why *enough* had
     it ended, if it did."""
     with open(folder.engine_log, "wb") as output:
         try:
             process = subprocess.Popen(
-                line,
+                line.engine,
                 cwd=folder.scratch,
-                env={**os.environ, **_with_ours(environment)},
+                env={**os.environ, **_with_ours(line.environment)},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -170,7 +125,7 @@ def _finish(line, environment, folder: RunFolder, timeout_s: float, tick, enough
             )
         except OSError as error:
             raise EvalsuiteError(
-                f"{line[0]}: {error.strerror}; expected the engine's own command. `evalsuite doctor` says which "
+                f"{line.engine[0]}: {error.strerror}; expected the engine's own command. `evalsuite doctor` says which "
                 "engines this machine has."
             ) from error
         began = asked = time.monotonic()
@@ -247,7 +202,7 @@ def _ending(exit_code: int, folder: RunFolder, timeout_s: float) -> dict:
 def _recipe_facts(
     recipe: Recipe, command: tuple[str, ...], container: Container | None, packages: Mapping[str, str]
 ) -> dict:
-    checkout = checkouts.facts(recipe, checkouts.of(recipe)) or {}
+    checkout = checkouts.facts(recipe, repositories.of(recipe)) or {}
     script = next((Path(token) for token in command if token.endswith(".py") and Path(token).is_file()), None)
     return {
         "recipe": {
@@ -281,12 +236,6 @@ def _with_ours(environment: Mapping[str, str]) -> dict[str, str]:
     except importlib.metadata.PackageNotFoundError:
         inherited = environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH")
         return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, [inherited, str(paths.PACKAGE.parent)]))}
-
-
-def replaced(token: str, known: Mapping[str, str]) -> str:
-    for name, value in known.items():
-        token = token.replace(name, value)
-    return token
 
 
 def _engine_said(file: Path) -> str:

@@ -1,15 +1,15 @@
-"""`evalsuite models`: the official repositories that recipes run, at their pinned commits."""
+"""`evalsuite repositories`: the official repositories that recipes run, at their pinned commits."""
 
 import json
 
 from evalsuite.errors import EvalsuiteError, Exit
 
 HELP = "fetch the official training repositories at their pinned commits, or list them"
-EXAMPLES = """  evalsuite models list
-  evalsuite models get pytorch-examples tensorflow-benchmarks
-  evalsuite models get horovod --mirror /srv/mirrors
-  evalsuite models get --profile official-cpu
-  evalsuite models get --mirror https://git.example.org/mirrors
+EXAMPLES = """  evalsuite repositories list
+  evalsuite repositories get pytorch-examples tensorflow-benchmarks
+  evalsuite repositories get horovod --mirror /srv/mirrors
+  evalsuite repositories get --profile official-cpu
+  evalsuite repositories get --mirror https://git.example.org/mirrors
 """
 
 
@@ -18,7 +18,7 @@ def add_arguments(parser) -> None:
 
     actions = parser.add_subparsers(title="what to do", metavar="get|list", dest="action", required=True)
     get = actions.add_parser("get", help="fetch repositories into the cache; all of them if none is named")
-    get.add_argument("names", nargs="*", metavar="NAME", help="names of `evalsuite models list`")
+    get.add_argument("names", nargs="*", metavar="NAME", help="names of `evalsuite repositories list`")
     get.add_argument("--profile", metavar="NAME", help="those that a profile of `evalsuite compare` needs")
     get.add_argument("--mirror", metavar="DIR_OR_URL", help="a folder of clones, or another host")
     listing = actions.add_parser("list", help="what is known and what is here")
@@ -28,19 +28,19 @@ def add_arguments(parser) -> None:
 
 
 def run(arguments) -> int:
-    from evalsuite import checkouts
+    from evalsuite.plan.repositories import chosen, known
 
-    models = checkouts.known(arguments.adapters)
+    repositories = known(arguments.adapters)
     if arguments.action == "list":
-        return _list(models, arguments.json)
+        return _list(repositories, arguments.json)
     wanted = [*arguments.names, *(_needed(arguments) if arguments.profile else ())]
-    return _get(checkouts.chosen(wanted, models), arguments.mirror)
+    return _get(chosen(wanted, repositories), arguments.mirror)
 
 
 def _needed(arguments) -> list[str]:
     """The repositories of the recipes that the profile asks for, in its order."""
-    from evalsuite import plan, spec
-    from evalsuite.adapter import chosen, discover
+    from evalsuite.plan import plan, spec
+    from evalsuite.registry import chosen, discover
 
     adapters = discover(arguments.adapters)
     recipes = [
@@ -61,32 +61,38 @@ def _needed(arguments) -> list[str]:
 
 def _get(chosen, mirror: str | None) -> int:
     """Fetches each; one that cannot be had does not stop the others."""
-    from evalsuite import checkouts
-    from evalsuite.terminal import note
+    from evalsuite.commands.terminal import note
+    from evalsuite.launch import checkouts
 
     failed = 0
-    for model in chosen:
+    for repository in chosen:
         try:
-            print(f"{model.name} {checkouts.get(model, mirror=mirror, progress=note)}")
+            print(f"{repository.name} {checkouts.get(repository, mirror=mirror, progress=note)}")
         except checkouts.CannotFetch as error:
             failed += 1
-            note(f"{model.name}: {error}")
+            note(f"{repository.name}: {error}")
     if failed == len(chosen):
         return Exit.USAGE
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
-def _list(models, as_json: bool) -> int:
-    from evalsuite import checkouts
-    from evalsuite.terminal import table
+def _list(repositories, as_json: bool) -> int:
+    from evalsuite.commands.terminal import table
+    from evalsuite.launch import checkouts
 
-    found = [(model, checkouts.state(model)) for model in models.values()]
+    found = [(repository, checkouts.state(repository)) for repository in repositories.values()]
     if as_json:
         print(json.dumps([_facts(*each) for each in found], indent=1))
         return Exit.DONE
     rows = [
-        (model.name, "/".join(model.owner_and_name), model.commit[:10], model.licence, _words(state))
-        for model, state in found
+        (
+            repository.name,
+            "/".join(repository.owner_and_name),
+            repository.commit[:10],
+            repository.licence,
+            _words(state),
+        )
+        for repository, state in found
     ]
     columns = [("name", "left"), ("repository", "left"), ("commit", "left"), ("licence", "left"), ("here", "left")]
     table(f"{len(rows)} official repositories", columns, rows)
@@ -101,13 +107,13 @@ def _words(state) -> str:
     return f"yes, without {len(state.absent)} large files" if state.absent else "yes"
 
 
-def _facts(model, state) -> dict:
+def _facts(repository, state) -> dict:
     return {
-        "name": model.name,
-        "repository": model.repository,
-        "commit": model.commit,
-        "licence": model.licence,
-        "folder": str(model.folder) if state.present else None,
+        "name": repository.name,
+        "repository": repository.address,
+        "commit": repository.commit,
+        "licence": repository.licence,
+        "folder": str(repository.folder) if state.present else None,
         "commit_here": state.commit,
         "clean": state.clean if state.present else None,
         "absent": list(state.absent),

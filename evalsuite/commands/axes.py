@@ -4,8 +4,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import spec
-from evalsuite.spec import Spec
+from evalsuite.plan import spec
+from evalsuite.plan.spec import Spec
 
 DEFAULT_PROFILE = "quick"
 

@@ -4,16 +4,18 @@ import json
 import re
 import shutil
 
-from evalsuite import checkouts, paths
+from evalsuite import paths
 from evalsuite.adapter import Recipe
+from evalsuite.launch import checkouts
 from evalsuite.model import Case
+from evalsuite.plan import repositories
 
 PACKAGES = {"mpirun": "openmpi-bin", "mpicc": "libopenmpi-dev", "cmake": "cmake", "g++": "g++"}
 
 
 def refusal(case: Case, recipe: Recipe) -> str | None:
     """Why *recipe* cannot be started here for *case*, with what to do about it; None if it can."""
-    return checkouts.refusal(recipe, checkouts.of(recipe)) or _program_missing(recipe) or _data_missing(case, recipe)
+    return checkouts.refusal(recipe, repositories.of(recipe)) or _program_missing(recipe) or _data_missing(case, recipe)
 
 
 def data_facts(case: Case, recipe: Recipe) -> list[dict]:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalsuite.adapter import Adapter, Recipe, chosen
+from evalsuite.adapter import Adapter, Recipe
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case, Finding, Run, Skip
+from evalsuite.plan.spec import Spec
+from evalsuite.registry import chosen
 from evalsuite.runs.store import Store
-from evalsuite.spec import Spec
 
 KINDS = ("reference", "official")
 

@@ -5,15 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalsuite import axes, campaign, containers, engines, placeholders, plan, readiness, runner, virtualenvs
-from evalsuite.adapter import Adapter, Recipe, discover
-from evalsuite.agent import rendezvous
-from evalsuite.engines import Engine
+from evalsuite.adapter import Adapter, Recipe
+from evalsuite.commands import axes
 from evalsuite.errors import EvalsuiteError
+from evalsuite.launch import campaign, readiness, virtualenvs
 from evalsuite.model import Case, Run
-from evalsuite.plan import Machine, Plan
+from evalsuite.plan import containers, engines, plan
+from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
+from evalsuite.plan.engines import Engine
+from evalsuite.plan.estimate import Estimate
+from evalsuite.plan.plan import Machine, Plan
+from evalsuite.registry import discover
 from evalsuite.runs.store import Store
-from evalsuite.terminal import Estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,32 +49,21 @@ class Asked:
                 known.append((run, folder.outcome().get("duration_s") or 0.0))
         return Estimate(known)
 
-    def command(self, case: Case) -> tuple[str, ...]:
-        """The exact command line of *case*'s first repeat."""
-        recipe = self.adapters[case.framework].recipe(case.recipe)
-        folder = self.store.folder(Run(case=case, repeat=0)).path.resolve()
+    def command_line(self, case: Case) -> CommandLine:
+        """What starts *case*'s first repeat."""
+        recipe = self.recipe(case)
         made = virtualenvs.existing(recipe, device=case.device) if recipe.pins(case.device) else None
-        python = made.python if made else "{python}"  # not made yet: the placeholder says so
-        return runner.argv(recipe, case, python, folder, self.engine, self.plan.spec.timeout_s)
+        return command_line(
+            recipe,
+            case,
+            python=made.python if made else NOT_MADE_YET,
+            folder=self.store.folder(Run(case=case, repeat=0)).path.resolve(),
+            engine=self.engine,
+            timeout_s=self.plan.spec.timeout_s,
+        )
 
-    def on_nodes(self, case: Case) -> list[tuple[str, ...]]:
-        """What the agent starts on each node of a case with several, its own words filled in with names that
-        stand for the hosts; () on a node where it only samples."""
-        if case.nodes == 1:
-            return []
-        line = self.command(case)
-        recipe = self.adapters[case.framework].recipe(case.recipe)
-        command = line[line.index("--") + 1 :]
-        hosts = tuple(f"node{number}" for number in range(case.nodes))
-        found = []
-        for rank in range(case.nodes):
-            place = placeholders.Node(
-                rank=rank, nodes=case.nodes, master_addr=hosts[0], master_port=rendezvous.FIRST_PORT, hosts=hosts
-            )
-            known = placeholders.of_node(place, case.devices_per_node, 0) | {"{threads}": "{threads}"}
-            idle = recipe.spawn == "once" and rank > 0
-            found.append(() if idle else tuple(runner.replaced(token, known) for token in command))
-        return found
+    def recipe(self, case: Case) -> Recipe:
+        return self.adapters[case.framework].recipe(case.recipe)
 
 
 def planned(arguments: argparse.Namespace) -> Asked:

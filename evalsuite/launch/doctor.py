@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import adapter, paths, virtualenvs
+from evalsuite import adapter, paths, registry
 from evalsuite.agent import cgroups, environment, sensors
+from evalsuite.launch import virtualenvs
 
 State = Literal["ok", "later", "missing", "broken"]
 QUESTION_TIMEOUT_S = 5.0
@@ -190,7 +191,7 @@ def libraries() -> Iterator[Check]:
 def frameworks(folders: Sequence[Path] = ()) -> Iterator[Check]:
     """Each framework: whether the environment of its reference workload has been made, or can be."""
     device = "gpu" if len(sensors.Gpus()) else "cpu"
-    for known in adapter.discover(folders).values():
+    for known in registry.discover(folders).values():
         recipe = min(known.recipes, key=lambda recipe: recipe.kind != "reference", default=None)
         if recipe is not None:
             yield framework(known, recipe, device)

@@ -1,0 +1,1 @@
+"""What acts: makes environments and checkouts, starts what was planned, and brings in what ran elsewhere."""

@@ -1,0 +1,232 @@
+"""Official repositories at their pinned commit: fetched into the cache, checked before every use, never patched.
+
+What is fetched is one commit, and of it only the folders that the recipes need, from the public address or
+from a mirror of the user's. A recipe names an entry of `data/repositories.toml`; a folder given with `--adapters` may
+bring a `repositories.toml` of its own.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite.adapter import Recipe
+from evalsuite.errors import EvalsuiteError
+from evalsuite.plan.repositories import Repository, named
+
+LAST_LINES = 6
+BRANCHES_ALONE = (  # what git says of a server that gives no single commit
+    "does not allow request for unadvertised object",  # protocol 0 without uploadpack.allowReachableSHA1InWant
+    "does not support shallow capabilities",  # files behind a plain web server
+)
+BYTECODE = ("__pycache__/", ".pyc")  # what importing a module leaves beside it
+
+
+class CannotFetch(EvalsuiteError):
+    """The repository cannot be had from there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """What stands in the cache for a repository."""
+
+    present: bool
+    commit: str | None = None
+    changed: tuple[str, ...] = ()  # files that are not as the commit has them
+    absent: tuple[str, ...] = ()  # files of the commit whose content the mirror does not hold
+
+    @property
+    def clean(self) -> bool:
+        return self.present and not self.changed
+
+
+def state(repository: Repository) -> State:
+    """What stands in the cache; nothing is changed."""
+    if not (repository.folder / ".git").exists():
+        return State(present=False)
+    commit = _git("rev-parse", "HEAD", folder=repository.folder).strip()
+    lines = _git("status", "--porcelain", "--ignored=no", folder=repository.folder).splitlines()
+    absent = tuple(
+        line[3:] for line in lines if line.startswith(" D") and not _has_content(repository, commit, line[3:])
+    )
+    changed = tuple(line[3:] for line in lines if not line.endswith(BYTECODE) and line[3:] not in absent)
+    return State(present=True, commit=commit, changed=changed, absent=absent)
+
+
+def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | None:
+    """Why *recipe* cannot be run from the cache as it stands, or None if it can."""
+    if not recipe.checkout:
+        return None
+    repository = named(recipe.checkout, repositories)
+    found, get_it = state(repository), f"evalsuite repositories get {repository.name}"
+    if not found.present:
+        return f"the repository {repository.address} is not here; run `{get_it}`"
+    if found.commit != repository.commit:
+        return (
+            f"{repository.folder} stands at {found.commit[:10]} and the recipe is for {repository.commit[:10]}; "
+            f"remove the folder and run `{get_it}`"
+        )
+    if found.changed:
+        return (
+            f"{repository.folder} has changes ({', '.join(found.changed[:3])}), so it is no longer the official "
+            f"script; remove the folder and run `{get_it}`"
+        )
+    if missing := _submodules_missing(repository):
+        return f"{repository.folder} lacks its submodule {missing[0]}; run `{get_it}`"
+    return None
+
+
+def facts(recipe: Recipe, repositories: Mapping[str, Repository]) -> dict | None:
+    """What a run records of its official repository; None for a recipe without one."""
+    if not recipe.checkout:
+        return None
+    repository = named(recipe.checkout, repositories)
+    found = state(repository)
+    return {
+        "name": repository.name,
+        "repository": repository.address,
+        "commit": found.commit,
+        "clean": found.clean,
+        "absent": list(found.absent),
+        "licence": repository.licence,
+    }
+
+
+def get(
+    repository: Repository, *, mirror: str | None = None, progress: Callable[[str], None] = lambda line: None
+) -> Path:
+    """The checkout of *repository*, which is fetched now if it is not there yet. Raises CannotFetch."""
+    found = state(repository)
+    if found.present and found.commit == repository.commit and found.clean:
+        for place in _submodules_missing(repository):
+            _fetch_submodule(repository.folder, place, mirror, progress)
+        return repository.folder
+    if found.present:
+        raise CannotFetch(
+            f"{repository.folder}: {_difference(found)} stands there; expected a clean checkout of "
+            f"{repository.commit[:10]}. Remove the folder and try again: evalsuite does not undo changes that may "
+            "be yours."
+        )
+    address = source(repository, mirror)
+    progress(f"fetching {repository.name} at {repository.commit[:10]} from {address}")
+    making = repository.folder.with_name(f"{repository.folder.name}.making")
+    shutil.rmtree(making, ignore_errors=True)
+    making.mkdir(parents=True)
+    try:
+        _fetch(repository, address, making)
+        for place in repository.submodules:
+            _fetch_submodule(making, place, mirror, progress)
+    except BaseException:
+        shutil.rmtree(making, ignore_errors=True)
+        raise
+    making.rename(repository.folder)
+    return repository.folder
+
+
+def source(repository: Repository, mirror: str | None) -> str:
+    """Where *repository* is fetched from: its public address, or its place in *mirror*.
+
+    A mirror is another host (`https://git.example.org/mirrors`, then `/owner/name` follows) or a folder of
+    clones named `owner+name` or `owner/name`, bare or not, with or without `.git`.
+    """
+    if not mirror:
+        return repository.address
+    owner, name = repository.owner_and_name
+    if "://" in mirror or (":" in mirror and not Path(mirror).exists()):
+        return f"{mirror.rstrip('/')}/{owner}/{name}"
+    for place in (f"{owner}+{name}", f"{owner}/{name}"):
+        for ending in ("", ".git", "/.git"):
+            folder = Path(mirror).resolve() / f"{place}{ending}"
+            if (folder / "HEAD").is_file():
+                return str(folder)
+    raise CannotFetch(
+        f"{mirror}: there is no clone of {owner}/{name}; expected {owner}+{name} or {owner}/{name}.git in it. "
+        f"Try: git clone --bare {repository.address} {mirror}/{owner}+{name}"
+    )
+
+
+def _fetch(repository: Repository, address: str, folder: Path) -> None:
+    """From another host by the network; a folder's objects are used where they lie, so it has to stay.
+
+    Using them in place also works with mirrors that hold no large files, from which git refuses to copy.
+    """
+    _git("init", "--quiet", folder=folder)
+    if Path(address).is_dir():
+        _git("remote", "add", "origin", address, folder=folder)
+        (folder / ".git" / "objects" / "info" / "alternates").write_text(f"{address}/objects\n")
+    else:
+        _fetch_commit(repository.commit, address, folder)
+    if repository.paths:
+        _git("sparse-checkout", "set", "--cone", *repository.paths, folder=folder)
+    _git("checkout", "--quiet", "--detach", repository.commit, folder=folder)
+    standing = _git("rev-parse", "HEAD", folder=folder).strip()
+    if standing != repository.commit:
+        raise CannotFetch(f"{address}: it gave {standing}; expected {repository.commit}. Try the public address.")
+
+
+def _fetch_commit(commit: str, address: str, folder: Path) -> None:
+    """One commit, its files only as they are checked out; from a server that gives branches alone, all of them."""
+    _git("remote", "add", "origin", address, folder=folder)
+    try:
+        _git("fetch", "--quiet", "--depth", "1", "--no-tags", "--filter=blob:none", "origin", commit, folder=folder)
+    except CannotFetch as error:
+        if not any(words in str(error) for words in BRANCHES_ALONE):
+            raise
+        _git("remote", "remove", "origin", folder=folder)  # it is noted by now as one that is asked for single files
+        _git("remote", "add", "origin", address, folder=folder)
+        _git("fetch", "--quiet", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*", folder=folder)
+
+
+def _submodules_missing(repository: Repository) -> list[str]:
+    return [place for place in repository.submodules if not (repository.folder / place / ".git").exists()]
+
+
+def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Callable[[str], None]) -> None:
+    """Puts the submodule at *place* where the checkout in *folder* wants it, at the commit that it names."""
+    kind, commit = _git("ls-tree", "HEAD", place, folder=folder).split()[1:3]
+    if kind != "commit":
+        raise CannotFetch(f"{place}: it is no submodule of {folder.name}; expected one that `.gitmodules` names.")
+    address = _git("config", "--file", ".gitmodules", f"submodule.{place}.url", folder=folder).strip()
+    part = Repository(name=place, address=address, commit=commit, licence="")
+    progress(f"fetching its submodule {place} at {commit[:10]} from {source(part, mirror)}")
+    (folder / place).mkdir(parents=True, exist_ok=True)
+    _fetch(part, source(part, mirror), folder / place)
+
+
+def _has_content(repository: Repository, commit: str, path: str) -> bool:
+    try:
+        _git("cat-file", "-e", f"{commit}:{path}", folder=repository.folder)
+    except CannotFetch:
+        return False
+    return True
+
+
+def _git(*arguments: str, folder: Path) -> str:
+    """What git prints. No hook, no filter for large files, no question to the user."""
+    quiet = {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "LC_ALL": "C"}
+    try:
+        answer = subprocess.run(
+            ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=off", "-C", str(folder), *arguments],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **quiet},
+        )
+    except FileNotFoundError as error:
+        raise CannotFetch(
+            "git: there is no such program; official repositories need it. Try: apt install git"
+        ) from error
+    if answer.returncode != 0:
+        said = "\n  ".join(answer.stderr.strip().splitlines()[-LAST_LINES:])
+        raise CannotFetch(
+            f"git {arguments[0]}: it ended with {answer.returncode} in {folder.name}. Where this machine reaches no "
+            f"code host, try --mirror with a folder of clones. Its last lines:\n  {said}"
+        )
+    return answer.stdout
+
+
+def _difference(found: State) -> str:
+    return f"a tree with changes in {', '.join(found.changed[:3])}" if found.changed else f"commit {found.commit[:10]}"

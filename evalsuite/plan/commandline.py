@@ -1,0 +1,116 @@
+"""The exact command line of a run: the recipe's words, the container's, the agent's and the engine's.
+
+Pure: `plan --commands` shows what `run` starts.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite import paths, placeholders
+from evalsuite.adapter import Recipe
+from evalsuite.model import Case
+from evalsuite.placeholders import FIRST_PORT, Node, filled
+from evalsuite.plan import repositories
+from evalsuite.plan.engines import Argv, Engine
+from evalsuite.runs.store import SCRATCH
+
+NOT_MADE_YET = "{python}"  # stands for the interpreter of an environment that is still to be made
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandLine:
+    """What starts one run, layer by layer: each holds the one named after it."""
+
+    engine: Argv  # what the launcher starts
+    agent: Argv  # what the engine starts on every node
+    container: Argv | None  # what the agent starts there in an image; None: the training itself
+    training: Argv  # the script and its arguments
+    environment: Mapping[str, str]  # of the training
+    files: Mapping[str, str]  # name → text, written into the run's scratch folder before the start
+
+    def on_nodes(self, case: Case, recipe: Recipe) -> list[Argv]:
+        """What the agent starts on each node of a case with several, its own words filled in with names that
+        stand for the hosts; () on a node where it only samples. No entries for a case of one node."""
+        if case.nodes == 1:
+            return []
+        hosts = tuple(f"node{number}" for number in range(case.nodes))
+        return [self._on_node(rank, hosts, case, recipe) for rank in range(case.nodes)]
+
+    def _on_node(self, rank: int, hosts: tuple[str, ...], case: Case, recipe: Recipe) -> Argv:
+        if recipe.spawn == "once" and rank > 0:
+            return ()
+        place = Node(rank=rank, nodes=case.nodes, master_addr=hosts[0], master_port=FIRST_PORT, hosts=hosts)
+        known = placeholders.of_node(place, case.devices_per_node, 0) | {"{threads}": "{threads}"}
+        return tuple(filled(token, known) for token in self.container or self.training)
+
+
+def command_line(
+    recipe: Recipe, case: Case, *, python: Path | str, folder: Path, engine: Engine, timeout_s: float
+) -> CommandLine:
+    """What starts *case* in *folder*, from the engine inward."""
+    command = recipe.command(case)
+    known = {
+        **(_of_image() if engine.container else _of_environment(python)),
+        "{workloads}": str(paths.ADAPTERS / "workloads"),
+        "{scratch}": str(folder / SCRATCH),
+        "{data}": str(paths.data_sets()),
+        **({"{checkout}": str(repositories.folder(recipe))} if recipe.checkout else {}),
+    }
+    training = tuple(filled(token, known) for token in command.argv)
+    environment = {name: filled(value, known) for name, value in command.environment.items()}
+    container = _in_image(training, environment, recipe, case, folder, engine)
+    agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training)
+    return CommandLine(
+        engine=engine.wrap(case, agent),
+        agent=agent,
+        container=container,
+        training=training,
+        environment=environment,
+        files=command.files,
+    )
+
+
+def _of_image() -> dict[str, str]:
+    """What an image has on its PATH."""
+    return {"{python}": "python3", "{bin}/": ""}
+
+
+def _of_environment(python: Path | str) -> dict[str, str]:
+    """The interpreter and its neighbours; one that is not made yet keeps its placeholder."""
+    return {} if str(python) == NOT_MADE_YET else {"{python}": str(python), "{bin}": str(Path(python).parent)}
+
+
+def _in_image(
+    training: Argv, environment: Mapping[str, str], recipe: Recipe, case: Case, folder: Path, engine: Engine
+) -> Argv | None:
+    if engine.container is None:
+        return None
+    return engine.container.argv(
+        training,
+        image=recipe.image,
+        folder=str(folder),
+        readable=_readable(recipe),
+        names=sorted(environment),
+        gpus=case.device == "gpu",
+    )
+
+
+def _readable(recipe: Recipe) -> list[str]:
+    """What a container is given to read: the official repository, our workloads, the data sets."""
+    checkout = [str(repositories.folder(recipe))] if recipe.checkout else []
+    return [*checkout, str(paths.ADAPTERS / "workloads"), str(paths.data_sets())]
+
+
+def agent_argv(python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str]) -> Argv:
+    """The node agent's command line for one run."""
+    processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
+    once = ("--first-node-only",) if spawn == "once" and case.nodes > 1 else ()
+    return (
+        *(python, "-m", "evalsuite", "sample", "-o", folder, "--quiet", "--end-with-parent"),
+        *processes,
+        *once,
+        *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{timeout_s:g}"),
+        *("--", *command),
+    )

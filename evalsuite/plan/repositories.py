@@ -1,0 +1,89 @@
+"""The official repositories that recipes run, each at its pinned commit."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite import paths
+from evalsuite.adapter import Recipe
+from evalsuite.errors import EvalsuiteError, did_you_mean
+
+FILE, OLD_FILE = "repositories.toml", "models.toml"
+FIELDS = {"repository", "commit", "licence"}
+OPTIONAL = {"paths", "submodules"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repository:
+    """One official repository at one commit."""
+
+    name: str
+    address: str  # "https://github.com/pytorch/examples"
+    commit: str  # 40 hexadecimal digits
+    licence: str
+    paths: tuple[str, ...] = ()  # the folders that are checked out, beside the files at the root; () = all
+    submodules: tuple[str, ...] = ()  # those that the script needs, of the commits that the repository names
+
+    @property
+    def owner_and_name(self) -> tuple[str, str]:
+        owner, name = self.address.removesuffix(".git").rstrip("/").split("/")[-2:]
+        return owner, name
+
+    @property
+    def folder(self) -> Path:
+        return paths.cache() / "repositories" / f"{self.name}-{self.commit[:10]}"
+
+
+def known(folders: Iterable[Path] = ()) -> dict[str, Repository]:
+    """The repositories by name: those of the house and those of *folders* that hold a `repositories.toml`."""
+    files = [paths.DATA / FILE, *(Path(folder) / FILE for folder in folders)]
+    if old := next((file for folder in folders if (file := Path(folder) / OLD_FILE).is_file()), None):
+        raise EvalsuiteError(f"{old}: this file is called {FILE} now; expected that name. Rename it.")
+    return {repository.name: repository for file in files if file.is_file() for repository in _read(file)}
+
+
+def of(recipe: Recipe) -> dict[str, Repository]:
+    """The repositories that *recipe* may name: those of the house and those that came with its adapter."""
+    return known((recipe.brought_by,) if recipe.brought_by else ())
+
+
+def chosen(names: Iterable[str], repositories: Mapping[str, Repository]) -> list[Repository]:
+    """The repositories of *names*; all of them if none is named. Raises EvalsuiteError with the nearest known one."""
+    return [named(name, repositories) for name in names] or list(repositories.values())
+
+
+def folder(recipe: Recipe) -> Path:
+    """Where the checkout of *recipe* lies, or will lie."""
+    return named(recipe.checkout, of(recipe)).folder
+
+
+def named(name: str, repositories: Mapping[str, Repository]) -> Repository:
+    if name in repositories:
+        return repositories[name]
+    hint = did_you_mean(name, repositories, cutoff=0.4)
+    raise EvalsuiteError(
+        f'repositories: unknown name "{name}"; `evalsuite repositories list` shows the known ones.{hint}'
+    )
+
+
+def _read(file: Path) -> list[Repository]:
+    try:
+        tables = tomllib.loads(file.read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvalsuiteError(f"{file}: {error}; expected TOML, as in evalsuite's own data/{FILE}.") from error
+    for name, table in tables.items():
+        if not isinstance(table, dict) or not FIELDS <= set(table) <= FIELDS | OPTIONAL:
+            raise EvalsuiteError(
+                f"{file}: [{name}] must hold {', '.join(sorted(FIELDS))}, and may hold {', '.join(sorted(OPTIONAL))}."
+            )
+    return [
+        Repository(
+            name=name,
+            address=table["repository"],
+            commit=table["commit"],
+            licence=table["licence"],
+            **{key: tuple(table.get(key, ())) for key in OPTIONAL},
+        )
+        for name, table in tables.items()
+    ]

@@ -1,0 +1,99 @@
+"""What the reference workloads in `adapters/workloads` have in common: their arguments, sizes and refusals."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from evalsuite.adapter import INPUT_SIZES, Command, Recipe
+from evalsuite.model import Case
+
+REFERENCE_ENVIRONMENT = {
+    # OpenMP threads sleep at a barrier and do not spin: spinning slowed PyTorch from 0.12 to 12 s a step on two
+    # cores that something else was using too. On idle cores sleeping costs something as well: at most 15 % in the
+    # one comparison made, at 64 pixels.
+    "OMP_WAIT_POLICY": "PASSIVE",
+}
+
+
+def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
+    """The arguments that every reference workload in `adapters/workloads` takes; *size* is the input's, as words."""
+    return (
+        *("--device", case.device, "--threads", "{threads}"),
+        *(
+            "--batch-size",
+            str(case.batch_per_device),
+            *(size or ("--image-size", input_size(case, "image_size"))),
+        ),
+        *("--steps", str(case.protocol.total_steps), "--precision", case.precision),
+        *(("--compile",) if case.xla else ()),
+    )
+
+
+def reference_unsupported(case: Case) -> str | None:
+    """Why no reference workload can serve the case, beyond what its recipe declares."""
+    size = input_size(case, "image_size")
+    if size.isdigit() and int(size) < 32:
+        return f"image_size {size} is too small for ResNet-50, which divides it by 32."
+    return None
+
+
+def reference_bert_arguments(case: Case) -> tuple[str, ...]:
+    """The arguments of the reference workloads that pre-train BERT; which of the two, the case's model says."""
+    size = case.model.removeprefix("bert_")
+    return reference_arguments(case, "--size", size, "--sequence-length", input_size(case, "sequence_length"))
+
+
+def reference_bert_unsupported(case: Case) -> str | None:
+    length = input_size(case, "sequence_length")
+    if length.isdigit() and not 8 <= int(length) <= BERT_POSITIONS:
+        return f"sequence_length {length} is outside BERT's 8 to {BERT_POSITIONS} positions."
+    return None
+
+
+def reference_bert(resnet50: Recipe, **differing) -> tuple[Recipe, Recipe]:
+    """BERT-Base and BERT-Tiny, declared as the framework's *resnet50* but for the input and what is *differing*."""
+    declared = {
+        "unit": "sequences/s",
+        "options": {"sequence_length": ()},
+        "unsupported": reference_bert_unsupported,
+        **differing,
+    }
+    base, tiny = (replace(resnet50, model=f"bert_{size}", **declared) for size in ("base", "tiny"))
+    return replace(base, name="reference-bert-base"), replace(tiny, name="reference-bert-tiny")
+
+
+def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
+    """The arguments of the reference workloads on images as small as CIFAR-10's."""
+    return reference_arguments(case, "--model", case.model.removesuffix("_cifar10"))
+
+
+def reference_cifar10(
+    resnet50: Recipe, command: Callable[[Case], Command], mobilenetv2_source: str
+) -> tuple[Recipe, Recipe]:
+    """ResNet-50 and MobileNetV2 on images as small as CIFAR-10's, declared as the framework's *resnet50*."""
+    small = replace(
+        resnet50,
+        command=command,
+        options={"image_size": (CIFAR10_SIZE,)},
+        unsupported=reference_cifar10_unsupported,
+    )
+    return (
+        replace(small, name="reference-resnet50-cifar10", model="resnet50_cifar10"),
+        replace(small, name="reference-mobilenetv2-cifar10", model="mobilenetv2_cifar10", source=mobilenetv2_source),
+    )
+
+
+def reference_cifar10_unsupported(case: Case) -> str | None:
+    size = case.option("image_size", CIFAR10_SIZE)
+    if size != CIFAR10_SIZE:
+        return f"image_size {size} is not CIFAR-10's, whose images are {CIFAR10_SIZE} pixels high and wide."
+    return None
+
+
+BERT_LENGTH = {"sequence_length": ("128",)}  # the axis of official BERT scripts, which are told this one
+BERT_POSITIONS = 512  # rows of BERT's table of position embeddings
+CIFAR10_SIZE = "32"
+
+
+def input_size(case: Case, name: str) -> str:
+    """The size of the input called *name* in INPUT_SIZES: the case's, or the default."""
+    return case.option(name, INPUT_SIZES[name])
