@@ -9,8 +9,9 @@ from pathlib import Path
 import synthetic
 
 from evalsuite.model import Evaluation, Summary
-from evalsuite.report import identity, summary_json
-from evalsuite.report.cells import Book
+from evalsuite.report.book import identity
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import summary_json
 
 STEADY = (100.0, 100.4, 99.8, 100.9, 99.5)
 SLOWER = (90.0, 90.3, 89.9, 90.6, 89.6)

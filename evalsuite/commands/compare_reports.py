@@ -121,9 +121,9 @@ def said(key: str, language: str, **values) -> str:
 
 @cache
 def _words():
-    from evalsuite.report import wording
+    from evalsuite.report.text import words
 
-    return wording.read()
+    return words.read_beyond_the_page()
 
 
 def _print(found, language: str) -> None:

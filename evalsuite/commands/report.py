@@ -64,7 +64,8 @@ def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
 
     from evalsuite import report
     from evalsuite.commands.terminal import note
-    from evalsuite.report import author, forms
+    from evalsuite.report import forms
+    from evalsuite.report.sections import author
     from evalsuite.results import criteria
     from evalsuite.results.evaluation import evaluate
 

@@ -14,8 +14,11 @@ from evalsuite.model import Evaluation
 def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = ("zh", "en")) -> list[Path]:
     """Writes the report of *evaluation* into *out* and returns the files, the page first."""
     from evalsuite.files import write_atomically
-    from evalsuite.report import identity, parts, render, summary_json, tables, words
-    from evalsuite.report.cells import Book
+    from evalsuite.report.book import identity
+    from evalsuite.report.book.book import Book
+    from evalsuite.report.data import summary_json, tables
+    from evalsuite.report.page import parts, render
+    from evalsuite.report.text import words
 
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)

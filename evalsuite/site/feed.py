@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from evalsuite.report import names
 from evalsuite.report.data.finished import moment
-from evalsuite.report.words import HTML_LANG, Rendered
+from evalsuite.report.text import names
+from evalsuite.report.text.words import HTML_LANG, Rendered
 
 NEWEST = 50  # entries; a reader that has not looked for fifty reports wants the site
 

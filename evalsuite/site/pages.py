@@ -9,8 +9,9 @@ from markupsafe import Markup
 
 from evalsuite import __version__, paths
 from evalsuite.model import Verdict
-from evalsuite.report import names, numbers, render, wording, words
-from evalsuite.report.words import HTML_LANG, Rendered
+from evalsuite.report.page import render
+from evalsuite.report.text import names, numbers, words
+from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.site import feed, timechart
 from evalsuite.site.history import History, Line
 from evalsuite.site.shelf import About, Shelved
@@ -39,7 +40,7 @@ class Site:
 
     def __init__(self, shelf: Sequence[Shelved], found: History, about: About) -> None:
         self.shelf, self.history, self.about = tuple(shelf), found, about
-        self.words, self.report_words = wording.read(), words.read()
+        self.words, self.report_words = words.read_beyond_the_page(), words.read()
         self.by_id = {one.id: one for one in shelf}
         self.environment = _environment(self)
 

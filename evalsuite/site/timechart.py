@@ -7,8 +7,8 @@ numbers, dates and versions only; the words are in the page around it (REPORT.md
 from collections.abc import Sequence
 from html import escape
 
-from evalsuite.report import names, numbers
-from evalsuite.report.names import day
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.names import day
 from evalsuite.site.history import Line, Point
 
 WIDTH, HEIGHT = 760, 210

@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalsuite.report import names, numbers, render
-from evalsuite.report.numbers import Number
-from evalsuite.report.words import Rendered, Words
+from evalsuite.report.page import render
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.changes import Change
 from evalsuite.site.history import Line, Point
 

@@ -7,7 +7,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report import cells
+from evalsuite.report.book import book
 
 if chromium.executable() is None:
     pytest.skip(
@@ -136,7 +136,7 @@ def test_a_link_into_a_large_page_arrives_at_its_place(tab, large):
 
 
 def test_a_case_of_a_report_in_parts_leads_to_its_runs(tab, tmp_path, monkeypatch):
-    monkeypatch.setattr(cells, "HUGE", 10)
+    monkeypatch.setattr(book, "HUGE", 10)
     tab.visit(f"{report.build(synthetic.full(repeats=1), tmp_path)[0].as_uri()}#lang=en")
     tab.evaluate("document.querySelector('.receipts li a').click()")
     tab.wait("location.pathname.includes('part') && document.querySelector('.is-target') !== null")

@@ -161,7 +161,9 @@ def test_a_commit_that_is_not_there_leaves_no_half_made_checkout(mirror, reposit
 
 
 def test_another_host_serves_the_same_owner_and_name(repository):
-    assert checkouts.source(repository, "https://git.example.org/mirrors/") == "https://git.example.org/mirrors/lab/toynet"
+    assert (
+        checkouts.source(repository, "https://git.example.org/mirrors/") == "https://git.example.org/mirrors/lab/toynet"
+    )
 
 
 def test_an_unknown_name_gets_the_nearest_one():
@@ -178,7 +180,9 @@ def test_every_official_recipe_names_a_known_repository_or_its_package():
 
 
 def test_every_pinned_commit_is_a_full_hash():
-    assert all(len(repository.commit) == 40 and int(repository.commit, 16) for repository in repositories.known().values())
+    assert all(
+        len(repository.commit) == 40 and int(repository.commit, 16) for repository in repositories.known().values()
+    )
 
 
 def test_a_profile_names_the_repositories_that_it_needs(mirror, capsys):

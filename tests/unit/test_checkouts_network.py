@@ -110,7 +110,9 @@ def allow(tmp_path, name, value):
 
 @pytest.mark.parametrize("protocol", ["0", "2"])
 @pytest.mark.parametrize("allowed", ["true", "false"])
-def test_one_commit_that_no_branch_ends_at_is_fetched_from_a_server(tmp_path, repository, monkeypatch, protocol, allowed):
+def test_one_commit_that_no_branch_ends_at_is_fetched_from_a_server(
+    tmp_path, repository, monkeypatch, protocol, allowed
+):
     for name in ("allowReachableSHA1InWant", "allowFilter"):
         allow(tmp_path, name, allowed)
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")

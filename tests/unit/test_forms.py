@@ -13,7 +13,8 @@ import synthetic
 
 from evalsuite import cli, report
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.report import forms, tables
+from evalsuite.report import forms
+from evalsuite.report.data import tables
 from evalsuite.report.forms import bundle, markdown, pdf, spreadsheet
 
 BOTH = ("zh", "en")

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.plan import spec
 from evalsuite.plan import plan as planning
+from evalsuite.plan import spec
 from evalsuite.plan.engines import engine
 from evalsuite.plan.plan import Machine, plan
 from evalsuite.plan.spec import Spec

@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.report import typography, wording, words
+from evalsuite.report.text import words
 from evalsuite.results import changes
+from tests import typography
 
-SPOKEN = wording.read()
+SPOKEN = words.read_beyond_the_page()
 SOURCES = (
     *sorted((paths.TEMPLATES / "site").glob("*.j2")),
     *sorted((paths.PACKAGE / "report").rglob("*.py")),
@@ -19,7 +20,7 @@ KEY = re.compile(r"""(?:\bt|words|more|told|_words\(\))\(\s*f?["']([a-z_]+\.[a-z
 
 
 def test_the_files_hold_the_same_keys_and_places():
-    words.check({language: words.table(wording.FOLDER / f"{language}.toml") for language in ("zh", "en")})
+    words.check({language: words.table(words.BEYOND_THE_PAGE / f"{language}.toml") for language in ("zh", "en")})
 
 
 def test_every_key_that_the_site_asks_for_exists():

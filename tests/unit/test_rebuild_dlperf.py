@@ -4,9 +4,9 @@ import importlib.util
 import pytest
 
 from evalsuite import paths
-from evalsuite.report import identity, summary_json
-from evalsuite.report.cells import Book
-from evalsuite.report.data import finished
+from evalsuite.report.book import identity
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import finished, summary_json
 
 PUBLISHED = "reports/dlperf_benchmark_test_report_v1.md"
 

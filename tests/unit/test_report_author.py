@@ -8,8 +8,10 @@ import pytest
 import synthetic
 
 from evalsuite import paths, report
-from evalsuite.report import author, forms, words
-from evalsuite.report.cells import Book
+from evalsuite.report import forms
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import author
+from evalsuite.report.text import words
 
 CASE = synthetic.case("pytorch", (1, 2)).id
 GOOD = f"""

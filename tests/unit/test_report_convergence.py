@@ -9,7 +9,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report.cells import Book
+from evalsuite.report.book.book import Book
 from evalsuite.report.forms import Material, markdown
 
 

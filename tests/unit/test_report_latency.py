@@ -3,8 +3,10 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.report import blocks, latency, summary_json, tables
-from evalsuite.report.cells import Book
+from evalsuite.report.book import blocks
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import summary_json, tables
+from evalsuite.report.sections import latency
 from evalsuite.results import latency as latency_room
 
 

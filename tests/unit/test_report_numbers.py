@@ -1,8 +1,8 @@
 import pytest
 
 from evalsuite.model import Interval
-from evalsuite.report import numbers
 from evalsuite.report.figures import ticks
+from evalsuite.report.text import numbers
 
 
 @pytest.mark.parametrize(

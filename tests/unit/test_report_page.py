@@ -9,8 +9,14 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report import background, blocks, drawing, names, render, story, studies, tables, words
-from evalsuite.report.cells import GLYPHS, Book
+from evalsuite.report.book import blocks
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import GLYPHS
+from evalsuite.report.data import tables
+from evalsuite.report.page import render
+from evalsuite.report.sections import background, drawing, studies
+from evalsuite.report.sections import verdict as verdict_room
+from evalsuite.report.text import names, words
 
 SPOKEN = words.read()
 BUILT: dict[str, str] = {}
@@ -254,7 +260,7 @@ def test_the_fastest_by_more_than_noise_is_bold_and_named(tmp_path_factory):
 
 def test_near_linear_is_said_only_above_ninety_per_cent_with_its_whole_interval():
     book = Book(evaluation=synthetic.gpu())
-    sentences = [text.plain("en") for text in story.headlines(book, blocks.models(book), SPOKEN)]
+    sentences = [text.plain("en") for text in verdict_room.headlines(book, blocks.models(book), SPOKEN)]
 
     assert any("Near linear scaling" in sentence for sentence in sentences)
     assert not any("Near linear" in text.plain("en") for text in _headlines(synthetic.thorough()))
@@ -262,7 +268,7 @@ def test_near_linear_is_said_only_above_ninety_per_cent_with_its_whole_interval(
 
 def _headlines(evaluation):
     book = Book(evaluation=evaluation)
-    return story.headlines(book, blocks.models(book), SPOKEN)
+    return verdict_room.headlines(book, blocks.models(book), SPOKEN)
 
 
 def test_headlines_are_five_at_most():
@@ -432,7 +438,7 @@ def test_anchors_are_the_same_in_every_build_and_safe():
 def test_what_was_only_cited_is_said_not_to_be_measured():
     cited = [replace(run, origin="cited") for one in synthetic.one_case().summaries for run in one.measurements]
     book = Book(evaluation=synthetic.evaluation([synthetic.summary(cited)]))
-    (linear, *_) = story.cards(book, SPOKEN)
+    (linear, *_) = verdict_room.cards(book, SPOKEN)
 
     assert "Nothing here was measured" in linear.reason.plain("en")
     assert "largest" not in linear.reason.plain("en")

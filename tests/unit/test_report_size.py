@@ -7,8 +7,13 @@ import pytest
 import synthetic
 
 from evalsuite import paths, report
-from evalsuite.report import ahead, cells, names, parts, receipts, slim
-from evalsuite.report.cells import LARGE, Book
+from evalsuite.report.book import book
+from evalsuite.report.book.book import LARGE, Book
+from evalsuite.report.figures import slim
+from evalsuite.report.page import ahead, parts
+from evalsuite.report.page import slim as slim_room
+from evalsuite.report.sections import receipts
+from evalsuite.report.text import names
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +40,7 @@ class _Text(html.parser.HTMLParser):
 def test_the_markup_that_html_lets_out_is_gone_and_every_word_stays():
     page = '<main><table>\n<tr><th scope="row">a</th>\n<td class="n" data-v="1.5">1.5 "x"</td></tr>\n</table></main>'
 
-    short = slim.page(page)
+    short = slim_room.page(page)
 
     assert short == '<main><table>\n<tr><th scope=row>a<td data-v=1.5>1.5 "x"</table></main>'
     assert _Text(short).words == _Text(page).words
@@ -44,7 +49,7 @@ def test_the_markup_that_html_lets_out_is_gone_and_every_word_stays():
 def test_a_value_with_blanks_keeps_its_quotes_and_a_closed_element_its_slash():
     page = '<main><use class="mark fill" href="#z" x="1"/></main>'
 
-    assert slim.page(page) == '<main><use class="mark fill" href=#z x="1"/></main>'
+    assert slim_room.page(page) == '<main><use class="mark fill" href=#z x="1"/></main>'
 
 
 def test_marks_of_one_paint_are_painted_once():
@@ -91,8 +96,8 @@ def test_a_large_page_keeps_every_case_and_every_run(large, tmp_path):
 def parted(tmp_path_factory):
     """A report of two models as if its cases were too many for one page, and its evaluation."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cells, "HUGE", 10)
-        patch.setattr(slim, "page", lambda html: html)  # so that the reader can count on end tags
+        patch.setattr(book, "HUGE", 10)
+        patch.setattr(slim_room, "page", lambda html: html)  # so that the reader can count on end tags
         evaluation = synthetic.full(repeats=1)
         folder = tmp_path_factory.mktemp("parted")
         report.build(evaluation, folder)

@@ -9,10 +9,11 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report import numbers, steptime
-from evalsuite.report.blocks import models
-from evalsuite.report.cells import Book
+from evalsuite.report.book.blocks import models
+from evalsuite.report.book.book import Book
 from evalsuite.report.forms import Material, markdown
+from evalsuite.report.sections import steptime
+from evalsuite.report.text import numbers
 
 
 @pytest.fixture(scope="module")

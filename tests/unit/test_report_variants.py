@@ -9,9 +9,10 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report import variants, words
-from evalsuite.report.cells import Book
+from evalsuite.report.book.book import Book
 from evalsuite.report.forms import Material, markdown
+from evalsuite.report.sections import variants
+from evalsuite.report.text import words
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,11 @@ import pytest
 
 from evalsuite import paths
 from evalsuite.model import Finding
-from evalsuite.report import figures, glossary, quality, typography, words
-from evalsuite.report.words import Words, WordsError
+from evalsuite.report import figures
+from evalsuite.report.text import findings, glossary, words
+from evalsuite.report.text.words import Words, WordsError
 from evalsuite.results import criteria
+from tests import typography
 
 SPOKEN = words.read()
 LANGUAGES = ("zh", "en")
@@ -150,7 +152,7 @@ def test_a_finding_is_told_in_the_readers_language():
         ),
     )
 
-    told = quality.sentence(finding, SPOKEN).plain("zh")
+    told = findings.sentence(finding, SPOKEN).plain("zh")
 
     assert told == "两个时钟不一致：按到达时刻为 9.50 items/s，按单步耗时为 10.00 items/s，相差 -5.0%"
 
@@ -158,7 +160,7 @@ def test_a_finding_is_told_in_the_readers_language():
 def test_a_finding_without_a_sentence_of_ours_is_told_in_its_own_words():
     finding = Finding(code="of_a_plug_in", severity="note", text="the flux capacitor is cold")
 
-    assert quality.sentence(finding, SPOKEN).plain("zh") == "the flux capacitor is cold"
+    assert findings.sentence(finding, SPOKEN).plain("zh") == "the flux capacitor is cold"
 
 
 def test_what_criteria_reason_has_a_sentence_in_both_languages():

@@ -3,7 +3,7 @@ from dataclasses import replace
 import synthetic
 
 from evalsuite.model import Utilisation
-from evalsuite.report import quality, words
+from evalsuite.report.text import findings, words
 from evalsuite.results import rules, summary
 from evalsuite.results.scaling import with_scaling
 
@@ -119,6 +119,6 @@ def test_every_finding_of_the_rules_is_said_in_both_languages():
     found += rules.findings((), {"a": {"gpus": [{"name": "T4", "memory_total_bytes": 64 * GIB}]}})
 
     for finding in found:
-        said = quality.sentence(finding, SPOKEN)
+        said = findings.sentence(finding, SPOKEN)
         assert said.key == f"findings.{finding.code}"
         assert said.plain("zh") != said.plain("en")

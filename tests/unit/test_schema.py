@@ -7,9 +7,9 @@ import reports
 import synthetic
 
 from evalsuite import paths
-from evalsuite.report import identity, summary_json
-from evalsuite.report.cells import Book
-from evalsuite.report.data import finished
+from evalsuite.report.book import identity
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import finished, summary_json
 
 SCHEMA = json.loads((paths.DATA / "schema" / "summary.schema.json").read_text(encoding="utf-8"))
 

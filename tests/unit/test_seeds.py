@@ -11,8 +11,9 @@ import reports
 import synthetic
 
 from evalsuite.cli import main
-from evalsuite.report import author, quality, words
-from evalsuite.report.cells import Book
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import author
+from evalsuite.report.text import findings, words
 from evalsuite.results import rules
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.store import Store
@@ -58,7 +59,7 @@ def test_a_published_speedup_that_its_throughputs_do_not_give_is_d16(seeds, tmp_
     assert finding.where == two.case.id
     assert two.speedup.value == pytest.approx(41 / 26.7)
     assert {one.origin for one in evaluation.summaries} == {"cited"}
-    assert quality.sentence(finding, SPOKEN).plain("zh").startswith("公布的加速比为 1.57，而由公布的吞吐率算得 1.54")
+    assert findings.sentence(finding, SPOKEN).plain("zh").startswith("公布的加速比为 1.57，而由公布的吞吐率算得 1.54")
 
 
 def test_a_job_that_slows_from_four_to_eight_workers_is_d13(seeds, tmp_path):
@@ -83,7 +84,7 @@ def test_a_series_whose_smallest_scale_is_eight_devices_is_d14_and_says_its_base
 
     (finding,) = found(evaluation, "D14")
     assert dict(finding.values)["base"] == "8"
-    assert quality.sentence(finding, SPOKEN).plain("en").count("8") == 1
+    assert findings.sentence(finding, SPOKEN).plain("en").count("8") == 1
     assert (largest.base.total_devices, largest.efficiency.value) == (8, pytest.approx(0.96))
     assert linear.outcome == "undetermined"
 

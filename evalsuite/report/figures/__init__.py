@@ -5,6 +5,9 @@ Words live in HTML (REPORT.md §7): inside an SVG stand numbers, units and prope
 the first figure is really drawn; a figure drawn before comes from the cache.
 """
 
+from evalsuite.report.figures.bars import speedup
+from evalsuite.report.figures.bullets import Bullet, bullets
+from evalsuite.report.figures.coverage import CoverageCell, coverage
 from evalsuite.report.figures.curves import Curve, CurvePanel, convergence
 from evalsuite.report.figures.data import (
     Axis,
@@ -23,9 +26,10 @@ from evalsuite.report.figures.forecast import Forecast, extrapolation
 from evalsuite.report.figures.multiples import Multiple, small_multiples
 from evalsuite.report.figures.options import Pair, dumbbell
 from evalsuite.report.figures.rates import TimeLine, TimePanel, time_panels
-from evalsuite.report.figures.runs import Bullet, CoverageCell, Repeats, Strip, bullets, coverage, repeats, utilisation
-from evalsuite.report.figures.scaling import efficiency, per_device, speedup, throughput, time_to_solution
+from evalsuite.report.figures.repeats import Repeats, repeats
+from evalsuite.report.figures.scaling import efficiency, per_device, throughput, time_to_solution
 from evalsuite.report.figures.steps import Phase, Step, phases
+from evalsuite.report.figures.strips import Strip, utilisation
 from evalsuite.report.figures.style import (
     HUES,
     Hue,

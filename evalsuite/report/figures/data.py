@@ -1,10 +1,12 @@
 """What goes into a figure and what comes out: plain frozen values, no drawing."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from evalsuite.model import Origin, Summary
+from evalsuite.report.figures.style import note_swatch
 
 Metric = Literal["items_per_s", "per_device", "speedup", "efficiency"]
 Cell = str | float | int | bool | None
@@ -202,3 +204,15 @@ def point_table(drawn: Sequence[Series], value_key: str, unit: str = "", *, give
         rows=tuple((plain(s.name), p.devices, p.value, p.low, p.high, p.n, p.origin, p.partial) for s, p in pairs),
         refs=tuple(point.ref for _, point in pairs),
     )
+
+
+def note_entry(key: str) -> LegendEntry:
+    return LegendEntry(key=key, swatch=note_swatch(key))
+
+
+def ref_of(label: Label) -> str:
+    return label.en if isinstance(label, Words) else label
+
+
+def finite(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)

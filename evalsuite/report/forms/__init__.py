@@ -12,8 +12,8 @@ from types import ModuleType
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Evaluation
-from evalsuite.report import identity
-from evalsuite.report.cells import Book
+from evalsuite.report.book import identity
+from evalsuite.report.book.book import Book
 
 FILES = ("report.??.html", "report.??.md", "report.??.pdf", "report.xlsx", "report-data.zip")  # what the forms write
 NAMES = ("html", "single", "md", "xlsx", "pdf", "zip")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from evalsuite import paths
 from evalsuite.files import write_atomically
-from evalsuite.report import summary_json, tables, wording
+from evalsuite.report.data import summary_json, tables
 from evalsuite.report.forms import Material
+from evalsuite.report.text import words as words_room
 
 NAME = "report-data.zip"
 SCHEMA = paths.DATA / "schema" / "summary.schema.json"
@@ -28,7 +29,7 @@ def write(material: Material) -> list[Path]:
 def contents(material: Material) -> dict[str, bytes]:
     """File name → content."""
     book, build_hash = material.book, material.build_hash
-    words = wording.read(material.languages)
+    words = words_room.read_beyond_the_page(material.languages)
     readme = "\n\n".join(words("bundle.readme", hash=build_hash).plain(language) for language in material.languages)
     return {
         "README.txt": f"{readme}\n".encode(),

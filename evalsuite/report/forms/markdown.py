@@ -14,29 +14,16 @@ from markupsafe import Markup
 from evalsuite import __version__
 from evalsuite.files import write_atomically
 from evalsuite.model import AuthorNote
-from evalsuite.report import (
-    author,
-    background,
-    blocks,
-    cells,
-    convergence,
-    forecasts,
-    identity,
-    names,
-    numbers,
-    render,
-    setting,
-    steptime,
-    story,
-    variants,
-    wording,
-    words,
-)
-from evalsuite.report.blocks import Block, Row
-from evalsuite.report.cells import Cell
+from evalsuite.report.book import blocks, heading, identity, states
+from evalsuite.report.book.blocks import Block, Row
+from evalsuite.report.book.cells import Cell
 from evalsuite.report.forms import Material
-from evalsuite.report.numbers import Number
-from evalsuite.report.words import Rendered
+from evalsuite.report.page import render
+from evalsuite.report.sections import author, background, convergence, forecasts, steptime, variants
+from evalsuite.report.sections import verdict as verdict_room
+from evalsuite.report.text import names, numbers, words
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered
 
 TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 SPECIAL = re.compile(r"([\\`*_\[\]#|~$])")
@@ -68,7 +55,7 @@ class Sheet:
 
     def __init__(self, material: Material, language: str) -> None:
         self.book = material.book
-        self.words, self.more = words.read((language,)), wording.read((language,))
+        self.words, self.more = words.read((language,)), words.read_beyond_the_page((language,))
         self.language = language
         self.build = material.build_hash[: identity.SHOWN_DIGITS]
         self.models = blocks.models(self.book)
@@ -78,10 +65,10 @@ class Sheet:
         t = self.words
         yield f"# {self.said(render.title(self.book.evaluation, t))}"
         yield self.about()
-        yield from (f"> {self.said(notice)}" for _, notice in story.notices(self.book, t))
+        yield from (f"> {self.said(notice)}" for _, notice in verdict_room.notices(self.book, t))
         yield f"## {self.said(t('verdict.title'))}"
         yield from self.verdicts()
-        sentences = [*story.headlines(self.book, self.models, t), story.coverage(self.book, t)]
+        sentences = [*verdict_room.headlines(self.book, self.models, t), verdict_room.coverage(self.book, t)]
         yield "\n".join(f"- {self.said(sentence)}" for sentence in sentences)
         for model in self.models:
             yield f"## {text(model.title)}"
@@ -108,7 +95,7 @@ class Sheet:
         )
 
     def verdicts(self) -> Iterable[str]:
-        cards = story.cards(self.book, self.words)
+        cards = verdict_room.cards(self.book, self.words)
         if not cards:
             yield self.said(self.words("verdict.none"))
             return
@@ -134,7 +121,7 @@ class Sheet:
 
     def block(self, block: Block) -> Iterable[str]:
         t = self.words
-        yield f"### {self.said(setting.heading(block, t))}"
+        yield f"### {self.said(heading.heading(block, t))}"
         if block.valid:
             yield f"**{self.said(t('models.throughput_caption', unit=names.visible(block.unit)))}**"
         else:
@@ -160,7 +147,7 @@ class Sheet:
             yield f"## {self.said(t('steptime.title'))}"
             yield self.said(t("steptime.intro"))
         for one in found:
-            about = {"model": names.model(one.block.model), "block": setting.heading(one.block, t)}
+            about = {"model": names.model(one.block.model), "block": heading.heading(one.block, t)}
             yield f"**{self.said(t(f'steptime.caption_{one.of}', **about))}**"
             keys = (f"phases.{name}" for name, _ in one.phases)
             phases = [self.said(t(key)) if key in t else text(key.partition(".")[2]) for key in keys]
@@ -176,7 +163,7 @@ class Sheet:
             yield f"## {self.said(t('convergence.title'))}"
             yield self.said(t("convergence.intro"))
         for one in found:
-            about = {"model": names.model(one.block.model), "block": setting.heading(one.block, t)}
+            about = {"model": names.model(one.block.model), "block": heading.heading(one.block, t)}
             yield f"**{self.said(t('convergence.caption', **about))}**"
             keys = ("words.framework", "words.devices", "convergence.global_batch", "convergence.epochs")
             scores = [t(f"scores.{split}_{metric}") for split, metric in one.metrics]
@@ -188,7 +175,7 @@ class Sheet:
             yield table([*map(self.said, heads)], rows, right=range(1, 5 + len(scores)))
 
     def trained(self, row: convergence.TrainedRow, time: Number | None) -> list[str]:
-        missing, case = text(cells.GLYPHS["missing"]), row.summary.case
+        missing, case = text(states.GLYPHS["missing"]), row.summary.case
         values = [missing if value is None else text(value.text) for value in (*row.values, time)]
         place = [row.column.label, names.scale(case), numbers.count(case.global_batch).text, str(row.epochs)]
         return [*map(text, place), *values, self.said(row.judgement) if row.judgement else "—"]
@@ -211,7 +198,7 @@ class Sheet:
                 yield self.levels(family)
 
     def change(self, one: variants.Change) -> list[str]:
-        t, lacking = self.words, text(cells.GLYPHS[one.lacking])
+        t, lacking = self.words, text(states.GLYPHS[one.lacking])
         before, after = (self.said(variants.value(given, t)) for given in one.values)
         ratio = text(one.shown) if one.ratio else "—" if one.unlike else lacking
         judged = "significant" if one.significant else "too_few" if one.significant is None else "not_significant"
@@ -272,10 +259,10 @@ class Sheet:
         return [*map(text, place), text(names.scale(row.forecast.case)), text(value)]
 
     def step_time(self, row: steptime.StepRow) -> list[str]:
-        missing = text(cells.GLYPHS["missing"])
+        missing = text(states.GLYPHS["missing"])
         parts = [missing if part is None else text(f"{part.time} ({part.share})") for part in row.parts]
         rest = self.said(self.words("words.none")) if row.rest is None else text(row.rest.time)
-        whole = text(row.whole.text) + (cells.MARKS["flagged"] if row.overlaps else "")
+        whole = text(row.whole.text) + (states.MARKS["flagged"] if row.overlaps else "")
         case, ratio = row.summary.case, text(row.ratio[0]) if row.ratio else missing
         return [text(names.framework(case.framework)), text(names.scale(case)), whole, *parts, rest, ratio]
 
@@ -355,4 +342,4 @@ def _between(markup: str, inside_code: bool) -> str:
 
 
 def _sign(key: str) -> str:
-    return text(cells.MARKS.get(key) or cells.GLYPHS[key])
+    return text(states.MARKS.get(key) or states.GLYPHS[key])

@@ -14,7 +14,7 @@ from pathlib import Path
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
 from evalsuite.report.forms import Material, single
-from evalsuite.report.render import period
+from evalsuite.report.page.render import period
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 VARIABLE = "EVALSUITE_CHROMIUM"  # names another one

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from evalsuite.files import write_atomically
-from evalsuite.report import render, words
 from evalsuite.report.forms import Material
+from evalsuite.report.page import render
+from evalsuite.report.text import words
 
 
 def check() -> None:

@@ -9,10 +9,12 @@ from typing import Any
 from evalsuite import __version__
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
-from evalsuite.report import names, render, tables, wording, words
-from evalsuite.report.cells import Book
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import tables
 from evalsuite.report.forms import Material
-from evalsuite.report.words import Words
+from evalsuite.report.page import render
+from evalsuite.report.text import names, words
+from evalsuite.report.text.words import Words
 
 NAME = "report.xlsx"
 SHEETS = ("summaries", "runs", "utilisation", "phases", "scores", "variants", "findings", "skips", "author_findings")
@@ -37,7 +39,7 @@ def write(material: Material) -> list[Path]:
 
 def workbook(material: Material) -> bytes:
     """The file's bytes."""
-    book, told = material.book, wording.read(material.languages)
+    book, told = material.book, words.read_beyond_the_page(material.languages)
     into = BytesIO()
     plain_text = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with _library().Workbook(into, {"in_memory": True, **plain_text}) as file:

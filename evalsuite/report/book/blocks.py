@@ -1,0 +1,289 @@
+"""Model sections: participants, and one block of tables per precision, batch and protocol (REPORT.md §6.3)."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+
+from evalsuite.model import Case, Protocol, Summary
+from evalsuite.report.book import cells, states
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.cells import Cell
+from evalsuite.report.book.participants import Participant, participants
+from evalsuite.report.text import names
+from evalsuite.results.fairness import fastest
+
+CellOf = Callable[[Book, Case], Cell]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One framework in one variant: the same series over all scales."""
+
+    series: str
+    framework: str
+    recipe: str
+    xla: bool
+    show_recipe: bool  # the framework has several recipes in this block
+    variant: int  # 0, 1, … among the columns of the same framework
+    example: Case  # a case of the series, at any scale
+
+    @property
+    def title(self) -> str:
+        return names.framework(self.framework)
+
+    @property
+    def label(self) -> str:
+        """The name in figures: proper names only."""
+        notes = [names.visible(self.recipe)] * self.show_recipe + ["XLA"] * self.xla
+        return " · ".join([self.title, *notes])
+
+    @property
+    def id(self) -> str:
+        return names.anchor("s", self.series)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One scale of a table."""
+
+    nodes: int
+    devices: int  # of the whole job
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Cases that differ in framework and scale only, so that they may stand side by side."""
+
+    book: Book
+    model: str
+    precision: str
+    batch_per_device: int
+    device: str
+    options: tuple[tuple[str, str], ...]
+    protocol: Protocol
+    unit: str
+    columns: tuple[Column, ...]
+    scales: tuple[tuple[int, int], ...]  # (nodes, devices per node)
+    cases: tuple[Case, ...]
+
+    @property
+    def id(self) -> str:
+        parts = (self.model, self.precision, self.batch_per_device, self.device, self.options, self.protocol, self.unit)
+        return names.anchor("b", repr(parts))
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        found = (self.book.summary_of.get(case.id) for case in self.cases)
+        return tuple(summary for summary in found if summary is not None)
+
+    @cached_property
+    def valid(self) -> tuple[Summary, ...]:
+        return tuple(summary for summary in self.summaries if summary.items_per_s is not None)
+
+    @property
+    def has_scaling(self) -> bool:
+        """Two scales at least were measured in one series: a speed-up can be spoken of."""
+        return any(summary.base is not None and summary.base != summary.case for summary in self.valid)
+
+    @property
+    def base_devices(self) -> tuple[int, ...]:
+        return tuple(sorted({summary.base.total_devices for summary in self.valid if summary.base}))
+
+    @property
+    def coverages(self) -> tuple[float, ...]:
+        found = {summary.items_per_s.coverage for summary in self.valid}
+        return tuple(sorted(share for share in found if share is not None))
+
+    @property
+    def ratio_coverages(self) -> tuple[float, ...]:
+        found = {summary.speedup.coverage for summary in self.valid if summary.speedup}
+        return tuple(sorted(share for share in found if share is not None))
+
+    def rows(self, cell_of: CellOf) -> tuple[Row, ...]:
+        return tuple(self._row(nodes, per_node, cell_of) for nodes, per_node in self.scales)
+
+    @cached_property
+    def throughput(self) -> tuple[Row, ...]:
+        return tuple(self._with_best(row) for row in self.rows(cells.throughput_cell))
+
+    @cached_property
+    def speedup(self) -> tuple[Row, ...]:
+        return self.rows(cells.speedup_cell)
+
+    @cached_property
+    def efficiency(self) -> tuple[Row, ...]:
+        return self.rows(cells.efficiency_cell)
+
+    @cached_property
+    def per_device(self) -> tuple[Row, ...]:
+        return self.rows(cells.per_device_cell)
+
+    @cached_property
+    def legend(self) -> tuple[str, ...]:
+        """States and marks that occur, in the order of the legend."""
+        found = {mark for row in self.throughput for cell in row.cells for mark in cell.marks}
+        found |= {cell.state for rows in (self.throughput, self.speedup) for row in rows for cell in row.cells}
+        return tuple(key for key in (*states.MARKS, *states.GLYPHS) if key in found)
+
+    def case(self, column: Column, nodes: int, per_node: int) -> Case:
+        return column.example.at_scale(nodes, per_node)
+
+    def _row(self, nodes: int, per_node: int, cell_of: CellOf) -> Row:
+        found = tuple(cell_of(self.book, self.case(column, nodes, per_node)) for column in self.columns)
+        found = tuple(
+            self._in_unit(column, cell, nodes, per_node) for column, cell in zip(self.columns, found, strict=True)
+        )
+        return Row(nodes=nodes, devices=nodes * per_node, cells=found)
+
+    def _in_unit(self, column: Column, cell: Cell, nodes: int, per_node: int) -> Cell:
+        """A value in another unit stands in the block of that unit, not here (D02)."""
+        summary = self.book.summary_of.get(self.case(column, nodes, per_node).id)
+        if cell.number is None or summary.unit == self.unit:
+            return cell
+        return Cell(state="invalid", ref=cell.ref)
+
+    def _with_best(self, row: Row) -> Row:
+        per_node = row.devices // row.nodes
+        found = [self.book.summary_of.get(self.case(column, row.nodes, per_node).id) for column in self.columns]
+        best = fastest([one if cell.state == "value" else None for one, cell in zip(found, row.cells, strict=True)])
+        if best is None:
+            return row
+        marked = tuple(replace(cell, best=place == best) for place, cell in enumerate(row.cells))
+        return replace(row, cells=marked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """One model section."""
+
+    name: str
+    participants: tuple[Participant, ...]
+    blocks: tuple[Block, ...]
+
+    @property
+    def title(self) -> str:
+        return names.model(self.name)
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether all of it was trained on made-up data: reference scripts have no data set."""
+        return bool(self.participants) and all(one.kind == "reference" for one in self.participants)
+
+    @property
+    def input(self) -> str:
+        """Image sizes, where the cases name one or the model has but one."""
+        sizes = ", ".join(f"{size}×{size}" for size in self._named("image_size"))
+        return sizes or names.model_facts(self.name).get("fixed_input", "")
+
+    @property
+    def sequences(self) -> str:
+        """Lengths of sequences, where the cases name one."""
+        return ", ".join(self._named("sequence_length"))
+
+    def _named(self, option: str) -> list[str]:
+        found = {dict(block.options).get(option) for block in self.blocks} - {None}
+        return sorted(names.visible(value) for value in found)
+
+    @property
+    def images(self) -> bool:
+        """Whether any of it ran in a container."""
+        return any(one.image for one in self.participants)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return tuple(sorted({names.visible(block.unit) for block in self.blocks if block.unit}))
+
+    @property
+    def id(self) -> str:
+        return names.model_anchor(self.name)
+
+
+def models(book: Book) -> tuple[Model, ...]:
+    return tuple(
+        Model(name=name, participants=participants(book, name), blocks=tuple(blocks(book, name)))
+        for name in book.models
+    )
+
+
+def blocks(book: Book, model: str) -> Iterable[Block]:
+    cases = sorted((case for case in book.planned if case.model == model), key=_block_key)
+    for _, group in groupby(cases, key=_block_key):
+        yield from _by_unit(book, list(group))
+
+
+def _block_key(case: Case) -> tuple:
+    protocol = (case.protocol.warmup_steps, case.protocol.measured_steps)
+    return (case.device, case.precision, case.batch_per_device, case.options, protocol)
+
+
+def _by_unit(book: Book, group: list[Case]) -> Iterable[Block]:
+    """One block, or one per unit where the logs count different things (D02)."""
+    found = {book.summary_of[case.id].unit for case in group if case.id in book.summary_of}
+    units = sorted(unit for unit in found if unit)
+    if len(units) < 2:
+        yield _block(book, group, units[0] if units else "")
+        return
+    for unit in units:
+        series = {case.series for case in group if case.id in book.summary_of and book.summary_of[case.id].unit == unit}
+        yield _block(book, [case for case in group if case.series in series], unit)
+
+
+def _block(book: Book, group: list[Case], unit: str) -> Block:
+    first = group[0]
+    scales = sorted({(case.nodes, case.devices_per_node) for case in group}, key=lambda s: (s[0] * s[1], s[0]))
+    return Block(
+        book=book,
+        model=first.model,
+        precision=first.precision,
+        batch_per_device=first.batch_per_device,
+        device=first.device,
+        options=first.options,
+        protocol=first.protocol,
+        unit=unit,
+        columns=_columns(group),
+        scales=tuple(scales),
+        cases=tuple(sorted(group, key=names.case_order)),
+    )
+
+
+def _columns(group: list[Case]) -> tuple[Column, ...]:
+    series = {case.series: case for case in sorted(group, key=names.case_order)}
+    recipes: dict[str, set[str]] = {}
+    for case in series.values():
+        recipes.setdefault(case.framework, set()).add(case.recipe)
+    seen: dict[str, int] = {}
+    found = []
+    for name, case in series.items():
+        variant = seen.get(case.framework, 0)
+        seen[case.framework] = variant + 1
+        found.append(
+            Column(
+                series=name,
+                framework=case.framework,
+                recipe=case.recipe,
+                xla=case.xla,
+                show_recipe=len(recipes[case.framework]) > 1,
+                variant=variant,
+                example=case,
+            )
+        )
+    return tuple(found)
+
+
+def told_apart(cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
+    """Case id → what tells it from the others of its framework: the script, and the options that not all share."""
+    by_script: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        by_script.setdefault((case.framework, case.recipe), []).append(case)
+    scripts = Counter(framework for framework, _ in by_script)
+    found = {}
+    for (framework, recipe), alike in by_script.items():
+        shared = set.intersection(*(set(case.options) for case in alike))
+        script = (names.visible(recipe),) if scripts[framework] > 1 else ()
+        for case in alike:
+            differing = (pair for pair in case.options if pair not in shared)
+            found[case.id] = (*script, *(names.visible(f"{name} = {value}") for name, value in differing))
+    return found

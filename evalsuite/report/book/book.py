@@ -1,0 +1,110 @@
+"""The book: an evaluation, indexed and put into the order of the page."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Summary
+from evalsuite.report.book.states import MARKS, State, ended
+from evalsuite.report.text import names
+
+LARGE = 200  # planned cases; from here on a page shows less twice (REPORT.md §2, size budget)
+HUGE = 1_000  # from here on each model has a page of its own beside that of the report
+
+
+@dataclass(frozen=True, kw_only=True)
+class Book:
+    """An evaluation, indexed and put into the order of the page."""
+
+    evaluation: Evaluation
+    hidden: frozenset[str] = field(default=frozenset())
+    part: str = ""  # the model that this is the part of, where one page cannot hold the report
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        return tuple(sorted(self.evaluation.summaries, key=lambda one: names.case_order(one.case)))
+
+    @cached_property
+    def summary_of(self) -> dict[str, Summary]:
+        return {one.case.id: one for one in self.summaries}
+
+    @cached_property
+    def skips(self) -> tuple[Skip, ...]:
+        return tuple(sorted(self.evaluation.skips, key=lambda skip: (names.case_order(skip.case), skip.reason)))
+
+    @cached_property
+    def skip_of(self) -> dict[str, Skip]:
+        return {skip.case.id: skip for skip in self.skips}
+
+    @cached_property
+    def planned(self) -> tuple[Case, ...]:
+        """All cases that were asked for: the plan's, the skipped ones, and any that was run all the same."""
+        found = {case.id: case for case in self.evaluation.planned}
+        found |= {skip.case.id: skip.case for skip in self.skips}
+        found |= {one.case.id: one.case for one in self.summaries}
+        return tuple(sorted(found.values(), key=names.case_order))
+
+    @cached_property
+    def planned_ids(self) -> frozenset[str]:
+        return frozenset(case.id for case in self.planned)
+
+    @property
+    def large(self) -> bool:
+        return bool(self.part) or len(self.planned) > LARGE
+
+    @property
+    def huge(self) -> bool:
+        return not self.part and len(self.planned) > HUGE
+
+    @cached_property
+    def measurements(self) -> tuple[Measurement, ...]:
+        return tuple(measurement for one in self.summaries for measurement in one.measurements)
+
+    @cached_property
+    def valid(self) -> tuple[Summary, ...]:
+        return tuple(one for one in self.summaries if one.items_per_s is not None)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Every finding once, wherever it was noted."""
+        everywhere = [
+            *self.evaluation.findings,
+            *(finding for one in self.summaries for finding in one.findings),
+            *(finding for measurement in self.measurements for finding in measurement.findings),
+        ]
+        return tuple(sorted(dict.fromkeys(everywhere), key=finding_order))
+
+    @cached_property
+    def frameworks(self) -> tuple[str, ...]:
+        found = {case.framework for case in self.planned}
+        return tuple(sorted(found, key=lambda name: (names.framework(name).casefold(), name)))
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        return tuple(sorted({case.model for case in self.planned}, key=names.model_order))
+
+    def state(self, case: Case) -> State:
+        """What became of *case*."""
+        summary = self.summary_of.get(case.id)
+        if summary is not None and summary.items_per_s is not None:
+            return "value"
+        if summary is not None and summary.measurements:
+            return ended(summary.measurements)
+        if case.id in self.skip_of:
+            return self.skip_of[case.id].kind
+        return "not_run" if case.id in self.planned_ids else "not_planned"
+
+    def marks(self, summary: Summary) -> tuple[str, ...]:
+        found = [summary.origin] if summary.origin in MARKS else []
+        if summary.partial:
+            found.append("partial")
+        if any(finding.severity == "flag" for finding in self.findings_of(summary)):
+            found.append("flagged")
+        return tuple(found)
+
+    def findings_of(self, summary: Summary) -> list[Finding]:
+        return [*summary.findings, *(finding for run in summary.measurements for finding in run.findings)]
+
+
+def finding_order(finding: Finding) -> tuple:
+    level = ("reject", "exclude", "flag", "note").index(finding.severity)
+    return (level, finding.code, finding.values, finding.text, finding.where)

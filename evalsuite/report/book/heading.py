@@ -1,0 +1,53 @@
+"""The heading of a block: under which conditions its cases were run, in the words of the page and of every form."""
+
+from evalsuite.model import Case
+from evalsuite.report.book.blocks import Block
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.words import Text, Words
+
+
+def heading(block: Block, words: Words) -> Text:
+    """Precision, batch size, device, options; protocol or unit too where it alone tells this block from another."""
+    values = {
+        "precision": names.precision(block.precision),
+        "batch": numbers.count(block.batch_per_device),
+        "device": words("words.gpu" if block.device == "gpu" else "words.cpu"),
+    }
+    found = words("models.block", **values)
+    if block.options:
+        options = words.listed(option(name, value, words) for name, value in block.options)
+        found = words("models.block_options", options_text=options, **values)
+    if _has_other_unit(block):
+        found = words("models.block_unit", block_text=found, unit=names.visible(block.unit))
+    if not _has_twin(block):
+        return found
+    steps = (block.protocol.warmup_steps, block.protocol.measured_steps)
+    return words(
+        "models.block_steps", block_text=found, warmup=numbers.count(steps[0]), measured=numbers.count(steps[1])
+    )
+
+
+def option(name: str, value: str, words: Words) -> Text:
+    """An option by its name in the report's words, or by the adapter's where there is none."""
+    key = f"options.{name}"
+    named = words(key) if key in words else names.visible(name)
+    return words("models.option", name_text=named, value=names.visible(value))
+
+
+def _has_twin(block: Block) -> bool:
+    """Whether the report has the same conditions with another protocol."""
+    ours = _conditions(block)
+    return any(_conditions(case) == ours and case.protocol != block.protocol for case in block.book.planned)
+
+
+def _has_other_unit(block: Block) -> bool:
+    """Whether the report has the same conditions with results in another unit (D02)."""
+    ours = (*_conditions(block), block.protocol)
+    return any(
+        (*_conditions(one.case), one.case.protocol) == ours and one.unit not in ("", block.unit)
+        for one in block.book.summaries
+    )
+
+
+def _conditions(of: Block | Case) -> tuple:
+    return (of.model, of.device, of.precision, of.batch_per_device, of.options)

@@ -1,0 +1,51 @@
+"""The identity of an evaluation: a hash of everything the report is made of, in one order."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+
+from evalsuite.model import Evaluation, Timeline
+from evalsuite.report.text import names
+
+SHOWN_DIGITS = 12
+
+
+def ordered(evaluation: Evaluation) -> Evaluation:
+    """*evaluation* with its rows in the order of the page, however they came."""
+    return replace(
+        evaluation,
+        planned=tuple(sorted(evaluation.planned, key=names.case_order)),
+        skips=tuple(sorted(evaluation.skips, key=lambda skip: (names.case_order(skip.case), skip.reason))),
+        summaries=tuple(sorted(evaluation.summaries, key=lambda one: names.case_order(one.case))),
+        verdicts=tuple(sorted(evaluation.verdicts, key=lambda verdict: verdict.criterion)),
+        findings=tuple(sorted(evaluation.findings, key=lambda f: (f.code, f.where, f.text, f.values))),
+    )
+
+
+def build_hash(evaluation: Evaluation) -> str:
+    """SHA-256 of *evaluation*: the same input gives the same hash on every machine."""
+    hashed = hashlib.sha256()
+    for part in _parts(ordered(evaluation)):
+        hashed.update(part.encode("utf-8", "backslashreplace"))
+        hashed.update(b"\n")
+    return hashed.hexdigest()
+
+
+def _parts(evaluation: Evaluation) -> Iterator[str]:
+    """The evaluation as text: values by their repr (floats in full), mappings in the order of their keys."""
+    for field in fields(evaluation):
+        value = getattr(evaluation, field.name)
+        if field.name == "author_notes" and not value:
+            continue  # came later: an evaluation without them keeps its hash
+        if field.name == "timelines":
+            yield from (_line(run_id, line) for run_id, line in sorted(value.items()))
+        elif isinstance(value, Mapping):
+            yield json.dumps(value, sort_keys=True, default=repr)
+        else:
+            yield f"{field.name}={value!r}"
+
+
+def _line(run_id: str, line: Timeline) -> str:
+    series = sorted(line.series.items(), key=lambda item: (item[0][0], item[0][1] or ""))
+    return repr((run_id, line.window, series, sorted(line.units.items())))

@@ -1,0 +1,44 @@
+"""How many of everything: cases, runs, findings."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import WORST_FIRST, State, run_state
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """How many of everything."""
+
+    cases_planned: int
+    cases_valid: int
+    cases_partial: int
+    cases_skipped: int
+    cases_without: int  # begun or planned, and without a valid run
+    runs_planned: int
+    runs_made: int
+    runs_valid: int
+    runs_by_state: tuple[tuple[State, int], ...]  # the runs that count for nothing
+    findings_by_severity: tuple[tuple[str, int], ...]
+
+
+def tally(book: Book) -> Counts:
+    states = Counter(run_state(run) for run in book.measurements)
+    severities = Counter(finding.severity for finding in book.findings)
+    valid = len(book.valid)
+    runnable = len(book.planned) - len(book.skips)
+    return Counts(
+        cases_planned=len(book.planned),
+        cases_valid=valid,
+        cases_partial=sum(one.partial for one in book.valid),
+        cases_skipped=len(book.skips),
+        cases_without=len(book.planned) - valid - len(book.skips),
+        runs_planned=max(runnable * book.evaluation.repeats, len(book.measurements)),
+        runs_made=len(book.measurements),
+        runs_valid=states["value"],
+        runs_by_state=tuple((state, states[state]) for state in WORST_FIRST if states[state]),
+        findings_by_severity=tuple(
+            (name, severities[name]) for name in ("reject", "exclude", "flag", "note") if severities[name]
+        ),
+    )

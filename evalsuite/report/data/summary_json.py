@@ -1,0 +1,193 @@
+"""`summary.json`: criteria, verdicts and every summary, with the ids that `audit` resolves (DESIGN.md §3)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evalsuite import __version__
+from evalsuite.model import Breakdown, Case, Finding, Interval, Summary, Utilisation, Verdict
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.tally import tally
+from evalsuite.report.sections import author
+from evalsuite.results import convergence
+from evalsuite.results import latency as latency_room
+from evalsuite.results.summary import counts
+
+SCHEMA_VERSION = 1
+
+
+def document(book: Book, build_hash: str) -> Mapping[str, Any]:
+    """The whole file as plain values. A field is added with a new minor meaning; none is renamed or removed
+    without a new *schema_version*."""
+    evaluation = book.evaluation
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "evalsuite": __version__,
+        "input_sha256": build_hash,
+        "title": evaluation.title,
+        "profile": evaluation.profile,
+        "repeats": evaluation.repeats,
+        "recorded_elsewhere": evaluation.recorded_elsewhere,
+        "verdicts": [_verdict(verdict) for verdict in evaluation.verdicts],
+        "summaries": [_summary(book, one) for one in book.summaries],
+        "author_findings": [_author(row) for row in author.rows(book)],
+        "skips": [{"case": _case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
+        "findings": [_finding(finding) for finding in book.findings],
+        "data_quality": _quality(book),
+        "environments": sorted(evaluation.environments),
+    }
+
+
+def _case(case: Case) -> dict:
+    return {
+        "id": case.id,
+        "series": case.series,
+        "framework": case.framework,
+        "recipe": case.recipe,
+        "model": case.model,
+        "precision": case.precision,
+        "xla": case.xla,
+        "device": case.device,
+        "batch_per_device": case.batch_per_device,
+        "global_batch": case.global_batch,
+        "nodes": case.nodes,
+        "devices_per_node": case.devices_per_node,
+        "total_devices": case.total_devices,
+        "warmup_steps": case.protocol.warmup_steps,
+        "measured_steps": case.protocol.measured_steps,
+        "options": dict(case.options),
+    }
+
+
+def _summary(book: Book, one: Summary) -> dict:
+    return {
+        "id": one.case.id,
+        "case": _case(one.case),
+        "state": book.state(one.case),
+        "unit": one.unit,
+        "throughput": _interval(one.items_per_s),
+        "throughput_per_device": one.items_per_s_per_device,
+        "n": one.n,
+        "cv": one.cv,
+        "latency": _latency(latency_room.of_case(one)),
+        "base": one.base.id if one.base else None,
+        "base_devices": one.base.total_devices if one.base else None,
+        "speedup": _interval(one.speedup),
+        "efficiency": _interval(one.efficiency),
+        "utilisation": [_utilisation(used) for used in one.utilisation],
+        "breakdown": _breakdown(one.breakdown),
+        "final_scores": _final_scores(one),
+        "time_to_solution": _solution(book, one),
+        "partial": one.partial,
+        "origin": one.origin,
+        "findings": sorted({finding.code for finding in book.findings_of(one)}),
+        "runs": [
+            {
+                "id": run.run.id,
+                "repeat": run.run.repeat,
+                "status": run.status,
+                "reason": run.reason,
+                "counts": counts(run),
+                "value": run.value,
+                "origin": run.origin,
+                "started_at": run.started_at,
+                "environment": run.environment,
+                "framework_version": run.framework_version,
+                "log": run.log,
+                "log_sha256": run.log_sha256,
+            }
+            for run in one.measurements
+        ],
+    }
+
+
+def _interval(found: Interval | None) -> dict | None:
+    if found is None:
+        return None
+    return {"value": found.value, "low": found.low, "high": found.high, "coverage": found.coverage}
+
+
+def _latency(found: latency_room.Latency | None) -> dict | None:
+    if found is None:
+        return None
+    named = {f"p{each}_s": value for each, value in zip(latency_room.PERCENTILES, found.percentiles_s, strict=True)}
+    return {**named, "reports": found.reports, "steps_per_report": found.steps_per_report}
+
+
+def _utilisation(used: Utilisation) -> dict:
+    return {
+        "resource": used.resource,
+        "device": used.device,
+        "unit": used.unit,
+        "mean": used.mean,
+        "p5": used.p5,
+        "p95": used.p95,
+        "samples": used.samples,
+        "coverage": used.coverage,
+        "capacity": used.capacity,
+    }
+
+
+def _breakdown(found: Breakdown | None) -> dict | None:
+    if found is None:
+        return None
+    return {
+        "of": found.of,
+        "seconds": found.seconds,
+        "reports": found.reports,
+        "phases": [{"name": one.name, "seconds": one.seconds, "parent": one.parent} for one in found.phases],
+    }
+
+
+def _final_scores(one: Summary) -> list[dict]:
+    """Of the run that trained longest, the last value of each metric on each split."""
+    run = convergence.run_of(one)
+    last = {(score.split, score.metric): score for score in run.scores} if run else {}
+    return [
+        {"split": split, "metric": metric, "epoch": score.epoch, "value": score.value, "at_s": score.at_s}
+        for (split, metric), score in sorted(last.items())
+    ]
+
+
+def _solution(book: Book, one: Summary) -> dict | None:
+    run = convergence.run_of(one)
+    found = convergence.target_of(one.case, run, book.evaluation.targets) if run else None
+    solved = convergence.solution(run, found[0]) if found else None
+    return solved and {"seconds": solved.seconds, "epochs": solved.epochs, "scaled_by": solved.factor}
+
+
+def _verdict(verdict: Verdict) -> dict:
+    return {
+        "criterion": verdict.criterion,
+        "outcome": verdict.outcome,
+        "within_noise": verdict.within_noise,
+        "threshold": verdict.threshold,
+        "measured": _interval(verdict.measured),
+        "n": verdict.n,
+        "case": verdict.case.id if verdict.case else None,
+        "reason": verdict.reason,
+        "values": dict(verdict.values),
+    }
+
+
+def _author(row: Mapping[str, Any]) -> dict:
+    return {**row, "cases": [name for name in row["cases"].split(";") if name]}
+
+
+def _finding(finding: Finding) -> dict:
+    return {"code": finding.code, "severity": finding.severity, "text": finding.text, "where": finding.where}
+
+
+def _quality(book: Book) -> dict:
+    found = tally(book)
+    return {
+        "cases_planned": found.cases_planned,
+        "cases_valid": found.cases_valid,
+        "cases_partial": found.cases_partial,
+        "cases_skipped": found.cases_skipped,
+        "cases_without_result": found.cases_without,
+        "runs_planned": found.runs_planned,
+        "runs_made": found.runs_made,
+        "runs_valid": found.runs_valid,
+        "runs_by_state": dict(found.runs_by_state),
+        "findings_by_severity": dict(found.findings_by_severity),
+    }

@@ -1,0 +1,122 @@
+"""Figures of runs and cases: utilisation over time, repeats, coverage of the plan, criteria."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.cache import drawn
+from evalsuite.report.figures.data import Axis, Figure, Label, Table, finite, note_entry, ref_of
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, marker_style, shortened, text_width
+from evalsuite.report.figures.style import ROLES, Look
+
+# --- utilisation over time ---------------------------------------------------------------------------
+
+
+# --- repeats -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """All runs of one case."""
+
+    label: Label
+    framework: str
+    values: tuple[float, ...]  # valid runs, in the order of the repeats
+    unit: str
+    excluded: tuple[float, ...] = ()  # runs whose value does not count: drawn hollow, not in the median
+    ref: str = ""
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+    @property
+    def cv(self) -> float | None:
+        """Standard deviation ÷ mean; None for one run."""
+        return statistics.stdev(self.values) / statistics.fmean(self.values) if len(self.values) > 1 else None
+
+
+def repeats(rows: Sequence[Repeats], look: Look, *, id: str) -> Figure:
+    """Every run of every case as its distance from the case's median in per cent, with median and CV."""
+    rows = tuple(rows)
+    shown = tuple(row for row in rows if row.values and all(map(finite, row.values)) and row.median > 0)
+    ordered = (*shown, *(row for row in rows if row not in shown))
+    return Figure(
+        id=id,
+        svg=drawn(_repeats, id, look, shown) if shown else None,
+        table=Table(
+            columns=("case", "run", "value", "unit", "excluded"),
+            rows=tuple(
+                (ref_of(row.label), i, value, row.unit, i >= len(row.values))
+                for row in ordered
+                for i, value in enumerate((*row.values, *row.excluded))
+            ),
+            refs=tuple(row.ref for row in ordered for _ in (*row.values, *row.excluded)),
+        ),
+        legend=(note_entry("median"),),
+        axes=(Axis(key="distance_from_median", unit="%"), Axis(key="case")),
+        notes=("excluded",) if any(row.excluded for row in shown) else (),
+    )
+
+
+def _repeats(id: str, look: Look, rows: Sequence[Repeats]) -> str:
+    high = 30
+    left = min(max(text_width(r.label, TEXT) for r in rows) + 18, 300)
+    notes = [_repeat_note(row) for row in rows]
+    right = WIDTH - max(text_width(note) for note in notes) - 22
+    height = 8 + high * len(rows) + 30
+    sheet = Sheet(id, height=height)
+    panel = sheet.panel(left, 8, right, height - 30)
+    reach = max(0.01, *(abs(v / r.median - 1) for r in rows for v in (*r.values, *r.excluded))) * 1.12
+    panel.set_xlim(-reach, reach)
+    panel.set_ylim(len(rows) - 0.5, -0.5)
+    ticks.label_columns(sheet, panel, ticks.linear(-reach, reach, 7), _signed)
+    panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
+    panel.hlines(range(len(rows)), -reach, reach, color=ROLES["grid"], linewidth=1)
+    first = 0
+    for place, (row, note) in enumerate(zip(rows, notes, strict=True)):
+        y = 8 + high * (place + 0.5)
+        panel.plot((0, 0), (place - 0.4, place + 0.4), color=ROLES["ink"], linewidth=2, zorder=3)
+        _dots(sheet, panel, row, look, place, first)
+        sheet.write(left - 8, y, shortened(row.label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
+        sheet.write(WIDTH, y, note, anchor="right", colour="ink")
+        first += len(row.values) + len(row.excluded)
+    return sheet.svg()
+
+
+def _repeat_note(row: Repeats) -> str:
+    cv = "" if row.cv is None else f" · CV {ticks.percent_value(row.cv)}"
+    return f"{ticks.quantity(row.median, row.unit)}{cv}"
+
+
+def _signed(share: float) -> str:
+    return "0" if abs(share) < 1e-12 else f"{'+' if share > 0 else '−'}{ticks.percent(abs(share))}"
+
+
+def _dots(sheet: Sheet, panel, row: Repeats, look: Look, place: int, first: int) -> None:
+    hue = look.hue(row.framework)
+    values = (*row.values, *row.excluded)
+    xs = [value / row.median - 1 for value in values]
+    lifts = _swarm([sheet.pixel(panel, x, place)[0] for x in xs])
+    for hollow, begin, end in ((False, 0, len(row.values)), (True, len(row.values), len(values))):
+        if begin < end:
+            ys = [place + lift / 30 for lift in lifts[begin:end]]
+            (dots,) = panel.plot(xs[begin:end], ys, zorder=4, **marker_style(hue, hollow=hollow))
+            sheet.mark(dots, [(row.ref, first + i) for i in range(begin, end)], series=row.framework)
+
+
+def _swarm(pixels: Sequence[float]) -> list[float]:
+    """How far up or down each dot moves so that none hides another (pixels)."""
+    placed: list[tuple[float, float]] = []
+    for x in pixels:
+        slots = (0.0, -5.0, 5.0, -10.0, 10.0)
+        crowd = [lift for other, lift in placed if abs(other - x) < 7]
+        placed.append((x, next((slot for slot in slots if all(abs(slot - c) >= 5 for c in crowd)), 0.0)))
+    return [lift for _, lift in placed]
+
+
+# --- coverage of the plan ----------------------------------------------------------------------------
+
+
+# --- criteria ----------------------------------------------------------------------------------------

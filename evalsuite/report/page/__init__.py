@@ -1,0 +1,1 @@
+"""The page: sections in their order, filled into templates."""

@@ -1,0 +1,48 @@
+"""Figures drawn ahead: a second process draws those at the end of the page while the page is filled from its beginning.
+
+Both keep what they draw in the cache of figures, and neither draws what the other has: they meet in the middle. The
+page does not depend on it: what is not in the cache when it is needed is drawn then.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from multiprocessing.synchronize import Event
+
+from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.book import Book
+from evalsuite.report.figures import Look
+from evalsuite.report.sections import drawing
+from evalsuite.report.text.words import Words
+
+WORTH_A_PROCESS = 100  # planned cases; below that starting it costs more than it saves
+
+
+@contextlib.contextmanager
+def drawn_ahead(book: Book, models: Sequence[Model], look: Look, words: Words) -> Iterator[None]:
+    """While this holds, the figures of *models* are drawn into the cache from the last to the first."""
+    if len(book.planned) < WORTH_A_PROCESS or look.cache is None or len(os.sched_getaffinity(0)) < 2:
+        yield
+        return
+    forked = multiprocessing.get_context("fork")
+    enough = forked.Event()
+    process = forked.Process(target=_draw, args=(enough, book, models, look, words), daemon=True)
+    process.start()
+    try:
+        yield
+    finally:
+        enough.set()
+        process.join()
+
+
+def _draw(enough: Event, book: Book, models: Sequence[Model], look: Look, words: Words) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both; the page's process says so
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    blocks = [block for model in models for block in model.blocks]
+    drawing.repeats(book, blocks, look, words)
+    for block in reversed(blocks):
+        if enough.is_set():
+            return
+        drawing.of_block(block, look, words)

@@ -1,0 +1,107 @@
+"""What the page's script knows: each case for filters and cards, and the tidy tables for downloads."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from evalsuite.model import Case, Summary
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import tables
+from evalsuite.report.text import names, numbers
+from evalsuite.results.summary import values
+
+UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+
+
+def document(book: Book) -> Mapping[str, Any]:
+    """Cases by column under the anchors of their receipts, and the tables of the downloads."""
+    cases = {names.case_anchor(case): _case(book, case) for case in book.planned}
+    return {
+        "cases": {"ids": list(cases), "values": _by_column(list(cases.values()))},
+        "tables": {name: _table(name, found) for name, found in tables.rows(book, embedded(book)).items()},
+    }
+
+
+MOST_RUNS = 1_500  # more would make the page heavy; their table lies beside it
+
+
+def embedded(book: Book) -> tuple[str, ...]:
+    """The tables that the page can hand out itself."""
+    if book.huge:
+        return ()  # they lie beside the page
+    return ("runs", "summaries") if len(book.measurements) <= MOST_RUNS else ("summaries",)
+
+
+# What the script takes from elsewhere: the case's fields from the summaries, the log from the receipts.
+DERIVED = {"runs": ("run_id", "log", "log_sha256", "started_at", *tables.CASE[1:])}
+CASE_KEYS = (
+    *("framework", "model", "precision", "batch", "xla", "nodes", "devices", "fair", "state", "origin", "partial"),
+    *("unit", "values", "value", "text", "interval", "n", "speedup", "efficiency", "base"),
+)
+
+
+def _case(book: Book, case: Case) -> dict:
+    """What filters ask of a case, and what its card shows; printed numbers come from `numbers` alone."""
+    fair = repr((case.series.removeprefix(f"{case.framework}-{case.recipe}"), case.scale))
+    facts = {
+        "framework": names.framework(case.framework),
+        "model": names.model(case.model),
+        "precision": names.precision(case.precision),
+        "batch": case.batch_per_device,
+        "xla": case.xla,
+        "nodes": case.nodes,
+        "devices": case.total_devices,
+        "fair": names.anchor("q", f"{case.model} {fair}"),
+        "state": book.state(case),
+        "origin": "measured",
+    }
+    summary = book.summary_of.get(case.id)
+    return facts | (_value(summary) if summary is not None and summary.items_per_s else {})
+
+
+def _by_column(rows: list[dict]) -> dict:
+    return {key: _packed([row.get(key) for row in rows]) for key in CASE_KEYS}
+
+
+def _value(summary: Summary) -> dict:
+    return {
+        "origin": summary.origin,
+        "partial": summary.partial,
+        "unit": names.visible(summary.unit),
+        "values": [float(f"{value:.9g}") for value in values(summary)],
+        "value": float(f"{summary.items_per_s.value:.9g}"),
+        "text": numbers.throughput(summary.items_per_s.value).text,
+        "interval": _text(numbers.interval(summary.items_per_s, numbers.throughput)),
+        "n": summary.n,
+        "speedup": numbers.speedup(summary.speedup.value).text if summary.speedup else None,
+        "efficiency": numbers.percent(summary.efficiency.value).text if summary.efficiency else None,
+        "base": summary.base.total_devices if summary.base else None,
+    }
+
+
+def _text(number: numbers.Number | None) -> str | None:
+    return number.text if number else None
+
+
+def _table(name: str, found: list[dict]) -> dict:
+    """A table by columns; one with few different values as those values and the place of each row's."""
+    columns = [column for column in tables.COLUMNS[name] if column not in DERIVED.get(name, ())]
+    return {
+        "columns": tables.COLUMNS[name],
+        "rows": len(found),
+        "values": {column: _packed([tables.harmless(row[column]) for row in found]) for column in columns},
+    }
+
+
+def _packed(values: list) -> list | dict:
+    different = {repr(value): value for value in values}  # by repr: 1, 1.0 and true are not the same
+    if 2 * len(different) > len(values):
+        return values
+    places = {text: place for place, text in enumerate(different)}
+    return {"of": list(different.values()), "at": [places[repr(value)] for value in values]}
+
+
+def script_safe(document: Mapping[str, Any]) -> str:
+    """JSON that can stand inside a `<script>` element whatever it holds."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode().translate(UNSAFE)

@@ -1,0 +1,45 @@
+"""The parts of a report that is too large for one page: one page for each model, beside the report's own.
+
+Beyond `HUGE` cases the page keeps every verdict, every case with its value and speed-up, and where its runs are told
+of; the part of a model has everything as a smaller report has it, down to file, line, command and SHA-256.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from evalsuite.model import Evaluation
+from evalsuite.report.book.book import Book
+from evalsuite.report.text import names
+
+FILES = "report.part-*.html"
+
+
+def file_name(model: str) -> str:
+    """The file of a model's part, beside `report.html`."""
+    return f"report.part-{names.model_anchor(model).removeprefix('model-')}.html"
+
+
+def books(book: Book) -> Iterable[Book]:
+    """The parts of *book*, a model each; none of a report that one page holds."""
+    if book.huge:
+        for model in book.models:
+            yield Book(evaluation=_of(book.evaluation, model), part=model)
+
+
+def _of(evaluation: Evaluation, model: str) -> Evaluation:
+    cases = tuple(case for case in evaluation.planned if case.model == model)
+    ids = {case.id for case in cases}
+    return replace(
+        evaluation,
+        planned=cases,
+        skips=tuple(skip for skip in evaluation.skips if skip.case.model == model),
+        summaries=tuple(one for one in evaluation.summaries if one.case.model == model),
+        verdicts=(),
+        findings=tuple(one for one in evaluation.findings if one.where.partition("/r")[0] in ids),
+    )
+
+
+def outdated(out: Path, written: Iterable[Path]) -> list[Path]:
+    """The parts in *out* that belong to an earlier report."""
+    return sorted(set(out.glob(FILES)) - set(written))

@@ -1,0 +1,216 @@
+"""The page: Jinja templates filled with facts; the one room that touches Jinja."""
+
+import base64
+import functools
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from evalsuite import __version__, paths
+from evalsuite.model import Evaluation
+from evalsuite.report import figures
+from evalsuite.report.book import blocks, heading, identity
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import GLYPHS, MARKS
+from evalsuite.report.page import ahead, contents, embedded, parts
+from evalsuite.report.page import slim as slim_room
+from evalsuite.report.sections import background, drawing, verdict
+from evalsuite.report.text import findings, glossary, names, numbers
+from evalsuite.report.text.words import HTML_LANG, Pair, Words
+
+WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
+
+
+class NothingThere(ValueError):
+    """A template printed None: what is absent must be said in words."""
+
+
+def page(book: Book, words: Words, build_hash: str) -> str:
+    """The report as one HTML file; all of it, or up to the parts of its models (`parts`)."""
+    models = blocks.models(book)
+    look = drawing.look(book)
+    with ahead.drawn_ahead(book, models, look, words):
+        sections = contents.sections(book, models, look, words)
+    return _filled(
+        book,
+        words,
+        build_hash,
+        cards=[(card, drawing.bullet(card, look, words)) for card in verdict.cards(book, words)],
+        headlines=verdict.headlines(book, models, words),
+        coverage=verdict.coverage(book, words),
+        notices=verdict.notices(book, words),
+        sections=sections,
+    )
+
+
+def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
+    """The part *book* of the report *whole*: one model, with the same colours."""
+    models, look = blocks.models(book), drawing.look(whole)
+    return _filled(book, words, build_hash, sections=contents.sections_of_part(book, models, look, words))
+
+
+def _filled(book: Book, words: Words, build_hash: str, **facts: Any) -> str:
+    environment = _environment(words)
+    style, figure_style = _static("report.css"), figures.css()
+    boot, script = _static("boot.js"), _static("report.js")
+    html = environment.get_template("report.html.j2").render(
+        book=book,
+        evaluation=book.evaluation,
+        title=title(book.evaluation, words),
+        period=period(book),
+        machine=background.one_line(book, words),
+        build_hash=build_hash,
+        build_id=build_hash[: identity.SHOWN_DIGITS],
+        version=__version__,
+        style=Markup(style),
+        figure_style=Markup(figure_style),
+        boot=Markup(boot),
+        script=Markup(script),
+        policy=policy((style, figure_style), (boot, script)),
+        data=Markup(embedded.script_safe(embedded.document(book))),
+        choices=choices(book),
+        **facts,
+    )
+    return slim_room.page(html) if book.large else html
+
+
+def title(evaluation: Evaluation, words: Words):
+    """The evaluation's own title, or the words that its title names."""
+    key = f"titles.{evaluation.title}"
+    return words(key) if key in words else same(words, evaluation.title)
+
+
+def same(words: Words, text: str) -> Pair:
+    """Text that reads the same in every language."""
+    return Pair(words=words, by_language=tuple((language, names.visible(text)) for language in words.languages))
+
+
+def period(book: Book) -> tuple[str, str] | None:
+    """First and last start of a run, ISO 8601 with zone, to the minute."""
+    starts = sorted(run.started_at for run in book.measurements if run.started_at)
+    return (_to_the_minute(starts[0]), _to_the_minute(starts[-1])) if starts else None
+
+
+def _to_the_minute(stamp: str) -> str:
+    """2026-11-20T10:24:07.250+08:00 → 2026-11-20 10:24+08:00; anything else as it came."""
+    date, t, rest = names.visible(stamp).partition("T")
+    zone = next((rest[place:] for place, sign in enumerate(rest) if sign in "+-Z" and place >= 5), "")
+    return f"{date} {rest[:5]}{zone}" if t and len(rest) >= 5 else names.visible(stamp)
+
+
+def choices(book: Book) -> Mapping[str, list]:
+    """What can be filtered by: only axes with two values at least."""
+    cases = book.planned
+    found = {
+        "framework": sorted({names.framework(case.framework) for case in cases}, key=str.casefold),
+        "model": [names.model(name) for name in book.models],
+        "precision": sorted({names.precision(case.precision) for case in cases}),
+        "xla": sorted({case.xla for case in cases}),
+        "batch": sorted({case.batch_per_device for case in cases}),
+        "origin": sorted({one.origin for one in book.valid}),
+        "devices": sorted({case.total_devices for case in cases}),
+    }
+    return {name: values for name, values in found.items() if len(values) > 1}
+
+
+def policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
+    """The content policy: our own styles and scripts by their hash, nothing else, no request to anywhere.
+
+    Images may come from the page itself: the script turns a figure into a PNG through one.
+    """
+    return (
+        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hashes(texts: Iterable[str]) -> str:
+    return " ".join(_hash(text) for text in texts)
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _static(name: str) -> str:
+    return (paths.TEMPLATES / name).read_text(encoding="utf-8")
+
+
+@functools.lru_cache(maxsize=4)
+def _environment(words: Words) -> Environment:
+    """The templates with *words*, compiled once for all pages of a report."""
+    environment = Environment(
+        loader=FileSystemLoader(paths.TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_present,
+    )
+    environment.globals |= {
+        "t": words,
+        "words": words,
+        "names": names,
+        "numbers": numbers,
+        "GLYPHS": GLYPHS,
+        "MARKS": MARKS,
+        "HTML_LANG": HTML_LANG,
+        "setting": lambda block: heading.heading(block, words),
+        "sentence": lambda finding: findings.sentence(finding, words),
+        "rule": lambda code: findings.rule(code, words),
+        "table_rows": drawing.table_rows,
+        "part_file": parts.file_name,
+        "known": _known(words),
+        "both": lambda zh, en: Pair(words=words, by_language=(("zh", zh), ("en", en))),
+        "term": _term(words),
+        "Markup": Markup,
+    }
+    environment.filters |= {
+        "visible": names.visible,
+        "breakable": breakable,
+        "framework_name": names.framework,
+        "model_name": names.model,
+        "scale_name": lambda scale: f"{scale[0]}×{scale[1]}",
+        "coverage": numbers.coverage,
+        "kinds": frozenset,
+        "protocols": lambda cases, field: sorted({getattr(case.protocol, field) for case in cases}),
+    }
+    return environment
+
+
+def _present(value: Any) -> Any:
+    if value is None:
+        raise NothingThere("a template printed None; what is absent has words of its own")
+    return value
+
+
+def _term(words: Words):
+    found = {term.key: term for term in glossary.terms()}
+
+    def term(key: str) -> Markup:
+        """A term in the glossary's own form, linked to it."""
+        pair = Pair(words=words, by_language=(("zh", found[key].zh), ("en", found[key].en)))
+        return Markup('<a class="term" href="#term-{}">{}</a>').format(key, pair)
+
+    return term
+
+
+def breakable(text: str) -> Markup:
+    """*text* that may break behind its dots, slashes and lines, not in the middle of a word."""
+    return Markup("<wbr>").join(escape(part) for part in WORD_ENDS.split(text) if part)
+
+
+def _known(words: Words):
+    def known(section: str, name: str):
+        """The words `section.name`, or the bare name where there are none."""
+        key = f"{section}.{name}"
+        if key in words:
+            return words(key)
+        other = f"{section}.other"
+        return words(other, name=names.visible(name)) if other in words else same(words, name)
+
+    return known

@@ -1,0 +1,179 @@
+"""Findings that people write: text in both languages from a TOML file, its numbers computed or checked (D23).
+
+In a text stands `{throughput:CASE}`, and the report prints the computed number with its receipt; or
+`{frameworks|4}`, the author's number behind the bar, which is compared with the computed one. Where the two
+differ by more than half of the last digit written, the computed one is printed and the difference is a finding.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import AuthorNote, Evaluation, Finding
+from evalsuite.report.book.book import Book
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Words
+from evalsuite.report.text.words import read as read_words
+from evalsuite.results import rules
+
+LANGUAGES = ("zh", "en")
+SEVERITIES = ("note", "flag")
+KEYS = {*LANGUAGES, "severity", "cases", "model", "owner", "decides"}
+PLACE = re.compile(r"\{(\w+)(?::([^{}|]+))?(?:\|([^{}]*))?\}")
+
+COUNTS: Mapping[str, Callable[[Book], int]] = {
+    "frameworks": lambda book: len(book.frameworks),
+    "models": lambda book: len(book.models),
+    "cases": lambda book: len(book.planned),
+    "valid": lambda book: len(book.valid),
+    "runs": lambda book: len(book.measurements),
+    "nodes": lambda book: max((case.nodes for case in book.planned), default=0),
+    "devices": lambda book: max((case.total_devices for case in book.planned), default=0),
+}
+OF_A_CASE: Mapping[str, tuple[Callable, Callable[[float], Number], int]] = {
+    # name: (value of a summary, how it is printed, what the author's number is divided by)
+    "throughput": (lambda one: one.items_per_s and one.items_per_s.value, numbers.throughput, 1),
+    "speedup": (lambda one: one.speedup and one.speedup.value, numbers.speedup, 1),
+    "efficiency": (lambda one: one.efficiency and one.efficiency.value, numbers.percent, 100),
+    "n": (lambda one: one.n, numbers.count, 1),
+}
+
+
+class AuthorError(EvalsuiteError):
+    """An author's file that cannot be used."""
+
+
+class Said(Rendered):
+    """An author's text with its numbers filled in."""
+
+    def __init__(self, words: Words, book: Book, note: AuthorNote) -> None:
+        self.words, self.book, self.note = words, book, note
+
+    def in_language(self, language: str) -> Markup:
+        text, parts, end = getattr(self.note, language), [], 0
+        for place in PLACE.finditer(text):
+            parts += [escape(names.visible(text[end : place.start()])), _number(self.book, place).__html__()]
+            end = place.end()
+        return Markup("").join((*parts, escape(names.visible(text[end:]))))
+
+
+def read(file: Path) -> tuple[AuthorNote, ...]:
+    """The notes in *file*. Raises AuthorError where a language, a key or a severity is wrong."""
+    try:
+        found = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise AuthorError(f"{file}: {error}; expected findings in TOML. See docs/author-findings.md.") from error
+    notes = found.get("finding")
+    if not isinstance(notes, list) or not notes:
+        raise AuthorError(f"{file}: no [[finding]]; expected one or more. See docs/author-findings.md.")
+    return tuple(_note(file, place, facts) for place, facts in enumerate(notes, 1))
+
+
+def _note(file: Path, place: int, facts: Mapping[str, Any]) -> AuthorNote:
+    where = f"{file}: finding {place}"
+    unknown = sorted(set(facts) - KEYS)
+    if unknown:
+        raise AuthorError(f"{where}: {', '.join(unknown)} is unknown; expected {', '.join(sorted(KEYS))}.")
+    for language in LANGUAGES:
+        if not isinstance(facts.get(language), str) or not facts[language].strip():
+            raise AuthorError(
+                f'{where}: no text "{language}"; expected one in every language ({", ".join(LANGUAGES)}).'
+            )
+    places = [sorted(match[0] for match in PLACE.finditer(facts[language])) for language in LANGUAGES]
+    if places[0] != places[1]:
+        raise AuthorError(f"{where}: the texts have the numbers {places[0]} and {places[1]}; expected the same.")
+    severity = facts.get("severity", "note")
+    if severity not in SEVERITIES:
+        raise AuthorError(f'{where}: severity is "{severity}"; expected {" or ".join(SEVERITIES)}.')
+    return AuthorNote(
+        zh=facts["zh"].strip(),
+        en=facts["en"].strip(),
+        severity=severity,
+        cases=tuple(str(name) for name in facts.get("cases", ())),
+        model=facts.get("model"),
+        owner=str(facts.get("owner", "")),
+        decides=bool(facts.get("decides", False)),
+        source=f"{Path(file).name}:{place}",
+    )
+
+
+def attached(evaluation: Evaluation, notes: Sequence[AuthorNote]) -> Evaluation:
+    """*evaluation* with *notes*, and a finding for each number in them that is not the computed one.
+
+    Raises AuthorError for a number or a case that this evaluation does not have.
+    """
+    book = Book(evaluation=evaluation)
+    for note in notes:
+        unknown = [name for name in note.cases if name not in book.planned_ids]
+        if unknown:
+            raise AuthorError(f"{note.source}: {unknown[0]} is no case of this evaluation; expected the id of one.")
+    found = dict.fromkeys(finding for note in notes for finding in _wrong(book, note))
+    return replace(evaluation, author_notes=tuple(notes), findings=(*evaluation.findings, *found))
+
+
+def _wrong(book: Book, note: AuthorNote) -> Iterable[Finding]:
+    for place in PLACE.finditer(note.en):
+        computed, written = _number(book, place, note.source), place[3]
+        if written is not None and not _agrees(written, computed.raw * _scale(place[1]), note.source):
+            yield Finding(
+                code="D23",
+                severity="flag",
+                text=f"the author wrote {written}, and {place[1]} is {computed.text}; the computed one is printed",
+                values=(("written", written), ("computed", computed.text)),
+                where=place[2] or note.source,
+            )
+
+
+def _agrees(written: str, computed: float, source: str) -> bool:
+    """Whether *written* is *computed* rounded to the digits that were written (REPORT.md §9, D23)."""
+    number = rules.written(written)
+    if number is None:
+        raise AuthorError(f'{source}: "{written}" is no number; expected one behind the bar.')
+    return rules.rounds_to(number, computed)
+
+
+def _scale(name: str) -> int:
+    return OF_A_CASE[name][2] if name in OF_A_CASE else 1
+
+
+def _number(book: Book, place: re.Match, source: str = "") -> Number:
+    """The computed number that a place names."""
+    name, case_id = place[1], place[2]
+    if name in COUNTS and case_id is None:
+        return numbers.count(COUNTS[name](book))
+    summary = book.summary_of.get(case_id or "")
+    value = OF_A_CASE[name][0](summary) if name in OF_A_CASE and summary is not None else None
+    if value is None:
+        known = ", ".join((*COUNTS, *(f"{each}:CASE" for each in OF_A_CASE)))
+        raise AuthorError(f"{source}: {place[0]} names no number of this evaluation; expected one of {known}.")
+    return OF_A_CASE[name][1](value).to(names.case_anchor(summary.case))
+
+
+ROW = ("source", "severity", "model", "cases", "owner", "decides", *LANGUAGES)
+
+
+def rows(book: Book) -> list[dict[str, Any]]:
+    """The notes as plain values, with their numbers filled in."""
+    notes = book.evaluation.author_notes
+    words = read_words() if notes else None
+    return [_plain(note, Said(words, book, note)) for note in notes]
+
+
+def _plain(note: AuthorNote, text: Said) -> dict[str, Any]:
+    facts = {name: getattr(note, name) for name in ("source", "severity", "model", "owner", "decides")}
+    return {**facts, "cases": ";".join(note.cases), **{language: text.plain(language) for language in LANGUAGES}}
+
+
+def said(book: Book, words: Words, model: str | None = None) -> tuple[tuple[AuthorNote, Said], ...]:
+    """The notes, or those about one model: named by it, or by one of its cases."""
+    cases = {case.id for case in book.planned if case.model == model}
+    notes = book.evaluation.author_notes
+    ours = notes if model is None else [note for note in notes if note.model == model or cases & set(note.cases)]
+    return tuple((note, Said(words, book, note)) for note in ours)

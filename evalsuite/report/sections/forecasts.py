@@ -1,0 +1,167 @@
+"""What a model expects at planned scales that were not measured: a figure for each series, one table, the reasons
+where nothing is offered (REPORT.md §6.10). Every value here carries ≈; none leaves this section."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.report import figures
+from evalsuite.report.book.blocks import Block, Column, Model
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import MARKS
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.drawing import Drawn, setting
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.words import Text, Words
+from evalsuite.results import extrapolation
+from evalsuite.results.extrapolation import Forecast, Outlook, Refusal
+
+APPROXIMATELY = MARKS["simulated"]
+THRESHOLD = 0.8  # of criterion C1, drawn for orientation
+MOST_FIGURES = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastRow:
+    """One planned scale of one series."""
+
+    block: Block
+    column: Column
+    outlook: Outlook
+    forecast: Forecast
+    throughput: Number
+    throughput_interval: Number
+    efficiency: Number
+    efficiency_interval: Number
+
+    @property
+    def ref(self) -> str:
+        return names.case_anchor(self.outlook.largest.case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusalRow:
+    """One series for which nothing, or nothing so far, is offered."""
+
+    block: Block
+    column: Column
+    outlook: Outlook
+    refusal: Refusal
+    reason: Text
+
+    @property
+    def ref(self) -> str:
+        return names.case_anchor(self.outlook.largest.case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecasts:
+    """The section."""
+
+    rows: tuple[ForecastRow, ...]
+    refusals: tuple[RefusalRow, ...]
+    offered: tuple[tuple[Block, Column, Outlook], ...]  # the series that have rows
+    validations: tuple[extrapolation.Validation, ...]  # at the distances that occur
+
+    @property
+    def left_out(self) -> int:
+        """Series that have rows and no figure."""
+        return max(0, len(self.offered) - MOST_FIGURES)
+
+
+def forecasts(book: Book, models: Sequence[Model], words: Words) -> Forecasts | None:
+    """None where every series was measured as far as it was planned."""
+    outlook_of = {one.largest.case.series: one for one in extrapolation.outlooks(book.valid, book.planned)}
+    found = [
+        (block, column, outlook_of[column.series])
+        for model in models
+        for block in model.blocks
+        for column in block.columns
+        if column.series in outlook_of
+    ]
+    if not found:
+        return None
+    rows = tuple(_row(*place, forecast) for place in found for forecast in place[2].forecasts)
+    return Forecasts(
+        rows=rows,
+        refusals=tuple(_refusal(*place, one, words) for place in found for one in place[2].refusals),
+        offered=tuple(place for place in found if place[2].forecasts),
+        validations=tuple(dict.fromkeys(sorted((r.forecast.validation for r in rows), key=lambda v: v.doublings))),
+    )
+
+
+def drawn(found: Forecasts, look: Look, words: Words) -> tuple[Drawn, ...]:
+    return tuple(_drawn(*place, look, words) for place in found.offered[:MOST_FIGURES])
+
+
+def _row(block: Block, column: Column, outlook: Outlook, forecast: Forecast) -> ForecastRow:
+    return ForecastRow(
+        block=block,
+        column=column,
+        outlook=outlook,
+        forecast=forecast,
+        throughput=about(forecast.items_per_s.value, numbers.throughput),
+        throughput_interval=numbers.interval(forecast.items_per_s, numbers.throughput),
+        efficiency=about(forecast.efficiency.value, numbers.percent),
+        efficiency_interval=numbers.interval(forecast.efficiency, numbers.percent),
+    )
+
+
+def about(value: float, form: Form) -> Number:
+    """A value that was not measured, with the sign that says so."""
+    found = form(value)
+    return replace(found, text=f"{APPROXIMATELY}{found.text}")
+
+
+def _refusal(block: Block, column: Column, outlook: Outlook, refusal: Refusal, words: Words) -> RefusalRow:
+    reason = words(f"forecasts.{refusal.reason}", **dict(refusal.values))
+    return RefusalRow(block=block, column=column, outlook=outlook, refusal=refusal, reason=reason)
+
+
+def _drawn(block: Block, column: Column, outlook: Outlook, look: Look, words: Words) -> Drawn:
+    measured = figures.series_of(outlook.measured, "efficiency", {column.series: column.label})[0]
+    anchored = tuple(replace(point, ref=names.anchor("c", point.ref)) for point in measured.points)
+    figure = figures.extrapolation(
+        replace(measured, points=anchored, variant=column.variant),
+        _curve(outlook),
+        look,
+        id=f"f-{block.id}-x{column.id.removeprefix('s-')}",
+        threshold=THRESHOLD,
+    )
+    last = outlook.forecasts[-1]
+    said = words(
+        "forecasts.sentence",
+        framework=column.label,
+        measured=numbers.count(outlook.largest.case.total_devices),
+        target=numbers.count(last.case.total_devices),
+        distance=numbers.plain(round(last.distance, 1)),
+        efficiency=about(last.efficiency.value, numbers.percent),
+        interval=numbers.interval(last.efficiency, numbers.percent),
+        base=words("headlines.base", devices=numbers.count(outlook.base.case.total_devices)),
+        error=numbers.percent(last.validation.median_error),
+        series=numbers.count(last.validation.series),
+    )
+    title = words("forecasts.figure", framework=column.label)
+    return Drawn(figure=figure, title=title, reading=(setting(block, words), said, words("forecasts.see")))
+
+
+def _curve(outlook: Outlook) -> tuple[figures.Forecast, ...]:
+    """The planned scales, and every doubling before the last of them."""
+    last, target = outlook.largest.case.total_devices, outlook.forecasts[-1].case.total_devices
+    doubled = {last * 2**k for k in range(1, 64) if last * 2**k < target}
+    per_device = outlook.base.items_per_s.value / outlook.base.case.total_devices
+    return tuple(
+        _point(outlook, devices, per_device)
+        for devices in sorted(doubled | {one.case.total_devices for one in outlook.forecasts})
+    )
+
+
+def _point(outlook: Outlook, devices: int, per_device: float) -> figures.Forecast:
+    rate, validation = outlook.expected(devices)
+    share = rate / (per_device * devices)
+    return figures.Forecast(
+        devices=devices,
+        value=share,
+        low=share * validation.low,
+        high=share * validation.high,
+    )

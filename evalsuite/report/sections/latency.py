@@ -1,0 +1,49 @@
+"""Time of one step: percentiles over the reports of each run's window, and their median over the repeats."""
+
+from dataclasses import dataclass
+
+from evalsuite.model import Summary
+from evalsuite.report.book.blocks import Model, told_apart
+from evalsuite.report.book.book import Book
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.results.latency import of_case
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatencyRow:
+    """One case: its percentiles; None where the runs have too few reports for one."""
+
+    summary: Summary
+    notes: tuple[str, ...]  # the script, and the options that tell it from other rows of its framework
+    percentiles: tuple[Number | None, ...]  # as PERCENTILES
+    reports: int  # of the run with the fewest
+    steps_per_report: float  # above 1 a report is the mean of several steps
+
+    @property
+    def ref(self) -> str:
+        return names.case_anchor(self.summary.case)
+
+
+def rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:
+    """The cases of *model* with a step time; of a large report the largest scale of each series."""
+    valid = [one for block in model.blocks for one in block.valid]
+    notes = told_apart(one.case for one in valid)
+    found = [row for one in valid if (row := _row(one, notes[one.case.id]))]
+    if not book.large:
+        return tuple(found)
+    largest = {row.summary.case.series: row for row in sorted(found, key=lambda row: row.summary.case.total_devices)}
+    return tuple(row for row in found if largest[row.summary.case.series] is row)
+
+
+def _row(summary: Summary, notes: tuple[str, ...]) -> LatencyRow | None:
+    found = of_case(summary)
+    if found is None:
+        return None
+    return LatencyRow(
+        summary=summary,
+        notes=notes,
+        percentiles=tuple(None if value is None else numbers.milliseconds(value) for value in found.percentiles_s),
+        reports=found.reports,
+        steps_per_report=found.steps_per_report,
+    )

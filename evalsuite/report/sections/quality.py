@@ -1,0 +1,97 @@
+"""Data quality: counts, findings grouped by what they say, failed and excluded runs, skips, problems."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evalsuite.model import Case, Finding, Measurement, Skip, Summary
+from evalsuite.report.book import states
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import State
+from evalsuite.report.text import names
+from evalsuite.results.summary import counts
+
+NOISY_CV = 0.05  # D08
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a finding was made, with the anchor of its receipt if it is a case or a run of ours."""
+
+    text: str
+    ref: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Findings that say the same, and all the places they were made at."""
+
+    finding: Finding
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """One run that counts for nothing."""
+
+    run: Measurement
+    state: State
+
+    @property
+    def ref(self) -> str:
+        return names.case_anchor(self.run.run.case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkipGroup:
+    """Cases that were skipped for one reason."""
+
+    framework: str
+    kind: str
+    reason: str
+    cases: tuple[Case, ...]
+
+
+def groups(book: Book) -> tuple[Group, ...]:
+    """Findings by what they say; the gravest first."""
+    found: dict[tuple, list[Finding]] = {}
+    for finding in book.findings:
+        found.setdefault((finding.code, finding.severity, finding.values, finding.text), []).append(finding)
+    return tuple(Group(finding=same[0], places=tuple(_places(book, same))) for same in found.values())
+
+
+def _places(book: Book, same: Iterable[Finding]) -> Iterable[Place]:
+    for where in sorted({finding.where for finding in same}):
+        if where:
+            yield Place(text=names.visible(where), ref=_ref(book, where))
+
+
+def _ref(book: Book, where: str) -> str | None:
+    for name in (where, where.rpartition("/r")[0], where.partition("/r")[0]):
+        if name in book.planned_ids:
+            return names.anchor("c", name)
+    return None
+
+
+def failures(book: Book) -> tuple[Failure, ...]:
+    bad = (run for run in book.measurements if not counts(run) and run.value is None)
+    return tuple(Failure(run=run, state=states.how(run)) for run in bad)
+
+
+def excluded(book: Book) -> tuple[Measurement, ...]:
+    """Runs with a value that a data rule keeps out of the median: shown with it."""
+    return tuple(run for run in book.measurements if run.value is not None and not counts(run))
+
+
+def noisy(book: Book) -> tuple[Summary, ...]:
+    """Cases whose repeats vary by more than 5 %."""
+    return tuple(one for one in book.valid if one.cv is not None and one.cv > NOISY_CV)
+
+
+def skip_groups(book: Book) -> tuple[SkipGroup, ...]:
+    found: dict[tuple, list[Skip]] = {}
+    for skip in book.skips:
+        found.setdefault((skip.case.framework, skip.kind, skip.reason), []).append(skip)
+    return tuple(
+        SkipGroup(framework=names.framework(key[0]), kind=key[1], reason=key[2], cases=tuple(s.case for s in same))
+        for key, same in found.items()
+    )

@@ -1,0 +1,229 @@
+"""Receipts: from a case to its runs, and from a run to file, lines, command and SHA-256 (section 16)."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalsuite.model import Case, Measurement, Summary
+from evalsuite.report.book import states
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import State
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunReceipt:
+    """One run and where its number comes from."""
+
+    run: Measurement
+    state: State
+    value: Number | None
+    clock: Number | None  # items ÷ arrival times over the same steps
+    lines: str | None  # "12–47": the lines of the log that bound the window
+    steps: str | None
+
+    @property
+    def id(self) -> str:
+        return names.anchor("r", self.run.run.id)
+
+    @property
+    def log(self) -> str:
+        """The log's path inside the folder of its case, which stands above it; the whole path elsewhere."""
+        return names.visible((self.run.log or "").removeprefix(f"{self.run.run.case.id}/"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseReceipt:
+    """One case: its runs and the commands that made them."""
+
+    case: Case
+    summary: Summary | None
+    state: State
+    runs: tuple[RunReceipt, ...]
+    command: str | None  # the whole line that was started, from the engine inward; of the script, if that is all
+    environment: tuple[tuple[str, str], ...]
+    engine: str | None
+    words: tuple[str, ...] = ()  # of the command, each as a shell has it
+
+    @property
+    def id(self) -> str:
+        return names.case_anchor(self.case)
+
+
+CASE = "‹case›"  # stands in a shared command for the name of the case
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedCommand:
+    """One line for all cases of a series: ‹1›, ‹2› … stand where it differs, ‹case› for the name of the case."""
+
+    line: str
+    environment: tuple[tuple[str, str], ...]
+    values: Mapping[str, tuple[tuple[str, str], ...]]  # case id → what stands at ‹1›, ‹2› …
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesReceipt:
+    """The cases of one series: they differ in scale only."""
+
+    cases: tuple[CaseReceipt, ...]
+    again: str  # the evalsuite command that makes the series again
+    command: SharedCommand | None = None  # of a large report; else each case has its own
+
+    @property
+    def first(self) -> Case:
+        return self.cases[0].case
+
+    @property
+    def id(self) -> str:
+        return names.anchor("p", self.first.series)
+
+    @property
+    def runs(self) -> int:
+        return sum(len(one.runs) for one in self.cases)
+
+    @property
+    def valid(self) -> int:
+        return sum(run.state == "value" for one in self.cases for run in one.runs)
+
+    @property
+    def options(self) -> str:
+        return ", ".join(f"{names.visible(name)} = {names.visible(value)}" for name, value in self.first.options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Software:
+    """What one framework's runs were made with."""
+
+    framework: str
+    recipe: str
+    version: str | None
+    source: str
+    commit: str
+    image: str
+    script_sha256: str | None
+    packages: tuple[tuple[str, str], ...]
+
+    @property
+    def title(self) -> str:
+        return names.framework(self.framework)
+
+
+def receipts(book: Book) -> tuple[SeriesReceipt, ...]:
+    found: dict[str, list[CaseReceipt]] = {}
+    for case in book.planned:
+        found.setdefault(case.series, []).append(_receipt(book, case))
+    return tuple(_series(book, tuple(cases)) for cases in found.values())
+
+
+def _series(book: Book, cases: tuple[CaseReceipt, ...]) -> SeriesReceipt:
+    return SeriesReceipt(cases=cases, again=_again(book, cases), command=_shared(cases) if book.large else None)
+
+
+MOST_PLACES = 9  # a command with more of them is not read as one line
+
+
+def _shared(cases: Sequence[CaseReceipt]) -> SharedCommand | None:
+    """The command of all *cases* as one line; None if they do not fit into one."""
+    lines = [[word.replace(names.visible(one.case.id), CASE) for word in one.words] for one in cases if one.words]
+    if len(lines) < 2 or len({(len(line)) for line in lines}) > 1 or len({one.environment for one in cases}) > 1:
+        return None
+    columns = list(zip(*lines, strict=True))
+    differing = dict.fromkeys(column for column in columns if len(set(column)) > 1)
+    if len(differing) > MOST_PLACES:
+        return None
+    marks = {column: f"‹{place}›" for place, column in enumerate(differing, 1)}
+    ids = [one.case.id for one in cases if one.words]
+    return SharedCommand(
+        line=" ".join(marks.get(column, column[0]) for column in columns),
+        environment=cases[0].environment,
+        values={id: tuple((mark, column[row]) for column, mark in marks.items()) for row, id in enumerate(ids)},
+    )
+
+
+def _receipt(book: Book, case: Case) -> CaseReceipt:
+    summary = book.summary_of.get(case.id)
+    runs = summary.measurements if summary else ()
+    facts = next((found for run in runs if (found := book.evaluation.commands.get(run.run.id))), {})
+    return CaseReceipt(
+        case=case,
+        summary=summary,
+        state=book.state(case),
+        runs=tuple(_run(run) for run in runs),
+        command=_line(facts.get("argv")) or _line(facts.get("command")),
+        words=_words(facts.get("argv")) or _words(facts.get("command")),
+        environment=_pairs(facts.get("environment")),
+        engine=names.visible(facts["engine"]) if facts.get("engine") else None,
+    )
+
+
+def _run(run: Measurement) -> RunReceipt:
+    found = run.throughput
+    window = found.window if found else None
+    return RunReceipt(
+        run=run,
+        state=states.run_state(run),
+        value=numbers.throughput(run.value) if run.value is not None else None,
+        clock=numbers.throughput(found.clock_items_per_s) if found and found.clock_items_per_s else None,
+        lines=f"{found.line_first}–{found.line_last}" if found and found.line_first and found.line_last else None,
+        steps=f"{window.first_step}–{window.last_step}" if window else None,
+    )
+
+
+def _again(book: Book, cases: Sequence[CaseReceipt]) -> str:
+    """The evalsuite command line that makes *cases*, which differ in scale only, again."""
+    case, scales = cases[0].case, ",".join(one.case.scale for one in cases)
+    steps = f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}"
+    words = [
+        *("python", "-m", "evalsuite", "compare"),
+        *("--frameworks", case.framework, "--models", case.model, "--recipe", case.recipe),
+        *("--scales", scales, "--batch-sizes", str(case.batch_per_device)),
+        *("--precision", case.precision, "--xla", "on" if case.xla else "off", "--device", case.device),
+        *("--steps", steps, "--repeats", str(book.evaluation.repeats)),
+    ]
+    for name, value in case.options:
+        words += ["--option", f"{name}={value}"]
+    return names.visible(shlex.join(words))
+
+
+def software(book: Book) -> tuple[Software, ...]:
+    found: dict[tuple, Software] = {}
+    for run in book.measurements:
+        facts = book.evaluation.commands.get(run.run.id) or {}
+        one = _software(run, facts)
+        found.setdefault((one.title.casefold(), one.recipe, one.version or "", one.commit, one.packages), one)
+    return tuple(found[key] for key in sorted(found))
+
+
+def _software(run: Measurement, facts: Mapping) -> Software:
+    recipe = facts.get("recipe") if isinstance(facts.get("recipe"), Mapping) else {}
+    return Software(
+        framework=run.run.case.framework,
+        recipe=run.run.case.recipe,
+        version=run.framework_version or facts.get("framework_version"),
+        source=names.visible(recipe.get("source") or ""),
+        commit=names.visible(recipe.get("commit") or ""),
+        image=names.visible(recipe.get("image") or ""),
+        script_sha256=facts.get("script_sha256"),
+        packages=_pairs(facts.get("packages")),
+    )
+
+
+def _line(words: Any) -> str | None:
+    if isinstance(words, str):
+        return names.visible(words)
+    if not isinstance(words, list | tuple) or not words:
+        return None
+    return names.visible(shlex.join(str(word) for word in words))
+
+
+def _words(found: Any) -> tuple[str, ...]:
+    return tuple(names.visible(shlex.quote(str(word))) for word in found) if isinstance(found, list | tuple) else ()
+
+
+def _pairs(found: Any) -> tuple[tuple[str, str], ...]:
+    if not isinstance(found, Mapping):
+        return ()
+    return tuple(sorted((names.visible(name), names.visible(value)) for name, value in found.items()))

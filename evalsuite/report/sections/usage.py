@@ -1,0 +1,167 @@
+"""Hardware utilisation over the measured steps: one row per case, one column per resource."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Case, Summary, Timeline, Utilisation
+from evalsuite.report.book.blocks import Block, Model, told_apart
+from evalsuite.report.book.book import Book
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+
+COMPUTE = (
+    "gpu",
+    "gpu_memory",
+    "gpu_power",
+    "gpu_temperature",
+    "gpu_sm_clock",
+    "cpu",
+    "job_cpu",
+    "memory",
+    "job_memory",
+)
+TRANSFER = (
+    "disk_read",
+    "disk_write",
+    "disk_operations",
+    "network_receive",
+    "network_send",
+    "loopback",
+    "pcie_receive",
+    "pcie_send",
+)
+RESOURCES = (*COMPUTE, *TRANSFER)
+MOST_TIMELINES = 8  # drawn in one report; each is some 40 kB
+ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage or a temperature is averaged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One resource of one case: mean over the window, 5th to 95th percentile, over all its devices."""
+
+    resource: str
+    unit: str
+    mean: Number
+    spread: Number
+    devices: int
+    thin: bool  # samples cover less than 80 % of the window (D18)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsageRow:
+    """One case of the table."""
+
+    summary: Summary
+    notes: tuple[str, ...]  # what tells it from other rows of its framework
+    readings: tuple[Reading | None, ...]  # in the order of the table's resources; None: not recorded
+    samples: int
+    coverage: float
+
+    @property
+    def case(self) -> Case:
+        return self.summary.case
+
+    @property
+    def ref(self) -> str:
+        return names.case_anchor(self.case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """The utilisation table of one block, and the runs whose time line is drawn."""
+
+    block: Block
+    resources: tuple[str, ...]
+    rows: tuple[UsageRow, ...]
+    shown: tuple[tuple[Summary, str, Timeline], ...]  # summary, run id, its time line
+
+    @property
+    def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Two tables, for what computes and for what moves: key, places in *resources*."""
+        moving = tuple(place for place, name in enumerate(self.resources) if name in TRANSFER)
+        other = tuple(place for place, name in enumerate(self.resources) if name not in TRANSFER)
+        return tuple(part for part in (("compute", other), ("transfer", moving)) if part[1])
+
+    @property
+    def has_gpu(self) -> bool:
+        return "gpu" in self.resources
+
+
+def usages(book: Book, models: Sequence[Model]) -> tuple[Usage, ...]:
+    found = (_usage(book, block) for model in models for block in model.blocks)
+    present = [usage for usage in found if usage is not None]
+    room = MOST_TIMELINES
+    for place, usage in enumerate(present):
+        present[place] = replace(usage, shown=usage.shown[:room])
+        room -= len(present[place].shown)
+    return tuple(present)
+
+
+def _usage(book: Book, block: Block) -> Usage | None:
+    summaries = [summary for summary in block.summaries if summary.utilisation]
+    present = {used.resource for summary in summaries for used in summary.utilisation}
+    if not present:
+        return None
+    resources = (*(name for name in RESOURCES if name in present), *sorted(present - set(RESOURCES)))
+    notes = told_apart(one.case for one in summaries)
+    listed = _largest(summaries) if book.huge else summaries
+    rows = tuple(_row(one, notes[one.case.id], resources) for one in listed)
+    return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
+
+
+def _largest(summaries: Sequence[Summary]) -> list[Summary]:
+    """Of each series its largest scale; the part of the model has the others."""
+    largest = {one.case.series: one for one in sorted(summaries, key=lambda one: one.case.total_devices)}
+    return [one for one in summaries if largest[one.case.series] is one]
+
+
+def _row(summary: Summary, notes: tuple[str, ...], resources: Sequence[str]) -> UsageRow:
+    return UsageRow(
+        notes=notes,
+        summary=summary,
+        readings=tuple(_reading(summary, resource) for resource in resources),
+        samples=max(used.samples for used in summary.utilisation),
+        coverage=min(used.coverage for used in summary.utilisation),
+    )
+
+
+def _reading(summary: Summary, resource: str) -> Reading | None:
+    used = [one for one in summary.utilisation if one.resource == resource]
+    if not used:
+        return None
+    unit = used[0].unit
+    return Reading(
+        resource=resource,
+        unit=unit,
+        mean=numbers.quantity(together(used), unit),
+        spread=_spread(used, unit),
+        devices=len(used),
+        thin=min(one.coverage for one in used) < 0.8,
+    )
+
+
+def together(used: Sequence[Utilisation]) -> float:
+    """One figure for several devices: the sum of rates and amounts, the mean of percentages."""
+    means = [one.mean for one in used]
+    return sum(means) if used[0].unit in ADDED_UP else statistics.fmean(means)
+
+
+def _spread(used: Sequence[Utilisation], unit: str) -> Number:
+    if unit in ADDED_UP:
+        low, high = sum(one.p5 for one in used), sum(one.p95 for one in used)
+    else:
+        low, high = min(one.p5 for one in used), max(one.p95 for one in used)
+    return numbers.span(low, high, lambda value: numbers.quantity(value, unit))
+
+
+def _shown(book: Book, block: Block):
+    """For each column the largest measured case that has a time line."""
+    for column in block.columns:
+        ours = [one for one in block.summaries if one.case.series == column.series]
+        for summary in sorted(ours, key=lambda one: -one.case.total_devices):
+            lines = ((run.run.id, book.evaluation.timelines.get(run.run.id)) for run in summary.measurements)
+            found = next(((run_id, line) for run_id, line in lines if line is not None), None)
+            if found:
+                yield summary, *found
+                break

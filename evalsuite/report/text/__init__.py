@@ -1,0 +1,1 @@
+"""The words of the report, its proper names, and its numbers as they are printed."""

@@ -1,0 +1,91 @@
+"""Proper names, anchors and order: how frameworks, models and cases are called on the page."""
+
+import hashlib
+import re
+import tomllib
+from functools import cache
+
+from evalsuite import paths
+from evalsuite.model import Case
+from evalsuite.report.text import names
+
+ANCHOR_BYTES = 5  # 40 bits: two of 5,000 cases share an anchor once in 90,000 reports
+SAFE = re.compile(r"[A-Za-z0-9._-]{1,60}")
+PRECISIONS = {"fp32": "FP32", "amp": "AMP"}
+CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 13)}
+DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029)}
+
+
+@cache
+def facts() -> dict:
+    return tomllib.loads((paths.DATA / "text" / "names.toml").read_text(encoding="utf-8"))
+
+
+def framework(name: str) -> str:
+    """The framework as its makers write it."""
+    return facts()["frameworks"].get(name, visible(name))
+
+
+def scale(case: Case) -> str:
+    """Nodes × devices per node, as it is printed."""
+    return f"{case.nodes}×{case.devices_per_node}"
+
+
+def model(name: str) -> str:
+    return facts()["models"].get(name, {}).get("title", visible(name))
+
+
+def model_facts(name: str) -> dict:
+    return facts()["models"].get(name, {})
+
+
+def precision(name: str) -> str:
+    return PRECISIONS.get(name, visible(name))
+
+
+def case_anchor(case: Case) -> str:
+    return anchor("c", case.id)
+
+
+def model_anchor(name: str) -> str:
+    """The id of a model's section: its own name where that is safe, for links that people read."""
+    return f"model-{name}" if SAFE.fullmatch(name) else anchor("model", name)
+
+
+def anchor(kind: str, name: str) -> str:
+    """A short id for *name* that is the same in every build and safe in HTML and URLs."""
+    return f"{kind}-{hashlib.sha256(name.encode('utf-8', 'backslashreplace')).hexdigest()[: 2 * ANCHOR_BYTES]}"
+
+
+def visible(text: object) -> str:
+    """*text* with control characters and direction marks spelled out (REPORT.md §9, D26)."""
+    return str(text).encode("utf-8", "backslashreplace").decode().translate(CONTROL | DIRECTION)
+
+
+def model_order(name: str) -> tuple:
+    """The outline's models first, in its order; others by name."""
+    known = list(facts()["models"])
+    return (known.index(name), "") if name in known else (len(known), name)
+
+
+def case_order(case: Case) -> tuple:
+    """The order of cases in every table: model, precision, batch, framework, scale."""
+    return (
+        model_order(case.model),
+        case.device,
+        case.precision,
+        case.batch_per_device,
+        case.options,
+        (case.protocol.warmup_steps, case.protocol.measured_steps),
+        framework(case.framework).casefold(),
+        case.framework,
+        case.recipe,
+        case.xla,
+        case.total_devices,
+        case.nodes,
+    )
+
+
+def day(stamp: str) -> str:
+    """The calendar day of a stamp, in the zone that it was written in."""
+    return names.visible(stamp.partition("T")[0])

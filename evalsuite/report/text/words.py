@@ -1,0 +1,221 @@
+"""The words of the report: every sentence by its key, in every language, from `data/text/*.toml`.
+
+Both files hold the same keys with the same placeholders; this is checked when they are read. A `Text` is a
+sentence with its values: it renders in one language, or in all of them side by side, each marked with its
+`lang`, so the page can switch without script. The files are ours and may hold inline markup; values are
+data and are escaped.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from evalsuite import paths
+from evalsuite.errors import EvalsuiteError
+
+FOLDER = paths.DATA / "text"
+BEYOND_THE_PAGE = FOLDER / "publishing"  # site, Markdown, spreadsheet and `compare-reports`
+HTML_LANG = {"zh": "zh-CN", "en": "en"}
+# {name}, or {name|one|many}: a word that depends on the number, as English has them: "{n} {n|case|cases}"
+PLACEHOLDER = re.compile(r"\{(\w*)(?:\|([^{|}]*)\|([^{|}]*))?\}")
+TAG = re.compile(r"<[^>]*>")
+BETWEEN_SENTENCES = {"zh": "", "en": " "}
+TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
+
+
+class WordsError(EvalsuiteError):
+    """The words of the report do not fit together."""
+
+
+class Words:
+    """Sentences by key, in the languages of one report."""
+
+    def __init__(self, tables: Mapping[str, Mapping[str, str]]) -> None:
+        self.tables = tables
+        self.languages = tuple(tables)
+
+    def __call__(self, key: str, /, **values: Any) -> "Text":
+        """The sentence *key* with *values* in its places. Raises WordsError if they do not fit."""
+        sentence = self.tables[self.languages[0]].get(key)
+        if sentence is None:
+            raise WordsError(f'data/text: "{key}" is asked for and stands in no file; add it to each language.')
+        wanted, given = placeholders(sentence), set(values)
+        if wanted != given:
+            raise WordsError(
+                f'data/text: "{key}" has the places {sorted(wanted)} and was given {sorted(given)}; expected the same.'
+            )
+        return Text(words=self, key=key, values=tuple(values.items()))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.tables[self.languages[0]]
+
+    def sentence(self, key: str) -> str:
+        """The bare sentence, as it stands in the first language's file."""
+        return self.tables[self.languages[0]][key]
+
+    def listed(self, items: Iterable[Any]) -> "Listed":
+        """*items* one after the other: A、B、C in Chinese, A, B, C in English."""
+        return Listed(words=self, items=tuple(items))
+
+    def sentences(self, items: Iterable[Any]) -> "Listed":
+        """Whole sentences one after the other: Chinese sets no blank after a full stop."""
+        return Listed(words=self, items=tuple(items), separators=BETWEEN_SENTENCES)
+
+    def duration(self, seconds: float) -> "Text":
+        """A span of time as prose has it: 1 h 07 min 51 s."""
+        whole = round(seconds)
+        hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
+        if hours:
+            return self("duration.hours", hours=f"{hours}", minutes=f"{minutes:02d}", seconds=f"{rest:02d}")
+        if minutes:
+            return self("duration.minutes", minutes=f"{minutes}", seconds=f"{rest:02d}")
+        return self("duration.seconds", seconds=f"{rest}")
+
+
+class Rendered:
+    """Something that reads differently in each language."""
+
+    words: Words
+
+    def in_language(self, language: str) -> Markup:
+        raise NotImplementedError
+
+    def plain(self, language: str) -> str:
+        """Without markup: for titles, file names and tests."""
+        return Markup(TAG.sub("", self.in_language(language))).unescape()
+
+    def __html__(self) -> Markup:
+        """All languages of the report side by side; the page shows one of them."""
+        if len(self.words.languages) == 1:
+            return self.in_language(self.words.languages[0])
+        spans = (
+            Markup('<span lang="{}">{}</span>').format(HTML_LANG[language], self.in_language(language))
+            for language in self.words.languages
+        )
+        return Markup("").join(spans)
+
+    def __str__(self) -> str:
+        return self.__html__()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Text(Rendered):
+    """A sentence and what stands in its places."""
+
+    words: Words
+    key: str
+    values: tuple[tuple[str, Any], ...] = ()
+
+    def in_language(self, language: str) -> Markup:
+        values = dict(self.values)
+        sentence = self.words.tables[language][self.key]
+        filled = PLACEHOLDER.sub(lambda match: _filled(match, values[match[1]], language), sentence)
+        return Markup(TOGETHER.sub("\\1\u00a0\\2\u00a0", filled))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Listed(Rendered):
+    """Several things in one sentence."""
+
+    words: Words
+    items: tuple[Any, ...]
+    separators: Mapping[str, str] | None = None
+
+    def in_language(self, language: str) -> Markup:
+        separators = self.separators or {language: self.words.tables[language]["list.separator"]}
+        separator = separators[language]
+        return Markup(separator).join(_shown(item, language) for item in self.items)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pair(Rendered):
+    """Words that come with their languages, as those of the glossary do."""
+
+    words: Words
+    by_language: tuple[tuple[str, str], ...]
+
+    def in_language(self, language: str) -> Markup:
+        return escape(dict(self.by_language)[language])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Traced(Rendered):
+    """Words whose numbers all come from one place: *ref*, the anchor of a case or of what was counted."""
+
+    words: Words
+    inside: Rendered
+    ref: str
+
+    def in_language(self, language: str) -> Markup:
+        return Markup('<span data-ref="{}">{}</span>').format(self.ref, self.inside.in_language(language))
+
+
+def _filled(place: re.Match, value: Any, language: str) -> Markup:
+    if place[2] is None:
+        return _shown(value, language)
+    text = value.plain(language) if isinstance(value, Rendered) else str(value)
+    return escape(place[2] if text == "1" else place[3])
+
+
+def _shown(value: Any, language: str) -> Markup:
+    return value.in_language(language) if isinstance(value, Rendered) else escape(value)
+
+
+def placeholders(sentence: str) -> set[str]:
+    return {place[1] for place in PLACEHOLDER.finditer(sentence)}
+
+
+def read(languages: Iterable[str] = ("zh", "en"), folder: Path = FOLDER) -> Words:
+    """The words of *languages*. Raises WordsError if a file, a key or a placeholder is missing in one of them."""
+    languages = tuple(languages)
+    known = sorted(HTML_LANG)
+    if not languages or any(language not in HTML_LANG for language in languages):
+        raise WordsError(f"--lang {','.join(languages)}: unknown language; the languages are {', '.join(known)}.")
+    tables = {language: table(folder / f"{language}.toml") for language in known}
+    check(tables)
+    return Words({language: tables[language] for language in languages})
+
+
+def read_beyond_the_page(languages: Iterable[str] = ("zh", "en")) -> Words:
+    """The words of the other forms and doors in *languages*, under the same rules as those of the page."""
+    return read(languages, BEYOND_THE_PAGE)
+
+
+def table(file: Path) -> dict[str, str]:
+    """Dotted key → sentence of one file."""
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise WordsError(f"{file}: {error}; expected the sentences of one language in TOML.") from error
+    return dict(_flat(found))
+
+
+def check(tables: Mapping[str, Mapping[str, str]]) -> None:
+    """Raises WordsError at the first key that the languages do not share, or whose places differ."""
+    (first, ours), *others = tables.items()
+    for second, theirs in others:
+        for key in sorted(set(ours) ^ set(theirs)):
+            lacking = second if key in ours else first
+            raise WordsError(f'data/text/{lacking}.toml: "{key}" is missing; every language has every key.')
+        for key, sentence in ours.items():
+            if placeholders(sentence) != placeholders(theirs[key]):
+                raise WordsError(
+                    f'data/text: "{key}" has the places {sorted(placeholders(sentence))} in {first} and '
+                    f"{sorted(placeholders(theirs[key]))} in {second}; expected the same."
+                )
+
+
+def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:
+    for name, value in tree.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{key}.")
+        elif isinstance(value, str) and value.strip():
+            yield key, value
+        else:
+            raise WordsError(f'data/text: "{key}" is {value!r}; expected a sentence.')
