@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from evalsuite import __version__, paths
 from evalsuite.model import Verdict
-from evalsuite.report.page import render
+from evalsuite.report.page import render, templates
+from evalsuite.report.page.templates import static
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.site import feed, timechart
@@ -152,15 +152,13 @@ def _regression_facts(line: Line) -> Mapping[str, Any]:
     }
 
 
-def _environment(site: Site) -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader([paths.TEMPLATES / "site", paths.TEMPLATES]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+def _environment(site: Site) -> templates.Environment:
+    environment = templates.environment([paths.TEMPLATES / "site", paths.TEMPLATES])
+    style, boot, script = (
+        static("report.css") + static("site/site.css"),
+        static("boot.js"),
+        static("site/site.js"),
     )
-    style, boot, script = _static("report.css") + _static("site/site.css"), _static("boot.js"), _static("site/site.js")
     environment.globals |= {
         "site": site,
         "t": site.words,
@@ -184,7 +182,3 @@ def _environment(site: Site) -> Environment:
     }
     environment.filters["visible"] = names.visible
     return environment
-
-
-def _static(name: str) -> str:
-    return (paths.TEMPLATES / name).read_text(encoding="utf-8")

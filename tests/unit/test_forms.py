@@ -16,12 +16,13 @@ from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.report import forms
 from evalsuite.report.data import tables
 from evalsuite.report.forms import bundle, markdown, pdf, spreadsheet
+from evalsuite.report.forms import material as material_room
 
 BOTH = ("zh", "en")
 
 
 def material(evaluation, out, languages=BOTH):
-    return forms.material_of(evaluation, out, languages)
+    return material_room.material_of(evaluation, out, languages)
 
 
 @pytest.fixture(params=["quick", "partial", "all_failed", "empty", "hostile", "skipped", "mixed_units"])

@@ -8,7 +8,8 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.report.book.book import Book
-from evalsuite.report.forms import Material, markdown
+from evalsuite.report.forms import markdown
+from evalsuite.report.forms.material import Material
 
 
 @pytest.fixture(scope="module")

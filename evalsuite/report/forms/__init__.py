@@ -6,27 +6,16 @@ Each is a module with `check()`, which raises EvalsuiteError where what the form
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Evaluation
 from evalsuite.report.book import identity
-from evalsuite.report.book.book import Book
+from evalsuite.report.forms.material import material_of
 
 FILES = ("report.??.html", "report.??.md", "report.??.pdf", "report.xlsx", "report-data.zip")  # what the forms write
 NAMES = ("html", "single", "md", "xlsx", "pdf", "zip")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Material:
-    """What a form is made from and where it goes."""
-
-    book: Book
-    build_hash: str
-    out: Path
-    languages: tuple[str, ...]
 
 
 def named(text: str) -> tuple[str, ...]:
@@ -61,15 +50,6 @@ def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
     except (OSError, ValueError, AttributeError):
         before = None
     return [] if before == identity.build_hash(evaluation) else found
-
-
-def material_of(evaluation: Evaluation, out: Path, languages: Sequence[str]) -> Material:
-    return Material(
-        book=Book(evaluation=identity.ordered(evaluation)),
-        build_hash=identity.build_hash(evaluation),
-        out=Path(out),
-        languages=tuple(languages),
-    )
 
 
 def _modules() -> Mapping[str, ModuleType]:

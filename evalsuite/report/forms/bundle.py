@@ -8,7 +8,7 @@ from pathlib import Path
 from evalsuite import paths
 from evalsuite.files import write_atomically
 from evalsuite.report.data import summary_json, tables
-from evalsuite.report.forms import Material
+from evalsuite.report.forms.material import Material
 from evalsuite.report.text import words as words_room
 
 NAME = "report-data.zip"

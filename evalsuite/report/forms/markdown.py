@@ -17,7 +17,7 @@ from evalsuite.model import AuthorNote
 from evalsuite.report.book import blocks, heading, identity, states
 from evalsuite.report.book.blocks import Block, Row
 from evalsuite.report.book.cells import Cell
-from evalsuite.report.forms import Material
+from evalsuite.report.forms.material import Material
 from evalsuite.report.page import render
 from evalsuite.report.sections import author, background, convergence, forecasts, steptime, variants
 from evalsuite.report.sections import verdict as verdict_room

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
-from evalsuite.report.forms import Material, single
+from evalsuite.report.forms import single
+from evalsuite.report.forms.material import Material
 from evalsuite.report.page.render import period
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")

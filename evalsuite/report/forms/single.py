@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from evalsuite.files import write_atomically
-from evalsuite.report.forms import Material
+from evalsuite.report.forms.material import Material
 from evalsuite.report.page import render
 from evalsuite.report.text import words
 

@@ -11,7 +11,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
-from evalsuite.report.forms import Material
+from evalsuite.report.forms.material import Material
 from evalsuite.report.page import render
 from evalsuite.report.text import names, words
 from evalsuite.report.text.words import Words

@@ -1,4 +1,4 @@
-"""The page: Jinja templates filled with facts; the one room that touches Jinja."""
+"""The page: Jinja templates filled with facts; what each template is given."""
 
 import base64
 import functools
@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from evalsuite import __version__, paths
@@ -16,7 +15,7 @@ from evalsuite.report import figures
 from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
-from evalsuite.report.page import ahead, contents, embedded, parts
+from evalsuite.report.page import ahead, contents, embedded, parts, templates
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.sections import background, drawing, verdict
 from evalsuite.report.text import findings, glossary, names, numbers
@@ -55,8 +54,8 @@ def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
 
 def _filled(book: Book, words: Words, build_hash: str, **facts: Any) -> str:
     environment = _environment(words)
-    style, figure_style = _static("report.css"), figures.css()
-    boot, script = _static("boot.js"), _static("report.js")
+    style, figure_style = templates.static("report.css"), figures.css()
+    boot, script = templates.static("boot.js"), templates.static("report.js")
     html = environment.get_template("report.html.j2").render(
         book=book,
         evaluation=book.evaluation,
@@ -136,21 +135,10 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _static(name: str) -> str:
-    return (paths.TEMPLATES / name).read_text(encoding="utf-8")
-
-
 @functools.lru_cache(maxsize=4)
-def _environment(words: Words) -> Environment:
+def _environment(words: Words) -> templates.Environment:
     """The templates with *words*, compiled once for all pages of a report."""
-    environment = Environment(
-        loader=FileSystemLoader(paths.TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_present,
-    )
+    environment = templates.environment([paths.TEMPLATES], finalize=_present)
     environment.globals |= {
         "t": words,
         "words": words,

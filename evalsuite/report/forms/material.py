@@ -1,0 +1,28 @@
+"""What a form of the report is made from, and where it goes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite.model import Evaluation
+from evalsuite.report.book import identity
+from evalsuite.report.book.book import Book
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """What a form is made from and where it goes."""
+
+    book: Book
+    build_hash: str
+    out: Path
+    languages: tuple[str, ...]
+
+
+def material_of(evaluation: Evaluation, out: Path, languages: Sequence[str]) -> Material:
+    return Material(
+        book=Book(evaluation=identity.ordered(evaluation)),
+        build_hash=identity.build_hash(evaluation),
+        out=Path(out),
+        languages=tuple(languages),
+    )

@@ -1,0 +1,253 @@
+"""The walls of the house: which room may import which, and what no room right of the wall does.
+
+`docs/architecture.md` draws what stands here. A new arrow is a decision: write it down in `docs/decisions/`.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evalsuite import paths
+
+GROUND = {"model", "errors", "paths", "files"}
+CONTRACT = {"adapter", "reference", "launchers", "dialect", "placeholders", "registry"}
+MAY_IMPORT = {  # beside ground and contract
+    "plan": {"runs"},
+    "agent": {"runs"},
+    "launch": {"plan", "agent", "runs", "logs"},
+    "runs": set(),
+    # ═══ the wall ═══
+    "logs": {"runs"},
+    "results": {"runs", "logs"},
+    "report": {"results"},
+    "site": {"results", "report"},
+    # ═══ the doors ═══
+    "commands": {"plan", "agent", "launch", "runs", "logs", "results", "report", "site"},
+}
+INSIDE_REPORT = {
+    "text": set(),
+    "book": {"text"},
+    "figures": set(),
+    "sections": {"text", "book", "figures"},
+    "data": {"text", "book", "sections"},
+    "page": {"text", "book", "figures", "sections", "data"},
+    "forms": {"text", "book", "sections", "data", "page"},
+}
+READ_ONLY = ("logs", "results", "report", "site")  # right of the wall
+BROWSER = "evalsuite.report.forms.pdf"  # prints the page on paper, and starts a browser for it
+WORKERS = ("evalsuite.results.evaluation", "evalsuite.report.page.ahead")  # the same work on several cores
+PROGRAMS = {"subprocess", "pty", "pexpect"}
+NETWORK = {"socket", "ssl", "http", "urllib.request", "ftplib", "smtplib", "asyncio", "requests"}
+SEVERAL_CORES = {"multiprocessing", "concurrent", "threading"}
+STARTS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "startfile"}
+ASKS_TIME = {
+    ("time", name) for name in ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "sleep", "localtime")
+} | {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("date", "today")}
+ADAPTERS_MAY_IMPORT = {"evalsuite.adapter", "evalsuite.reference", "evalsuite.launchers", "evalsuite.model"}
+ADAPTERS_MAY_NOT = {"os", "subprocess", "pathlib", "socket", "shutil", "time"}
+THIRD_PARTY = {  # package → where it may be imported
+    "jinja2": ("evalsuite.report.page.templates",),
+    "markupsafe": ("evalsuite.report", "evalsuite.site"),
+    "matplotlib": ("evalsuite.report.figures",),
+    "numpy": ("evalsuite.results.statistics", "evalsuite.report.figures"),
+    "pandas": ("evalsuite.launch.importing",),
+    "psutil": ("evalsuite.agent", "evalsuite.launch.runner"),
+    "pynvml": ("evalsuite.agent.sensors",),
+    "rich": ("evalsuite.commands.terminal",),
+    "uv": ("evalsuite.launch.virtualenvs", "evalsuite.launch.doctor"),
+    "xlsxwriter": ("evalsuite.report.forms.spreadsheet",),
+    "compression": ("evalsuite.logs.logfile",),  # Python 3.14's own zstd
+    "zstandard": ("evalsuite.logs.logfile",),
+}
+PRINTS = ("evalsuite.commands", "evalsuite.cli")
+ECHOES = "evalsuite.agent.recording"  # passes on what the training itself prints
+
+FILES = {
+    ".".join(("evalsuite", *file.relative_to(paths.PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): file
+    for file in sorted(paths.PACKAGE.rglob("*.py"))
+}
+
+
+def imports(room: str, tree: ast.AST, known: frozenset[str]) -> set[str]:
+    """The modules that *tree*, the source of *room*, imports: ours by their whole name, of others the name asked for.
+
+    `from evalsuite.plan import spec` is `evalsuite.plan.spec`.
+    """
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{room}: imports are written whole"
+            whole = {f"{node.module}.{name.name}" for name in node.names}
+            found |= {name if name in known else str(node.module) for name in whole}
+    return found
+
+
+def within(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
+
+
+def violations(room: str, source: str, known: frozenset[str] = frozenset(FILES)) -> Iterator[str]:
+    """What the module called *room* does that its place forbids, a sentence each."""
+    tree = ast.parse(source)
+    imported = imports(room, tree, known)
+    yield from _wrong_arrows(room, {name for name in imported if within(name, "evalsuite")})
+    yield from _wrong_packages(room, {name for name in imported if not within(name, "evalsuite")})
+    if not any(within(room, place) for place in PRINTS) and (said := _prints(tree)) and room != ECHOES:
+        yield f"{room} writes to the terminal: {said}"
+    if any(within(room, f"evalsuite.{package}") for package in READ_ONLY):
+        yield from _acts(room, imported, tree)
+
+
+def _place(module: str) -> str:
+    """The package or ground module that *module* belongs to: `evalsuite.logs.window` → `logs`."""
+    return [*module.split("."), ""][1]
+
+
+def _wrong_arrows(room: str, ours: set[str]) -> Iterator[str]:
+    here = _place(room)
+    if here in ("cli", "__main__", ""):
+        return
+    allowed = GROUND | (set() if here in GROUND else CONTRACT) | MAY_IMPORT.get(here, set()) | {here, ""}
+    for module in sorted(ours):
+        if _place(module) not in allowed:
+            yield f"{room} imports {module}"
+    if here == "report" and room.count(".") > 2:
+        inside = room.split(".")[2]
+        for module in sorted(ours):
+            parts = module.split(".")
+            if parts[1:2] == ["report"] and len(parts) > 2 and parts[2] not in INSIDE_REPORT[inside] | {inside}:
+                yield f"{room} imports {module}"
+
+
+def _wrong_packages(room: str, others: set[str]) -> Iterator[str]:
+    for module in sorted(others):
+        package = module.partition(".")[0]
+        if package in sys.stdlib_module_names:
+            continue
+        if not any(within(room, place) for place in THIRD_PARTY.get(package, ())):
+            yield f"{room} imports {module}"
+
+
+def _prints(tree: ast.AST) -> str | None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+            return "print"
+        if isinstance(node, ast.Attribute) and node.attr in ("stdout", "stderr") and _named(node.value) == "sys":
+            return f"sys.{node.attr}"
+    return None
+
+
+def _acts(room: str, imported: set[str], tree: ast.AST) -> Iterator[str]:
+    """Starts a program, opens a connection, takes several cores, or asks the time."""
+    for module in sorted(imported):
+        root = module.partition(".")[0]
+        if root in PROGRAMS and room != BROWSER:
+            yield f"{room} starts programs: {module}"
+        if root in NETWORK or module in NETWORK:
+            yield f"{room} opens connections: {module}"
+        if root in SEVERAL_CORES and room not in WORKERS:
+            yield f"{room} takes several cores: {module}"
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute):
+            continue
+        owner = _named(node.value)
+        if owner == "os" and (node.attr in STARTS or node.attr.startswith(("exec", "spawn"))):
+            yield f"{room} starts programs: os.{node.attr}"
+        if (owner, node.attr) in ASKS_TIME:
+            yield f"{room} asks the time: {owner}.{node.attr}"
+
+
+def _named(node: ast.AST) -> str | None:
+    """`datetime.datetime` and `datetime` are both `datetime`."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
+
+
+@pytest.mark.parametrize("room", FILES)
+def test_a_room_keeps_its_walls(room):
+    assert list(violations(room, FILES[room].read_text(encoding="utf-8"))) == []
+
+
+def test_every_package_of_the_house_is_drawn():
+    packages = {file.parent.name for file in paths.PACKAGE.glob("*/__init__.py")}
+    rooms = {file.stem for file in paths.PACKAGE.glob("*.py")} - {"__init__", "__main__", "cli"}
+    inside = {file.parent.name for file in (paths.PACKAGE / "report").glob("*/__init__.py")}
+
+    assert packages == set(MAY_IMPORT)
+    assert rooms == GROUND | CONTRACT
+    assert inside == set(INSIDE_REPORT)
+
+
+def test_the_arrows_between_packages_make_no_circle():
+    order = list(MAY_IMPORT)
+    reached = {package: MAY_IMPORT[package] for package in order}
+    for _ in order:
+        reached = {package: found.union(*(reached[each] for each in found)) for package, found in reached.items()}
+
+    assert [package for package in order if package in reached[package]] == []
+    assert sum(len(found) for package, found in MAY_IMPORT.items() if package != "commands") == 12
+
+
+def test_no_two_modules_import_each_other_however_far_round():
+    arrows = {
+        room: imports(room, ast.parse(file.read_text(encoding="utf-8")), frozenset(FILES)) & FILES.keys() - {room}
+        for room, file in FILES.items()
+    }
+    free = True
+    while free:  # take away what imports nothing that is left; a circle stays
+        free = {room for room, found in arrows.items() if not found & arrows.keys()}
+        arrows = {room: found for room, found in arrows.items() if room not in free}
+
+    assert sorted(arrows) == []
+
+
+@pytest.mark.parametrize(
+    ("room", "source", "said"),
+    [
+        ("evalsuite.plan.spec", "from evalsuite.launch import runner", "imports evalsuite.launch.runner"),
+        ("evalsuite.plan.spec", "def f():\n    from evalsuite.agent.agent import run", "imports evalsuite.agent.agent"),
+        ("evalsuite.logs.window", "import evalsuite.results.summary", "imports evalsuite.results.summary"),
+        ("evalsuite.runs.store", "from evalsuite.logs import reading", "imports evalsuite.logs.reading"),
+        ("evalsuite.model", "from evalsuite.adapter import Recipe", "imports evalsuite.adapter"),
+        ("evalsuite.results.rules", "from evalsuite.report import page", "imports evalsuite.report.page"),
+        ("evalsuite.report.text.words", "from evalsuite.report.book import book", "imports evalsuite.report.book.book"),
+        ("evalsuite.report.data.tables", "from evalsuite.plan import plan", "imports evalsuite.plan.plan"),
+        ("evalsuite.results.summary", "import pandas", "imports pandas"),
+        ("evalsuite.site.pages", "from jinja2 import Environment", "imports jinja2"),
+        ("evalsuite.agent.agent", "import rich", "imports rich"),
+        ("evalsuite.results.summary", "import subprocess", "starts programs: subprocess"),
+        ("evalsuite.logs.reading", "import os\nos.posix_spawn('ls', [], {})", "starts programs: os.posix_spawn"),
+        ("evalsuite.report.forms.markdown", "from subprocess import run", "starts programs: subprocess"),
+        ("evalsuite.site.feed", "import socket", "opens connections: socket"),
+        ("evalsuite.site.feed", "import urllib.request", "opens connections: urllib.request"),
+        ("evalsuite.report.page.render", "import datetime\ndatetime.datetime.now()", "asks the time: datetime.now"),
+        ("evalsuite.logs.reading", "import time\nx = time.time()", "asks the time: time.time"),
+        ("evalsuite.logs.reading", "import threading", "takes several cores: threading"),
+        ("evalsuite.launch.runner", "print('done')", "writes to the terminal: print"),
+        ("evalsuite.results.rules", "import sys\nsys.stderr.write('x')", "writes to the terminal: sys.stderr"),
+    ],
+)
+def test_a_wrong_step_is_found(room, source, said):
+    assert [text for text in violations(room, source) if said in text] == [f"{room} {said}"]
+
+
+@pytest.mark.parametrize("file", sorted(paths.ADAPTERS.glob("*.py")), ids=lambda file: file.stem)
+def test_an_adapter_imports_only_the_contract(file: Path):
+    imported = imports(file.stem, ast.parse(file.read_text(encoding="utf-8")), frozenset(FILES))
+    ours = {name for name in imported if within(name, "evalsuite")}
+
+    assert ours <= ADAPTERS_MAY_IMPORT
+    assert {name.partition(".")[0] for name in imported - ours} <= set(sys.stdlib_module_names) - ADAPTERS_MAY_NOT
+
+
+def test_the_command_lines_are_loaded_only_when_their_command_is_asked_for():
+    tree = ast.parse(FILES["evalsuite.cli"].read_text(encoding="utf-8"))
+
+    assert {name for name in imports("evalsuite.cli", tree, frozenset(FILES)) if within(name, "evalsuite")} <= {
+        "evalsuite",
+        "evalsuite.errors",
+    }
