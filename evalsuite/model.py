@@ -267,12 +267,12 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """A case over its repeats."""
+    """A case over its repeats, of which at least one gave a number; without any it is `Unmeasured`."""
 
     case: Case
     unit: str
     measurements: tuple[Measurement, ...]  # all of them, failed ones too, by repeat
-    items_per_s: Interval | None  # the median of the valid runs; None if there is none
+    items_per_s: Interval  # the median of the valid runs
     n: int  # valid runs
     cv: float | None = None  # standard deviation ÷ mean of the valid runs
     base: Case | None = None  # what speed-up is computed against
@@ -285,8 +285,19 @@ class Summary:
     findings: tuple[Finding, ...] = ()
 
     @property
-    def items_per_s_per_device(self) -> float | None:
-        return None if self.items_per_s is None else self.items_per_s.value / self.case.total_devices
+    def items_per_s_per_device(self) -> float:
+        return self.items_per_s.value / self.case.total_devices
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unmeasured:
+    """A case that was run and has no number: every run failed, or the data rules exclude it."""
+
+    case: Case
+    unit: str | None = None  # where a log named it all the same
+    measurements: tuple[Measurement, ...]  # by repeat; each says why it does not count
+    origin: Origin = "measured"
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -327,7 +338,7 @@ class Evaluation:
     planned: tuple[Case, ...]
     repeats: int
     skips: tuple[Skip, ...]
-    summaries: tuple[Summary, ...]
+    summaries: tuple[Summary | Unmeasured, ...]
     verdicts: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
     environments: Mapping[str, dict]  # environment key → facts as the node agent recorded them

@@ -23,6 +23,7 @@ def run(arguments) -> int:
     from evalsuite.commands.asked import planned
     from evalsuite.commands.run import run_missing
     from evalsuite.commands.terminal import note
+    from evalsuite.results.summary import valid
 
     asked = planned(arguments)
     report.check_languages(arguments.lang)
@@ -31,8 +32,7 @@ def run(arguments) -> int:
     if not asked.plan.cases:
         return _recorded(asked, arguments)
     summaries = report.write(asked.store, arguments, only=[*asked.plan.cases])
-    measured = [summary for summary in summaries if summary.items_per_s]
-    if not measured:
+    if not valid(summaries):
         note("no run gave a valid throughput; the report says why.")
         return Exit.NOTHING_MEASURED
     return Exit.SOME_FAILED if failed else Exit.DONE

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.model import Summary, Unmeasured
 
 HELP = "write the report from run folders; nothing is started"
 EXAMPLES = """  evalsuite report
@@ -33,12 +34,13 @@ def add_output_arguments(parser) -> None:
 
 
 def run(arguments) -> int:
+    from evalsuite.results.summary import valid
     from evalsuite.runs.store import Store
 
     check_languages(arguments.lang)
     check_forms(arguments.forms)
     summaries = write(Store(arguments.runs), arguments)
-    return Exit.DONE if any(summary.items_per_s for summary in summaries) else Exit.NOTHING_MEASURED
+    return Exit.DONE if valid(summaries) else Exit.NOTHING_MEASURED
 
 
 def check_languages(text: str) -> tuple[str, ...]:
@@ -110,16 +112,13 @@ def _print_summaries(evaluation) -> None:
 
     rows = [
         (
-            script(summary.case),
-            summary.case.model,
-            summary.case.scale,
-            summary.case.precision + ("+XLA" if summary.case.xla else ""),
-            _value(summary),
-            f"{summary.n}/{len(summary.measurements)}",
-            f"{summary.speedup.value:.2f}x" if summary.speedup else "—",
-            f"{summary.efficiency.value:.1%}" if summary.efficiency else "—",
+            script(one.case),
+            one.case.model,
+            one.case.scale,
+            one.case.precision + ("+XLA" if one.case.xla else ""),
+            *_numbers(one),
         )
-        for summary in evaluation.summaries
+        for one in evaluation.summaries
     ]
     left = ("framework", "model", "scale", "precision")
     right = ("median throughput", "valid runs", "speed-up", "efficiency")
@@ -127,8 +126,14 @@ def _print_summaries(evaluation) -> None:
     table("", columns, rows)
 
 
-def _value(summary) -> str:
-    if summary.items_per_s is None:
-        return summary.measurements[0].status
-    mark = " ◐" if summary.partial else ""
-    return f"{summary.items_per_s.value:,.2f} {summary.unit}{mark}"
+def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
+    """Median throughput, valid runs of all, speed-up, efficiency."""
+    if isinstance(one, Unmeasured):
+        return one.measurements[0].status, f"0/{len(one.measurements)}", "—", "—"
+    mark = " ◐" if one.partial else ""
+    return (
+        f"{one.items_per_s.value:,.2f} {one.unit}{mark}",
+        f"{one.n}/{len(one.measurements)}",
+        f"{one.speedup.value:.2f}x" if one.speedup else "—",
+        f"{one.efficiency.value:.1%}" if one.efficiency else "—",
+    )

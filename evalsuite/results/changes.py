@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from evalsuite.model import Case, Interval, Summary
+from evalsuite.model import Case, Interval, Summary, Unmeasured
 from evalsuite.results.statistics import SIGNIFICANCE, differ, ratio_of_medians
 from evalsuite.results.summary import FULL_REPEATS, counts, values
 
@@ -73,7 +73,12 @@ class Changes:
         return self.tested * SIGNIFICANCE
 
 
-def between(before: Sequence[Summary], after: Sequence[Summary], *, across_environments: bool = False) -> Changes:
+def between(
+    before: Sequence[Summary | Unmeasured],
+    after: Sequence[Summary | Unmeasured],
+    *,
+    across_environments: bool = False,
+) -> Changes:
     """*before* and *after*, paired by case.
 
     With *across_environments* the machines may differ too: then the machines are compared, not the software.
@@ -93,8 +98,14 @@ def between(before: Sequence[Summary], after: Sequence[Summary], *, across_envir
     return Changes(changes=tuple(found), unpaired=tuple(unpaired))
 
 
-def pair(before: Summary, after: Summary, *, across_environments: bool = False) -> Change | Unpaired:
+def pair(
+    before: Summary | Unmeasured, after: Summary | Unmeasured, *, across_environments: bool = False
+) -> Change | Unpaired:
     """One case in two evaluations, compared if that is fair."""
+    if isinstance(before, Unmeasured):
+        return Unpaired(case=after.case, only_in=None, why=_no_valid_run("before", before))
+    if isinstance(after, Unmeasured):
+        return Unpaired(case=after.case, only_in=None, why=_no_valid_run("after", after))
     why = obstacle(before, after, across_environments=across_environments)
     if why is not None:
         return Unpaired(case=after.case, only_in=None, why=why)
@@ -110,9 +121,6 @@ def pair(before: Summary, after: Summary, *, across_environments: bool = False) 
 
 def obstacle(before: Summary, after: Summary, *, across_environments: bool = False) -> Why | None:
     """What forbids to compare *before* with *after*, the same case; None if nothing does."""
-    for side, summary in (("before", before), ("after", after)):
-        if summary.items_per_s is None:
-            return Why(key=f"no_valid_run_{side}", values=(("reason", _reason(summary)),))
     if before.unit != after.unit:
         return Why(key="unit", values=(("before", before.unit), ("after", after.unit)))
     if before.origin != after.origin:
@@ -165,13 +173,14 @@ def _outcome(before: Summary, after: Summary) -> tuple[Outcome, Why | None]:
     return ("faster" if after.items_per_s.value > before.items_per_s.value else "slower"), None
 
 
-def _reason(summary: Summary) -> str:
+def _no_valid_run(side: Side, one: Unmeasured) -> Why:
     """Why the case has no value: its first run's own reason, else how that run ended."""
-    run = next(iter(summary.measurements), None)
-    return (run.reason or run.status) if run else ""
+    run = next(iter(one.measurements), None)
+    reason = (run.reason or run.status) if run else ""
+    return Why(key=f"no_valid_run_{side}", values=(("reason", reason),))
 
 
-def _alone(summary: Summary, side: Side, others: Sequence[Summary]) -> Unpaired:
+def _alone(summary: Summary | Unmeasured, side: Side, others: Sequence[Summary | Unmeasured]) -> Unpaired:
     """A case without a counterpart, with the one thing that its nearest relative has different."""
     relatives = [other.case for other in others if _related(other.case, summary.case)]
     nearest = min(relatives, key=lambda case: len(_differences(case, summary.case)), default=None)

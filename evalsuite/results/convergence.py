@@ -8,7 +8,7 @@ says so (D17). A final value below the target is a difference and never "the sam
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.model import Case, Finding, Measurement, Score, Summary, Target
+from evalsuite.model import Case, Finding, Measurement, Score, Summary, Target, Unmeasured
 
 LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the whole
 ALSO_CALLED = {"top1": ("top1", "accuracy")}  # Chainer and MXNet print top-1 accuracy as "accuracy"
@@ -28,7 +28,7 @@ class Solution:
         return self.factor != 1.0
 
 
-def run_of(summary: Summary) -> Measurement | None:
+def run_of(summary: Summary | Unmeasured) -> Measurement | None:
     """The run with scores that trained longest, the first of them where several did; None without scores."""
     scored = [run for run in summary.measurements if run.scores]
     return max(scored, key=lambda run: run.scores[-1].epoch, default=None)
@@ -72,7 +72,7 @@ def same(score: Score, base: Score, target: Target) -> bool:
     return close and min(score.value, base.value) >= target.value
 
 
-def findings(summaries: Iterable[Summary], targets: Sequence[Target]) -> Iterable[Finding]:
+def findings(summaries: Iterable[Summary | Unmeasured], targets: Sequence[Target]) -> Iterable[Finding]:
     """D17 and D24 of every case that was trained far enough to be judged."""
     for summary in summaries:
         run = run_of(summary)

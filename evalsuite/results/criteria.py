@@ -7,8 +7,9 @@ from pathlib import Path
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Interval, Summary, Target, Utilisation, Verdict
+from evalsuite.model import Interval, Summary, Target, Unmeasured, Utilisation, Verdict
 from evalsuite.results.fairness import ComparisonError, relative, unfair
+from evalsuite.results.summary import valid
 
 DECIDING_ORIGINS = ("measured", "imported")
 READINGS = {
@@ -36,9 +37,9 @@ def targets(criteria: Mapping) -> tuple[Target, ...]:
         ) from error
 
 
-def verdicts(summaries: Sequence[Summary], criteria: Mapping) -> tuple[Verdict, ...]:
+def verdicts(summaries: Sequence[Summary | Unmeasured], criteria: Mapping) -> tuple[Verdict, ...]:
     """C1, C2a, C2b and C3 over *summaries*. Values that were not measured decide nothing."""
-    deciding = [summary for summary in summaries if summary.items_per_s and summary.origin in DECIDING_ORIGINS]
+    deciding = [summary for summary in valid(summaries) if summary.origin in DECIDING_ORIGINS]
     return (
         linear_speedup(deciding, criteria["C1"]["threshold"], criteria["C1"]["min_nodes"]),
         *(mean_utilisation(name, deciding, criteria["C2"]["threshold"]) for name in READINGS),

@@ -9,7 +9,7 @@ from evalsuite.model import Case, Evaluation, Finding, Measurement, Timeline
 from evalsuite.results import convergence, criteria, rules
 from evalsuite.results import measurement as measurement_room
 from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import counts, summaries
+from evalsuite.results.summary import counts, summaries, valid
 from evalsuite.runs.planned import read_back
 from evalsuite.runs.store import RunFolder, Store
 
@@ -50,7 +50,7 @@ def evaluate(
         title=TITLE,
         profile=planned.get("profile", "custom"),
         planned=tuple(cases),
-        repeats=planned.get("repeats") or max(summary.n for summary in rows),
+        repeats=planned.get("repeats") or max((one.n for one in valid(rows)), default=0),
         skips=tuple(skips),
         summaries=tuple(rows),
         verdicts=criteria.verdicts(rows, settings),

@@ -19,7 +19,8 @@ from functools import cache
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.model import Case, Interval, Summary
+from evalsuite.model import Case, Interval, Summary, Unmeasured
+from evalsuite.results.summary import valid
 
 FEWEST_SCALES = 3
 FEWEST_SERIES = 10  # published ones behind an interval; with fewer its ends are those of one or two systems
@@ -96,7 +97,7 @@ def offered(points: Points) -> bool:
     return len(points) >= FEWEST_SCALES and points[-1][1] >= points[-2][1]
 
 
-def outlooks(summaries: Iterable[Summary], planned: Iterable[Case]) -> tuple[Outlook, ...]:
+def outlooks(summaries: Iterable[Summary | Unmeasured], planned: Iterable[Case]) -> tuple[Outlook, ...]:
     """One for each measured series that was planned further than it was measured, in the order of *summaries*."""
     wanted: dict[str, list[Case]] = {}
     for case in planned:
@@ -113,11 +114,11 @@ def outlooks(summaries: Iterable[Summary], planned: Iterable[Case]) -> tuple[Out
     return tuple(found)
 
 
-def _series(summaries: Iterable[Summary]) -> list[list[Summary]]:
+def _series(summaries: Iterable[Summary | Unmeasured]) -> list[list[Summary]]:
     """Measured summaries of one series and one base by devices; of a split series (D15) the longest part."""
     groups: dict[str, dict[tuple[str, str], list[Summary]]] = {}
-    for one in summaries:
-        if one.items_per_s and one.base and one.origin in MEASURED:
+    for one in valid(summaries):
+        if one.base and one.origin in MEASURED:
             parts = groups.setdefault(one.case.series, {})
             parts.setdefault((one.base.id, one.unit), []).append(one)
     longest = (max(parts.values(), key=len) for parts in groups.values())

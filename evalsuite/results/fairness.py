@@ -26,14 +26,11 @@ class Ratio:
 def relative(a: Summary, b: Summary) -> Ratio:
     """How many times as fast *a* is as *b*, with a bootstrap interval over the runs of both.
 
-    Raises ComparisonError if the two cases differ in more than their framework, or one has no valid run.
+    Raises ComparisonError if the two cases differ in more than their framework.
     """
     difference = unfair(a, b)
     if difference:
         raise ComparisonError(f"{a.case.id} and {b.case.id} cannot be compared: {difference}")
-    if a.items_per_s is None or b.items_per_s is None:
-        without = a if a.items_per_s is None else b
-        raise ComparisonError(f"{without.case.id} has no valid run to compare")
     return Ratio(
         numerator=a.case,
         denominator=b.case,

@@ -13,8 +13,9 @@ from functools import cache
 from typing import Any, get_args
 
 from evalsuite import paths
-from evalsuite.model import Finding, Measurement, Origin, Summary, Utilisation
+from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
 from evalsuite.results import breakdown
+from evalsuite.results.summary import valid
 
 ABOVE_CAPACITY = 1.02  # D20: what a link or a disk cannot do
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
@@ -144,7 +145,7 @@ def _strange(run: Measurement) -> Iterable[Finding]:
 
 
 def findings(
-    summaries: Sequence[Summary],
+    summaries: Sequence[Summary | Unmeasured],
     environments: Mapping[str, Mapping[str, Any]],
     commands: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> tuple[Finding, ...]:
@@ -152,7 +153,7 @@ def findings(
 
     *commands* (run id → command.json) holds the speed-ups that imported tables print.
     """
-    return (*_split_series(summaries), *_machines(environments), *_printed_speedups(summaries, commands or {}))
+    return (*_split_series(summaries), *_machines(environments), *_printed_speedups(valid(summaries), commands or {}))
 
 
 def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, Mapping[str, Any]]) -> Iterable[Finding]:
@@ -185,7 +186,7 @@ def rounds_to(printed: Decimal, computed: float) -> bool:
     return abs(printed - Decimal(computed)) <= max(half, abs(printed) * Decimal("1e-9"))
 
 
-def _split_series(summaries: Sequence[Summary]) -> Iterable[Finding]:
+def _split_series(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding]:
     """D15: the cases of one series were run with different versions or on different machines."""
     conditions: dict[str, dict[str, set[str]]] = {}
     for summary in summaries:

@@ -4,32 +4,32 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from evalsuite.model import Finding, Interval, Summary
+from evalsuite.model import Finding, Interval, Summary, Unmeasured
 from evalsuite.results.fairness import environment_of
 from evalsuite.results.statistics import ratio_of_medians
-from evalsuite.results.summary import values
+from evalsuite.results.summary import valid, values
 
 SUPERLINEAR = 1.02  # D11
 CHECK_BASE_ABOVE = 1.20  # D12
 CHECK_BASE_BELOW = 0.05
 
 
-def with_scaling(summaries: Iterable[Summary]) -> list[Summary]:
+def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
     """The summaries with speed-up, efficiency and the findings of their series; order kept.
 
     A series is everything but the scale: same framework, recipe, precision, XLA, batch per device, options,
     protocol and environment. Its base is one node with one device, else the smallest scale measured, and
     the base is named wherever the number is shown (REPORT.md §4, D14, D15).
     """
-    summaries = list(summaries)
-    bases = {series: _base(members) for series, members in _series(summaries).items()}
-    scaled = [_scaled(summary, bases[_key(summary)]) for summary in summaries]
-    falling = {case_id: finding for members in _series(scaled).values() for case_id, finding in _falls(members).items()}
+    rows = list(summaries)
+    bases = {series: _base(members) for series, members in _series(valid(rows)).items()}
+    scaled = [_scaled(one, bases[_key(one)]) if isinstance(one, Summary) else one for one in rows]
+    falling: dict[str, Finding] = {}
+    for members in _series(valid(scaled)).values():
+        falling |= _falls(members)
     return [
-        replace(summary, findings=(*summary.findings, falling[summary.case.id]))
-        if summary.case.id in falling
-        else summary
-        for summary in scaled
+        replace(one, findings=(*one.findings, falling[one.case.id])) if one.case.id in falling else one
+        for one in scaled
     ]
 
 
@@ -37,25 +37,22 @@ def _version(summary: Summary) -> str | None:
     return next((run.framework_version for run in summary.measurements if run.framework_version), None)
 
 
-def _key(summary: Summary) -> tuple:
+def _key(summary: Summary) -> tuple[str | None, ...]:
     return (summary.case.series, summary.unit, _version(summary), environment_of(summary))
 
 
-def _series(summaries: Sequence[Summary]) -> dict[tuple, list[Summary]]:
-    found: dict[tuple, list[Summary]] = {}
+def _series(summaries: Sequence[Summary]) -> dict[tuple[str | None, ...], list[Summary]]:
+    found: dict[tuple[str | None, ...], list[Summary]] = {}
     for summary in summaries:
         found.setdefault(_key(summary), []).append(summary)
     return found
 
 
-def _base(members: Sequence[Summary]) -> Summary | None:
-    measured = [summary for summary in members if summary.items_per_s]
-    return min(measured, key=lambda summary: (summary.case.total_devices, summary.case.nodes), default=None)
+def _base(members: Sequence[Summary]) -> Summary:
+    return min(members, key=lambda summary: (summary.case.total_devices, summary.case.nodes))
 
 
-def _scaled(summary: Summary, base: Summary | None) -> Summary:
-    if base is None or summary.items_per_s is None:
-        return summary
+def _scaled(summary: Summary, base: Summary) -> Summary:
     ideal = summary.case.total_devices / base.case.total_devices
     if summary is base:
         speedup = efficiency = Interval(value=1.0)
@@ -105,8 +102,8 @@ def _other_base(summary: Summary, base: Summary) -> Finding | None:
 
 def _falls(members: Sequence[Summary]) -> dict[str, Finding]:
     """D13: scales at which the job is slower than at the next smaller one."""
-    measured = sorted((m for m in members if m.items_per_s), key=lambda summary: summary.case.total_devices)
-    found = {}
+    measured = sorted(members, key=lambda summary: summary.case.total_devices)
+    found: dict[str, Finding] = {}
     for smaller, larger in itertools.pairwise(measured):
         if larger.case.total_devices > smaller.case.total_devices and (
             larger.items_per_s.value < smaller.items_per_s.value

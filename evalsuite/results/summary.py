@@ -4,17 +4,16 @@ import statistics as standard
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from evalsuite.model import Breakdown, Case, Finding, Interval, Measurement, Summary, Utilisation
+from evalsuite.model import Breakdown, Case, Finding, Measurement, Summary, Unmeasured, Utilisation
 from evalsuite.results.statistics import coefficient_of_variation, median_with_range, outliers
 
 FULL_REPEATS = 5  # fewer are partial (REPORT.md §9, D05)
 MOST_REPEATS = 7
 NOISY_CV = 0.05  # D08
 UNSTABLE_CV = 0.15
-PARTIAL_ORIGINS = ("cited", "digitised", "simulated")
 
 
-def summaries(measurements: Iterable[Measurement]) -> list[Summary]:
+def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]:
     """One summary for each case, in the order of the cases' first appearance; runs by repeat number."""
     by_case: dict[Case, list[Measurement]] = {}
     for measurement in measurements:
@@ -22,21 +21,24 @@ def summaries(measurements: Iterable[Measurement]) -> list[Summary]:
     return [summary(case, runs) for case, runs in by_case.items()]
 
 
-def summary(case: Case, measurements: Sequence[Measurement]) -> Summary:
-    """*case* over its repeats. Without a valid run the value is None and the failed runs are kept."""
+def summary(case: Case, measurements: Sequence[Measurement]) -> Summary | Unmeasured:
+    """*case* over its repeats, the failed runs kept; `Unmeasured` without a valid one."""
     runs = tuple(sorted(measurements, key=lambda measurement: measurement.run.repeat))
     valid = [run for run in runs if counts(run)]
-    values = [run.value for run in valid]
+    values = _values(valid)
+    unit = next((run.throughput.unit for run in runs if run.throughput), None)
+    if not values or unit is None:
+        return Unmeasured(case=case, unit=unit, measurements=runs, origin=runs[0].origin)
     return Summary(
         case=case,
-        unit=next((run.throughput.unit for run in runs if run.throughput), ""),
+        unit=unit,
         measurements=runs,
-        items_per_s=_interval(valid),
+        items_per_s=median_with_range(values),
         n=len(values),
         cv=coefficient_of_variation(values),
         utilisation=_over_repeats(valid),
         breakdown=_breakdown(valid),
-        partial=bool(values) and (len(values) < FULL_REPEATS or any(_has(run, "D07") for run in valid)),
+        partial=len(values) < FULL_REPEATS or any(_has(run, "D07") for run in valid),
         origin=runs[0].origin,
         findings=_findings(case, valid),
     )
@@ -48,13 +50,18 @@ def counts(measurement: Measurement) -> bool:
     return measurement.value is not None and not excluded
 
 
+def valid(found: Iterable[Summary | Unmeasured]) -> list[Summary]:
+    """Those that have a value."""
+    return [one for one in found if isinstance(one, Summary)]
+
+
 def values(summary: Summary) -> list[float]:
     """The run values behind the median, in items/s."""
-    return [run.value for run in summary.measurements if counts(run)]
+    return _values(run for run in summary.measurements if counts(run))
 
 
-def _interval(valid: Sequence[Measurement]) -> Interval | None:
-    return median_with_range([run.value for run in valid]) if valid else None
+def _values(runs: Iterable[Measurement]) -> list[float]:
+    return [run.value for run in runs if run.value is not None]
 
 
 def _has(run: Measurement, code: str) -> bool:
@@ -62,7 +69,7 @@ def _has(run: Measurement, code: str) -> bool:
 
 
 def _findings(case: Case, valid: Sequence[Measurement]) -> tuple[Finding, ...]:
-    values = [run.value for run in valid]
+    values = _values(valid)
     found = [_too_few(values), _more_than_usual(values), _noisy(values), *_far_off(valid)]
     return tuple(
         Finding(code=f.code, severity=f.severity, text=f.text, values=f.values, where=f.where or case.id)
@@ -72,7 +79,7 @@ def _findings(case: Case, valid: Sequence[Measurement]) -> tuple[Finding, ...]:
 
 
 def _too_few(values: Sequence[float]) -> Finding | None:
-    if not 0 < len(values) < FULL_REPEATS:
+    if len(values) >= FULL_REPEATS:
         return None
     return Finding(
         code="D05",
@@ -107,15 +114,16 @@ def _far_off(valid: Sequence[Measurement]) -> list[Finding]:
     """D09, with the repeats of the rules: of three values the MAD is the smaller of two gaps, which says nothing."""
     if len(valid) < FULL_REPEATS:
         return []
+    values = _values(valid)
     return [
         Finding(
             code="D09",
             severity="flag",
-            text=f"{valid[position].value:,.2f} is more than 3 scaled MADs from the median of its repeats",
-            values=(("value", f"{valid[position].value:,.2f}"),),
+            text=f"{values[position]:,.2f} is more than 3 scaled MADs from the median of its repeats",
+            values=(("value", f"{values[position]:,.2f}"),),
             where=valid[position].run.id,
         )
-        for position in outliers([run.value for run in valid])
+        for position in outliers(values)
     ]
 
 

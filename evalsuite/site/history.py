@@ -13,7 +13,7 @@ from evalsuite.model import Case, Summary
 from evalsuite.report.data.finished import Finished, moment
 from evalsuite.results import changes
 from evalsuite.results.changes import Change
-from evalsuite.results.summary import counts
+from evalsuite.results.summary import counts, valid
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ class History:
 
 def history(reports: Iterable[tuple[str, Finished]]) -> History:
     """The history of every case with a valid result in *reports*, given as (id, report)."""
-    points = [(_key(one), _point(name, one)) for name, report in reports for one in report.summaries if one.items_per_s]
+    points = [(_key(one), _point(name, one)) for name, report in reports for one in valid(report.summaries)]
     by_line: dict[tuple, list[Point]] = {}
     for key, point in points:
         if point.started_at is not None:

@@ -612,7 +612,7 @@ CASE = model.Case(framework="pytorch", recipe="reference-resnet50", model="resne
 
 
 def summary(case, value):
-    interval = None if value is None else model.Interval(value=value, low=0.9 * value, high=1.1 * value)
+    interval = model.Interval(value=value, low=0.9 * value, high=1.1 * value)
     return model.Summary(
         case=case, unit="images/s", measurements=(), items_per_s=interval, n=3, base=CASE, partial=True
     )
@@ -620,7 +620,7 @@ def summary(case, value):
 
 def test_summaries_become_series_by_everything_but_scale():
     faster = replace(CASE, xla=True)
-    given = [summary(CASE, 30.0), summary(CASE.at_scale(1, 2), 50.0), summary(faster, None)]
+    given = [summary(CASE, 30.0), summary(CASE.at_scale(1, 2), 50.0), summary(faster, 60.0)]
 
     plain, xla = figures.series_of(given, "per_device", {"pytorch": "PyTorch 2.4", faster.series: "PyTorch w/XLA"})
 
@@ -630,4 +630,4 @@ def test_summaries_become_series_by_everything_but_scale():
         (1, 30.0, 27.0, CASE.id),
         (2, 25.0, 22.5, CASE.at_scale(1, 2).id),
     ]
-    assert xla.points[0].value is None
+    assert xla.points[0].value == 60.0

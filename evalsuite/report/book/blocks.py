@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
-from evalsuite.model import Case, Protocol, Summary
+from evalsuite.model import Case, Protocol, Summary, Unmeasured
 from evalsuite.report.book import cells, states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
@@ -75,13 +75,13 @@ class Block:
         return names.anchor("b", repr(parts))
 
     @cached_property
-    def summaries(self) -> tuple[Summary, ...]:
-        found = (self.book.summary_of.get(case.id) for case in self.cases)
-        return tuple(summary for summary in found if summary is not None)
+    def summaries(self) -> tuple[Summary | Unmeasured, ...]:
+        """Of all cases that were run."""
+        return tuple(self.book.summary_of[case.id] for case in self.cases if case.id in self.book.summary_of)
 
     @cached_property
     def valid(self) -> tuple[Summary, ...]:
-        return tuple(summary for summary in self.summaries if summary.items_per_s is not None)
+        return tuple(self.book.valid_of[case.id] for case in self.cases if case.id in self.book.valid_of)
 
     @property
     def has_scaling(self) -> bool:
@@ -140,14 +140,14 @@ class Block:
 
     def _in_unit(self, column: Column, cell: Cell, nodes: int, per_node: int) -> Cell:
         """A value in another unit stands in the block of that unit, not here (D02)."""
-        summary = self.book.summary_of.get(self.case(column, nodes, per_node).id)
-        if cell.number is None or summary.unit == self.unit:
+        summary = self.book.valid_of.get(self.case(column, nodes, per_node).id)
+        if cell.number is None or (summary is not None and summary.unit == self.unit):
             return cell
         return Cell(state="invalid", ref=cell.ref)
 
     def _with_best(self, row: Row) -> Row:
         per_node = row.devices // row.nodes
-        found = [self.book.summary_of.get(self.case(column, row.nodes, per_node).id) for column in self.columns]
+        found = [self.book.valid_of.get(self.case(column, row.nodes, per_node).id) for column in self.columns]
         best = fastest([one if cell.state == "value" else None for one, cell in zip(found, row.cells, strict=True)])
         if best is None:
             return row

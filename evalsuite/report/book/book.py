@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Summary
+from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Summary, Unmeasured
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names
+from evalsuite.results.summary import valid
 
 LARGE = 200  # planned cases; from here on a page shows less twice (REPORT.md §2, size budget)
 HUGE = 1_000  # from here on each model has a page of its own beside that of the report
@@ -20,12 +21,17 @@ class Book:
     part: str = ""  # the model that this is the part of, where one page cannot hold the report
 
     @cached_property
-    def summaries(self) -> tuple[Summary, ...]:
+    def summaries(self) -> tuple[Summary | Unmeasured, ...]:
         return tuple(sorted(self.evaluation.summaries, key=lambda one: names.case_order(one.case)))
 
     @cached_property
-    def summary_of(self) -> dict[str, Summary]:
+    def summary_of(self) -> dict[str, Summary | Unmeasured]:
         return {one.case.id: one for one in self.summaries}
+
+    @cached_property
+    def valid_of(self) -> dict[str, Summary]:
+        """Case id → its summary, of the cases that have a value."""
+        return {one.case.id: one for one in self.valid}
 
     @cached_property
     def skips(self) -> tuple[Skip, ...]:
@@ -61,7 +67,7 @@ class Book:
 
     @cached_property
     def valid(self) -> tuple[Summary, ...]:
-        return tuple(one for one in self.summaries if one.items_per_s is not None)
+        return tuple(valid(self.summaries))
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -85,7 +91,7 @@ class Book:
     def state(self, case: Case) -> State:
         """What became of *case*."""
         summary = self.summary_of.get(case.id)
-        if summary is not None and summary.items_per_s is not None:
+        if isinstance(summary, Summary):
             return "value"
         if summary is not None and summary.measurements:
             return ended(summary.measurements)
@@ -101,7 +107,7 @@ class Book:
             found.append("flagged")
         return tuple(found)
 
-    def findings_of(self, summary: Summary) -> list[Finding]:
+    def findings_of(self, summary: Summary | Unmeasured) -> list[Finding]:
         return [*summary.findings, *(finding for run in summary.measurements for finding in run.findings)]
 
 

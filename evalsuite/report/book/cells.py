@@ -4,13 +4,16 @@ An empty cell is a defect (REPORT.md §5): every planned or unplanned point has 
 sentence in the legend.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Interval, Summary
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS, State
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
+
+Pick = Callable[[Summary], Interval | None]  # takes a value out of a summary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +52,7 @@ def efficiency_cell(book: Book, case: Case) -> Cell:
 
 
 def per_device_cell(book: Book, case: Case) -> Cell:
-    return _cell(book, case, lambda summary: _per_device(summary), numbers.throughput)
+    return _cell(book, case, _per_device, numbers.throughput)
 
 
 def _per_device(summary: Summary) -> Interval:
@@ -59,20 +62,17 @@ def _per_device(summary: Summary) -> Interval:
     return Interval(value=whole.value / devices, low=low, high=high, coverage=whole.coverage)
 
 
-def _scaled_cell(book: Book, case: Case, pick, form: Form) -> Cell:
+def _scaled_cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
     cell = _cell(book, case, pick, form)
-    summary = book.summary_of.get(case.id)
-    if cell.state != "value" or summary.base is None or summary.base.total_devices == 1:
-        return cell
-    return Cell(**{**vars(cell), "base_devices": summary.base.total_devices})
+    base = book.valid_of[case.id].base if cell.state == "value" else None
+    return cell if base is None or base.total_devices == 1 else replace(cell, base_devices=base.total_devices)
 
 
-def _cell(book: Book, case: Case, pick, form: Form) -> Cell:
+def _cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
     """The cell of *case*: *pick* takes the value out of its summary, *form* prints it."""
-    state, ref = book.state(case), names.case_anchor(case)
-    if state != "value":
-        return Cell(state=state, ref=ref if case.id in book.planned_ids else None)
-    summary = book.summary_of[case.id]
+    ref, summary = names.case_anchor(case), book.valid_of.get(case.id)
+    if summary is None:
+        return Cell(state=book.state(case), ref=ref if case.id in book.planned_ids else None)
     found = pick(summary)
     if found is None:
         return Cell(state="no_base", ref=ref)

@@ -18,8 +18,10 @@ from evalsuite.model import (
     Run,
     Summary,
     Throughput,
+    Unmeasured,
     Verdict,
 )
+from evalsuite.results.summary import valid
 
 SCHEMA_VERSION = 1  # the one that report/summary_json.py writes; data/schema/summary.schema.json describes it
 SUMMARY, PAGE = "summary.json", "report.html"
@@ -37,7 +39,7 @@ class Finished:
     input_sha256: str
     recorded_elsewhere: bool
     verdicts: tuple[Verdict, ...]
-    summaries: tuple[Summary, ...]
+    summaries: tuple[Summary | Unmeasured, ...]
     quality: Mapping[str, Any]  # counts of cases and runs
 
     @cached_property
@@ -62,7 +64,7 @@ class Finished:
     @cached_property
     def origins(self) -> tuple[str, ...]:
         """Where the values come from: measured, imported, cited, …"""
-        return tuple(sorted({summary.origin for summary in self.summaries if summary.items_per_s}))
+        return tuple(sorted({summary.origin for summary in valid(self.summaries)}))
 
     @cached_property
     def environments(self) -> tuple[str, ...]:
@@ -120,13 +122,16 @@ def _finished(folder: Path, facts: Mapping) -> Finished:
     )
 
 
-def _summary(facts: Mapping) -> Summary:
+def _summary(facts: Mapping) -> Summary | Unmeasured:
     case = case_of(facts["case"])
     throughput = _interval(facts["throughput"])
+    runs = tuple(_measurement(case, facts["unit"], run) for run in facts["runs"])
+    if throughput is None:
+        return Unmeasured(case=case, unit=facts["unit"] or None, measurements=runs, origin=facts["origin"])
     return Summary(
         case=case,
         unit=facts["unit"],
-        measurements=tuple(_measurement(case, facts["unit"], run) for run in facts["runs"]),
+        measurements=runs,
         items_per_s=throughput,
         n=facts["n"],
         cv=facts["cv"],

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.model import Breakdown, Case, Finding, Interval, Summary, Utilisation, Verdict
+from evalsuite.model import Breakdown, Case, Finding, Interval, Summary, Unmeasured, Utilisation, Verdict
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections import author
@@ -58,26 +58,16 @@ def _case(case: Case) -> dict:
     }
 
 
-def _summary(book: Book, one: Summary) -> dict:
+def _summary(book: Book, one: Summary | Unmeasured) -> dict:
     return {
         "id": one.case.id,
         "case": _case(one.case),
         "state": book.state(one.case),
-        "unit": one.unit,
-        "throughput": _interval(one.items_per_s),
-        "throughput_per_device": one.items_per_s_per_device,
-        "n": one.n,
-        "cv": one.cv,
-        "latency": _latency(latency_room.of_case(one)),
-        "base": one.base.id if one.base else None,
-        "base_devices": one.base.total_devices if one.base else None,
-        "speedup": _interval(one.speedup),
-        "efficiency": _interval(one.efficiency),
-        "utilisation": [_utilisation(used) for used in one.utilisation],
-        "breakdown": _breakdown(one.breakdown),
+        "unit": one.unit or "",
+        **(_numbers(one) if isinstance(one, Summary) else _no_numbers()),
         "final_scores": _final_scores(one),
         "time_to_solution": _solution(book, one),
-        "partial": one.partial,
+        "partial": isinstance(one, Summary) and one.partial,
         "origin": one.origin,
         "findings": sorted({finding.code for finding in book.findings_of(one)}),
         "runs": [
@@ -97,6 +87,35 @@ def _summary(book: Book, one: Summary) -> dict:
             }
             for run in one.measurements
         ],
+    }
+
+
+def _numbers(one: Summary) -> dict[str, Any]:
+    return {
+        "throughput": _interval(one.items_per_s),
+        "throughput_per_device": one.items_per_s_per_device,
+        "n": one.n,
+        "cv": one.cv,
+        "latency": _latency(latency_room.of_case(one)),
+        "base": one.base.id if one.base else None,
+        "base_devices": one.base.total_devices if one.base else None,
+        "speedup": _interval(one.speedup),
+        "efficiency": _interval(one.efficiency),
+        "utilisation": [_utilisation(used) for used in one.utilisation],
+        "breakdown": _breakdown(one.breakdown),
+    }
+
+
+def _no_numbers() -> dict[str, Any]:
+    """The same fields of a case without a valid run."""
+    absent = ("cv", "latency", "base", "base_devices", "speedup", "efficiency")
+    return {
+        "throughput": None,
+        "throughput_per_device": None,
+        "n": 0,
+        **dict.fromkeys(absent),
+        "utilisation": [],
+        "breakdown": None,
     }
 
 
@@ -138,7 +157,7 @@ def _breakdown(found: Breakdown | None) -> dict | None:
     }
 
 
-def _final_scores(one: Summary) -> list[dict]:
+def _final_scores(one: Summary | Unmeasured) -> list[dict]:
     """Of the run that trained longest, the last value of each metric on each split."""
     run = convergence.run_of(one)
     last = {(score.split, score.metric): score for score in run.scores} if run else {}
@@ -148,7 +167,7 @@ def _final_scores(one: Summary) -> list[dict]:
     ]
 
 
-def _solution(book: Book, one: Summary) -> dict | None:
+def _solution(book: Book, one: Summary | Unmeasured) -> dict | None:
     run = convergence.run_of(one)
     found = convergence.target_of(one.case, run, book.evaluation.targets) if run else None
     solved = convergence.solution(run, found[0]) if found else None

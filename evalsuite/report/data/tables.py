@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.files import write_atomically
-from evalsuite.model import Case, Finding, Measurement, Summary
+from evalsuite.model import Case, Finding, Measurement, Summary, Unmeasured
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.sections import author, variants
@@ -129,20 +129,22 @@ def _run(book: Book, run: Measurement) -> Row:
     }
 
 
-def _summary(book: Book, one: Summary) -> Row:
+def _summary(book: Book, one: Summary | Unmeasured) -> Row:
+    valid = one if isinstance(one, Summary) else None
+    base = valid.base if valid else None
     return {
         **_case(one.case),
-        "unit": one.unit,
-        "n": one.n,
-        **_interval("items_per_s", one.items_per_s),
-        "items_per_s_per_device": one.items_per_s_per_device,
-        "cv": one.cv,
-        **_latency(latency_room.of_case(one)),
-        "base_case_id": one.base.id if one.base else None,
-        "base_devices": one.base.total_devices if one.base else None,
-        **_interval("speedup", one.speedup),
-        **_interval("efficiency", one.efficiency),
-        "partial": one.partial,
+        "unit": one.unit or "",
+        "n": valid.n if valid else 0,
+        **_interval("items_per_s", valid.items_per_s if valid else None),
+        "items_per_s_per_device": valid.items_per_s_per_device if valid else None,
+        "cv": valid.cv if valid else None,
+        **_latency(latency_room.of_case(valid) if valid else None),
+        "base_case_id": base.id if base else None,
+        "base_devices": base.total_devices if base else None,
+        **_interval("speedup", valid.speedup if valid else None),
+        **_interval("efficiency", valid.efficiency if valid else None),
+        "partial": valid.partial if valid else False,
         "origin": one.origin,
         "state": book.state(one.case),
         "findings": ";".join(sorted({finding.code for finding in book.findings_of(one)})),

@@ -55,8 +55,8 @@ def _case(book: Book, case: Case) -> dict:
         "state": book.state(case),
         "origin": "measured",
     }
-    summary = book.summary_of.get(case.id)
-    return facts | (_value(summary) if summary is not None and summary.items_per_s else {})
+    summary = book.valid_of.get(case.id)
+    return facts | (_value(summary) if summary else {})
 
 
 def _by_column(rows: list[dict]) -> dict:

@@ -39,7 +39,7 @@ COUNTS: Mapping[str, Callable[[Book], int]] = {
 }
 OF_A_CASE: Mapping[str, tuple[Callable, Callable[[float], Number], int]] = {
     # name: (value of a summary, how it is printed, what the author's number is divided by)
-    "throughput": (lambda one: one.items_per_s and one.items_per_s.value, numbers.throughput, 1),
+    "throughput": (lambda one: one.items_per_s.value, numbers.throughput, 1),
     "speedup": (lambda one: one.speedup and one.speedup.value, numbers.speedup, 1),
     "efficiency": (lambda one: one.efficiency and one.efficiency.value, numbers.percent, 100),
     "n": (lambda one: one.n, numbers.count, 1),
@@ -148,9 +148,9 @@ def _number(book: Book, place: re.Match, source: str = "") -> Number:
     name, case_id = place[1], place[2]
     if name in COUNTS and case_id is None:
         return numbers.count(COUNTS[name](book))
-    summary = book.summary_of.get(case_id or "")
+    summary = book.valid_of.get(case_id or "")
     value = OF_A_CASE[name][0](summary) if name in OF_A_CASE and summary is not None else None
-    if value is None:
+    if summary is None or value is None:
         known = ", ".join((*COUNTS, *(f"{each}:CASE" for each in OF_A_CASE)))
         raise AuthorError(f"{source}: {place[0]} names no number of this evaluation; expected one of {known}.")
     return OF_A_CASE[name][1](value).to(names.case_anchor(summary.case))

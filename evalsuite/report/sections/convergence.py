@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalsuite.model import Measurement, Score, Summary, Target
+from evalsuite.model import Measurement, Score, Summary, Target, Unmeasured
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
@@ -25,7 +25,7 @@ class TrainedRow:
     """One case whose log prints scores, by the run that trained longest."""
 
     column: Column
-    summary: Summary
+    summary: Summary | Unmeasured
     run: Measurement
     epochs: int
     values: tuple[Number | None, ...]  # final ones, in the order of the table's metrics
@@ -94,7 +94,7 @@ def drawn(tables: Sequence[Trained], look: Look, words: Words) -> dict[str, tupl
 
 
 def _row(
-    block, summary: Summary, run: Measurement, metrics, runs, targets: Sequence[Target], words: Words
+    block, summary: Summary | Unmeasured, run: Measurement, metrics, runs, targets: Sequence[Target], words: Words
 ) -> TrainedRow:
     column = next(column for column in block.columns if column.series == summary.case.series)
     finals = [room.final(run, split, metric) for split, metric in metrics]
@@ -125,7 +125,9 @@ def number(score: Score) -> Number:
     return numbers.significant(score.value)
 
 
-def _judgement(summary: Summary, found, solved, runs, targets: Sequence[Target], words: Words) -> Text | None:
+def _judgement(
+    summary: Summary | Unmeasured, found, solved, runs, targets: Sequence[Target], words: Words
+) -> Text | None:
     """What may be said of the final value; None where no target is set for it."""
     if found is None:
         return None
@@ -151,7 +153,7 @@ def points(difference: float) -> str:
     return f"{difference:+.2f}".replace("-", "−")
 
 
-def _base(summary: Summary, runs, targets: Sequence[Target]) -> Score | None:
+def _base(summary: Summary | Unmeasured, runs, targets: Sequence[Target]) -> Score | None:
     """The final value at the smallest global batch of the same series; None if that is *summary* itself."""
     series = [(one, run) for one, run in runs if one.case.series == summary.case.series]
     smallest, run = min(series, key=lambda pair: (pair[0].case.global_batch, pair[0].case.nodes))

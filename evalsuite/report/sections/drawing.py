@@ -365,7 +365,7 @@ def _pair(one: Effect) -> figures.Pair:
 
 
 def median(summary: Summary | None) -> float | None:
-    return summary.items_per_s.value if summary and summary.items_per_s else None
+    return summary.items_per_s.value if summary else None
 
 
 def ends(summary: Summary | None) -> tuple[float, float] | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalsuite.model import Case, Measurement, Summary
+from evalsuite.model import Case, Measurement
 from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import State
@@ -39,7 +39,6 @@ class CaseReceipt:
     """One case: its runs and the commands that made them."""
 
     case: Case
-    summary: Summary | None
     state: State
     runs: tuple[RunReceipt, ...]
     command: str | None  # the whole line that was started, from the engine inward; of the script, if that is all
@@ -149,7 +148,6 @@ def _receipt(book: Book, case: Case) -> CaseReceipt:
     facts = next((found for run in runs if (found := book.evaluation.commands.get(run.run.id))), {})
     return CaseReceipt(
         case=case,
-        summary=summary,
         state=book.state(case),
         runs=tuple(_run(run) for run in runs),
         command=_line(facts.get("argv")) or _line(facts.get("command")),

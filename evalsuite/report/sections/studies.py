@@ -80,9 +80,9 @@ def effects(book: Book, model: Model) -> tuple[Effect, ...]:
 
 
 def _effect(book: Book, option: str, off: Case, on: Case) -> Effect:
-    before, after = book.summary_of.get(off.id), book.summary_of.get(on.id)
+    before, after = book.valid_of.get(off.id), book.valid_of.get(on.id)
     ratio, significant = None, None
-    if before and after and before.items_per_s and after.items_per_s and before.unit == after.unit:
+    if before and after and before.unit == after.unit:
         ratio = ratio_of_medians(values(after), values(before))
         enough = not (before.partial or after.partial)
         significant = differ(values(before), values(after)) if enough else None
@@ -110,7 +110,7 @@ def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
         Sweep(
             example=group[0],
             points=tuple(
-                (case, cells.throughput_cell(book, case), book.summary_of.get(case.id))
+                (case, cells.throughput_cell(book, case), book.valid_of.get(case.id))
                 for case in sorted(group, key=lambda case: case.batch_per_device)
             ),
         )

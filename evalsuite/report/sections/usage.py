@@ -99,7 +99,7 @@ def usages(book: Book, models: Sequence[Model]) -> tuple[Usage, ...]:
 
 
 def _usage(book: Book, block: Block) -> Usage | None:
-    summaries = [summary for summary in block.summaries if summary.utilisation]
+    summaries = [summary for summary in block.valid if summary.utilisation]
     present = {used.resource for summary in summaries for used in summary.utilisation}
     if not present:
         return None
@@ -158,7 +158,7 @@ def _spread(used: Sequence[Utilisation], unit: str) -> Number:
 def _shown(book: Book, block: Block):
     """For each column the largest measured case that has a time line."""
     for column in block.columns:
-        ours = [one for one in block.summaries if one.case.series == column.series]
+        ours = [one for one in block.valid if one.case.series == column.series]
         for summary in sorted(ours, key=lambda one: -one.case.total_devices):
             lines = ((run.run.id, book.evaluation.timelines.get(run.run.id)) for run in summary.measurements)
             found = next(((run_id, line) for run_id, line in lines if line is not None), None)

@@ -100,7 +100,7 @@ def _changes(family: Family, look: Look, words: Words) -> Iterable[Drawn]:
 def _comparable(one: Change, unit: str) -> bool:
     """Measured in one environment, and in the unit of the axis."""
     sides = (one.before_summary, one.after_summary)
-    return not one.unlike and all(side is None or side.items_per_s is None or side.unit == unit for side in sides)
+    return not one.unlike and all(side is None or side.unit == unit for side in sides)
 
 
 def _pair(family: Family, one: Change, words: Words) -> figures.Pair:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Case, Interval, Protocol, Score, Summary
+from evalsuite.model import Case, Interval, Protocol, Score, Summary, Unmeasured
 from evalsuite.report.book import cells, states
 from evalsuite.report.book import heading as heading_room
 from evalsuite.report.book.book import Book
@@ -181,8 +181,8 @@ def _family(book: Book, key: Case, planned: Sequence[Case], groups: Iterable[Cas
     if not changes:
         return None
     settings = sorted({_setting(case, varying) for case in planned}, key=_order)
-    summaries = tuple(book.summary_of[case.id] for case in planned if case.id in book.summary_of)
-    units = Counter(one.unit for one in summaries if one.items_per_s is not None)
+    summaries = tuple(book.valid_of[case.id] for case in planned if case.id in book.valid_of)
+    units = Counter(one.unit for one in summaries)
     protocols = [each for each in groups if replace(each, protocol=Protocol()) == replace(key, protocol=Protocol())]
     return Family(
         conditions=key,
@@ -190,7 +190,7 @@ def _family(book: Book, key: Case, planned: Sequence[Case], groups: Iterable[Cas
         settings=tuple(settings),
         changes=changes,
         levels=tuple(_levels(book, planned, settings, varying)),
-        summaries=tuple(one for one in summaries if one.items_per_s is not None),
+        summaries=summaries,
         unit=units.most_common(1)[0][0] if units else "",
         has_twin=len(protocols) > 1,
     )
@@ -232,11 +232,12 @@ def _changes(book: Book, planned: Sequence[Case], varying: Sequence[str]) -> Ite
 
 
 def _change(book: Book, option: str, before: Case, after: Case) -> Change:
-    a, b = book.summary_of.get(before.id), book.summary_of.get(after.id)
-    both = bool(a and b and a.items_per_s and b.items_per_s)
-    unlike = both and unfair(replace(a, case=after), b) is not None
-    ratio = ratio_of_medians(values(b), values(a)) if both and not unlike else None
-    enough = ratio is not None and not (a.partial or b.partial)
+    a, b = book.valid_of.get(before.id), book.valid_of.get(after.id)
+    unlike = a is not None and b is not None and unfair(replace(a, case=after), b) is not None
+    ratio, significant = None, None
+    if a and b and not unlike:
+        ratio = ratio_of_medians(values(b), values(a))
+        significant = None if a.partial or b.partial else differ(values(a), values(b))
     return Change(
         option=option,
         before=before,
@@ -246,18 +247,18 @@ def _change(book: Book, option: str, before: Case, after: Case) -> Change:
         before_summary=a,
         after_summary=b,
         ratio=ratio,
-        significant=differ(values(a), values(b)) if enough else None,
+        significant=significant,
         unlike=unlike,
-        cost=_cost(a, b),
+        cost=_cost(book.summary_of.get(before.id), book.summary_of.get(after.id)),
     )
 
 
-def _cost(before: Summary | None, after: Summary | None) -> Cost | None:
-    runs = [room.run_of(one) if one else None for one in (before, after)]
-    if any(run is None for run in runs):
+def _cost(before: Summary | Unmeasured | None, after: Summary | Unmeasured | None) -> Cost | None:
+    first, second = (room.run_of(one) if one else None for one in (before, after))
+    if first is None or second is None:
         return None
     for metric in METRICS:
-        a, b = (room.final(run, "validation", metric) for run in runs)
+        a, b = room.final(first, "validation", metric), room.final(second, "validation", metric)
         if a is not None and b is not None:
             return Cost(metric=metric, before=a, after=b)
     return None
@@ -285,7 +286,7 @@ def _levels(
 
 def _scaled(book: Book, case: Case) -> Summary | None:
     """Its summary, if it has an efficiency against a smaller scale."""
-    found = book.summary_of.get(case.id)
+    found = book.valid_of.get(case.id)
     return found if found is not None and found.efficiency and found.base != case else None
 
 
