@@ -14,8 +14,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.data import tables
 from evalsuite.report.page import render
-from evalsuite.report.sections import background, drawing, studies
-from evalsuite.report.sections import verdict as verdict_room
+from evalsuite.report.sections import background, block_figures, cards, drawn, headlines, overview
 from evalsuite.report.text import names, words
 
 SPOKEN = words.read()
@@ -260,7 +259,7 @@ def test_the_fastest_by_more_than_noise_is_bold_and_named(tmp_path_factory):
 
 def test_near_linear_is_said_only_above_ninety_per_cent_with_its_whole_interval():
     book = Book(evaluation=synthetic.gpu())
-    sentences = [text.plain("en") for text in verdict_room.headlines(book, blocks.models(book), SPOKEN)]
+    sentences = [text.plain("en") for text in headlines.headlines(book, blocks.models(book), SPOKEN)]
 
     assert any("Near linear scaling" in sentence for sentence in sentences)
     assert not any("Near linear" in text.plain("en") for text in _headlines(synthetic.thorough()))
@@ -268,7 +267,7 @@ def test_near_linear_is_said_only_above_ninety_per_cent_with_its_whole_interval(
 
 def _headlines(evaluation):
     book = Book(evaluation=evaluation)
-    return verdict_room.headlines(book, blocks.models(book), SPOKEN)
+    return headlines.headlines(book, blocks.models(book), SPOKEN)
 
 
 def test_headlines_are_five_at_most():
@@ -388,8 +387,8 @@ def test_batch_sizes_are_listed_up_to_the_one_that_did_not_fit(tmp_path_factory)
 def test_frameworks_without_the_common_scale_are_not_ranked():
     book = Book(evaluation=synthetic.full(repeats=5))
     kept = tuple(one for one in book.summaries if (one.case.framework, one.case.nodes) != ("mxnet", 125))
-    found = studies.ranks(
-        studies.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=kept))))
+    found = overview.ranks(
+        overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=kept))))
     )
     fp32 = [rank for rank in found if rank.block.precision == "fp32" and rank.block.model == "resnet50_v1.5"]
 
@@ -438,7 +437,7 @@ def test_anchors_are_the_same_in_every_build_and_safe():
 def test_what_was_only_cited_is_said_not_to_be_measured():
     cited = [replace(run, origin="cited") for one in synthetic.one_case().summaries for run in one.measurements]
     book = Book(evaluation=synthetic.evaluation([synthetic.summary(cited)]))
-    (linear, *_) = verdict_room.cards(book, SPOKEN)
+    (linear, *_) = cards.cards(book, SPOKEN)
 
     assert "Nothing here was measured" in linear.reason.plain("en")
     assert "largest" not in linear.reason.plain("en")
@@ -497,8 +496,10 @@ def test_every_number_in_a_sentence_is_traceable_to_a_case_or_to_what_was_counte
 
 def test_figures_have_a_second_view_in_reports_of_moderate_size_only(tmp_path):
     book, large = Book(evaluation=synthetic.thorough()), Book(evaluation=synthetic.many(1000))
-    drawn = [drawing.of_block(blocks.models(each)[0].blocks[0], drawing.look(each), SPOKEN) for each in (book, large)]
+    found = [
+        block_figures.of_block(blocks.models(each)[0].blocks[0], drawn.look(each), SPOKEN) for each in (book, large)
+    ]
 
-    assert [one.view for one in drawn[0]] == ["logarithmic", "speedup", ""]
-    assert [one.other.view for one in drawn[0] if one.other] == ["linear", "efficiency"]
-    assert [one.other for one in drawn[1]] == [None] * len(drawn[1])
+    assert [one.view for one in found[0]] == ["logarithmic", "speedup", ""]
+    assert [one.other.view for one in found[0] if one.other] == ["linear", "efficiency"]
+    assert [one.other for one in found[1]] == [None] * len(found[1])

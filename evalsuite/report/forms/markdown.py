@@ -19,8 +19,17 @@ from evalsuite.report.book.blocks import Block, Row
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import render
-from evalsuite.report.sections import author, background, convergence, forecasts, steptime, variants
-from evalsuite.report.sections import verdict as verdict_room
+from evalsuite.report.sections import (
+    author,
+    background,
+    cards,
+    convergence,
+    forecasts,
+    headlines,
+    notices,
+    steptime,
+    variants,
+)
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered
@@ -65,10 +74,10 @@ class Sheet:
         t = self.words
         yield f"# {self.said(render.title(self.book.evaluation, t))}"
         yield self.about()
-        yield from (f"> {self.said(notice)}" for _, notice in verdict_room.notices(self.book, t))
+        yield from (f"> {self.said(notice)}" for _, notice in notices.notices(self.book, t))
         yield f"## {self.said(t('verdict.title'))}"
         yield from self.verdicts()
-        sentences = [*verdict_room.headlines(self.book, self.models, t), verdict_room.coverage(self.book, t)]
+        sentences = [*headlines.headlines(self.book, self.models, t), notices.coverage(self.book, t)]
         yield "\n".join(f"- {self.said(sentence)}" for sentence in sentences)
         for model in self.models:
             yield f"## {text(model.title)}"
@@ -95,14 +104,14 @@ class Sheet:
         )
 
     def verdicts(self) -> Iterable[str]:
-        cards = verdict_room.cards(self.book, self.words)
-        if not cards:
+        found = cards.cards(self.book, self.words)
+        if not found:
             yield self.said(self.words("verdict.none"))
             return
         heads = [self.words(f"verdict.{key}") for key in ("title", "measured", "interval", "threshold", "n")]
         yield table(
             ["", *map(self.said, heads), self.said(self.words("words.reason"))],
-            [self.card(card) for card in cards],
+            [self.card(card) for card in found],
             right=(2, 3, 4, 5),
         )
 

@@ -14,7 +14,7 @@ from multiprocessing.synchronize import Event
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look
-from evalsuite.report.sections import drawing
+from evalsuite.report.sections import block_figures, repeats
 from evalsuite.report.text.words import Words
 
 WORTH_A_PROCESS = 100  # planned cases; below that starting it costs more than it saves
@@ -41,8 +41,8 @@ def _draw(enough: Event, book: Book, models: Sequence[Model], look: Look, words:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both; the page's process says so
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     blocks = [block for model in models for block in model.blocks]
-    drawing.repeats(book, blocks, look, words)
+    repeats.drawn(book, blocks, look, words)
     for block in reversed(blocks):
         if enough.is_set():
             return
-        drawing.of_block(block, look, words)
+        block_figures.of_block(block, look, words)

@@ -12,19 +12,23 @@ from evalsuite.report.page import embedded, parts
 from evalsuite.report.sections import (
     author,
     background,
+    block_figures,
+    cards,
     convergence,
-    drawing,
+    effects,
     forecasts,
     latency,
+    overview,
     problems,
     quality,
     receipts,
+    repeats,
     steptime,
-    studies,
+    sweeps,
+    timelines,
     usage,
     variant_figures,
     variants,
-    verdict,
 )
 from evalsuite.report.text import glossary
 from evalsuite.report.text.words import Rendered, Words
@@ -115,7 +119,7 @@ def _parts(words: Words, section: str, keys: Sequence[str]) -> tuple[Part, ...]:
 
 
 def _introduction(book: Book, models: Sequence[Model], words: Words) -> Section:
-    facts = {"cards": verdict.cards(book, words), "models": models, "kinds": _kinds(models)}
+    facts = {"cards": cards.cards(book, words), "models": models, "kinds": _kinds(models)}
     return Section(id="intro", title=words("intro.title"), template="introduction.html.j2", facts=facts)
 
 
@@ -140,30 +144,30 @@ def _background(book: Book, models: Sequence[Model], words: Words) -> Section:
 
 
 def _model(book: Book, model: Model, look: Look, words: Words) -> Section:
-    effects, sweeps = ((), ()) if book.huge else (studies.effects(book, model), studies.sweeps(book, model))
-    options = [option for option in studies.OPTIONS if any(one.option == option for one in effects)]
+    pairs, swept = ((), ()) if book.huge else (effects.effects(book, model), sweeps.sweeps(book, model))
+    options = [option for option in effects.OPTIONS if any(one.option == option for one in pairs)]
     facts = {
         "model": model,
         "notes": author.said(book, words, model.name),
         "latency": () if book.huge else latency.rows(book, model),
         "part": parts.file_name(model.name) if book.huge else None,
-        "figures": {block.id: drawing.of_block(block, look, words) for block in model.blocks},
-        "effects": effects,
-        "effect_figures": {option: drawing.effects(model, effects, option, look, words) for option in options},
-        "sweeps": sweeps,
-        "sweep_figure": drawing.sweep(model, sweeps, look, words) if sweeps else None,
+        "figures": {block.id: block_figures.of_block(block, look, words) for block in model.blocks},
+        "effects": pairs,
+        "effect_figures": {option: effects.drawn(model, pairs, option, look, words) for option in options},
+        "sweeps": swept,
+        "sweep_figure": sweeps.drawn(model, swept, look, words) if swept else None,
     }
     return Section(id=model.id, title=model.title, template="model.html.j2", facts=facts)
 
 
 def _overview(models: Sequence[Model], look: Look, words: Words) -> Iterable[Section]:
     """Scaling across models: only where there are two panels at least to compare."""
-    blocks = studies.scaling_blocks(models)
+    blocks = overview.scaling_blocks(models)
     if len(blocks) > 1:
         shown = blocks[:MOST_PANELS]
         facts = {
-            "figure": drawing.overview(shown, look, words),
-            "ranks": studies.ranks(blocks),
+            "figure": overview.drawn(shown, look, words),
+            "ranks": overview.ranks(blocks),
             "left_out": len(blocks) - len(shown),
         }
         yield Section(id="overview", title=words("overview.title"), template="overview.html.j2", facts=facts)
@@ -187,7 +191,7 @@ def _problems(book: Book, words: Words) -> Section:
 
 def _usage(book: Book, models: Sequence[Model], look: Look, words: Words) -> Section:
     usages = usage.usages(book, models)
-    lines = {one.block.id: drawing.timelines(one, look, words) for one in usages}
+    lines = {one.block.id: timelines.drawn(one, look, words) for one in usages}
     facts = {"usages": usages, "timelines": lines}
     return Section(id="usage", title=words("usage.title"), template="usage.html.j2", facts=facts)
 
@@ -236,7 +240,7 @@ def _quality(book: Book, models: Sequence[Model], look: Look, words: Words) -> S
         "excluded": quality.excluded(book),
         "noisy": quality.noisy(book),
         "skip_groups": quality.skip_groups(book),
-        "repeats": drawing.repeats(book, blocks, look, words),
+        "repeats": repeats.drawn(book, blocks, look, words),
     }
     parts = _parts(words, "quality", ("counts", "findings", "failures", "skips", "repeats"))
     return Section(id="quality", title=words("quality.title"), template="quality.html.j2", facts=facts, parts=parts)

@@ -17,7 +17,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.page import ahead, contents, embedded, parts, templates
 from evalsuite.report.page import slim as slim_room
-from evalsuite.report.sections import background, drawing, verdict
+from evalsuite.report.sections import background, cards, drawn, headlines, notices
 from evalsuite.report.text import findings, glossary, names, numbers
 from evalsuite.report.text.words import HTML_LANG, Pair, Words
 
@@ -31,24 +31,24 @@ class NothingThere(ValueError):
 def page(book: Book, words: Words, build_hash: str) -> str:
     """The report as one HTML file; all of it, or up to the parts of its models (`parts`)."""
     models = blocks.models(book)
-    look = drawing.look(book)
+    look = drawn.look(book)
     with ahead.drawn_ahead(book, models, look, words):
         sections = contents.sections(book, models, look, words)
     return _filled(
         book,
         words,
         build_hash,
-        cards=[(card, drawing.bullet(card, look, words)) for card in verdict.cards(book, words)],
-        headlines=verdict.headlines(book, models, words),
-        coverage=verdict.coverage(book, words),
-        notices=verdict.notices(book, words),
+        cards=[(card, cards.bullet(card, look, words)) for card in cards.cards(book, words)],
+        headlines=headlines.headlines(book, models, words),
+        coverage=notices.coverage(book, words),
+        notices=notices.notices(book, words),
         sections=sections,
     )
 
 
 def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
     """The part *book* of the report *whole*: one model, with the same colours."""
-    models, look = blocks.models(book), drawing.look(whole)
+    models, look = blocks.models(book), drawn.look(whole)
     return _filled(book, words, build_hash, sections=contents.sections_of_part(book, models, look, words))
 
 
@@ -150,7 +150,7 @@ def _environment(words: Words) -> templates.Environment:
         "setting": lambda block: heading.heading(block, words),
         "sentence": lambda finding: findings.sentence(finding, words),
         "rule": lambda code: findings.rule(code, words),
-        "table_rows": drawing.table_rows,
+        "table_rows": drawn.table_rows,
         "part_file": parts.file_name,
         "known": _known(words),
         "both": lambda zh, en: Pair(words=words, by_language=(("zh", zh), ("en", en))),

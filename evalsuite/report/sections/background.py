@@ -15,6 +15,7 @@ from evalsuite.report.text.words import Listed, Words
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 MATRIX_HEADER = re.compile(r"^\s+(GPU|NIC)\d+\b")
 MATRIX_ROW = re.compile(r"^(GPU|NIC)\d+\t")
+RULES = "rules-table"  # the anchor of the table of rules, which sentences with their limits lead to
 
 
 @dataclass(frozen=True, kw_only=True)

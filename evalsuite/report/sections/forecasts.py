@@ -9,7 +9,7 @@ from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.drawing import Drawn, setting
+from evalsuite.report.sections.drawn import Drawn, setting
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Text, Words

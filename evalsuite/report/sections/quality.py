@@ -11,6 +11,7 @@ from evalsuite.report.text import names
 from evalsuite.results.summary import counts
 
 NOISY_CV = 0.05  # D08
+COUNTS = "counts-table"  # the anchor of the table that holds what sentences count
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.figures import Look
-from evalsuite.report.sections import drawing, variants
-from evalsuite.report.sections.drawing import Drawn
+from evalsuite.report.sections import effects, variants
+from evalsuite.report.sections.drawn import Drawn, anchored, ends, median
 from evalsuite.report.sections.variants import Change, Family, Setting
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
@@ -71,13 +71,13 @@ def _throughput(family: Family, batch: int, members: Members, own: Look, words: 
 
 def _series(setting: Setting, found: Sequence[Summary], words: Words) -> figures.Series:
     (series,) = figures.series_of(found, "items_per_s")
-    return drawing.anchored(replace(series, name=_label(_named(setting, words), words), framework=_key(setting)))
+    return anchored(replace(series, name=_label(_named(setting, words), words), framework=_key(setting)))
 
 
 def _changes(family: Family, look: Look, words: Words) -> Iterable[Drawn]:
     """Dumbbells, before and after each change; none where no pair has a value."""
     alike = [one for one in family.changes if _comparable(one, family.unit)]
-    shown = drawing.furthest(alike, lambda one: one.ratio and one.ratio.value)
+    shown = effects.furthest(alike, lambda one: one.ratio and one.ratio.value)
     pairs = tuple(_pair(family, one, words) for one in shown)
     unit = names.visible(family.unit)
     figure = figures.dumbbell(pairs, look, id=f"f-{family.id}-d", unit=unit, ends=("before", "after"))
@@ -107,10 +107,10 @@ def _pair(family: Family, one: Change, words: Words) -> figures.Pair:
     return figures.Pair(
         label=_row(family, one, words),
         framework=family.conditions.framework,
-        off=drawing.median(one.before_summary),
-        on=drawing.median(one.after_summary),
-        off_interval=drawing.ends(one.before_summary),
-        on_interval=drawing.ends(one.after_summary),
+        off=median(one.before_summary),
+        on=median(one.after_summary),
+        off_interval=ends(one.before_summary),
+        on_interval=ends(one.after_summary),
         status=next((cell.glyph for cell in (one.before_cell, one.after_cell) if cell.state != "value"), ""),
         off_ref=names.case_anchor(one.before),
         on_ref=names.case_anchor(one.after),

@@ -1,0 +1,145 @@
+"""The cards of the verdict: one for each acceptance criterion, with its value, its threshold and its reason.
+
+Every sentence is a template with a condition; none is chosen by taste (REPORT.md §7).
+"""
+
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Verdict
+from evalsuite.report import figures
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import MARKS
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.drawn import Drawn
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.results import extrapolation
+
+CARD = "v"  # what the anchors of the cards begin with
+SHARES = ("C1", "C2a", "C2b", "C2")  # criteria whose value is a share; others are ratios
+BULLET_WIDTH = 320
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """One acceptance criterion as the page shows it."""
+
+    verdict: Verdict
+    statement: Rendered
+    reason: Rendered | None
+    value: Number | None
+    interval: Number | None
+    coverage: Number | None
+    threshold: Number | None
+    margin: Rendered | None  # value - threshold, in points of percent
+    expects: Rendered | None = None  # what a model expects where nothing was measured; it decides nothing
+
+    @property
+    def id(self) -> str:
+        return names.anchor(CARD, self.verdict.criterion)
+
+    @property
+    def within_noise(self) -> bool:
+        """Whether the card says so: too few runs to tell is not the same as noise."""
+        return self.verdict.within_noise and self.verdict.reason != "cannot_tell"
+
+
+def cards(book: Book, words: Words) -> tuple[Card, ...]:
+    verdicts = sorted(book.evaluation.verdicts, key=lambda verdict: verdict.criterion)
+    return tuple(replace(_card(verdict, words), expects=_expects(book, verdict, words)) for verdict in verdicts)
+
+
+def _expects(book: Book, verdict: Verdict, words: Words) -> Rendered | None:
+    """The worst forecast in the scope of C1 where no case in its scope was measured (REPORT.md §6.0)."""
+    if verdict.reason != "no_large_scale":
+        return None
+    least = int(dict(verdict.values)["min_nodes"])
+    based = [one for one in extrapolation.outlooks(book.valid, book.planned) if one.base.case.total_devices == 1]
+    found = [(one, each) for one in based for each in one.forecasts if each.case.nodes >= least]
+    if not found:
+        return None
+    outlook, worst = min(found, key=lambda pair: pair[1].efficiency.value)
+    said = words(
+        "verdict.expects",
+        value=f"{MARKS['simulated']}{numbers.percent(worst.efficiency.value)}",
+        interval=numbers.interval(worst.efficiency, numbers.percent),
+        framework=names.framework(worst.case.framework),
+        scale=names.scale(worst.case),
+    )
+    return Traced(words=words, inside=said, ref=names.case_anchor(outlook.largest.case))
+
+
+def _card(verdict: Verdict, words: Words) -> Card:
+    form = numbers.percent if verdict.criterion in SHARES else numbers.speedup
+    ref = names.case_anchor(verdict.case) if verdict.case else None
+    found, threshold = verdict.measured, verdict.threshold
+    own = names.anchor(CARD, verdict.criterion)
+    reason = _reason(verdict, words)
+    return Card(
+        verdict=verdict,
+        statement=Traced(words=words, inside=_statement(verdict, form, words), ref=own),
+        reason=Traced(words=words, inside=reason, ref=ref or own) if reason else None,
+        value=form(found.value).to(ref) if found else None,
+        interval=_about(numbers.interval(found, form), ref or own),
+        coverage=numbers.coverage(found.coverage) if found and found.coverage else None,
+        threshold=form(threshold) if threshold is not None else None,
+        margin=_margin(found.value - threshold, words) if found and threshold is not None else None,
+    )
+
+
+def _about(number: Number | None, ref: str) -> Number | None:
+    return number.about(ref) if number else None
+
+
+def _margin(share: float, words: Words) -> Text:
+    sign = "+" if share > 0 else ""
+    return words("verdict.points", points=f"{sign}{numbers.percent(share).text.removesuffix('%')}")
+
+
+def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
+    key = f"criteria.{verdict.criterion}"
+    if key not in words:
+        return words("criteria.other", name=names.visible(verdict.criterion))
+    if verdict.threshold is None:
+        return words(key)
+    return words(key, threshold=form(verdict.threshold))
+
+
+def _reason(verdict: Verdict, words: Words) -> Text | None:
+    if not verdict.reason:
+        return None
+    key = f"verdicts.{verdict.reason}"
+    values = {name: _named(name, value) for name, value in verdict.values}
+    if verdict.reason == "no_large_scale" and values.get("largest") == "0":
+        return words("verdicts.nothing_measured", min_nodes=values["min_nodes"])
+    return words(key, **values) if key in words else words("verdicts.other", reason=names.visible(verdict.reason))
+
+
+def _named(name: str, value: str) -> str:
+    """Frameworks are called by their proper names, scales are printed as everywhere."""
+    if name == "scale":
+        return names.visible(value).replace("x", "×")
+    return names.framework(value) if name in ("first", "second") else names.visible(value)
+
+
+def bullet(card: Card, look: Look, words: Words) -> Drawn | None:
+    """The value of a criterion against its threshold; None where one of them is missing."""
+    verdict = card.verdict
+    if verdict.measured is None or verdict.threshold is None:
+        return None
+    row = figures.Bullet(
+        label="",
+        value=verdict.measured.value,
+        threshold=verdict.threshold,
+        low=verdict.measured.low,
+        high=verdict.measured.high,
+        ref=names.case_anchor(verdict.case) if verdict.case else "",
+    )
+    figure = figures.bullets((row,), look, id=f"f-{card.id}", width=BULLET_WIDTH)
+    criterion = words(f"criteria_short.{verdict.criterion}")
+    return Drawn(
+        figure=figure,
+        title=words("figures.bullet", criterion=criterion),
+        reading=(words("figures.bullet_see"),),
+    )

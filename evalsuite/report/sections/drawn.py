@@ -1,0 +1,117 @@
+"""What all sections share of figures: a figure with its words, the rows of its table, a block's values as series."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Summary
+from evalsuite.report import figures
+from evalsuite.report.book.blocks import Block
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import GLYPHS
+from evalsuite.report.figures import Figure, Look
+from evalsuite.report.figures.slim import slim
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Form
+from evalsuite.report.text.words import Rendered, Text, Words
+
+FORMS = {
+    "items_per_s": numbers.throughput,
+    "items_per_s_per_device": numbers.throughput,
+    "speedup": numbers.speedup,
+    "efficiency": numbers.percent,
+    "ideal": numbers.speedup,
+    "ratio": numbers.speedup,
+    "off": numbers.throughput,
+    "on": numbers.throughput,
+    "before": numbers.throughput,
+    "after": numbers.throughput,
+    "value": numbers.throughput,
+    "median": numbers.throughput,
+    "cv": numbers.percent,
+}
+NOTHING = "–"  # a field that is meant to be empty, such as the status of a case that has a value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """A figure and the words that stand around it."""
+
+    figure: Figure
+    title: Text
+    reading: tuple[Text, ...]
+    labels: tuple[Rendered | str, ...] = ()  # what stands in the first column of its table, where that is a word
+    tables: tuple[tuple[str, Rendered | str], ...] = ()  # (id, name) of tables of the page that hold its data
+    view: str = ""  # key of the name of this view, where there is another
+    other: "Drawn | None" = None  # the same data drawn otherwise; a button shows it in the place of this one
+
+    @property
+    def svg(self) -> str | None:
+        """The drawing as the page holds it: 5,000 marks add up."""
+        return None if self.figure.svg is None else slim(self.figure.svg, self.figure.id)
+
+
+def look(book: Book) -> Look:
+    """One look for the report. Where it names more frameworks than there are hues, those with most cases have them."""
+    cases = Counter(case.framework for case in book.planned)
+    coloured = sorted(book.frameworks, key=lambda name: -cases[name])[: figures.HUES]
+    return figures.look([*filter(coloured.__contains__, book.frameworks), *book.frameworks])
+
+
+def series_of_block(block: Block, metric: str) -> tuple[figures.Series, ...]:
+    """The values of *block* as series of one metric, whose marks lead to the anchors of the page."""
+    printed = {column.series: column.label for column in block.columns}
+    return tuple(anchored(each) for each in figures.series_of(block.valid, metric, printed))
+
+
+def anchored(series: figures.Series) -> figures.Series:
+    """Marks lead to the anchors of the page, not to case ids."""
+    return replace(series, points=tuple(replace(p, ref=names.anchor("c", p.ref)) for p in series.points))
+
+
+def setting(block: Block, words: Words) -> Text:
+    """Which block a figure belongs to, where several stand together."""
+    about = {"model": names.model(block.model), "precision": names.precision(block.precision)}
+    return words("figures.block", batch=numbers.count(block.batch_per_device), **about)
+
+
+def median(summary: Summary | None) -> float | None:
+    return summary.items_per_s.value if summary else None
+
+
+def ends(summary: Summary | None) -> tuple[float, float] | None:
+    found = summary.items_per_s if summary else None
+    return (found.low, found.high) if found and found.low is not None and found.high is not None else None
+
+
+def panel_name(block: Block) -> str:
+    """The block in short: model, precision, batch size."""
+    return f"{names.model(block.model)} · {names.precision(block.precision)} · b{block.batch_per_device}"
+
+
+def table_rows(drawn: Drawn) -> Sequence[tuple[str, Sequence[tuple[object, object]]]]:
+    """The rows of a figure's table as (anchor of the case, [(what is printed, raw value)])."""
+    columns, rows = drawn.figure.table.columns, drawn.figure.table.rows
+    forms = [_form(column, columns) for column in columns]
+    labels = drawn.labels or [None] * len(rows)
+    return [
+        (ref, [(label, "") if label and not place else _shown(forms[place], value) for place, value in enumerate(row)])
+        for ref, row, label in zip(drawn.figure.table.refs, rows, labels, strict=True)
+    ]
+
+
+def _form(column: str, columns: Sequence[str]) -> Form:
+    """How a column is printed; both ends of an interval like the value they belong to."""
+    if column in ("low", "high"):
+        return next((FORMS[other] for other in columns if other in FORMS), numbers.plain)
+    return FORMS.get(column, numbers.plain)
+
+
+def _shown(form: Form, value: object) -> tuple[str, object]:
+    if value is None:
+        return GLYPHS["missing"], ""
+    if isinstance(value, bool):
+        return ("✓" if value else "–"), int(value)
+    if isinstance(value, float):
+        return form(value).text, value
+    return names.visible(value) or NOTHING, value

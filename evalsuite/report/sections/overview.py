@@ -1,0 +1,75 @@
+"""Scaling across models: the efficiency of every block side by side, and who scales best in each."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.model import Summary
+from evalsuite.report import figures
+from evalsuite.report.book.blocks import Block, Model
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.drawn import Drawn, panel_name, series_of_block
+from evalsuite.report.text import names
+from evalsuite.report.text.words import Words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rank:
+    """One series of the overview: its efficiency at the largest scale that all of its panel share."""
+
+    block: Block
+    summary: Summary
+    place: int | None  # None: it lacks the common scale
+
+    @property
+    def title(self) -> str:
+        return names.framework(self.summary.case.framework)
+
+
+def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
+    """The blocks in which scaling was measured; the overview is worth a section from two on."""
+    return tuple(block for model in models for block in model.blocks if block.has_scaling)
+
+
+def ranks(blocks: Sequence[Block]) -> tuple[Rank, ...]:
+    """Within each block, series by efficiency at the largest scale they share; the others unranked behind."""
+    return tuple(rank for block in blocks for rank in _ranks(block))
+
+
+def _ranks(block: Block) -> Iterable[Rank]:
+    series: dict[str, dict[int, Summary]] = {}
+    for summary in block.valid:
+        if summary.efficiency and summary.base != summary.case:
+            series.setdefault(summary.case.series, {})[summary.case.total_devices] = summary
+    reach = sorted({devices for scales in series.values() for devices in scales}, reverse=True)
+    common = next((devices for devices in reach if sum(devices in scales for scales in series.values()) > 1), None)
+    level = [scales[common] for scales in series.values() if common in scales]
+    level.sort(key=lambda one: -one.efficiency.value)
+    yield from (Rank(block=block, summary=one, place=place) for place, one in enumerate(level, 1))
+    for scales in series.values():
+        if common not in scales:
+            yield Rank(block=block, summary=scales[max(scales)], place=None)
+
+
+def drawn(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
+    """Efficiency of every block side by side."""
+    named = _panel_names(blocks)
+    panels = tuple(
+        figures.Multiple(label=name, series=series_of_block(block, "efficiency"))
+        for block, name in zip(blocks, named, strict=True)
+    )
+    figure = figures.small_multiples(panels, look, id="f-overview")
+    tables = tuple(
+        (f"{block.id}-{'s' if block.book.huge else 'e'}", name) for block, name in zip(blocks, named, strict=True)
+    )
+    return Drawn(figure=figure, title=words("overview.figure"), reading=(words("overview.see"),), tables=tables)
+
+
+def _panel_names(blocks: Sequence[Block]) -> list[str]:
+    """Model, precision and batch size of each; the unit and the options too where these do not tell it from others."""
+    found = [panel_name(block) for block in blocks]
+    for more in (lambda block: block.unit, lambda block: ", ".join("=".join(option) for option in block.options)):
+        alike = {name for name in found if found.count(name) > 1}
+        told = [(name, names.visible(more(block))) for name, block in zip(found, blocks, strict=True)]
+        differ = {name for name in alike if len({text for each, text in told if each == name}) > 1}
+        found = [f"{name} · {text}" if name in differ and text else name for name, text in told]
+    return found
