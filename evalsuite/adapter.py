@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case, Device
 
@@ -22,12 +23,9 @@ class Command:
     """
 
     argv: tuple[str, ...]
-    environment: Mapping[str, str] = None  # type: ignore[assignment]
+    environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     """Files that the script wants to be configured by: name → text, written into `{scratch}` before the start."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "environment", dict(self.environment or {}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +35,9 @@ class Recipe:
     name: str  # "reference-resnet50"; unique inside the adapter
     model: str  # "resnet50_v1.5"
     unit: str = "images/s"
-    dialect: str  # the log dialect that the script prints
+    dialect: str | Dialect
+    """The log dialect that the script prints: the name of one that `evalsuite dialects` lists, or one that the adapter
+    brings, which is known wherever the adapter is."""
     command: Callable[[Case], Command]  # pure: the same case gives the same command
     spawn: Literal["once", "per_node", "per_device"] = "per_node"
     """`once`: the command starts everything itself (mpirun, horovodrun). `per_node`: started on every node,
@@ -78,6 +78,10 @@ class Recipe:
     source: str = ""  # repository of an official script, or of the model definition
     commit: str = ""
     image: str = ""  # container image, where there is one
+
+    @property
+    def dialect_name(self) -> str:
+        return self.dialect if isinstance(self.dialect, str) else self.dialect.name
 
     def refusal(self, case: Case) -> str | None:
         """Why this recipe cannot serve *case*, from what it declares and from its own `unsupported`."""

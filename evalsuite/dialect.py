@@ -4,16 +4,18 @@ A dialect is data. It names the lines that matter (each a pattern over bytes, wi
 printed and the source that prints it), whose throughput the printed number is, and over which steps it was
 taken. `reading` turns a log into steps with it; nothing here opens a file.
 
-The house's dialects lie in `evalsuite/dialects/`; a user adds a folder with `--dialects DIR`. A module there
-has a name `DIALECTS`, a tuple of `Dialect`.
+The house's dialects lie in `evalsuite/logs/dialects/`; a user adds a folder with `--dialects DIR`. A module there
+has a name `DIALECTS`, a tuple of `Dialect`. An adapter may bring a dialect with its recipe.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
+from evalsuite import authored
 from evalsuite.errors import EvalsuiteError
 
 NO_DIGITS = b"0123456789+-. \t"  # taken out of a line, its shape is left
@@ -137,6 +139,14 @@ class Timers:
     phases: Mapping[str, tuple[str, str | None]]  # timer → (phase, the phase it lies inside)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """The author's file that a dialect comes from."""
+
+    file: Path
+    option: Literal["--adapters", "--dialects"]  # that brings the file
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dialect:
     """What one training script prints."""
@@ -177,34 +187,41 @@ class Dialect:
     timers: Timers | None = None  # where the script prints what its step time is made of
     yields_to: tuple[str, ...] = ()  # dialects whose lines carry more, where a log has both
     notes: str = ""
+    origin: Origin | None = None  # set when it is found; None: the house's own
 
     @cached_property
     def telling(self) -> tuple[Line, ...]:
         """The step lines and final figures by which the dialect is recognised."""
         return tuple(line for line in (*self.step, *self.final) if line.telling)
 
-    def check(self) -> None:
-        """Raises EvalsuiteError if a pattern does not compile, has unknown groups or misses its own sample."""
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """Every line that is declared."""
         timers = (self.timers.line,) if self.timers else ()
-        for line in (*self.step, *self.final, *self.evaluation, *self.end, *self.facts, *self.scores, *timers):
-            _check(self.name, line)
+        return (*self.step, *self.final, *self.evaluation, *self.end, *self.facts, *self.scores, *timers)
+
+    def check(self, where: str) -> None:
+        """Raises EvalsuiteError if a field has a value that its type forbids, or if a pattern does not compile, has
+        unknown groups or misses its own sample. *where* is the file that declares it."""
+        authored.checked(self, where)
+        for line in self.lines:
+            _check(f"{where}: dialect {self.name}", line)
 
 
-def _check(name: str, line: Line) -> None:
+def _check(where: str, line: Line) -> None:
     try:
         pattern = re.compile(line.pattern)
     except re.error as error:
-        raise EvalsuiteError(f"dialect {name}: {line.pattern!r} is no regular expression: {error}.") from error
+        raise EvalsuiteError(f"{where}: {line.pattern!r} is no regular expression: {error}.") from error
     unknown = sorted(pattern.groupindex.keys() - GROUPS.keys())
     if unknown:
         raise EvalsuiteError(
-            f"dialect {name}: unknown group {', '.join(unknown)} in {line.pattern!r}; the groups are "
-            f"{', '.join(GROUPS)}."
+            f"{where}: unknown group {', '.join(unknown)} in {line.pattern!r}; the groups are {', '.join(GROUPS)}."
         )
     match = pattern.search(line.sample)
     if match is None or line.read(match) is None:
         raise EvalsuiteError(
-            f"dialect {name}: {line.pattern!r} does not match its own sample {line.sample!r}; "
+            f"{where}: {line.pattern!r} does not match its own sample {line.sample!r}; "
             "copy the sample from a log, byte for byte."
         )
 

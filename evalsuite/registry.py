@@ -1,53 +1,87 @@
 """The adapters that are known: found because they lie in `adapters/` or in a folder given with `--adapters`."""
 
-import importlib.util
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import paths
-from evalsuite.adapter import Adapter, listed
+from evalsuite import authored, paths
+from evalsuite.adapter import Adapter, Command, Recipe, listed
+from evalsuite.dialect import Dialect, Line, Origin, Timers
 from evalsuite.errors import EvalsuiteError
 
+CONTRACT = authored.Contract(
+    option="--adapters",
+    name="ADAPTER",
+    example="ADAPTER = Adapter(…)",
+    page="docs/adding-a-framework.md",
+    types=(Adapter, Recipe, Command, Dialect, Line, Timers),
+)
 
-def discover(folders: Iterable[Path] = ()) -> dict[str, Adapter]:
-    """All adapters by name: those of the house and those in *folders*. A later folder wins.
+
+def discover(places: Iterable[Path] = ()) -> dict[str, Adapter]:
+    """All adapters by name: those of the house and those in *places*, folders or files. A later place wins.
 
     Two modules of one folder may speak for the same framework (`pytorch.py`, `pytorch_official.py`): then the
     adapter has the recipes of both.
     """
-    found = {}
-    for folder in (paths.ADAPTERS, *folders):
-        if not Path(folder).is_dir():
-            raise EvalsuiteError(f"{folder}: there is no such folder; --adapters takes a folder of adapter modules.")
-        found |= _of_folder(Path(folder))
+    found = dict(_house())
+    for place in places:
+        found |= brought(Path(place))
     return found
 
 
-def _of_folder(folder: Path) -> dict[str, Adapter]:
+@functools.cache
+def _house() -> Mapping[str, Adapter]:
+    return _joined((load(file), file) for file in authored.modules(paths.ADAPTERS, CONTRACT))
+
+
+def brought(place: Path) -> dict[str, Adapter]:
+    """The adapters at *place*, a folder or a file of an author's, each checked."""
+    return _joined((_author(load(file), file), file) for file in authored.modules(place, CONTRACT))
+
+
+def _joined(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:
     found: dict[str, Adapter] = {}
-    for file in sorted(folder.glob("[!_]*.py")):
-        adapter = _brought(load(file), folder)
+    for adapter, file in adapters:
         before = found[adapter.name].recipes if adapter.name in found else ()
-        found[adapter.name] = replace(adapter, recipes=(*before, *adapter.recipes))
+        ours = (replace(recipe, brought_by=file.parent) for recipe in adapter.recipes)
+        found[adapter.name] = replace(adapter, recipes=(*before, *ours))
     return found
-
-
-def _brought(adapter: Adapter, folder: Path) -> Adapter:
-    return replace(adapter, recipes=tuple(replace(recipe, brought_by=folder) for recipe in adapter.recipes))
 
 
 def load(file: Path) -> Adapter:
     """The adapter in *file*. Raises EvalsuiteError if the file declares none."""
-    spec = importlib.util.spec_from_file_location(f"evalsuite_adapter_{file.stem}", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    adapter = getattr(module, "ADAPTER", None)
+    module = authored.loaded(file, CONTRACT)
+    adapter = authored.declared(module, file, CONTRACT)
     if not isinstance(adapter, Adapter):
         raise EvalsuiteError(
-            f"{file}: the module has no ADAPTER = Adapter(…); see docs/adding-a-framework.md for one that works."
+            f"{file}: the module's ADAPTER is a {type(adapter).__name__}; expected {CONTRACT.example}. "
+            f"See {CONTRACT.page}."
         )
     return adapter
+
+
+def _author(adapter: Adapter, file: Path) -> Adapter:
+    """*adapter* as its author's *file* declares it, if that is right: its dialects know where they come from, and
+    what its functions raise is said as a mistake in the file."""
+    authored.checked(adapter, str(file))
+    dialects: dict[int, Dialect] = {}
+    for recipe in adapter.recipes:
+        if isinstance(recipe.dialect, Dialect) and id(recipe.dialect) not in dialects:
+            recipe.dialect.check(str(file))
+            dialects[id(recipe.dialect)] = replace(recipe.dialect, origin=Origin(file=file, option="--adapters"))
+    return replace(adapter, recipes=tuple(_guarded(recipe, file, dialects) for recipe in adapter.recipes))
+
+
+def _guarded(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recipe:
+    where = f"{file}: recipe {recipe.name}"
+    return replace(
+        recipe,
+        dialect=dialects.get(id(recipe.dialect), recipe.dialect),
+        command=authored.guarded(recipe.command, f"{where}: command", Command),
+        unsupported=authored.guarded(recipe.unsupported, f"{where}: unsupported", str, None.__class__),
+    )
 
 
 def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> list[Adapter]:

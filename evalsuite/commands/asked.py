@@ -7,8 +7,11 @@ from pathlib import Path
 
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands import axes
+from evalsuite.commands.places import places
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import campaign, readiness, virtualenvs
+from evalsuite.logs import catalogue
+from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Run
 from evalsuite.plan import containers, engines, plan
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
@@ -28,6 +31,7 @@ class Asked:
     machine: Machine
     engine: Engine
     store: Store
+    places: Places  # where dialects beside the house's are found
 
     def missing(self) -> list[Run]:
         return plan.missing(self.plan, self.store)
@@ -80,7 +84,16 @@ def planned(arguments: argparse.Namespace) -> Asked:
     if not getattr(arguments, "commands", False):  # what would be run can be shown without what it needs
         refusals.append(readiness.refusal)
     made = plan.plan(spec, adapters, machine, refusals)
-    return Asked(plan=made, adapters=adapters, machine=machine, engine=engine, store=Store(_folder(arguments.runs)))
+    _check_dialects(made, adapters, places(arguments))
+    store = Store(_folder(arguments.runs))
+    return Asked(plan=made, adapters=adapters, machine=machine, engine=engine, store=store, places=places(arguments))
+
+
+def _check_dialects(made: Plan, adapters: Mapping[str, Adapter], places: Places) -> None:
+    """Raises EvalsuiteError if a log could not be read: before the first run, not after each."""
+    dialects = catalogue.known(places)
+    for framework, recipe in dict.fromkeys((case.framework, case.recipe) for case in made.cases):
+        catalogue.spoken(framework, adapters[framework].recipe(recipe), dialects)
 
 
 def _mpirun_in_mpirun(engine: Engine):

@@ -4,6 +4,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from evalsuite.commands import places
 from evalsuite.plan import spec
 from evalsuite.plan.spec import Spec
 
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--container", metavar="C", help="run each recipe in its image: docker, podman, apptainer, enroot or pyxis"
     )
-    where.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help="more adapters")
+    places.add_arguments(where)
     where.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
 
 

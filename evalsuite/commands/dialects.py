@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
 
 HELP = "list the log dialects, or explain how a log is read"
@@ -18,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--explain", metavar="LOG", type=Path, help="say line by line what matched and what was skipped"
     )
     parser.add_argument("--dialect", metavar="NAME", help="explain as this dialect instead of finding out")
-    parser.add_argument("--dialects", metavar="DIR", action="append", default=[], help="more dialects, of your own")
+    places.add_arguments(parser)
     parser.add_argument("--all", action="store_true", help="every line, not only the first of each kind")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.logs import catalogue
 
-    dialects = catalogue.discover(Path(folder) for folder in arguments.dialects)
+    dialects = catalogue.known(places.places(arguments))
     if arguments.explain is None:
         _list(dialects, arguments.json)
         return Exit.DONE

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
 
 HELP = "make run folders from logs or tables produced elsewhere"
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="what holds for all of them"
     )
-    parser.add_argument("--dialects", metavar="DIR", action="append", default=[], help="more dialects, of your own")
+    places.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log or row")
 
 
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     defaults = {**defaults, **dict(arguments.set)}
     found_by = importing.pattern(arguments.pattern) if arguments.pattern else None
     into, results = Store(arguments.runs), []
-    dialects = catalogue.discover(Path(folder) for folder in arguments.dialects)
+    dialects = catalogue.known(places.places(arguments))
     for path in arguments.paths:
         if _is_table(path):
             results += importing.cited(path, into, defaults, dialects)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
 
 HELP = "say what a training log says"
@@ -19,7 +20,7 @@ WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than re
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("logs", nargs="+", metavar="LOG", help="a log file (also .gz, .zst), or a folder of them")
     parser.add_argument("--dialect", metavar="NAME", help="read as this dialect instead of finding out")
-    parser.add_argument("--dialects", metavar="DIR", action="append", default=[], help="more dialects, of your own")
+    places.add_arguments(parser)
     parser.add_argument("--devices", metavar="N", type=_count, help="devices of the whole job")
     parser.add_argument("--batch-per-device", metavar="B", type=_count, help="items on each device per step")
     parser.add_argument(
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.logs import catalogue
 
-    dialects = catalogue.discover(Path(folder) for folder in arguments.dialects)
+    dialects = catalogue.known(places.places(arguments))
     if arguments.dialect:
         catalogue.chosen(arguments.dialect, dialects)
     paths = list(_files(arguments.logs))

@@ -1,7 +1,9 @@
 """`evalsuite report`: the report from run folders. Nothing is started."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
+from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Summary, Unmeasured
 
@@ -15,6 +17,7 @@ LANGUAGES = ("zh", "en")
 
 def add_arguments(parser) -> None:
     parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
+    places.add_arguments(parser)
     add_output_arguments(parser)
 
 
@@ -77,7 +80,10 @@ def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
         only=only,
         criteria_file=arguments.criteria or criteria.DEFAULT,
         recorded_elsewhere=recorded_elsewhere,
+        places=places.places(arguments),
     )
+    for reason in dict.fromkeys(_unknown_dialects(evaluation, places.places(arguments))):
+        note(reason)
     if skips:
         evaluation = replace(evaluation, skips=tuple(skips))
     evaluation = author.attached(evaluation, notes)
@@ -96,6 +102,18 @@ def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
     for path in (page, *more):
         note(f"report: {path} ({path.stat().st_size / 1e6:.1f} MB)")
     return evaluation.summaries
+
+
+def _unknown_dialects(evaluation, where) -> Iterator[str]:
+    """Why runs were not read, where it is for want of a dialect: that is to be mended, and no failure of the run."""
+    from evalsuite.logs import catalogue
+
+    known = catalogue.known(where)
+    for summary in evaluation.summaries:
+        for measurement in summary.measurements:
+            recipe = evaluation.commands.get(measurement.run.id, {}).get("recipe", {})
+            if recipe.get("dialect_source") and recipe["dialect"] not in known:
+                yield measurement.reason
 
 
 def _remove(paths) -> None:

@@ -36,6 +36,7 @@ def run_missing(asked, environment: str):
     from evalsuite.commands.terminal import note, progress
     from evalsuite.errors import EvalsuiteError
     from evalsuite.launch import campaign
+    from evalsuite.logs import catalogue
     from evalsuite.results import measurement
     from evalsuite.runs import planned
 
@@ -57,9 +58,16 @@ def run_missing(asked, environment: str):
         note(f"all {len(asked.plan.runs)} runs are already measured; nothing is started.")
     with progress(missing, asked.estimate()) as shown:
         for ended in campaign.launch_all(
-            missing, asked.store, asked.adapters, asked.engine, spec.timeout_s, ready, shown.tick
+            missing,
+            asked.store,
+            asked.adapters,
+            asked.engine,
+            spec.timeout_s,
+            ready,
+            catalogue.known(asked.places),
+            shown.tick,
         ):
-            measured = measurement.measurement(asked.store.folder(ended.run))
+            measured = measurement.measurement(asked.store.folder(ended.run), asked.places)
             shown.ended(ended.run, ended.outcome["duration_s"], measured)
     return asked, _failed(asked)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.adapter import Adapter, Recipe
+from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import runner, virtualenvs
 from evalsuite.model import Case, Device, Run, Skip
@@ -79,13 +80,17 @@ def launch_all(
     engine: Engine,
     timeout_s: float,
     ready: Environments,
+    dialects: Mapping[str, Dialect],
     tick: Callable[[Run, float], None] = lambda run, seconds: None,
 ) -> Iterator[Ended]:
     """Launches *runs* in order and gives each as it ends. A failed run does not stop the others.
 
-    A run that another evalsuite process holds, or has finished meanwhile, is passed over.
+    A run that another evalsuite process holds, or has finished meanwhile, is passed over. *dialects* are those that
+    the runs' logs are read by.
     """
-    launcher = runner.Launcher(engine=engine, timeout_s=timeout_s, pythons=ready.pythons, packages=ready.packages)
+    launcher = runner.Launcher(
+        engine=engine, timeout_s=timeout_s, pythons=ready.pythons, packages=ready.packages, dialects=dialects
+    )
     for run in runs:
         recipe = adapters[run.case.framework].recipe(run.case.recipe)
         with store.claim(run) as folder:
@@ -98,14 +103,16 @@ def launch_all(
                     folder,
                     launcher,
                     tick=lambda seconds, run=run: tick(run, seconds),
-                    enough=_enough(run, recipe, folder),
+                    enough=_enough(run, recipe, folder, dialects),
                 )
             except OSError as error:
                 raise _mendable(error, folder.path) from error
         yield Ended(run=run, outcome=outcome)
 
 
-def _enough(run: Run, recipe: Recipe, folder: RunFolder) -> Callable[[], runner.Why | None]:
+def _enough(
+    run: Run, recipe: Recipe, folder: RunFolder, dialects: Mapping[str, Dialect]
+) -> Callable[[], runner.Why | None]:
     """Says why the run can be ended: its logs have come to the last measured step, and the script has no limit of
     its own or has printed nothing more for two minutes (process groups that hang when they are taken down)."""
     from evalsuite.logs import reading
@@ -116,7 +123,7 @@ def _enough(run: Run, recipe: Recipe, folder: RunFolder) -> Callable[[], runner.
         logs = folder.logs()
         if not logs or not (endless or _silent_s(logs) > SILENT_S):
             return None
-        steps = reading.read_run(logs, run.case, recipe.dialect).steps
+        steps = reading.read_run(logs, run.case, recipe.dialect_name, dialects=dialects).steps
         if not steps or steps[-1].index < run.case.protocol.total_steps:
             return None
         return "no_limit" if endless else "hung"

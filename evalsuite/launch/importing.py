@@ -15,7 +15,7 @@ from pathlib import Path
 from evalsuite import __version__, files
 from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError
-from evalsuite.logs import reading
+from evalsuite.logs import catalogue, reading
 from evalsuite.logs.dialects.cited import ITEMS
 from evalsuite.logs.records import positive
 from evalsuite.model import Case, Finding, Run
@@ -209,7 +209,7 @@ def _imported(
             rank = int(own["rank"]) if "rank" in own else None
             folder.log_path(HOST, rank).write_bytes(source.read_bytes())
             copies.append({"path": str(source), "sha256": files.sha256(source)})
-        folder.write_command(_command(known.dialect, known.unit, copies, "imported"))
+        folder.write_command(_command(dialects.get(known.dialect or ""), known.unit, copies, "imported"))
         read = reading.read_run(folder.logs(), case, known.dialect, dialects=dialects) if known.dialect else known
         folder.write_outcome({**COMPLETED, "origin": "imported"})
     findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
@@ -279,14 +279,21 @@ def _repeat(text: str | None, case: Case, repeats: dict[str, int]) -> int:
     return repeats[case.id]
 
 
-def _command(dialect: str | None, unit: str | None, copies: Sequence[Mapping[str, str]], kind: str) -> dict:
+def _command(
+    dialect: Dialect | None, unit: str | None, copies: Sequence[Mapping[str, str]], kind: str
+) -> dict[str, object]:
     return {
         "argv": [],
         "command": [],
         "environment": {},
         "engine": "replay",
         "evalsuite": __version__,
-        "recipe": {"dialect": dialect, "unit": unit, "kind": kind},
+        "recipe": {
+            "dialect": dialect.name if dialect else None,
+            "dialect_source": catalogue.source(dialect),
+            "unit": unit,
+            "kind": kind,
+        },
         "imported": list(copies),
     }
 
@@ -383,7 +390,7 @@ def _cited(
             return Imported(source=where, run=run.id, status="already there")
         path, dialect = folder.log_path(HOST), f"cited_{items}"
         path.write_bytes(text.encode())
-        command = _command(dialect, f"{items}/s", [{"path": where, "sha256": files.sha256(path)}], "cited")
+        command = _command(dialects[dialect], f"{items}/s", [{"path": where, "sha256": files.sha256(path)}], "cited")
         folder.write_command({**command, **({"printed": {"speedup": speedup}} if speedup else {})})
         read = reading.read_run(folder.logs(), run.case, dialect, dialects=dialects)
         folder.write_outcome({**COMPLETED, "origin": "cited"})

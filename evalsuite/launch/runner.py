@@ -16,12 +16,13 @@ from typing import Literal
 from evalsuite import __version__, files, paths
 from evalsuite.adapter import Recipe
 from evalsuite.agent.order import AGENT_FAILED
+from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import checkouts, images, readiness, virtualenvs
+from evalsuite.logs import catalogue
 from evalsuite.model import Run
 from evalsuite.plan import repositories
 from evalsuite.plan.commandline import CommandLine, command_line
-from evalsuite.plan.containers import Container
 from evalsuite.plan.engines import Engine
 from evalsuite.runs.store import RunFolder
 
@@ -44,6 +45,7 @@ class Launcher:
     timeout_s: float
     pythons: Mapping[tuple[str, str], Path]  # (framework, recipe) → interpreter of its environment
     packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
+    dialects: Mapping[str, Dialect]  # those that the logs are read by
 
 
 def launch(
@@ -80,7 +82,7 @@ def launch(
             "timeout_s": launcher.timeout_s,
             "evalsuite": __version__,
             **_recipe_facts(
-                recipe, line.training, container, launcher.packages.get((run.case.framework, recipe.name), {})
+                recipe, line.training, launcher, launcher.packages.get((run.case.framework, recipe.name), {})
             ),
         }
     )
@@ -199,9 +201,7 @@ def _ending(exit_code: int, folder: RunFolder, timeout_s: float) -> dict:
     return {"status": "failed", "reason": f"exit code {exit_code}"}
 
 
-def _recipe_facts(
-    recipe: Recipe, command: tuple[str, ...], container: Container | None, packages: Mapping[str, str]
-) -> dict:
+def _recipe_facts(recipe: Recipe, command: tuple[str, ...], launcher: Launcher, packages: Mapping[str, str]) -> dict:
     checkout = checkouts.facts(recipe, repositories.of(recipe)) or {}
     script = next((Path(token) for token in command if token.endswith(".py") and Path(token).is_file()), None)
     return {
@@ -209,13 +209,14 @@ def _recipe_facts(
             "name": recipe.name,
             "kind": recipe.kind,
             "model": recipe.model,
-            "dialect": recipe.dialect,
+            "dialect": recipe.dialect_name,
+            "dialect_source": catalogue.source(launcher.dialects.get(recipe.dialect_name)),
             "unit": recipe.unit,
             "scope": recipe.scope,
             "spawn": recipe.spawn,
             "source": recipe.source or checkout.get("repository", ""),
             "commit": recipe.commit or checkout.get("commit", ""),
-            "image": recipe.image if container else "",
+            "image": recipe.image if launcher.engine.container else "",
             "amp": recipe.amp,
         },
         "checkout": checkout or None,

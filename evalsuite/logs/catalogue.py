@@ -1,50 +1,146 @@
 """The dialects that are known: those of the house, and those that a user or an adapter brings."""
 
-import importlib.util
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from evalsuite.dialect import Dialect
+from evalsuite import authored, files, registry
+from evalsuite.adapter import Recipe
+from evalsuite.dialect import Dialect, Line, Origin, Timers
 from evalsuite.errors import EvalsuiteError, did_you_mean
 
 HOUSE = Path(__file__).resolve().parent / "dialects"
+CONTRACT = authored.Contract(
+    option="--dialects",
+    name="DIALECTS",
+    example="DIALECTS = (Dialect(…), …)",
+    page="docs/adding-a-dialect.md",
+    types=(Dialect, Line, Timers),
+)
 
 
-def discover(folders: Iterable[Path] = ()) -> dict[str, Dialect]:
-    """All dialects by name: those of the house and those in *folders*, which are checked. A later one wins."""
-    found = {dialect.name: dialect for file in sorted(HOUSE.glob("[!_]*.py")) for dialect in load(file)}
-    for folder in folders:
-        if not Path(folder).is_dir():
-            raise EvalsuiteError(f"{folder}: there is no such folder; --dialects takes a folder of dialect modules.")
-        for file in sorted(Path(folder).glob("[!_]*.py")):
-            for dialect in load(file):
-                dialect.check()
-                found[dialect.name] = dialect
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """Where dialects beside the house's are looked for: folders or files of dialects, and of adapters that bring
+    theirs."""
+
+    dialects: tuple[Path, ...] = ()
+    adapters: tuple[Path, ...] = ()
+
+
+@functools.cache
+def known(places: Places = Places()) -> Mapping[str, Dialect]:
+    """All dialects by name, loaded once: a report of 1,000 runs reads 1,000 logs."""
+    return discover(places.dialects, places.adapters)
+
+
+def discover(dialects: Iterable[Path] = (), adapters: Iterable[Path] = ()) -> dict[str, Dialect]:
+    """All dialects by name: those of the house, those in *dialects*, and those that *adapters* bring, all checked.
+
+    Raises EvalsuiteError if two files declare different ones under one name.
+    """
+    found = dict(_house())
+    for dialect in (*_given(dialects), *_brought(adapters)):
+        before = found.setdefault(dialect.name, dialect)
+        if not _same(before, dialect):
+            raise EvalsuiteError(_two(before, dialect))
     return found
 
 
-def load(file: Path) -> Sequence[Dialect]:
-    """The dialects that *file* declares. Raises EvalsuiteError if it declares none or cannot be read."""
-    spec = importlib.util.spec_from_file_location(f"evalsuite_dialect_{file.stem}", file)
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise EvalsuiteError(
-            f"{file}: {type(error).__name__}: {error}; a dialect module is Python that declares DIALECTS. "
-            "See docs/adding-a-dialect.md for one that works."
-        ) from error
-    declared = getattr(module, "DIALECTS", None)
-    if not isinstance(declared, (tuple, list)) or not all(isinstance(one, Dialect) for one in declared):
-        raise EvalsuiteError(
-            f"{file}: the module has no DIALECTS = (Dialect(…), …); see docs/adding-a-dialect.md for one that works."
+@functools.cache
+def _house() -> Mapping[str, Dialect]:
+    return {dialect.name: dialect for file in authored.modules(HOUSE, CONTRACT) for dialect in load(file)}
+
+
+def _given(places: Iterable[Path]) -> Iterator[Dialect]:
+    """The dialects of a user's folders and files, each checked."""
+    for place in places:
+        for file in authored.modules(Path(place), CONTRACT):
+            for dialect in load(file):
+                dialect.check(str(file))
+                yield replace(dialect, origin=Origin(file=file, option="--dialects"))
+
+
+def _brought(places: Iterable[Path]) -> Iterator[Dialect]:
+    """The dialects that the adapters of a user's folders and files bring."""
+    for place in places:
+        for adapter in registry.brought(Path(place)).values():
+            yield from (recipe.dialect for recipe in adapter.recipes if isinstance(recipe.dialect, Dialect))
+
+
+def _same(one: Dialect, other: Dialect) -> bool:
+    """Do the two come from one declaration? The same file may be given twice."""
+    if one is other:
+        return True
+    if one.origin is None or other.origin is None or one.origin.file.resolve() != other.origin.file.resolve():
+        return False
+    return _plain(one) == _plain(other)
+
+
+def _plain(dialect: Dialect) -> tuple[object, ...]:
+    """What two loadings of one declaration have in common: functions are made anew each time."""
+    values = (getattr(dialect, field.name) for field in fields(dialect))
+    patterns = tuple(line.pattern for line in dialect.lines)
+    return (patterns, *(value for value in values if isinstance(value, str | int | float | None)))
+
+
+def _two(before: Dialect, dialect: Dialect) -> str:
+    places = f"{dialect.origin.file if dialect.origin else HOUSE}"
+    if before.origin is None:
+        return (
+            f'{places}: brings a dialect "{dialect.name}", and evalsuite has one of that name '
+            f"({before.title}); expected a name of its own. Try Dialect(name=…) with another, or, if the log is the "
+            f'same, Recipe(dialect="{dialect.name}").'
         )
-    return declared
+    return (
+        f'{places}: brings a dialect "{dialect.name}", and so does {before.origin.file}, a different one; expected '
+        "one dialect to a name. Try another name in one of the two."
+    )
+
+
+def load(file: Path) -> tuple[Dialect, ...]:
+    """The dialects that *file* declares. Raises EvalsuiteError if it declares none or cannot be read."""
+    module = authored.loaded(file, CONTRACT)
+    found = authored.declared(module, file, CONTRACT)
+    if not isinstance(found, tuple | list) or not all(isinstance(one, Dialect) for one in found):
+        raise EvalsuiteError(
+            f"{file}: the module's DIALECTS is no tuple of dialects; expected {CONTRACT.example}. "
+            f"A single one is written (Dialect(…),). See {CONTRACT.page}."
+        )
+    return tuple(found)
 
 
 def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
     """The dialect called *name*. Raises EvalsuiteError with the nearest name if there is none."""
     if name in dialects:
         return dialects[name]
-    hint = did_you_mean(name, dialects, cutoff=0.4)
-    raise EvalsuiteError(f'--dialect: unknown dialect "{name}"; `evalsuite dialects` lists them.{hint}')
+    raise EvalsuiteError(
+        f'--dialect: unknown dialect "{name}"; `evalsuite dialects` lists them.{_nearest(name, dialects)}'
+    )
+
+
+def spoken(framework: str, recipe: Recipe, dialects: Mapping[str, Dialect]) -> Dialect:
+    """The dialect that *recipe* prints. Raises EvalsuiteError with the nearest name if it is not among *dialects*."""
+    name = recipe.dialect_name
+    if name in dialects:
+        return dialects[name]
+    raise EvalsuiteError(
+        f'adapter {framework}, recipe {recipe.name}: unknown dialect "{name}"; expected one that `evalsuite dialects` '
+        f"lists, or the adapter's own. Try --dialects DIR with the folder that declares it, or "
+        f"Recipe(dialect=Dialect(…)).{_nearest(name, dialects)}"
+    )
+
+
+def source(dialect: Dialect | None) -> dict[str, str] | None:
+    """Where the declaration of *dialect* comes from: the house, or an author's file and the option that brings it."""
+    if dialect is None:
+        return None
+    if dialect.origin is None:
+        return {"by": "house"}
+    file = dialect.origin.file.resolve()
+    return {"by": "author", "file": str(file), "sha256": files.sha256(file), "option": dialect.origin.option}
+
+
+def _nearest(name: str, dialects: Mapping[str, Dialect]) -> str:
+    return did_you_mean(name, dialects, cutoff=0.4)

@@ -121,7 +121,7 @@ def _read(
     name: str | None,
     dialects: Mapping[str, Dialect] | None,
 ) -> Reading:
-    dialects = catalogue.discover() if dialects is None else dialects
+    dialects = catalogue.known() if dialects is None else dialects
     try:
         spoken = _dialect(paths, name, dialects)
         if isinstance(spoken, Reading):

@@ -1,10 +1,12 @@
 """Run folders → the evaluation that the report is made of. Nothing here starts a process or asks the time."""
 
+import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError, NothingMeasured
+from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Timeline
 from evalsuite.results import convergence, criteria, rules
 from evalsuite.results import measurement as measurement_room
@@ -24,11 +26,13 @@ def evaluate(
     only: Sequence[Case] | None = None,
     criteria_file: Path = criteria.DEFAULT,
     recorded_elsewhere: bool = False,
+    places: Places = measurement_room.HOUSE,
 ) -> Evaluation:
     """The evaluation of all finished run folders in *store*, or of the cases in *only*.
 
     What was planned and skipped comes from the plan kept beside the folders. Raises NothingMeasured if
-    there is no run folder at all; failed runs are part of the evaluation.
+    there is no run folder at all; failed runs are part of the evaluation. *places* are where dialects beside the
+    house's are found.
     """
     wanted = {case.id for case in only} if only is not None else None
     folders = [folder for folder in store.finished() if wanted is None or folder.path.parent.name in wanted]
@@ -37,7 +41,7 @@ def evaluate(
             f"{store.root}: no finished run stands there; expected folders like <case>/r0 with an outcome.json. "
             "Try `evalsuite compare`, or --runs DIR with the folder of an evaluation."
         )
-    measurements, broken = _measured(folders)
+    measurements, broken = _measured(folders, places)
     planned = store.plan() or {}
     cases, skips = read_back(planned, measurements, wanted)
     ordered = rules.checked(_in_plan_order(measurements, cases))
@@ -68,9 +72,9 @@ def evaluate(
     )
 
 
-def _measured(folders: Sequence[RunFolder]) -> tuple[list[Measurement], list[Finding]]:
+def _measured(folders: Sequence[RunFolder], places: Places) -> tuple[list[Measurement], list[Finding]]:
     """Each folder as a measurement; a folder whose case cannot be read becomes a finding, never silence."""
-    found = _on_all_cores(_one, folders)
+    found = _on_all_cores(functools.partial(_one, places=places), folders)
     return [m for m in found if isinstance(m, Measurement)], [f for f in found if isinstance(f, Finding)]
 
 
@@ -82,9 +86,9 @@ def _on_all_cores(made: Callable, *of: Sequence) -> list:
         return list(pool.map(made, *of, chunksize=CHUNK))
 
 
-def _one(folder: RunFolder) -> Measurement | Finding:
+def _one(folder: RunFolder, places: Places) -> Measurement | Finding:
     try:
-        return measurement_room.measurement(folder)
+        return measurement_room.measurement(folder, places)
     except EvalsuiteError as error:
         name = f"{folder.path.parent.name}/{folder.path.name}"
         return Finding(

@@ -1,12 +1,12 @@
 """One run folder → one measurement: throughput from its log, utilisation over the same steps."""
 
-import functools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from evalsuite import dialect
+from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue, reading
+from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Finding, Measurement, Protocol, Run, Throughput, Timeline, Utilisation, Window
 from evalsuite.results import utilisation
 from evalsuite.runs.store import RunFolder
@@ -18,11 +18,17 @@ FULL = Protocol()
 BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
 
 
-def measurement(folder: RunFolder) -> Measurement:
-    """The run in *folder* as numbers. A folder that cannot be read is a failed measurement with the reason."""
+HOUSE = Places()  # where dialects are found: the house's alone
+
+
+def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
+    """The run in *folder* as numbers, its log read by the dialects of the house and of *places*.
+
+    A folder that cannot be read is a failed measurement with the reason.
+    """
     run = folder.run()
     try:
-        return _measurement(run, folder)
+        return _measurement(run, folder, places)
     except EvalsuiteError as error:
         return Measurement(run=run, status="failed", reason=str(error))
 
@@ -49,11 +55,13 @@ def _machine(facts: Mapping) -> str:
     return ", ".join([*accelerators, f"{cpu} ({cores:g} cores)" if cores else cpu, *driver])
 
 
-def _measurement(run: Run, folder: RunFolder) -> Measurement:
+def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     outcome, command, environments = folder.outcome(), folder.command(), folder.environments()
     recipe = command.get("recipe", {})
+    dialects = catalogue.known(places)
+    _check_known(recipe, dialects)
     read = reading.read_run(
-        folder.logs(), run.case, recipe.get("dialect"), scope=recipe.get("scope"), dialects=_dialects()
+        folder.logs(), run.case, recipe.get("dialect"), scope=recipe.get("scope"), dialects=dialects
     )
     status, reason = _status(outcome, read)
     throughput = _in_unit_of(recipe, read.throughput)
@@ -91,10 +99,17 @@ def _measurement(run: Run, folder: RunFolder) -> Measurement:
     )
 
 
-@functools.cache
-def _dialects() -> dict[str, dialect.Dialect]:
-    """The house's dialects, loaded once: a report of 1,000 runs reads 1,000 logs."""
-    return catalogue.discover()
+def _check_known(recipe: Mapping, dialects: Mapping[str, Dialect]) -> None:
+    """Raises EvalsuiteError if the run's dialect is not known here, with the file that it came from."""
+    name, source = recipe.get("dialect"), recipe.get("dialect_source") or {}
+    if name is None or name in dialects or not source.get("file"):
+        return
+    file, option = source["file"], source["option"]
+    place = str(file).rpartition("/")[0]
+    raise EvalsuiteError(
+        f'the run\'s log is in the dialect "{name}", which came from {file} and is not known now; expected that file '
+        f"(SHA-256 {str(source['sha256'])[:12]}…). Try {option} {place}, or the folder where it lies today."
+    )
 
 
 def _status(outcome: Mapping, read) -> tuple[str, str]:

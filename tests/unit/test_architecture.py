@@ -13,7 +13,7 @@ import pytest
 from evalsuite import paths
 
 GROUND = {"model", "errors", "paths", "files"}
-CONTRACT = {"adapter", "reference", "launchers", "dialect", "placeholders", "registry"}
+CONTRACT = {"adapter", "authored", "reference", "launchers", "dialect", "placeholders", "registry"}
 MAY_IMPORT = {  # beside ground and contract
     "plan": {"runs"},
     "agent": {"runs"},

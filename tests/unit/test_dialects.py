@@ -38,7 +38,7 @@ def user_folder(tmp_path, text):
 
 @every_dialect
 def test_each_line_matches_its_own_sample_and_names_its_source(dialect):
-    dialect.check()
+    dialect.check("evalsuite")
 
     assert all(line.source for line in (*dialect.step, *dialect.final, *dialect.evaluation, *dialect.end))
 

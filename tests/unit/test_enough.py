@@ -7,11 +7,13 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.launch.campaign import SILENT_S, _enough
+from evalsuite.logs import catalogue
 from evalsuite.model import Protocol, Run
 from evalsuite.results import measurement
 from evalsuite.runs.store import RunFolder
 from tests.toys import CASE, toynet
 
+HOUSE = catalogue.known()
 SHORT = replace(CASE, protocol=Protocol(warmup_steps=2, measured_steps=4))
 LINE = "Epoch: [0][{0:>4}/2000]\tTime  0.500 ( 0.500)\tData  0.001 ( 0.001)\tLoss 7.0e+00 (7.0e+00)\n"
 ENDED = (
@@ -37,7 +39,7 @@ def folder_with(path, steps, behind="") -> RunFolder:
 def test_a_script_with_a_limit_of_its_own_is_not_ended_while_it_speaks(tmp_path):
     recipe = toynet().recipes[0]
 
-    assert _enough(Run(case=SHORT, repeat=0), recipe, folder_with(tmp_path, 50))() is None
+    assert _enough(Run(case=SHORT, repeat=0), recipe, folder_with(tmp_path, 50), HOUSE)() is None
 
 
 @pytest.mark.parametrize(("steps", "why"), [(6, "hung"), (5, None)])
@@ -46,7 +48,7 @@ def test_a_script_that_falls_silent_behind_its_last_step_hangs(steps, why, tmp_p
     long_ago = time.time() - 2 * SILENT_S
     os.utime(folder.log_path("host"), (long_ago, long_ago))
 
-    assert _enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder)() == why
+    assert _enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() == why
 
 
 def test_a_run_that_hung_keeps_its_number_and_says_so(tmp_path):
@@ -63,7 +65,7 @@ def test_enough_is_when_the_last_measured_step_has_been_seen(tmp_path):
     recipe = toynet(step_bound="none").recipes[0]
     run = Run(case=SHORT, repeat=0)
 
-    seen = [_enough(run, recipe, folder_with(tmp_path / str(steps), steps))() for steps in (1, 5, 6, 7)]
+    seen = [_enough(run, recipe, folder_with(tmp_path / str(steps), steps), HOUSE)() for steps in (1, 5, 6, 7)]
 
     assert seen == [None, None, "no_limit", "no_limit"]
 

@@ -1,0 +1,141 @@
+"""Dialects that an adapter or a user brings: known at plan time, one to a name, their source on record."""
+
+import json
+
+import pytest
+
+from evalsuite import cli, registry
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.logs import catalogue
+from evalsuite.logs.catalogue import Places
+from evalsuite.model import Run
+from evalsuite.results import measurement
+from evalsuite.runs.store import RunFolder
+from tests.toys import CASE
+
+HEAD = "from evalsuite.adapter import Adapter, Command, Recipe\nfrom evalsuite.dialect import Dialect, Line\n"
+PRINTED = """Dialect(
+    name="{name}", title="TinyNet", framework="tinynet", unit="images/s", scope="global", averaging="step",
+    step=(Line(pattern=rb"{word} (?P<step>\\d+) (?P<ms>[\\d.]+) ms", sample=b"{word} 1 20.5 ms", source="here"),),
+)"""
+ADAPTER = """ADAPTER = Adapter(
+    name="{framework}", title="Tiny",
+    recipes=(
+        Recipe(
+            name="train", model="tiny", kind="reference", dialect={dialect}, import_name="json", package="pip",
+            command=lambda case: Command(argv=("{{python}}", "train.py")),
+        ),
+    ),
+)
+"""
+
+
+def printed(name: str = "tinynet", word: str = "tiny") -> str:
+    return PRINTED.format(name=name, word=word)
+
+
+def adapter(folder, framework: str, dialect: str):
+    """A file in *folder* with an adapter whose recipe prints *dialect*, Python as it stands there."""
+    folder.mkdir(exist_ok=True)
+    (file := folder / f"{framework}.py").write_text(HEAD + ADAPTER.format(framework=framework, dialect=dialect))
+    return file
+
+
+def dialects(folder, *declared: str):
+    folder.mkdir(exist_ok=True)
+    (folder / "declared.py").write_text(f"{HEAD}DIALECTS = ({', '.join(declared)},)\n")
+    return folder
+
+
+def planned(folder, *more: str) -> int:
+    words = ["plan", "--frameworks", "tinynet", "--models", "tiny", "--scales", "1x1", "--environment", "current"]
+    return cli.main([*words, "--runs", str(folder / "runs"), *more])
+
+
+def test_a_brought_dialect_is_known_wherever_its_adapter_is(tmp_path):
+    file = adapter(tmp_path / "mine", "tinynet", printed())
+
+    found = catalogue.discover(adapters=[file.parent])["tinynet"]
+
+    assert (found.origin.file, found.origin.option) == (file, "--adapters")
+
+
+def test_a_folder_of_dialects_and_a_single_file_of_it_give_the_same(tmp_path):
+    folder = dialects(tmp_path / "mine", printed())
+
+    found = catalogue.discover([folder, folder / "declared.py"])["tinynet"]
+
+    assert found.origin.option == "--dialects"
+
+
+@pytest.mark.parametrize("brought", [printed(), '"tinynet"'])
+def test_an_adapter_is_planned_with_its_own_dialect_or_one_that_is_given(brought, tmp_path, capsys):
+    file = adapter(tmp_path / "mine", "tinynet", brought)
+    folder = dialects(tmp_path / "told", printed("tinynet" if brought == '"tinynet"' else "other"))
+
+    assert planned(tmp_path, "--adapters", str(file.parent), "--dialects", str(folder)) == Exit.DONE
+
+
+def test_an_unknown_dialect_is_refused_before_anything_is_started(tmp_path, capsys):
+    file = adapter(tmp_path / "mine", "tinynet", '"pytorch_exampels"')
+
+    assert planned(tmp_path, "--adapters", str(file.parent)) == Exit.USAGE
+
+    said = capsys.readouterr().err
+    assert 'adapter tinynet, recipe train: unknown dialect "pytorch_exampels"' in said
+    assert "Try --dialects DIR" in said and "Did you mean pytorch_examples?" in said
+
+
+def test_two_adapters_that_bring_different_dialects_under_one_name_are_refused_by_both_names(tmp_path):
+    one = adapter(tmp_path / "one", "tinynet", printed())
+    other = adapter(tmp_path / "other", "othernet", printed(word="other"))
+
+    with pytest.raises(EvalsuiteError) as error:
+        catalogue.discover(adapters=[one.parent, other.parent])
+
+    assert str(one) in str(error.value) and str(other) in str(error.value)
+
+
+def test_a_dialect_with_the_name_of_one_of_the_house_is_refused(tmp_path):
+    file = adapter(tmp_path / "mine", "tinynet", printed("pytorch_examples"))
+    folder = dialects(tmp_path / "told", printed("pytorch_examples"))
+
+    for places in ({"adapters": [file.parent]}, {"dialects": [folder]}):
+        with pytest.raises(EvalsuiteError, match="evalsuite has one of that name"):
+            catalogue.discover(**places)
+
+
+def test_a_brought_dialect_is_checked_like_any_other(tmp_path):
+    file = adapter(tmp_path / "mine", "tinynet", printed().replace('b"tiny 1 20.5 ms"', 'b"tiny one"'))
+
+    with pytest.raises(EvalsuiteError, match=r"tinynet\.py: dialect tinynet: .* does not match its own sample"):
+        registry.discover([file.parent])
+
+
+def run_folder(path, source) -> RunFolder:
+    folder = RunFolder(path)
+    path.mkdir()
+    folder.write_case(Run(case=CASE, repeat=0))
+    folder.write_command({"recipe": {"dialect": "tinynet", "dialect_source": source}})
+    folder.log_path("host").write_text("".join(f"tiny {step} 20.5 ms\n" for step in range(1, 200)))
+    folder.write_outcome({"status": "completed", "reason": "", "exit_code": 0})
+    return folder
+
+
+def test_a_run_whose_dialect_is_not_known_any_more_says_which_file_brings_it(tmp_path):
+    file = adapter(tmp_path / "mine", "tinynet", printed())
+    source = catalogue.source(catalogue.discover(adapters=[file])["tinynet"])
+    folder = run_folder(tmp_path / "r0", source)
+
+    without = measurement.measurement(folder)
+    found = measurement.measurement(folder, Places(adapters=(file,)))
+
+    assert without.status == "failed"
+    assert f"came from {file}" in without.reason and f"Try --adapters {file.parent}" in without.reason
+    assert found.status == "ok"
+
+
+def test_the_source_of_one_of_ours_is_the_house():
+    source = catalogue.source(catalogue.known()["pytorch_examples"])
+
+    assert json.dumps(source) == '{"by": "house"}'
