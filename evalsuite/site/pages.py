@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from evalsuite import __version__, paths
 from evalsuite.model import Verdict
-from evalsuite.report.page import render, templates
+from evalsuite.report.page import assets, render, templates
 from evalsuite.report.page.templates import static
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
@@ -155,7 +155,7 @@ def _regression_facts(line: Line) -> Mapping[str, Any]:
 def _environment(site: Site) -> templates.Environment:
     environment = templates.environment([paths.TEMPLATES / "site", paths.TEMPLATES])
     style, boot, script = (
-        static("report.css") + static("site/site.css"),
+        assets.style("site.css"),
         static("boot.js"),
         static("site/site.js"),
     )

@@ -15,7 +15,7 @@ from evalsuite.report import figures
 from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
-from evalsuite.report.page import ahead, contents, embedded, parts, templates
+from evalsuite.report.page import ahead, assets, contents, embedded, parts, templates
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.sections import background, cards, drawn, headlines, notices
 from evalsuite.report.text import findings, glossary, names, numbers
@@ -54,7 +54,7 @@ def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
 
 def _filled(book: Book, words: Words, build_hash: str, **facts: Any) -> str:
     environment = _environment(words)
-    style, figure_style = templates.static("report.css"), figures.css()
+    style, figure_style = assets.style("report.css"), figures.css()
     boot, script = templates.static("boot.js"), templates.static("report.js")
     html = environment.get_template("report.html.j2").render(
         book=book,
