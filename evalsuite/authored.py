@@ -72,7 +72,7 @@ def guarded(function: Callable[..., Any], where: str, *gives: Any) -> Callable[.
     that is none of *gives*."""
 
     @functools.wraps(function)
-    def called(*given: object) -> object:
+    def called(*given: object) -> Any:
         try:
             found = function(*given)
         except EvalsuiteError:
@@ -80,13 +80,14 @@ def guarded(function: Callable[..., Any], where: str, *gives: Any) -> Callable[.
         except Exception as error:
             line = _line(error, getattr(getattr(function, "__code__", None), "co_filename", None))
             raise EvalsuiteError(
-                f"{where}{line} raised {_named(error)} for {', '.join(map(_shown, given))}; expected {_either(gives)}. "
+                f"{where}{line} raised {_named(error)} for {', '.join(map(shown, given))}; expected {_either(gives)}. "
                 "`evalsuite adapters --check` calls it for a small matrix."
             ) from error
         if all(misfit(found, hint) is not None for hint in gives):
             raise EvalsuiteError(
-                f"{where} gave {_shown(found)} for {', '.join(map(_shown, given))}; expected {_either(gives)}."
+                f"{where} gave {shown(found)} for {', '.join(map(shown, given))}; expected {_either(gives)}."
             )
+        checked(found, where)
         return found
 
     return called
@@ -112,7 +113,7 @@ def mistakes(declaration: object, where: str) -> Iterable[str]:
     for field in fields(declaration):
         value = getattr(declaration, field.name)
         if wrong := misfit(value, hints[field.name]):
-            yield f"{place}: {field.name} = {_shown(value)}; {wrong}"
+            yield f"{place}: {field.name} = {shown(value)}; {wrong}"
             continue
         for one in value if isinstance(value, tuple | list) else (value,):
             yield from mistakes(one, place)
@@ -192,7 +193,8 @@ def _words(hint: Any) -> str:
     return _KINDS.get(hint) or f"{hint.__name__}(…)"
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """*value* as a message shows it."""
     if isinstance(value, str | bytes | int | float | tuple | list | dict | NoneType):
         text = repr(value)
         return text if len(text) <= 80 else f"{text[:77]}…"

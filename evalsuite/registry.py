@@ -56,8 +56,7 @@ def load(file: Path) -> Adapter:
     adapter = authored.declared(module, file, CONTRACT)
     if not isinstance(adapter, Adapter):
         raise EvalsuiteError(
-            f"{file}: the module's ADAPTER is a {type(adapter).__name__}; expected {CONTRACT.example}. "
-            f"See {CONTRACT.page}."
+            f"{file}: ADAPTER = {authored.shown(adapter)}; expected {CONTRACT.example}. See {CONTRACT.page}."
         )
     return adapter
 

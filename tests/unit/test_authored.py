@@ -1,0 +1,135 @@
+"""What an author gets wrong is a sentence with the file and what to write instead, never a traceback."""
+
+import pytest
+
+from evalsuite import authored, cli, registry
+from evalsuite.adapter import Command
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.logs import catalogue
+from tests.toys import CASE, toynet
+
+RECIPE = 'name="train", model="tiny", dialect="pytorch_examples", command=lambda case: Command(argv=("true",))'
+HEAD = "from evalsuite.adapter import Adapter, Command, Recipe\n"
+LINE = 'Line(pattern=rb"tiny (?P<rate>\\d+)", sample=b"tiny 1", source="here")'
+DIALECT = (
+    f'name="tiny", title="Tiny", framework=None, unit="images/s", step=({LINE},), scope="global", averaging="step"'
+)
+
+
+def adapter(recipe: str = RECIPE, more: str = "") -> str:
+    return f'{HEAD}ADAPTER = Adapter(name="tinynet", title="Tiny", recipes=(Recipe({recipe}{more}),))\n'
+
+
+def dialect(declared: str = DIALECT, more: str = "") -> str:
+    return f"from evalsuite.dialect import Dialect, Line, Timers\nDIALECTS = (Dialect({declared}{more}),)\n"
+
+
+def refused(load, folder, text: str) -> str:
+    (folder / "tinynet.py").write_text(text)
+    with pytest.raises(EvalsuiteError) as error:
+        load([folder])
+    return str(error.value)
+
+
+ADAPTERS = {
+    "it raises": ("1 / 0\n", "tinynet.py, line 1: ZeroDivisionError: division by zero; expected a Python module"),
+    "it ends": ("import sys\nsys.exit(3)\n", "tinynet.py, line 2: SystemExit: 3"),
+    "it is no Python": ("x = (\n", "tinynet.py, line 1: SyntaxError"),
+    "it lacks a package": ("import torchh\n", "tinynet.py, line 1: ModuleNotFoundError: No module named 'torchh'"),
+    "no ADAPTER": ("ADAPTERS = 1\n", "the module has no ADAPTER = Adapter(…); see docs/adding-a-framework.md for one"),
+    "no ADAPTER but its like": ("ADAPTERS = 1\n", "Did you mean ADAPTERS?"),
+    "another thing": ("ADAPTER = 3\n", "tinynet.py: ADAPTER = 3; expected ADAPTER = Adapter(…)"),
+    "a misspelt field": (adapter(RECIPE.replace("model", "modle")), "line 2: Recipe has no field modle; its fields"),
+    "the nearest field": (adapter(RECIPE.replace("model", "modle")), "Did you mean model?"),
+    "a field is missing": (adapter('name="train", model="tiny"'), "Recipe(…) is without 'dialect' and 'command'"),
+    "a wrong type": (adapter(more=", python=3.11"), "Adapter tinynet: Recipe train: python = 3.11; expected text."),
+    "a text for a tuple": (
+        adapter(more=', requirements="tiny==1"'),
+        "requirements = 'tiny==1'; expected a tuple of text; a single one is written ('tiny==1',).",
+    ),
+    "a wrong word": (adapter(more=', spawn="per_nod"'), "or per_device. Did you mean per_node?"),
+    "a wrong kind": (adapter(more=', kind="offical"'), "Did you mean official?"),
+    "a wrong bound": (adapter(more=', step_bound="step"'), "Did you mean steps?"),
+    "a wrong scope": (adapter(more=', scope="globl"'), "scope = 'globl'; expected global or"),
+    "no function": (adapter(more=', unsupported="no"'), "unsupported = 'no'; expected a function."),
+    "options that are no tuples": (adapter(more=', options={"size": 3}'), "expected a dict of text to a tuple of text"),
+}  # fmt: skip
+
+DIALECTS = {
+    "it raises": ("1 / 0\n", "tinynet.py, line 1: ZeroDivisionError"),
+    "no DIALECTS": ("DIALECT = 1\n", "the module has no DIALECTS = (Dialect(…), …)"),
+    "no tuple": (dialect().replace("),)\n", "))\n"), "A single one is written (Dialect(…),)."),
+    "a misspelt field": (dialect(DIALECT.replace("averaging", "avreaging")), "Dialect has no field avreaging"),
+    "the nearest field": (dialect(DIALECT.replace("averaging", "avreaging")), "Did you mean averaging?"),
+    "a field of a line": (dialect(DIALECT.replace("sample=", "smaple=")), "Line has no field smaple"),
+    "a wrong scope": (dialect(DIALECT.replace('"global"', '"globl"')), "Dialect tiny: scope = 'globl'; expected"),
+    "the nearest scope": (dialect(DIALECT.replace('"global"', '"globl"')), "Did you mean global?"),
+    "a final scope": (dialect(more=', final_scope="globl"'), "final_scope = 'globl'"),
+    "an averaging": (dialect(DIALECT.replace('"step"', '"steps"')), "Did you mean step?"),
+    "a restart": (dialect(more=', steps_restart="epochs"'), "Did you mean epoch?"),
+    "a yes or no": (dialect(more=", number_repeats='yes'"), "number_repeats = 'yes'; expected True or False."),
+    "a number": (dialect(more=", each=True"), "each = True; expected a whole number."),
+    "timers": (
+        dialect(more=f', timers=Timers(line={LINE}, whole="all", of="steps", phases={{}})'),
+        "Timers: of = 'steps'; expected step or task. Did you mean step?",
+    ),
+    "text for bytes": (dialect(DIALECT.replace('rb"', 'r"')), "; expected bytes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), ADAPTERS.values(), ids=ADAPTERS)
+def test_a_mistake_in_an_adapter_is_a_sentence(text, said, tmp_path):
+    assert said in refused(registry.discover, tmp_path, text)
+
+
+@pytest.mark.parametrize(("text", "said"), DIALECTS.values(), ids=DIALECTS)
+def test_a_mistake_in_a_dialect_is_a_sentence(text, said, tmp_path):
+    assert said in refused(catalogue.discover, tmp_path, text)
+
+
+@pytest.mark.parametrize("load", [registry.discover, catalogue.discover])
+def test_a_place_that_is_not_there_is_named(load, tmp_path):
+    with pytest.raises(EvalsuiteError, match="there is no such folder or file"):
+        load([tmp_path / "nowhere"])
+
+
+def test_a_command_that_raises_is_a_mistake_in_its_file_and_names_the_case(tmp_path, capsys):
+    text = adapter(RECIPE.replace('argv=("true",)', 'argv=("true", dict()["nothing"])'), ', kind="reference"')
+    (tmp_path / "tinynet.py").write_text(text)
+    words = ["plan", "--adapters", str(tmp_path), "--frameworks", "tinynet", "--models", "tiny", "--scales", "1x1"]
+
+    code = cli.main([*words, "--runs", str(tmp_path / "runs")])
+
+    assert code == Exit.USAGE
+    said = capsys.readouterr().err
+    assert f"{tmp_path / 'tinynet.py'}: recipe train: command, line 2 raised KeyError: 'nothing' for the case " in said
+    assert "expected Command(…)" in said
+
+
+@pytest.mark.parametrize("gives", ["('true',)", "None", "Command(argv='true')"])
+def test_a_command_that_gives_no_command_is_refused(gives, tmp_path):
+    (tmp_path / "tinynet.py").write_text(adapter(RECIPE.replace('Command(argv=("true",))', gives)))
+    recipe = registry.discover([tmp_path])["tinynet"].recipe("train")
+
+    with pytest.raises(EvalsuiteError, match=r"tinynet\.py: recipe train: command"):
+        recipe.command(CASE)
+
+
+def test_the_adapters_and_dialects_of_the_house_keep_their_types():
+    house = [*registry.discover().values(), *catalogue.known().values()]
+
+    assert [found for one in house for found in authored.mistakes(one, "house")] == []
+
+
+def test_what_an_author_may_write_as_a_list_is_taken(tmp_path):
+    (tmp_path / "tinynet.py").write_text(adapter(more=', requirements=["tiny==1"]'))
+
+    assert registry.discover([tmp_path])["tinynet"].recipe("train").requirements == ["tiny==1"]
+
+
+def test_a_guarded_function_gives_what_it_gave():
+    recipe = toynet().recipes[0]
+
+    guarded = authored.guarded(recipe.command, "here", Command)
+
+    assert guarded(CASE) == recipe.command(CASE)
