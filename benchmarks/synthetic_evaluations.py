@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
+from evalsuite.documents import RunCommand, UsedRecipe
 from evalsuite.model import Case, Evaluation, Measurement, Protocol, Run, Throughput, Utilisation, Window
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import summary
@@ -111,7 +112,13 @@ def _used(resource: str, unit: str, mean: float, chance: random.Random) -> Utili
     )
 
 
-def _command(run: Run) -> dict:
+def _command(run: Run) -> RunCommand:
     python = f"/opt/environments/{run.case.framework}/bin/python"
-    argv = ["python", "-m", "evalsuite", "sample", "-o", f"runs/{run.id}", "--", python, "train.py"]
-    return {"argv": [*argv, "--devices", str(run.case.total_devices)], "framework_version": "1.0", "environment": {}}
+    argv = ("python", "-m", "evalsuite", "sample", "-o", f"runs/{run.id}", "--", python, "train.py")
+    return RunCommand(
+        argv=(*argv, "--devices", str(run.case.total_devices)),
+        command=(),
+        environment={},
+        recipe=UsedRecipe(),
+        framework_version="1.0",
+    )

@@ -8,7 +8,9 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+from evalsuite.documents import RunCommand, UsedRecipe
 from evalsuite.model import Case, Protocol, Run
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch", "oneflow")
@@ -22,6 +24,17 @@ BASE = Case(
     batch_per_device=32,
     device="gpu",
     protocol=Protocol(),
+)
+RECIPE = UsedRecipe(
+    name=BASE.recipe,
+    kind="reference",
+    model=BASE.model,
+    dialect="pytorch_examples",
+    unit="images/s",
+    spawn="per_node",
+    source="",
+    commit="",
+    image="",
 )
 
 
@@ -52,11 +65,25 @@ def _write_run(run: Run, folder: RunFolder, chance: random.Random) -> None:
     _write_log(folder, ends)
     _write_samples(folder, ends[-1], chance)
     folder.write_environment(HOST, _environment(run.case.devices_per_node))
-    folder.write_command({"argv": ["python", "train.py"], "framework_version": "1.0", "recipe": _recipe()})
+    folder.write_command(
+        RunCommand(
+            argv=("python", "train.py"),
+            command=("python", "train.py"),
+            environment={},
+            framework_version="1.0",
+            recipe=RECIPE,
+        )
+    )
     folder.write_outcome(
-        {"status": "completed", "reason": "", "exit_code": 0, "origin": "simulated",
-         "started_at": "2026-01-01T00:00:00.000+00:00", "duration_s": ends[-1]}
-    )  # fmt: skip
+        Outcome(
+            status="completed",
+            reason="",
+            exit_code=0,
+            origin="simulated",
+            started_at="2026-01-01T00:00:00.000+00:00",
+            duration_s=ends[-1],
+        )
+    )
 
 
 def _ends(steps: int, step_s: float, chance: random.Random) -> list[float]:
@@ -120,8 +147,3 @@ def _environment(devices: int) -> dict:
         "gpus": [{"index": i, "name": "Synthetic GPU", "memory_total_bytes": 80 * 2**30} for i in range(8)],
         "python": "3.11", "evalsuite": "0.1.0", "environment_variables": {},
     }  # fmt: skip
-
-
-def _recipe() -> dict:
-    return {"name": BASE.recipe, "kind": "reference", "model": BASE.model, "dialect": "pytorch_examples",
-            "unit": "images/s", "spawn": "per_node", "source": "", "commit": "", "image": ""}  # fmt: skip

@@ -5,18 +5,19 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
 
 
-def read_json(path: Path) -> dict:
+def read_json(path: Path) -> dict[str, object]:
     """The object in *path*. Raises EvalsuiteError if it is absent, cut off or no JSON object."""
     try:
         found = json.loads(path.read_bytes())
     except FileNotFoundError as error:
         raise EvalsuiteError(f"{path}: there is no such file; a run folder has one.") from error
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise EvalsuiteError(
             f"{path}: {error}; expected a JSON object. The file may be half-written: move the run folder away "
             "and run the case again."
@@ -26,7 +27,7 @@ def read_json(path: Path) -> dict:
     return found
 
 
-def write_json(path: Path, facts: dict) -> None:
+def write_json(path: Path, facts: Mapping[str, object]) -> None:
     """Writes *facts* so that a reader sees the whole file or none of it."""
     text = json.dumps(facts, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     write_atomically(path, text.encode())

@@ -1,13 +1,15 @@
 """The nouns: case, run, step, sample, measurement, summary, finding.
 
 Every one is frozen, has its units in its field names, and says `None` for what was not measured.
-This module imports nothing of ours.
+Of ours this module imports the documents that an evaluation hands on, and nothing else.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
+
+from evalsuite.documents import RunCommand
 
 Precision = Literal["fp32", "amp"]
 Device = Literal["cpu", "gpu"]
@@ -342,7 +344,7 @@ class Evaluation:
     verdicts: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
     environments: Mapping[str, dict]  # environment key → facts as the node agent recorded them
-    commands: Mapping[str, dict]  # run id → command.json
+    commands: Mapping[str, RunCommand]  # run id → what exactly was run, where that can be read
     timelines: Mapping[str, "Timeline"] = field(default_factory=dict)  # run id → utilisation over time
     recorded_elsewhere: bool = False
     author_notes: tuple[AuthorNote, ...] = ()

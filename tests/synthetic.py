@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from evalsuite.documents import RunCommand, UsedRecipe
 from evalsuite.model import (
     Breakdown,
     Case,
@@ -270,41 +271,31 @@ def verdicts(summaries: tuple[Summary, ...]) -> tuple[Verdict, ...]:
     return criteria.verdicts(summaries, criteria.read())
 
 
-def command(of: Case) -> dict:
+def command(of: Case) -> RunCommand:
     python = f"/home/bench/.cache/evalsuite/environments/{of.framework}/bin/python"
-    script = [f"workloads/resnet50_{of.framework}.py", "--batch", str(of.batch_per_device), "--steps", "35"]
-    return {
-        "argv": [
-            "/usr/bin/python3",
-            "-m",
-            "evalsuite",
-            "sample",
-            "-o",
-            f"runs/{of.id}",
-            "--",
-            python,
-            *script,
-        ],
-        "command": [python, *script],
-        "environment": {"TF_CPP_MIN_LOG_LEVEL": "2"} if of.framework == "tensorflow" else {},
-        "engine": "local",
-        "timeout_s": 300,
-        "evalsuite": "0.1.0",
-        "recipe": {
-            "name": of.recipe,
-            "kind": "reference",
-            "model": of.model,
-            "dialect": "pytorch_examples",
-            "unit": "images/s",
-            "spawn": "per_node",
-            "source": "https://github.com/pytorch/vision",
-            "commit": "4c7a2d1f0f6b9d6d2f3f0f5c6f7d8e9fa0b1c2d3",
-            "image": "",
-        },
-        "script_sha256": hashlib.sha256(of.framework.encode()).hexdigest(),
-        "framework_version": VERSIONS.get(of.framework),
-        "packages": {"numpy": "1.26.4", of.framework: VERSIONS.get(of.framework, "1.0")},
-    }
+    script = (python, f"workloads/resnet50_{of.framework}.py", "--batch", str(of.batch_per_device), "--steps", "35")
+    return RunCommand(
+        argv=("/usr/bin/python3", "-m", "evalsuite", "sample", "-o", f"runs/{of.id}", "--", *script),
+        command=script,
+        environment={"TF_CPP_MIN_LOG_LEVEL": "2"} if of.framework == "tensorflow" else {},
+        engine="local",
+        timeout_s=300,
+        evalsuite="0.1.0",
+        recipe=UsedRecipe(
+            name=of.recipe,
+            kind="reference",
+            model=of.model,
+            dialect="pytorch_examples",
+            unit="images/s",
+            spawn="per_node",
+            source="https://github.com/pytorch/vision",
+            commit="4c7a2d1f0f6b9d6d2f3f0f5c6f7d8e9fa0b1c2d3",
+            image="",
+        ),
+        script_sha256=hashlib.sha256(of.framework.encode()).hexdigest(),
+        framework_version=VERSIONS.get(of.framework),
+        packages={"numpy": "1.26.4", of.framework: VERSIONS.get(of.framework, "1.0")},
+    )
 
 
 def timeline(measurement: Measurement) -> Timeline:
@@ -508,11 +499,9 @@ def hostile() -> Evaluation:
         found.append(summary(runs, findings=(Finding(code="D26", severity="note", text=text, where=text),)))
     facts = {**MACHINE, "cpu_model": HOSTILE[0], "os": HOSTILE[1], "topology": HOSTILE[2]}
     commands = {
-        run.run.id: {
-            **command(run.run.case),
-            "command": [HOSTILE[0], HOSTILE[3]],
-            "environment": {HOSTILE[1]: HOSTILE[2]},
-        }
+        run.run.id: replace(
+            command(run.run.case), command=(HOSTILE[0], HOSTILE[3]), environment={HOSTILE[1]: HOSTILE[2]}
+        )
         for one in found
         for run in one.measurements
     }

@@ -1,6 +1,7 @@
 """Small cases, measurements and adapters for the unit floor."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.documents import RunCommand, UsedRecipe
 from evalsuite.model import Case, Measurement, Protocol, Run, Throughput, Window
 
 CASE = Case(
@@ -10,6 +11,7 @@ CASE = Case(
     batch_per_device=32,
     protocol=Protocol(warmup_steps=20, measured_steps=100),
 )
+COMMAND = RunCommand(argv=(), command=(), environment={}, recipe=UsedRecipe(dialect="pytorch_examples"))
 
 
 def measured(case: Case, repeat: int, items_per_s: float | None, **changes) -> Measurement:

@@ -14,13 +14,13 @@ import os
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite import paths
-from evalsuite.files import sha256, write_json
 from evalsuite.runs.store import RunFolder, Store
 
 DROPPED = ("cpu_percent_per_core",)
@@ -30,7 +30,7 @@ def main() -> int:
     options = _parser().parse_args()
     names = _names(options)
     for folder in Store(options.runs).finished():
-        if folder.outcome()["status"] == "completed":
+        if folder.outcome().status == "completed":
             kept = options.to / folder.path.parent.name / folder.path.name
             _keep(folder, kept, names, options.every)
             size = sum(file.stat().st_size for file in kept.iterdir())
@@ -74,8 +74,7 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
         (kept / log.path.name).write_bytes(text)
         if log.arrivals.is_file():
             (kept / log.arrivals.name).write_text(_arrivals(log.arrivals.read_text(), moved))
-    stored = {log.path.name: sha256(log.path) for log in RunFolder(kept).logs()}
-    write_json(kept / "outcome.json", {**folder.outcome(), "sha256": stored, "trimmed": True})
+    RunFolder(kept).write_outcome(replace(folder.outcome(), trimmed=True))
 
 
 def _replaced(text: bytes, names) -> tuple[bytes, list[tuple[int, int]]]:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from evalsuite import paths
+from evalsuite.documents import RunCommand, UsedRecipe
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Run, Summary, Throughput
 from evalsuite.results import criteria, scaling, summary
 
@@ -148,18 +149,19 @@ def _environment(source: Mapping) -> dict:
     return {**found, "gpus": gpus}
 
 
-def _commands(rows: Iterable[Mapping[str, str]], measurements: Iterable[Measurement]) -> dict[str, dict]:
+def _commands(rows: Iterable[Mapping[str, str]], measurements: Iterable[Measurement]) -> dict[str, RunCommand]:
     """What the report says of each script; the command lines are not in it."""
     recipes = {
-        (row["framework"], row["recipe"]): {
-            "kind": "official",
-            "source": row["source"],
-            "commit": row["commit"],
-            "image": row["image"],
-        }
+        (row["framework"], row["recipe"]): UsedRecipe(
+            kind="official", source=row["source"], commit=row["commit"], image=row["image"]
+        )
         for row in rows
     }
-    return {m.run.id: {"recipe": recipes[m.run.case.framework, m.run.case.recipe]} for m in measurements}
+    return {m.run.id: _command(recipes[m.run.case.framework, m.run.case.recipe]) for m in measurements}
+
+
+def _command(recipe: UsedRecipe) -> RunCommand:
+    return RunCommand(argv=(), command=(), environment={}, recipe=recipe)
 
 
 def main() -> None:

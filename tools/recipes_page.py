@@ -130,7 +130,7 @@ def _measured() -> str:
     for folder in Store(paths.DATA / "recorded").finished():
         measured = measurement.measurement(folder)
         case = measured.run.case
-        if measured.value is None or folder.command()["recipe"]["kind"] != "official":
+        if measured.value is None or folder.command().recipe.kind != "official":
             continue
         axes = ", ".join(f"{name}={value}" for name, value in case.options if name != "image_size")
         key = (case.framework, case.recipe, axes, case.batch_per_device, measured.throughput.unit)

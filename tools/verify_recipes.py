@@ -321,9 +321,9 @@ def _raise_what_ran(evidence: dict) -> None:
     for folder in Store(paths.DATA / "recorded").finished():
         case, outcome = folder.run().case, folder.outcome()
         facts = evidence.get(f"{case.framework}/{case.recipe}")
-        if facts is None or outcome["status"] != "completed":
+        if facts is None or outcome.status != "completed":
             continue
-        run = {"case": case.id, "date": outcome["started_at"][:10], "repeat": folder.run().repeat}
+        run = {"case": case.id, "date": outcome.started_at[:10], "repeat": folder.run().repeat}
         ran = sorted([*facts.get("ran", []), run], key=lambda each: (each["case"], each["repeat"]))
         facts.update(level="ran here", ran=ran)
         facts["date"] = max(each["date"] for each in facts["ran"])

@@ -50,7 +50,7 @@ class Asked:
         for run in self.plan.runs:
             folder = self.store.folder(run)
             if folder.finished:
-                known.append((run, folder.outcome().get("duration_s") or 0.0))
+                known.append((run, folder.outcome().duration_s or 0.0))
         return Estimate(known)
 
     def command_line(self, case: Case) -> CommandLine:

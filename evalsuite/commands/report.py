@@ -111,8 +111,8 @@ def _unknown_dialects(evaluation, where) -> Iterator[str]:
     known = catalogue.known(where)
     for summary in evaluation.summaries:
         for measurement in summary.measurements:
-            recipe = evaluation.commands.get(measurement.run.id, {}).get("recipe", {})
-            if recipe.get("dialect_source") and recipe["dialect"] not in known:
+            command = evaluation.commands.get(measurement.run.id)
+            if command and command.recipe.dialect_source and command.recipe.dialect not in known:
                 yield measurement.reason
 
 

@@ -68,7 +68,7 @@ def run_missing(asked, environment: str):
             shown.tick,
         ):
             measured = measurement.measurement(asked.store.folder(ended.run), asked.places)
-            shown.ended(ended.run, ended.outcome["duration_s"], measured)
+            shown.ended(ended.run, ended.outcome.duration_s, measured)
     return asked, _failed(asked)
 
 
@@ -83,4 +83,4 @@ def _say_skips(skips) -> None:
 def _failed(asked) -> int:
     """Runs of the plan that have ended badly, in this call or before."""
     folders = [asked.store.folder(run) for run in asked.plan.runs]
-    return sum(folder.outcome()["status"] != "completed" for folder in folders if folder.finished)
+    return sum(folder.outcome().status != "completed" for folder in folders if folder.finished)

@@ -13,6 +13,7 @@ from evalsuite.launch import runner, virtualenvs
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.plan import Machine, Plan
+from evalsuite.runs.endings import Enough, Outcome
 from evalsuite.runs.store import Log, RunFolder, Store
 
 SILENT_S = 120.0  # after so long without a word behind its last step, a script is taken to hang
@@ -23,7 +24,7 @@ class Ended:
     """A run that this process has just finished."""
 
     run: Run
-    outcome: Mapping
+    outcome: Outcome
 
 
 def machine(device: str) -> Machine:
@@ -112,14 +113,14 @@ def launch_all(
 
 def _enough(
     run: Run, recipe: Recipe, folder: RunFolder, dialects: Mapping[str, Dialect]
-) -> Callable[[], runner.Why | None]:
+) -> Callable[[], Enough | None]:
     """Says why the run can be ended: its logs have come to the last measured step, and the script has no limit of
     its own or has printed nothing more for two minutes (process groups that hang when they are taken down)."""
     from evalsuite.logs import reading
 
     endless = recipe.step_bound == "none"
 
-    def enough() -> runner.Why | None:
+    def enough() -> Enough | None:
         logs = folder.logs()
         if not logs or not (endless or _silent_s(logs) > SILENT_S):
             return None

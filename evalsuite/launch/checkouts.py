@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.adapter import Recipe
+from evalsuite.documents import Checkout
 from evalsuite.errors import EvalsuiteError
 from evalsuite.plan.repositories import Repository, named
 
@@ -78,20 +79,20 @@ def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | Non
     return None
 
 
-def facts(recipe: Recipe, repositories: Mapping[str, Repository]) -> dict | None:
+def facts(recipe: Recipe, repositories: Mapping[str, Repository]) -> Checkout | None:
     """What a run records of its official repository; None for a recipe without one."""
     if not recipe.checkout:
         return None
     repository = named(recipe.checkout, repositories)
     found = state(repository)
-    return {
-        "name": repository.name,
-        "repository": repository.address,
-        "commit": found.commit,
-        "clean": found.clean,
-        "absent": list(found.absent),
-        "licence": repository.licence,
-    }
+    return Checkout(
+        name=repository.name,
+        repository=repository.address,
+        commit=found.commit,
+        clean=found.clean,
+        absent=found.absent,
+        licence=repository.licence,
+    )
 
 
 def get(

@@ -9,20 +9,21 @@ import io
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite import __version__, files
 from evalsuite.dialect import Dialect
+from evalsuite.documents import PrintedBeside, RunCommand, Source, UsedRecipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.dialects.cited import ITEMS
 from evalsuite.logs.records import positive
 from evalsuite.model import Case, Finding, Run
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 
 HOST = "imported"
-COMPLETED = {"status": "completed", "reason": ""}
 
 FIELDS = {
     "framework": "the framework's name: pytorch",
@@ -208,10 +209,10 @@ def _imported(
         for source, own in members:
             rank = int(own["rank"]) if "rank" in own else None
             folder.log_path(HOST, rank).write_bytes(source.read_bytes())
-            copies.append({"path": str(source), "sha256": files.sha256(source)})
+            copies.append(Source(path=str(source), sha256=files.sha256(source)))
         folder.write_command(_command(dialects.get(known.dialect or ""), known.unit, copies, "imported"))
         read = reading.read_run(folder.logs(), case, known.dialect, dialects=dialects) if known.dialect else known
-        folder.write_outcome({**COMPLETED, "origin": "imported"})
+        folder.write_outcome(Outcome(status="completed", reason="", origin="imported"))
     findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
     return Imported(source=str(path), run=run.id, status=read.status, reason=read.reason, findings=findings)
 
@@ -279,23 +280,21 @@ def _repeat(text: str | None, case: Case, repeats: dict[str, int]) -> int:
     return repeats[case.id]
 
 
-def _command(
-    dialect: Dialect | None, unit: str | None, copies: Sequence[Mapping[str, str]], kind: str
-) -> dict[str, object]:
-    return {
-        "argv": [],
-        "command": [],
-        "environment": {},
-        "engine": "replay",
-        "evalsuite": __version__,
-        "recipe": {
-            "dialect": dialect.name if dialect else None,
-            "dialect_source": catalogue.source(dialect),
-            "unit": unit,
-            "kind": kind,
-        },
-        "imported": list(copies),
-    }
+def _command(dialect: Dialect | None, unit: str | None, copies: Sequence[Source], kind: str) -> RunCommand:
+    return RunCommand(
+        argv=(),
+        command=(),
+        environment={},
+        engine="replay",
+        evalsuite=__version__,
+        recipe=UsedRecipe(
+            dialect=dialect.name if dialect else None,
+            dialect_source=catalogue.source(dialect),
+            unit=unit,
+            kind=kind,
+        ),
+        imported=tuple(copies),
+    )
 
 
 # rows of a table
@@ -390,8 +389,8 @@ def _cited(
             return Imported(source=where, run=run.id, status="already there")
         path, dialect = folder.log_path(HOST), f"cited_{items}"
         path.write_bytes(text.encode())
-        command = _command(dialects[dialect], f"{items}/s", [{"path": where, "sha256": files.sha256(path)}], "cited")
-        folder.write_command({**command, **({"printed": {"speedup": speedup}} if speedup else {})})
+        command = _command(dialects[dialect], f"{items}/s", [Source(path=where, sha256=files.sha256(path))], "cited")
+        folder.write_command(replace(command, printed=PrintedBeside(speedup=speedup) if speedup else None))
         read = reading.read_run(folder.logs(), run.case, dialect, dialects=dialects)
-        folder.write_outcome({**COMPLETED, "origin": "cited"})
+        folder.write_outcome(Outcome(status="completed", reason="", origin="cited"))
     return Imported(source=where, run=run.id, status=read.status, reason=read.reason, findings=read.findings)

@@ -1,10 +1,10 @@
 """What a recipe needs of this machine beside its environment: the official script, programs, data sets."""
 
-import json
 import re
 import shutil
+from pathlib import Path
 
-from evalsuite import paths
+from evalsuite import files, paths
 from evalsuite.adapter import Recipe
 from evalsuite.launch import checkouts
 from evalsuite.model import Case
@@ -18,13 +18,14 @@ def refusal(case: Case, recipe: Recipe) -> str | None:
     return checkouts.refusal(recipe, repositories.of(recipe)) or _program_missing(recipe) or _data_missing(case, recipe)
 
 
-def data_facts(case: Case, recipe: Recipe) -> list[dict]:
+def data_facts(case: Case, recipe: Recipe) -> tuple[dict[str, object], ...]:
     """What a run records of its data sets: the name, and what the folder's own `evalsuite-dataset.json` says."""
-    found = []
-    for name in data_sets(case, recipe):
-        file = paths.data_sets() / name / "evalsuite-dataset.json"
-        found.append({"name": name, **(json.loads(file.read_text()) if file.is_file() else {})})
-    return found
+    return tuple({"name": name, **_own_words(paths.data_sets() / name)} for name in data_sets(case, recipe))
+
+
+def _own_words(folder: Path) -> dict[str, object]:
+    file = folder / "evalsuite-dataset.json"
+    return files.read_json(file) if file.is_file() else {}
 
 
 def data_sets(case: Case, recipe: Recipe) -> list[str]:

@@ -8,15 +8,15 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 from evalsuite import __version__, files, paths
 from evalsuite.adapter import Recipe
 from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
+from evalsuite.documents import RunCommand, UsedRecipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import checkouts, images, readiness, virtualenvs
 from evalsuite.logs import catalogue
@@ -24,12 +24,12 @@ from evalsuite.model import Run
 from evalsuite.plan import repositories
 from evalsuite.plan.commandline import CommandLine, command_line
 from evalsuite.plan.engines import Engine
+from evalsuite.runs.endings import Enough, Outcome
 from evalsuite.runs.store import RunFolder
 
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
-Why = Literal["no_limit", "hung"]
-ENOUGH: dict[Why, str] = {
+ENOUGH: Mapping[Enough, str] = {
     "no_limit": "ended by evalsuite behind the last measured step: no limit of its own",
     "hung": "ended by evalsuite: the script had trained its steps and did not come to an end",
 }
@@ -54,8 +54,8 @@ def launch(
     folder: RunFolder,
     launcher: Launcher,
     tick: Callable[[float], None] = lambda s: None,
-    enough: Callable[[], Why | None] = lambda: None,
-) -> dict:
+    enough: Callable[[], Enough | None] = lambda: None,
+) -> Outcome:
     """Runs *run* in its claimed *folder* and writes its outcome; returns it.
 
     *enough* is asked every few seconds why the run can be ended: once it says so, the run is ended in order and
@@ -68,24 +68,8 @@ def launch(
     line = command_line(
         recipe, run.case, python=python, folder=path, engine=launcher.engine, timeout_s=launcher.timeout_s
     )
-    container = launcher.engine.container
-    folder.write_command(
-        {
-            "argv": list(line.engine),
-            "command": list(line.training),
-            "environment": dict(line.environment),
-            "files": dict(line.files),
-            "container": container.runtime.name if container else None,
-            "image_digest": images.digest(container.runtime, recipe.image) if container else None,
-            "data_sets": readiness.data_facts(run.case, recipe),
-            "engine": launcher.engine.name,
-            "timeout_s": launcher.timeout_s,
-            "evalsuite": __version__,
-            **_recipe_facts(
-                recipe, line.training, launcher, launcher.packages.get((run.case.framework, recipe.name), {})
-            ),
-        }
-    )
+    packages = launcher.packages.get((run.case.framework, recipe.name), {})
+    folder.write_command(_command(run, recipe, line, launcher, packages))
     _write_files(line.files, folder.scratch)
     started_at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
     began = time.monotonic()
@@ -93,12 +77,12 @@ def launch(
     duration_s = time.monotonic() - began
     shutil.rmtree(folder.scratch, ignore_errors=True)
     _check_recorded(exit_code, folder)
-    outcome = {
-        **(_ended(why) if why else _ending(exit_code, folder, launcher.timeout_s)),
-        "exit_code": exit_code,
-        "started_at": started_at,
-        "duration_s": round(duration_s, 3),
-    }
+    outcome = replace(
+        _ended(why) if why else _ending(exit_code, folder, launcher.timeout_s),
+        exit_code=exit_code,
+        started_at=started_at,
+        duration_s=round(duration_s, 3),
+    )
     folder.write_outcome(outcome)
     return outcome
 
@@ -111,7 +95,7 @@ def _write_files(texts: Mapping[str, str], scratch: Path) -> None:
         file.write_text(text)
 
 
-def _finish(line: CommandLine, folder: RunFolder, timeout_s: float, tick, enough) -> tuple[int, Why | None]:
+def _finish(line: CommandLine, folder: RunFolder, timeout_s: float, tick, enough) -> tuple[int, Enough | None]:
     """Starts *line* and waits for its end: its exit code (negative: ended by that signal), and why *enough* had
     it ended, if it did."""
     with open(folder.engine_log, "wb") as output:
@@ -180,50 +164,63 @@ def _agent_error(folder: RunFolder) -> str | None:
     return next((agent["error"] for agent in folder.agents().values() if agent.get("error")), None)
 
 
-def _ended(why: Why) -> dict:
-    return {"status": "completed", "reason": ENOUGH[why], "enough": why}
+def _ended(why: Enough) -> Outcome:
+    return Outcome(status="completed", reason=ENOUGH[why], enough=why)
 
 
-def _ending(exit_code: int, folder: RunFolder, timeout_s: float) -> dict:
-    """Status and reason of a run that has ended, in the words of the outcome."""
+def _ending(exit_code: int, folder: RunFolder, timeout_s: float) -> Outcome:
+    """Status and reason of a run that has ended."""
     agents = folder.agents()
     if exit_code == 124 or any(agent.get("timed_out") for agent in agents.values()):
-        return {"status": "timed_out", "reason": f"the time limit of {timeout_s:g} s was reached"}
+        return Outcome(status="timed_out", reason=f"the time limit of {timeout_s:g} s was reached")
     if exit_code == 0:
-        return {"status": "completed", "reason": ""}
+        return Outcome(status="completed", reason="")
     if error := _agent_error(folder):
-        return {"status": "failed", "reason": error}
+        return Outcome(status="failed", reason=error)
     if not any(log.path.stat().st_size for log in folder.logs()):  # the training never spoke: the engine may have
-        return {"status": "failed", "reason": _engine_said(folder.engine_log) or f"exit code {exit_code}"}
+        return Outcome(status="failed", reason=_engine_said(folder.engine_log) or f"exit code {exit_code}")
     if exit_code < 0 or exit_code > 128:
         number = -exit_code if exit_code < 0 else exit_code - 128
-        return {"status": "failed", "reason": f"ended by {_signal_name(number)}"}
-    return {"status": "failed", "reason": f"exit code {exit_code}"}
+        return Outcome(status="failed", reason=f"ended by {_signal_name(number)}")
+    return Outcome(status="failed", reason=f"exit code {exit_code}")
 
 
-def _recipe_facts(recipe: Recipe, command: tuple[str, ...], launcher: Launcher, packages: Mapping[str, str]) -> dict:
-    checkout = checkouts.facts(recipe, repositories.of(recipe)) or {}
-    script = next((Path(token) for token in command if token.endswith(".py") and Path(token).is_file()), None)
-    return {
-        "recipe": {
-            "name": recipe.name,
-            "kind": recipe.kind,
-            "model": recipe.model,
-            "dialect": recipe.dialect_name,
-            "dialect_source": catalogue.source(launcher.dialects.get(recipe.dialect_name)),
-            "unit": recipe.unit,
-            "scope": recipe.scope,
-            "spawn": recipe.spawn,
-            "source": recipe.source or checkout.get("repository", ""),
-            "commit": recipe.commit or checkout.get("commit", ""),
-            "image": recipe.image if launcher.engine.container else "",
-            "amp": recipe.amp,
-        },
-        "checkout": checkout or None,
-        "script_sha256": files.sha256(script) if script else None,
-        "framework_version": virtualenvs.framework_version(recipe, packages),
-        "packages": dict(sorted(packages.items())),
-    }
+def _command(
+    run: Run, recipe: Recipe, line: CommandLine, launcher: Launcher, packages: Mapping[str, str]
+) -> RunCommand:
+    container = launcher.engine.container
+    checkout = checkouts.facts(recipe, repositories.of(recipe))
+    script = next((Path(token) for token in line.training if token.endswith(".py") and Path(token).is_file()), None)
+    return RunCommand(
+        argv=tuple(line.engine),
+        command=tuple(line.training),
+        environment=dict(line.environment),
+        files=dict(line.files),
+        container=container.runtime.name if container else None,
+        image_digest=images.digest(container.runtime, recipe.image) if container else None,
+        data_sets=readiness.data_facts(run.case, recipe),
+        engine=launcher.engine.name,
+        timeout_s=launcher.timeout_s,
+        evalsuite=__version__,
+        recipe=UsedRecipe(
+            name=recipe.name,
+            kind=recipe.kind,
+            model=recipe.model,
+            dialect=recipe.dialect_name,
+            dialect_source=catalogue.source(launcher.dialects.get(recipe.dialect_name)),
+            unit=recipe.unit,
+            scope=recipe.scope,
+            spawn=recipe.spawn,
+            source=recipe.source or (checkout.repository if checkout else ""),
+            commit=recipe.commit or (checkout.commit if checkout else ""),
+            image=recipe.image if container else "",
+            amp=recipe.amp,
+        ),
+        checkout=checkout,
+        script_sha256=files.sha256(script) if script else None,
+        framework_version=virtualenvs.framework_version(recipe, packages),
+        packages=dict(sorted(packages.items())),
+    )
 
 
 def _with_ours(environment: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from evalsuite import authored, files, registry
 from evalsuite.adapter import Recipe
 from evalsuite.dialect import Dialect, Line, Origin, Timers
+from evalsuite.documents import DialectSource
 from evalsuite.errors import EvalsuiteError, did_you_mean
 
 HOUSE = Path(__file__).resolve().parent / "dialects"
@@ -132,14 +133,14 @@ def spoken(framework: str, recipe: Recipe, dialects: Mapping[str, Dialect]) -> D
     )
 
 
-def source(dialect: Dialect | None) -> dict[str, str] | None:
+def source(dialect: Dialect | None) -> DialectSource | None:
     """Where the declaration of *dialect* comes from: the house, or an author's file and the option that brings it."""
     if dialect is None:
         return None
     if dialect.origin is None:
-        return {"by": "house"}
+        return DialectSource(by="house")
     file = dialect.origin.file.resolve()
-    return {"by": "author", "file": str(file), "sha256": files.sha256(file), "option": dialect.origin.option}
+    return DialectSource(by="author", file=str(file), sha256=files.sha256(file), option=dialect.origin.option)
 
 
 def _nearest(name: str, dialects: Mapping[str, Dialect]) -> str:

@@ -1,10 +1,12 @@
 """Run folders → the evaluation that the report is made of. Nothing here starts a process or asks the time."""
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from evalsuite.documents import RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Timeline
@@ -47,7 +49,7 @@ def evaluate(
     ordered = rules.checked(_in_plan_order(measurements, cases))
     rows = with_scaling(summaries(ordered))
     environments = _environments(folders, ordered)
-    commands = {measurement.run.id: _command(store, measurement) for measurement in ordered}
+    commands = _commands(store, ordered)
     settings = criteria.read(criteria_file)
     targets = criteria.targets(settings)
     return Evaluation(
@@ -124,11 +126,13 @@ def _environments(folders: Sequence[RunFolder], measurements: Sequence[Measureme
     return found
 
 
-def _command(store: Store, measurement: Measurement) -> dict:
-    try:
-        return store.folder(measurement.run).command()
-    except EvalsuiteError:
-        return {}
+def _commands(store: Store, measurements: Sequence[Measurement]) -> dict[str, RunCommand]:
+    """Run id → what exactly was run, where that can be read."""
+    found = {}
+    for measurement in measurements:
+        with contextlib.suppress(EvalsuiteError):  # its measurement has failed and says why
+            found[measurement.run.id] = store.folder(measurement.run).command()
+    return found
 
 
 def _timelines(store: Store, rows) -> dict[str, Timeline]:

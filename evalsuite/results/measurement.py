@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 from evalsuite.dialect import Dialect
+from evalsuite.documents import UsedRecipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import Case, Finding, Measurement, Protocol, Run, Throughput, Timeline, Utilisation, Window
+from evalsuite.model import Case, Finding, Measurement, Origin, Protocol, Run, Throughput, Timeline, Utilisation, Window
 from evalsuite.results import utilisation
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 
 MIN_MEASURED_STEPS = 20  # fewer are shown in data quality only (REPORT.md §9, D07)
@@ -57,12 +60,10 @@ def _machine(facts: Mapping) -> str:
 
 def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     outcome, command, environments = folder.outcome(), folder.command(), folder.environments()
-    recipe = command.get("recipe", {})
+    recipe = command.recipe
     dialects = catalogue.known(places)
     _check_known(recipe, dialects)
-    read = reading.read_run(
-        folder.logs(), run.case, recipe.get("dialect"), scope=recipe.get("scope"), dialects=dialects
-    )
+    read = reading.read_run(folder.logs(), run.case, recipe.dialect, scope=recipe.scope, dialects=dialects)
     status, reason = _status(outcome, read)
     throughput = _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
@@ -71,7 +72,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     return Measurement(
         run=run,
         status=status,
-        origin=outcome.get("origin", "measured"),
+        origin=cast(Origin, outcome.origin or "measured"),  # another word is for rule D27
         reason=reason,
         throughput=throughput if status in ("ok", "partial") else _without_value(throughput),
         utilisation=used,
@@ -88,47 +89,46 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
             ),
             run,
         ),
-        started_at=outcome.get("started_at"),
-        duration_s=outcome.get("duration_s"),
-        exit_code=outcome.get("exit_code"),
+        started_at=outcome.started_at,
+        duration_s=outcome.duration_s,
+        exit_code=outcome.exit_code,
         host=next(iter(environments), None),
         environment=environment_key(environments),
-        framework_version=command.get("framework_version"),
+        framework_version=command.framework_version,
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
-        log_sha256=(outcome.get("sha256") or {}).get(log.path.name) if log else None,
+        log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
     )
 
 
-def _check_known(recipe: Mapping, dialects: Mapping[str, Dialect]) -> None:
+def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
     """Raises EvalsuiteError if the run's dialect is not known here, with the file that it came from."""
-    name, source = recipe.get("dialect"), recipe.get("dialect_source") or {}
-    if name is None or name in dialects or not source.get("file"):
+    name, source = recipe.dialect, recipe.dialect_source
+    if name is None or name in dialects or source is None or source.file is None:
         return
-    file, option = source["file"], source["option"]
-    place = str(file).rpartition("/")[0]
     raise EvalsuiteError(
-        f'the run\'s log is in the dialect "{name}", which came from {file} and is not known now; expected that file '
-        f"(SHA-256 {str(source['sha256'])[:12]}…). Try {option} {place}, or the folder where it lies today."
+        f'the run\'s log is in the dialect "{name}", which came from {source.file} and is not known now; expected that '
+        f"file (SHA-256 {(source.sha256 or '')[:12]}…). Try {source.option} {source.file.rpartition('/')[0]}, or the "
+        "folder where it lies today."
     )
 
 
-def _status(outcome: Mapping, read) -> tuple[str, str]:
+def _status(outcome: Outcome, read) -> tuple[str, str]:
     """The outcome and the log together: a process that failed has no valid number, whatever it printed."""
-    if outcome["status"] == "timed_out":
+    if outcome.status == "timed_out":
         own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
-        return "timed_out", "; ".join(filter(None, (outcome["reason"], "" if own_signal else read.reason)))
-    if outcome["status"] != "completed":
+        return "timed_out", "; ".join(filter(None, (outcome.reason, "" if own_signal else read.reason)))
+    if outcome.status != "completed":
         said = read.reason if read.status == "failed" else ""  # that no step was found is the consequence
-        return "failed", said or outcome["reason"] or read.reason
-    if outcome.get("enough") and read.status == "failed" and read.throughput and read.throughput.items_per_s:
+        return "failed", said or outcome.reason or read.reason
+    if outcome.enough and read.status == "failed" and read.throughput and read.throughput.items_per_s:
         return "ok", ""
     return read.status, read.reason
 
 
-def _in_unit_of(recipe: Mapping, throughput: Throughput | None) -> Throughput | None:
+def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput | None:
     """A line of images/s counts sequences where the recipe says that its batches hold them; tokens stay tokens."""
-    unit = recipe.get("unit")
-    if throughput is None or not {unit, throughput.unit} <= set(BATCH_ITEMS):
+    unit = recipe.unit
+    if throughput is None or unit is None or not {unit, throughput.unit} <= set(BATCH_ITEMS):
         return throughput
     return replace(throughput, unit=unit)
 
@@ -185,8 +185,8 @@ def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
     )
 
 
-def _hung(outcome: Mapping) -> tuple[Finding, ...]:
-    if outcome.get("enough") != "hung":
+def _hung(outcome: Outcome) -> tuple[Finding, ...]:
+    if outcome.enough != "hung":
         return ()
     text = "the script trained its steps, did not come to an end and was ended"
     return (Finding(code="hung_at_end", severity="note", text=text),)

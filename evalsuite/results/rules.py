@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, get_args
 
 from evalsuite import paths
+from evalsuite.documents import RunCommand
 from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
 from evalsuite.results import breakdown
 from evalsuite.results.summary import valid
@@ -147,20 +148,21 @@ def _strange(run: Measurement) -> Iterable[Finding]:
 def findings(
     summaries: Sequence[Summary | Unmeasured],
     environments: Mapping[str, Mapping[str, Any]],
-    commands: Mapping[str, Mapping[str, Any]] | None = None,
+    commands: Mapping[str, RunCommand] | None = None,
 ) -> tuple[Finding, ...]:
     """What only the whole shows: series of several conditions, machines that cannot be, speed-ups that do not follow.
 
-    *commands* (run id → command.json) holds the speed-ups that imported tables print.
+    *commands* (run id → what was run) hold the speed-ups that imported tables print.
     """
     return (*_split_series(summaries), *_machines(environments), *_printed_speedups(valid(summaries), commands or {}))
 
 
-def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, Mapping[str, Any]]) -> Iterable[Finding]:
+def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
     """D16: a table prints another speed-up than its own throughputs give; the recomputed one is used."""
     for one in summaries:
-        runs = (commands.get(run.run.id) or {} for run in one.measurements)
-        for text in dict.fromkeys(str(said) for run in runs if (said := (run.get("printed") or {}).get("speedup"))):
+        known = (commands.get(run.run.id) for run in one.measurements)
+        printing = (command.printed for command in known if command and command.printed)
+        for text in dict.fromkeys(beside.speedup for beside in printing if beside.speedup):
             printed = written(text)
             if one.speedup and printed is not None and not rounds_to(printed, one.speedup.value):
                 yield Finding(

@@ -12,12 +12,14 @@ import fcntl
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from evalsuite.documents import RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, sha256, write_json
 from evalsuite.model import Case, Protocol, Run
+from evalsuite.runs.endings import Outcome
 
 CASE = "case.json"
 COMMAND = "command.json"
@@ -78,8 +80,8 @@ class RunFolder:
     def write_case(self, run: Run) -> None:
         write_json(self.path / CASE, {"schema": SCHEMA, "repeat": run.repeat, **asdict(run.case)})
 
-    def write_command(self, facts: dict) -> None:
-        write_json(self.path / COMMAND, {"schema": SCHEMA, **facts})
+    def write_command(self, command: RunCommand) -> None:
+        write_json(self.path / COMMAND, command.to_json())
 
     def write_environment(self, host: str, facts: dict) -> None:
         write_json(self.environment_path(host), {"schema": SCHEMA, **facts})
@@ -87,10 +89,10 @@ class RunFolder:
     def write_agent(self, host: str, facts: dict) -> None:
         write_json(self.path / f"agent.{host}.json", {"schema": SCHEMA, **facts})
 
-    def write_outcome(self, facts: dict) -> None:
+    def write_outcome(self, outcome: Outcome) -> None:
         """Ends the run: after this the folder is finished. Adds the hash of each log."""
         hashes = {log.path.name: sha256(log.path) for log in self.logs()}
-        write_json(self.path / OUTCOME, {"schema": SCHEMA, **facts, "sha256": hashes})
+        write_json(self.path / OUTCOME, replace(outcome, sha256=hashes).to_json())
 
     # reading, right of the wall
 
@@ -110,11 +112,13 @@ class RunFolder:
                 "Was it written by another version? Move the folder away and run again."
             ) from error
 
-    def command(self) -> dict:
-        return read_json(self.path / COMMAND)
+    def command(self) -> RunCommand:
+        file = self.path / COMMAND
+        return RunCommand.from_json(read_json(file), file)
 
-    def outcome(self) -> dict:
-        return read_json(self.path / OUTCOME)
+    def outcome(self) -> Outcome:
+        file = self.path / OUTCOME
+        return Outcome.from_json(read_json(file), file)
 
     def environments(self) -> dict[str, dict]:
         """Host → what the node agent found there."""

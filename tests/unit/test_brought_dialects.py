@@ -1,15 +1,15 @@
 """Dialects that an adapter or a user brings: known at plan time, one to a name, their source on record."""
 
-import json
-
 import pytest
 
 from evalsuite import cli, registry
+from evalsuite.documents import DialectSource, RunCommand, UsedRecipe
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Run
 from evalsuite.results import measurement
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 from tests.toys import CASE
 
@@ -116,9 +116,10 @@ def run_folder(path, source) -> RunFolder:
     folder = RunFolder(path)
     path.mkdir()
     folder.write_case(Run(case=CASE, repeat=0))
-    folder.write_command({"recipe": {"dialect": "tinynet", "dialect_source": source}})
+    recipe = UsedRecipe(dialect="tinynet", dialect_source=source)
+    folder.write_command(RunCommand(argv=(), command=(), environment={}, recipe=recipe))
     folder.log_path("host").write_text("".join(f"tiny {step} 20.5 ms\n" for step in range(1, 200)))
-    folder.write_outcome({"status": "completed", "reason": "", "exit_code": 0})
+    folder.write_outcome(Outcome(status="completed", reason="", exit_code=0))
     return folder
 
 
@@ -138,4 +139,4 @@ def test_a_run_whose_dialect_is_not_known_any_more_says_which_file_brings_it(tmp
 def test_the_source_of_one_of_ours_is_the_house():
     source = catalogue.source(catalogue.known()["pytorch_examples"])
 
-    assert json.dumps(source) == '{"by": "house"}'
+    assert source == DialectSource(by="house")

@@ -10,8 +10,9 @@ from evalsuite.launch.campaign import SILENT_S, _enough
 from evalsuite.logs import catalogue
 from evalsuite.model import Protocol, Run
 from evalsuite.results import measurement
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
-from tests.toys import CASE, toynet
+from tests.toys import CASE, COMMAND, toynet
 
 HOUSE = catalogue.known()
 SHORT = replace(CASE, protocol=Protocol(warmup_steps=2, measured_steps=4))
@@ -27,7 +28,7 @@ def folder_with(path, steps, behind="") -> RunFolder:
     folder = RunFolder(path)
     folder.path.mkdir(parents=True, exist_ok=True)
     folder.write_case(Run(case=SHORT, repeat=0))
-    folder.write_command({"recipe": {"dialect": "pytorch_examples"}})
+    folder.write_command(COMMAND)
     lines = [LINE.format(step) for step in range(1, steps + 1)]
     folder.log_path("host").write_text("".join(lines) + behind)
     ends = [sum(map(len, lines[: count + 1])) for count in range(steps)]
@@ -53,7 +54,7 @@ def test_a_script_that_falls_silent_behind_its_last_step_hangs(steps, why, tmp_p
 
 def test_a_run_that_hung_keeps_its_number_and_says_so(tmp_path):
     folder = folder_with(tmp_path, 7, behind=ENDED)
-    folder.write_outcome({"status": "completed", "reason": "ended", "enough": "hung", "exit_code": 143})
+    folder.write_outcome(Outcome(status="completed", reason="ended", enough="hung", exit_code=143))
 
     measured = measurement.measurement(folder)
 
@@ -72,7 +73,7 @@ def test_enough_is_when_the_last_measured_step_has_been_seen(tmp_path):
 
 def test_what_a_launcher_says_of_being_ended_is_no_failure(tmp_path):
     folder = folder_with(tmp_path, 7, behind=ENDED)
-    folder.write_outcome({"status": "completed", "reason": "ended", "enough": "no_limit", "exit_code": 143})
+    folder.write_outcome(Outcome(status="completed", reason="ended", enough="no_limit", exit_code=143))
 
     measured = measurement.measurement(folder)
 
@@ -82,6 +83,6 @@ def test_what_a_launcher_says_of_being_ended_is_no_failure(tmp_path):
 
 def test_the_same_words_without_our_doing_are_one(tmp_path):
     folder = folder_with(tmp_path, 7, behind=ENDED)
-    folder.write_outcome({"status": "completed", "reason": "", "exit_code": 0})
+    folder.write_outcome(Outcome(status="completed", reason="", exit_code=0))
 
     assert measurement.measurement(folder).status == "failed"

@@ -1,10 +1,12 @@
 import pytest
 
+from evalsuite.documents import UsedRecipe
 from evalsuite.launch import runner
 from evalsuite.model import Throughput, Utilisation, Window
 from evalsuite.results import measurement
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
-from tests.toys import CASE
+from tests.toys import CASE, COMMAND
 
 
 def share(resource, mean, samples=20):
@@ -49,10 +51,10 @@ def test_the_environment_is_named_by_hardware_and_not_by_host():
 @pytest.mark.parametrize(
     ("printed", "recipe", "unit"),
     [
-        ("images/s", {"unit": "sequences/s"}, "sequences/s"),
-        ("tokens/s", {"unit": "sequences/s"}, "tokens/s"),
-        ("images/s", {"unit": "tokens/s"}, "images/s"),
-        ("samples/s", {}, "samples/s"),
+        ("images/s", UsedRecipe(unit="sequences/s"), "sequences/s"),
+        ("tokens/s", UsedRecipe(unit="sequences/s"), "tokens/s"),
+        ("images/s", UsedRecipe(unit="tokens/s"), "images/s"),
+        ("samples/s", UsedRecipe(), "samples/s"),
     ],
 )
 def test_a_recipe_names_what_its_batches_hold_and_never_turns_tokens_into_sequences(printed, recipe, unit):
@@ -81,8 +83,8 @@ def test_a_run_over_its_time_says_the_limit_and_not_the_signal_that_ended_it(tmp
 
     with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
         (folder.path / "log.n1.txt").write_text("waiting for the other worker\nSIGTERM caught at 03:27:54\n")
-        folder.write_command({"recipe": {"dialect": "pytorch_examples"}})
-        folder.write_outcome({"status": "timed_out", "reason": "the time limit of 300 s was reached"})
+        folder.write_command(COMMAND)
+        folder.write_outcome(Outcome(status="timed_out", reason="the time limit of 300 s was reached"))
 
     found = measurement.measurement(folder)
 

@@ -11,6 +11,7 @@ from evalsuite.plan.engines import engine
 from evalsuite.plan.plan import Machine, plan
 from evalsuite.plan.spec import Spec
 from evalsuite.registry import discover
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 from tests.toys import toynet
 
@@ -119,7 +120,7 @@ def test_an_unknown_engine_gets_the_known_ones_and_the_nearest():
 def test_only_runs_without_an_outcome_are_missing(tmp_path):
     made, store = plan(SPEC, ADAPTERS, LAPTOP), Store(tmp_path)
     with store.claim(made.runs[0]) as folder:
-        folder.write_outcome({"status": "completed"})
+        folder.write_outcome(Outcome(status="completed", reason=""))
     with store.claim(made.runs[1]):
         pass  # begun and never ended
 

@@ -5,6 +5,7 @@ import pytest
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Run
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 from tests.toys import CASE
 
@@ -20,9 +21,9 @@ def test_a_run_comes_back_from_its_folder_as_it_was_asked(tmp_path):
 def test_the_outcome_holds_the_hash_of_each_log(tmp_path):
     with Store(tmp_path).claim(RUN) as folder:
         folder.log_path("node0").write_bytes(b"step 1\n")
-        folder.write_outcome({"status": "completed"})
+        folder.write_outcome(Outcome(status="completed", reason=""))
 
-    assert folder.outcome()["sha256"] == {"log.node0.txt": STEP_1_SHA256}
+    assert folder.outcome().sha256 == {"log.node0.txt": STEP_1_SHA256}
 
 
 def test_a_run_held_by_another_process_is_passed_over(tmp_path):
@@ -35,7 +36,7 @@ def test_a_run_held_by_another_process_is_passed_over(tmp_path):
 def test_a_finished_run_is_not_claimed_again(tmp_path):
     store = Store(tmp_path)
     with store.claim(RUN) as folder:
-        folder.write_outcome({"status": "failed"})
+        folder.write_outcome(Outcome(status="failed", reason=""))
 
     with store.claim(RUN) as again:
         assert again is None

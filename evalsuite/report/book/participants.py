@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from evalsuite.documents import UsedRecipe
 from evalsuite.model import Case
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names
@@ -44,17 +45,17 @@ def _participant(book: Book, framework: str, recipe: str, cases: list[Case]) -> 
     ours = [case for case in cases if (case.framework, case.recipe) == (framework, recipe)]
     ids = {case.id for case in ours}
     runs = [run for run in book.measurements if run.run.case.id in ids]
-    commands = [book.evaluation.commands.get(run.run.id, {}) for run in runs]
-    facts = next((command["recipe"] for command in commands if command.get("recipe")), {})
+    commands = (book.evaluation.commands.get(run.run.id) for run in runs)
+    used = next((command.recipe for command in commands if command), UsedRecipe())
     return Participant(
         framework=framework,
         recipe=recipe,
-        kind=facts.get("kind"),
+        kind=used.kind,
         versions=tuple(sorted({run.framework_version for run in runs if run.framework_version})),
-        source=facts.get("source") or "",
-        commit=facts.get("commit") or "",
-        image=facts.get("image") or "",
+        source=used.source or "",
+        commit=used.commit or "",
+        image=used.image or "",
         precisions=tuple(sorted({case.precision for case in ours})),
         xla=any(case.xla for case in ours),
-        launcher=facts.get("spawn"),
+        launcher=used.spawn,
     )

@@ -94,7 +94,7 @@ def _case(case: Case) -> Row:
 def _run(book: Book, run: Measurement) -> Row:
     found = run.throughput
     window = found.window if found else None
-    command = book.evaluation.commands.get(run.run.id) or {}
+    command = book.evaluation.commands.get(run.run.id)
     return {
         "run_id": run.run.id,
         **_case(run.run.case),
@@ -125,7 +125,7 @@ def _run(book: Book, run: Measurement) -> Row:
         "log_line_first": found.line_first if found else None,
         "log_line_last": found.line_last if found else None,
         "log_sha256": run.log_sha256,
-        "engine": command.get("engine"),
+        "engine": command.engine if command else None,
     }
 
 

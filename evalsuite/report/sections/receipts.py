@@ -3,8 +3,8 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from evalsuite.documents import RunCommand, UsedRecipe
 from evalsuite.model import Case, Measurement
 from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
@@ -145,15 +145,16 @@ def _shared(cases: Sequence[CaseReceipt]) -> SharedCommand | None:
 def _receipt(book: Book, case: Case) -> CaseReceipt:
     summary = book.summary_of.get(case.id)
     runs = summary.measurements if summary else ()
-    facts = next((found for run in runs if (found := book.evaluation.commands.get(run.run.id))), {})
+    facts = next((found for run in runs if (found := book.evaluation.commands.get(run.run.id))), None)
+    words = (facts.argv or facts.command) if facts else ()
     return CaseReceipt(
         case=case,
         state=book.state(case),
         runs=tuple(_run(run) for run in runs),
-        command=_line(facts.get("argv")) or _line(facts.get("command")),
-        words=_words(facts.get("argv")) or _words(facts.get("command")),
-        environment=_pairs(facts.get("environment")),
-        engine=names.visible(facts["engine"]) if facts.get("engine") else None,
+        command=names.visible(shlex.join(words)) if words else None,
+        words=tuple(names.visible(shlex.quote(word)) for word in words),
+        environment=_pairs(facts.environment) if facts else (),
+        engine=names.visible(facts.engine) if facts and facts.engine else None,
     )
 
 
@@ -189,39 +190,24 @@ def _again(book: Book, cases: Sequence[CaseReceipt]) -> str:
 def software(book: Book) -> tuple[Software, ...]:
     found: dict[tuple, Software] = {}
     for run in book.measurements:
-        facts = book.evaluation.commands.get(run.run.id) or {}
-        one = _software(run, facts)
+        one = _software(run, book.evaluation.commands.get(run.run.id))
         found.setdefault((one.title.casefold(), one.recipe, one.version or "", one.commit, one.packages), one)
     return tuple(found[key] for key in sorted(found))
 
 
-def _software(run: Measurement, facts: Mapping) -> Software:
-    recipe = facts.get("recipe") if isinstance(facts.get("recipe"), Mapping) else {}
+def _software(run: Measurement, command: RunCommand | None) -> Software:
+    recipe = command.recipe if command else UsedRecipe()
     return Software(
         framework=run.run.case.framework,
         recipe=run.run.case.recipe,
-        version=run.framework_version or facts.get("framework_version"),
-        source=names.visible(recipe.get("source") or ""),
-        commit=names.visible(recipe.get("commit") or ""),
-        image=names.visible(recipe.get("image") or ""),
-        script_sha256=facts.get("script_sha256"),
-        packages=_pairs(facts.get("packages")),
+        version=run.framework_version or (command.framework_version if command else None),
+        source=names.visible(recipe.source or ""),
+        commit=names.visible(recipe.commit or ""),
+        image=names.visible(recipe.image or ""),
+        script_sha256=command.script_sha256 if command else None,
+        packages=_pairs((command.packages if command else None) or {}),
     )
 
 
-def _line(words: Any) -> str | None:
-    if isinstance(words, str):
-        return names.visible(words)
-    if not isinstance(words, list | tuple) or not words:
-        return None
-    return names.visible(shlex.join(str(word) for word in words))
-
-
-def _words(found: Any) -> tuple[str, ...]:
-    return tuple(names.visible(shlex.quote(str(word))) for word in found) if isinstance(found, list | tuple) else ()
-
-
-def _pairs(found: Any) -> tuple[tuple[str, str], ...]:
-    if not isinstance(found, Mapping):
-        return ()
+def _pairs(found: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((names.visible(name), names.visible(value)) for name, value in found.items()))

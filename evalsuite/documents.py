@@ -1,0 +1,337 @@
+"""The files of a run as nouns: a frozen dataclass each, a JSON object on disk, key for field.
+
+What lies in a file is checked once, when it is read: a noun holds what its fields say, or there is none and an
+EvalsuiteError names the file and the key. A field that is None by default is one that some recordings lack; it is
+left out of the file where it is None. Keys that are not known are passed over: a later evalsuite may add some
+without a new schema. Here lie the two that the model names, `runs` holds the others and the files' names.
+"""
+
+import functools
+import sys
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, Self, Union, cast, get_args, get_origin, get_type_hints
+
+from evalsuite.errors import EvalsuiteError
+
+LONGEST_SHOWN = 60  # characters of a value that an error quotes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """What one JSON file holds. Each class of documents has its fields as keys, and `schema` beside them."""
+
+    SCHEMAS: ClassVar[range] = range(1, 2)  # those that are read; the last one is written
+    TRY: ClassVar[str] = (
+        "Was the file edited, or written by another version? Move the run folder away and run the case again."
+    )
+
+    def to_json(self) -> dict[str, object]:
+        """The object to write."""
+        return {"schema": self.SCHEMAS[-1], **_facts(self)}
+
+    @classmethod
+    def from_json(cls, facts: object, where: Path | str) -> Self:
+        """The noun in *facts*, the JSON of the file *where*. Raises EvalsuiteError with the file and the key."""
+        try:
+            _check_schema(facts, cls.SCHEMAS)
+            return cast(Self, _read(cls, facts))
+        except _Wrong as error:
+            raise EvalsuiteError(f"{where}: {error}. {error.hint or cls.TRY}") from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class DialectSource:
+    """Where the declaration of a dialect came from: the house, or an author's file and the option that brought it."""
+
+    by: Literal["house", "author"]
+    file: str | None = None
+    sha256: str | None = None
+    option: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsedRecipe:
+    """The recipe that a run was launched with, as its adapter declared it then."""
+
+    name: str | None = None
+    kind: str | None = None  # "official", "reference"; "imported", "cited"
+    model: str | None = None
+    dialect: str | None = None
+    dialect_source: DialectSource | None = None
+    unit: str | None = None
+    scope: str | None = None
+    spawn: str | None = None
+    source: str | None = None
+    commit: str | None = None
+    image: str | None = None
+    amp: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkout:
+    """The official repository that a run used, as it stood."""
+
+    name: str
+    repository: str
+    commit: str | None
+    clean: bool
+    absent: tuple[str, ...]  # files of the commit whose content the mirror did not hold
+    licence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A file that was imported: where it lay, and the hash of what was taken."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedBeside:
+    """What a table prints beside the figure that was taken from it."""
+
+    speedup: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCommand(Document):
+    """What exactly was run."""
+
+    argv: tuple[str, ...]  # the whole line, from the engine inward; empty where nothing was launched
+    command: tuple[str, ...]  # the training script's own part of it
+    environment: Mapping[str, str]  # variables that the recipe sets
+    recipe: UsedRecipe
+    engine: str | None = None
+    evalsuite: str | None = None  # the version that wrote this
+    files: Mapping[str, str] | None = None  # name → text of what was written for the script
+    container: str | None = None  # the runtime
+    image_digest: str | None = None
+    data_sets: tuple[Mapping[str, object], ...] | None = None  # "name", and what the folder's own file says
+    timeout_s: float | None = None
+    checkout: Checkout | None = None
+    script_sha256: str | None = None
+    framework_version: str | None = None
+    packages: Mapping[str, str] | None = None  # distribution → version
+    imported: tuple[Source, ...] | None = None
+    printed: PrintedBeside | None = None
+
+
+def checked_schema(facts: Mapping[str, object], schemas: range, where: Path | str) -> None:
+    """Raises EvalsuiteError if *facts*, the JSON of the file *where*, were not written by one of *schemas*."""
+    try:
+        _check_schema(facts, schemas)
+    except _Wrong as error:
+        raise EvalsuiteError(f"{where}: {error}. {error.hint or Document.TRY}") from error
+
+
+# from JSON to nouns and back
+
+
+class _Wrong(Exception):
+    """What stands at *key* is not what was expected there."""
+
+    def __init__(self, said: str, key: str = "", hint: str = "") -> None:
+        super().__init__(said)
+        self.said = said
+        self.key = key
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.said}" if self.key else self.said
+
+    def inside(self, name: str) -> "_Wrong":
+        """The same, seen from the object or list that holds it: `name` or `[0]` comes before the key."""
+        dot = "." if self.key and not self.key.startswith("[") else ""
+        return _Wrong(self.said, f"{name}{dot}{self.key}", self.hint)
+
+
+class _Kind(NamedTuple):
+    """What may stand at a key: in words, and as the function that takes it or raises _Wrong."""
+
+    words: str
+    taken: Callable[[object], Any]
+
+
+class _Key(NamedTuple):
+    """A field of a noun as a key of its object."""
+
+    name: str
+    kind: _Kind
+    required: bool
+
+
+def _check_schema(facts: object, schemas: range) -> None:
+    if not isinstance(facts, Mapping):
+        raise _stands(facts, "an object")
+    first, last = schemas[0], schemas[-1]
+    read = str(first) if first == last else f"{first} to {last}"
+    if "schema" not in facts:
+        raise _Wrong(f"the key is missing; expected {read}", "schema")
+    found = facts["schema"]
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise _stands(found, read).inside("schema")
+    if found not in schemas:
+        raise _Wrong(
+            f"it was written by schema {found}; this evalsuite reads {read}",
+            "schema",
+            "Read it with the evalsuite that wrote it, or with a newer one.",
+        )
+
+
+def _read(cls: Any, facts: object) -> Any:
+    if not isinstance(facts, Mapping):
+        raise _stands(facts, "an object")
+    values = {}
+    for name, kind, required in _keys(cls):
+        if name in facts:
+            try:
+                values[name] = kind.taken(facts[name])
+            except _Wrong as error:
+                raise error.inside(name) from error
+        elif required:
+            raise _Wrong(f"the key is missing; expected {kind.words}", name)
+    return cls(**values)
+
+
+@functools.cache
+def _keys(cls: Any) -> tuple[_Key, ...]:
+    hints = get_type_hints(cls)
+    return tuple(_Key(field.name, _kind(hints[field.name]), _is_required(field)) for field in fields(cls))
+
+
+def _is_required(field: "Field[Any]") -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _kind(hint: Any) -> _Kind:
+    """What a field with the annotation *hint* takes."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        (inner,) = (_kind(each) for each in arguments if each is not types.NoneType)
+        return _Kind(inner.words, lambda found: None if found is None else inner.taken(found))
+    if origin is Literal:
+        return _Kind(_listed(arguments), functools.partial(_one_of, arguments))
+    if origin is tuple:
+        return _Kind("a list", functools.partial(_items, _kind(arguments[0])))
+    if origin is not None:  # Mapping[str, …]
+        return _Kind("an object", functools.partial(_values, _kind(arguments[1])))
+    if is_dataclass(hint):
+        return _Kind("an object", functools.partial(_read, hint))
+    return _SIMPLE[hint]
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str):
+        raise _stands(found, "a text")
+    return found
+
+
+def _flag(found: object) -> bool:
+    if not isinstance(found, bool):
+        raise _stands(found, "true or false")
+    return found
+
+
+def _whole(found: object) -> int:
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise _stands(found, "a whole number")
+    return found
+
+
+def _number(found: object) -> float:
+    """JSON as Python reads it has NaN, Infinity and whole numbers beyond every float; none of them is measured."""
+    if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) <= sys.float_info.max:
+        raise _stands(found, "a number")
+    return found
+
+
+_SIMPLE: Mapping[Any, _Kind] = {
+    str: _Kind("a text", _text),
+    bool: _Kind("true or false", _flag),
+    int: _Kind("a whole number", _whole),
+    float: _Kind("a number", _number),
+    object: _Kind("anything", lambda found: found),
+}
+
+
+def _one_of(known: tuple[object, ...], found: object) -> object:
+    if not isinstance(found, str) or found not in known:
+        raise _stands(found, _listed(known))
+    return found
+
+
+def _items(of: _Kind, found: object) -> tuple[Any, ...]:
+    if not isinstance(found, list | tuple):
+        raise _stands(found, "a list")
+    try:
+        return tuple(map(of.taken, found))
+    except _Wrong:
+        for place, each in enumerate(found):
+            _inside(f"[{place}]", of, each)
+        raise
+
+
+def _values(of: _Kind, found: object) -> dict[str, Any]:
+    if not isinstance(found, Mapping):
+        raise _stands(found, "an object")
+    try:
+        return {name: of.taken(each) for name, each in found.items()}
+    except _Wrong:
+        for name, each in found.items():
+            _inside(str(name), of, each)
+        raise
+
+
+def _inside(name: str, of: _Kind, found: object) -> None:
+    try:
+        of.taken(found)
+    except _Wrong as error:
+        raise error.inside(name) from error
+
+
+def _stands(found: object, expected: str) -> _Wrong:
+    return _Wrong(f"{_shown(found)} stands there; expected {expected}")
+
+
+def _shown(found: object) -> str:
+    """A JSON value with its type, shortened: `the text "abc"`, `a list of 3`, `null`."""
+    match found:
+        case None:
+            return "null"
+        case bool():
+            return str(found).lower()
+        case int() | float():
+            return f"the number {_shortened(repr(found))}"
+        case str():
+            return f'the text "{_shortened(found)}"'
+        case Mapping():
+            return f"an object of {len(found)} keys"
+        case list() | tuple():
+            return f"a list of {len(found)}"
+    return f"a {type(found).__name__}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+
+
+def _listed(words: tuple[object, ...]) -> str:
+    *most, last = map(str, words)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _facts(noun: Any) -> dict[str, object]:
+    values = ((field, getattr(noun, field.name)) for field in fields(noun))
+    return {field.name: _plain(value) for field, value in values if value is not None or field.default is not None}
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value):
+        return _facts(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,225 @@
+"""The files of a run folder as nouns: there and back, and what is said of one that is not as it should be."""
+
+import functools
+import json
+import math
+import re
+from dataclasses import MISSING, fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalsuite import paths
+from evalsuite.documents import Checkout, DialectSource, Document, PrintedBeside, RunCommand, Source, UsedRecipe
+from evalsuite.errors import EvalsuiteError
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.store import Store
+from tests.toys import COMMAND
+
+RECORDED = Store(paths.DATA / "recorded").finished()
+FULL = (
+    RunCommand(
+        argv=("srun", "python", "train.py"),
+        command=("python", "train.py"),
+        environment={"OMP_NUM_THREADS": "2"},
+        recipe=replace(
+            UsedRecipe(**{field.name: field.name for field in fields(UsedRecipe)}),
+            dialect_source=DialectSource(by="author", file="d.py", sha256="0", option="--dialects"),
+        ),
+        engine="slurm",
+        evalsuite="0.1.0",
+        files={"hosts": "a\nb\n"},
+        container="docker",
+        image_digest="sha256:1",
+        data_sets=({"name": "gpt2", "seed": 1, "shape": [3, None]},),
+        timeout_s=300.5,
+        checkout=Checkout(name="n", repository="r", commit="c", clean=True, absent=("big.bin",), licence="MIT"),
+        script_sha256="2",
+        framework_version="2.1",
+        packages={"torch": "2.1"},
+        imported=(Source(path="a.log", sha256="3"),),
+        printed=PrintedBeside(speedup="1.5x"),
+    ),
+    Outcome(
+        status="completed",
+        reason="",
+        exit_code=-9,
+        started_at="2026-01-01T00:00:00+00:00",
+        duration_s=1.5,
+        enough="hung",
+        origin="imported",
+        sha256={"log.n.txt": "4"},
+        trimmed=True,
+    ),
+)
+KINDS = {type(one): one for one in FULL}
+SAID = r"run/file\.json: {}: .*expected .*\. [A-Z].*(Move|Read)"
+json_values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=5), inner, max_size=4)),
+    max_leaves=6,
+)
+
+
+def written(one):
+    """*one* as it is read from the disk again."""
+    return json.loads(json.dumps(one.to_json()))
+
+
+def read(kind, facts):
+    return kind.from_json(facts, "run/file.json")
+
+
+def places(value, path=()):
+    """The path of every key and item in *value*."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in items:
+        yield (*path, name)
+        yield from places(inner, (*path, name))
+
+
+def at(facts, path):
+    return functools.reduce(lambda inner, name: inner[name], path, facts)
+
+
+def changed(facts, path, value):
+    copy = json.loads(json.dumps(facts))
+    at(copy, path[:-1])[path[-1]] = value
+    return copy
+
+
+def name_of(path):
+    """`("gpus", 0, "name")` as an error writes it: `gpus[0].name`."""
+    return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in path).removeprefix(".")
+
+
+def is_open(path):
+    """Whether anything may stand there: what a data set's own file says is kept as it is."""
+    return path[0] == "data_sets" and len(path) > 2
+
+
+PLACES = [
+    pytest.param(kind, path, id=f"{kind.__name__}-{name_of(path)}")
+    for kind, one in KINDS.items()
+    for path in places(written(one))
+    if not is_open(path)
+]
+REQUIRED = [
+    pytest.param(kind, field.name, id=f"{kind.__name__}-{field.name}")
+    for kind in KINDS
+    for field in fields(kind)
+    if field.default is MISSING
+]
+
+
+@pytest.mark.parametrize("one", FULL, ids=lambda one: type(one).__name__)
+def test_what_was_written_is_read_back(one):
+    assert read(type(one), written(one)) == one
+    assert all(getattr(one, field.name) is not None for field in fields(one))
+
+
+@pytest.mark.parametrize("one", FULL, ids=lambda one: type(one).__name__)
+def test_what_is_not_known_is_left_out_of_the_file_and_comes_back_as_none(one):
+    bare = replace(one, **{field.name: None for field in fields(one) if field.default is None})
+
+    assert None not in written(bare).values()
+    assert read(type(one), written(bare)) == bare
+
+
+@pytest.mark.parametrize(("kind", "path"), PLACES)
+def test_a_value_of_another_type_is_an_error_that_names_file_and_key(kind, path):
+    facts = written(KINDS[kind])
+    wrong = [[1]] if isinstance(at(facts, path), dict) else {"a": 1}
+
+    with pytest.raises(EvalsuiteError, match=SAID.format(re.escape(name_of(path)))):
+        read(kind, changed(facts, path, wrong))
+
+
+@pytest.mark.parametrize(("kind", "key"), REQUIRED)
+def test_a_missing_key_is_an_error_that_names_file_and_key(kind, key):
+    facts = {name: value for name, value in written(KINDS[kind]).items() if name != key}
+
+    with pytest.raises(EvalsuiteError, match=SAID.format(key)):
+        read(kind, facts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("schema", [0, 2, 99, -1, "1", None, True, 1.0])
+def test_an_unknown_schema_is_refused(kind, schema):
+    with pytest.raises(EvalsuiteError, match=r"run/file\.json: schema: .*(reads|expected) 1\b"):
+        read(kind, {**written(KINDS[kind]), "schema": schema})
+
+
+def test_a_newer_schema_is_refused_with_what_is_read():
+    class Later(Outcome):
+        SCHEMAS = range(1, 3)
+
+    with pytest.raises(EvalsuiteError) as error:
+        read(Later, {"schema": 3, "status": "completed", "reason": ""})
+
+    assert str(error.value) == (
+        "run/file.json: schema: it was written by schema 3; this evalsuite reads 1 to 2. "
+        "Read it with the evalsuite that wrote it, or with a newer one."
+    )
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"status": "done"}, 'status: the text "done" stands there; expected completed, failed or timed_out'),
+        ({"exit_code": 1.5}, "exit_code: the number 1.5 stands there; expected a whole number"),
+        ({"duration_s": "x" * 99}, f'duration_s: the text "{"x" * 60}…" stands there; expected a number'),
+        ({"duration_s": math.nan}, "duration_s: the number nan stands there; expected a number"),
+        ({"sha256": {"log.n.txt": [1]}}, "sha256.log.n.txt: a list of 1 stands there; expected a text"),
+        ({"trimmed": {}}, "trimmed: an object of 0 keys stands there; expected true or false"),
+    ],
+)
+def test_an_error_shows_what_stood_there_and_what_was_expected(facts, said):
+    with pytest.raises(EvalsuiteError) as error:
+        read(Outcome, {"schema": 1, "status": "failed", "reason": "", **facts})
+
+    assert str(error.value) == f"run/file.json: {said}. {Document.TRY}"
+
+
+def test_a_key_in_a_list_is_named_with_its_place():
+    facts = changed(written(KINDS[RunCommand]), ("imported", 0, "sha256"), None)
+
+    with pytest.raises(EvalsuiteError, match=r": imported\[0\]\.sha256: null stands there; expected a text"):
+        read(RunCommand, facts)
+
+
+def test_a_key_of_a_later_evalsuite_is_passed_over():
+    assert read(RunCommand, {**COMMAND.to_json(), "weather": "fine"}) == COMMAND
+
+
+def test_true_was_the_one_reason_to_end_a_run_early():
+    facts = {"schema": 1, "status": "completed", "reason": "ended", "enough": True}
+
+    assert read(Outcome, facts).enough == "no_limit"
+
+
+@given(facts=json_values)
+def test_any_json_gives_a_noun_or_an_error_of_the_users(facts):
+    for kind in KINDS:
+        with pytest.raises(EvalsuiteError, match=r"^run/file\.json: "):
+            read(kind, facts)
+
+
+@given(place=st.sampled_from([param.values for param in PLACES]), value=json_values)
+def test_any_json_at_any_key_gives_a_noun_or_an_error_of_the_users(place, value):
+    kind, path = place
+    try:
+        found = read(kind, changed(written(KINDS[kind]), path, value))
+    except EvalsuiteError as error:
+        assert str(error).startswith("run/file.json: ")
+    else:
+        assert isinstance(found, kind)
+
+
+@pytest.mark.parametrize("folder", RECORDED, ids=lambda folder: f"{folder.path.parent.name}-{folder.path.name}")
+def test_a_recorded_run_is_read(folder):
+    outcome, command = folder.outcome(), folder.command()
+
+    assert outcome.sha256.keys() == {log.path.name for log in folder.logs()}
+    assert command.recipe.name == folder.run().case.recipe
