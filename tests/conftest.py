@@ -1,10 +1,13 @@
 """Shared by both floors: toy cases, and adapters that need no framework."""
 
+import functools
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import reports
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parent.parent / "shared"
@@ -30,3 +33,21 @@ def shared():
     if not SHARED.is_dir():
         pytest.skip("../shared is not here: this test reads reference material that is not part of the project")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def figure_cache(tmp_path_factory) -> Path:
+    """A cache for the whole session: no figure is drawn twice, and none is kept in the user's cache."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory, figure_cache) -> Callable[[str], reports.Built]:
+    """built("quick") is the finished report of `synthetic.quick()`: built once, read once, for all tests to look at."""
+
+    def finished(name: str) -> reports.Built:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("EVALSUITE_CACHE", str(figure_cache))
+            return reports.built(name, tmp_path_factory.mktemp(name))
+
+    return functools.cache(finished)

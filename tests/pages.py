@@ -1,6 +1,7 @@
 """Reads a built page the way a test needs it: elements, text by language, links, numbers."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
@@ -19,16 +20,23 @@ class Element:
 
     def all(self, tag: str | None = None, **wanted: str) -> list["Element"]:
         """Elements below this one, in order; *wanted* names attributes (class_ for class)."""
-        found = []
-        for child in self.children:
-            if isinstance(child, Element):
-                if (tag is None or child.tag == tag) and child._has(wanted):
-                    found.append(child)
-                found += child.all(tag, **wanted)
-        return found
+        return [one for one in self._below() if (tag is None or one.tag == tag) and one._has(wanted)]
+
+    def _below(self) -> Iterator["Element"]:
+        waiting = self.children[::-1]
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, Element):
+                yield one
+                waiting.extend(reversed(one.children))
 
     def one(self, tag: str | None = None, **wanted: str) -> "Element":
         return self.all(tag, **wanted)[0]
+
+    @property
+    def elements(self) -> list["Element"]:
+        """Its children, without the text between them."""
+        return [child for child in self.children if isinstance(child, Element)]
 
     def text(self, language: str | None = None) -> str:
         """What a reader of *language* sees ("zh-CN" or "en"); all of it without one."""
@@ -91,3 +99,8 @@ def read(html: str) -> Element:
 
 def numbers_in(text: str) -> list[str]:
     return NUMBER.findall(text)
+
+
+def rows(table: Element, language: str = "en") -> list[list[str]]:
+    """The cells of each row in the body of *table*, as a reader of *language* sees them."""
+    return [[cell.text(language) for cell in row.elements] for row in table.one("tbody").all("tr")]

@@ -1,13 +1,17 @@
 """Makes finished reports for the tests: evaluations with chosen speeds, days and versions, as report folders."""
 
+import csv
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
+import pages
 import synthetic
 
+from evalsuite import report
 from evalsuite.model import Evaluation, Summary
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
@@ -47,3 +51,48 @@ def written(folder: Path, of: Evaluation, page: str = "<!doctype html><title>a p
     (folder / "summary.json").write_bytes(text.encode("utf-8", "backslashreplace"))
     (folder / "report.html").write_text(page, encoding="utf-8")
     return folder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """A finished report and what tests look at: its text, its page as a tree, its facts. Nobody changes it."""
+
+    folder: Path
+    evaluation: Evaluation
+
+    @cached_property
+    def html(self) -> str:
+        return (self.folder / "report.html").read_text(encoding="utf-8")
+
+    @cached_property
+    def page(self) -> pages.Element:
+        return pages.read(self.html)
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Every id on the page."""
+        return frozenset(element["id"] for element in self.page.all() if element["id"])
+
+    @cached_property
+    def book(self) -> Book:
+        return Book(evaluation=identity.ordered(self.evaluation))
+
+    @cached_property
+    def summary(self) -> dict:
+        """What `summary.json` says."""
+        return json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
+
+    def section(self, id: str) -> pages.Element:
+        return self.page.one("section", id=id)
+
+    def table(self, name: str) -> list[dict[str, str]]:
+        """The rows of `tables/<name>.csv`."""
+        with open(self.folder / "tables" / f"{name}.csv", encoding="utf-8-sig", newline="") as file:
+            return list(csv.DictReader(file))
+
+
+def built(name: str, folder: Path) -> Built:
+    """The report of the synthetic evaluation *name*, in *folder*. Tests ask the fixture `built` for it."""
+    evaluation = synthetic.PAGES[name]()
+    report.build(evaluation, folder)
+    return Built(folder=folder, evaluation=evaluation)

@@ -1,13 +1,15 @@
 """Makes evaluations out of thin air, for the tests of the report: no run folder, no framework, no clock.
 
-Each maker returns a `model.Evaluation`. The numbers come from a small model of scaling with fixed-seed
-noise; medians, intervals and verdicts are made by the project's own rooms, as they are for real runs.
+Each maker returns a `model.Evaluation`, the same one each time: nobody changes it. The numbers come from a small model
+of scaling with fixed-seed noise; medians, intervals and verdicts are made by the project's own rooms, as they are for
+real runs.
 """
 
 import hashlib
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 
 from evalsuite.documents import RunCommand, UsedRecipe
 from evalsuite.model import (
@@ -341,18 +343,21 @@ GPU_MACHINE = {
 # the pages of REPORT.md §11.2
 
 
+@cache
 def quick() -> Evaluation:
     """Four frameworks, one and two processes, three repeats on two cores: what `make report` gives."""
     return evaluation(_ladders(FRAMEWORKS, ((1, 1), (1, 2)), repeats=3, gain=0.62))
 
 
+@cache
 def thorough() -> Evaluation:
     """As quick, with seven repeats and the full window: significance may be spoken of."""
     found = _ladders(FRAMEWORKS, ((1, 1), (1, 2)), repeats=7, gain=0.9, protocol=FULL, batch_per_device=32)
     return evaluation(found, profile="full", repeats=7, title="ResNet-50 v1.5")
 
 
-def full(repeats: int = 7) -> Evaluation:
+@cache
+def full(repeats: int = 5) -> Evaluation:
     """The ladder to 125 nodes and 1,000 devices, two models, both precisions."""
     scales = ((1, 1), (1, 8), (2, 8), (4, 8), (8, 8), (16, 8), (32, 8), (64, 8), (125, 8))
     found = []
@@ -398,6 +403,7 @@ def full(repeats: int = 7) -> Evaluation:
     )
 
 
+@cache
 def many(runs: int = 1000, repeats: int = 5) -> Evaluation:
     """About *runs* runs: frameworks × batch sizes × scales, for the speed of the build."""
     scales = ((1, 1), (1, 2), (1, 4), (1, 8), (2, 8))
@@ -408,21 +414,25 @@ def many(runs: int = 1000, repeats: int = 5) -> Evaluation:
     return evaluation(found, profile="many", repeats=repeats, title="Many runs")
 
 
+@cache
 def empty() -> Evaluation:
     """Planned, and nothing came of it."""
     planned = tuple(case(framework, scale) for framework in FRAMEWORKS for scale in ((1, 1), (1, 2)))
     return evaluation((), planned=planned)
 
 
+@cache
 def one_case() -> Evaluation:
     return evaluation(_ladders(("pytorch",), ((1, 1),), repeats=5, protocol=FULL), repeats=5)
 
 
+@cache
 def one_scale() -> Evaluation:
     """Four frameworks on one device each: nothing can be said of scaling."""
     return evaluation(_ladders(FRAMEWORKS, ((1, 1),), repeats=5, protocol=FULL), repeats=5, profile="full")
 
 
+@cache
 def all_failed() -> Evaluation:
     """Every run ended badly, each kind of end once at least."""
     ends = (
@@ -438,6 +448,7 @@ def all_failed() -> Evaluation:
     return evaluation(summaries)
 
 
+@cache
 def partial() -> Evaluation:
     """Repeats missing, a failure among them, a flag, and a framework that has no base."""
     ones = summary([measured(case("pytorch"), k, 38.0 + k) for k in range(2)])
@@ -462,6 +473,7 @@ def partial() -> Evaluation:
     return evaluation((*found, lone), planned=planned, findings=twos.findings)
 
 
+@cache
 def mixed_units() -> Evaluation:
     """Two frameworks whose logs count different things."""
     images = _ladders(("pytorch", "mxnet"), ((1, 1), (1, 2)), repeats=5, gain=0.8)
@@ -487,6 +499,7 @@ HOSTILE = (
 )
 
 
+@cache
 def hostile() -> Evaluation:
     """Markup, script, formulae and control characters in every field that a log or a user can fill."""
     found = []
@@ -516,6 +529,7 @@ def hostile() -> Evaluation:
     )
 
 
+@cache
 def skipped() -> Evaluation:
     """A framework that could not be installed and one that lacks the option."""
     found = _ladders(("pytorch", "tensorflow"), ((1, 1), (1, 2)), repeats=3, gain=0.6)
@@ -531,6 +545,7 @@ def skipped() -> Evaluation:
     return evaluation(found, planned=planned, skips=(*no_install, *no_option))
 
 
+@cache
 def gpu() -> Evaluation:
     """One node with four GPUs, NVLink topology, and a second environment that differs from it."""
     gain, found = 0.97, []
@@ -562,6 +577,7 @@ def gpu() -> Evaluation:
     )
 
 
+@cache
 def options() -> Evaluation:
     """XLA and AMP off and on, three batch sizes, one that ran out of memory, one option not supported."""
     found = _ladders(("pytorch", "tensorflow"), ((1, 1), (1, 2)), repeats=5, gain=0.9, protocol=FULL, options=())
@@ -579,6 +595,7 @@ def options() -> Evaluation:
     return evaluation(found, planned=planned, skips=(skip,), repeats=5, profile="full", title="Options")
 
 
+@cache
 def timers() -> Evaluation:
     """Step times taken apart: two frameworks whose scripts time the same parts, one without timers, ElasticDL's tasks
     with the copies inside the all-reduce, and a script that counts some of its time twice."""
@@ -596,6 +613,7 @@ def timers() -> Evaluation:
     return evaluation((*found, *with_scaling([summary(runs)])), repeats=5, profile="cifar10", title="Step times")
 
 
+@cache
 def ladder() -> Evaluation:
     """Planned to 125 nodes and measured to a few: one series that the model goes on with to 8 times as many devices,
     one that falls at its last step, one with two scales."""
@@ -610,6 +628,7 @@ def ladder() -> Evaluation:
     return evaluation(found, planned=planned, repeats=5, profile="full", title="Ladder")
 
 
+@cache
 def training() -> Evaluation:
     """Ninety epochs of ResNet-50 on growing global batches, as HAL published them: the first ended at epoch 81, the
     last does not reach 76 %; and two short trainings of another framework on another model, which has no target."""
@@ -639,6 +658,7 @@ def training() -> Evaluation:
     return evaluation(rows, targets=targets, findings=findings, repeats=1, profile="training", title="Training")
 
 
+@cache
 def variants() -> Evaluation:
     """One option changed and nothing else: Bluefog's optimisers at two batch sizes, one of which ran out of memory and
     one of which needs two nodes; ChainerMN on two networks, then with double buffering and FP16 all-reduce, with the

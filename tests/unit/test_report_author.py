@@ -48,9 +48,18 @@ def test_a_written_number_agrees_if_it_is_the_computed_one_rounded(written, agre
     assert author._agrees(written, 1.9269, "file:1") is agrees
 
 
-def test_the_notes_stand_in_problems_and_in_the_section_of_their_model(file, tmp_path):
-    found = author.attached(synthetic.quick(), author.read(file(GOOD)))
-    page = pages.read(report.build(found, tmp_path / "out")[0].read_text(encoding="utf-8"))
+@pytest.fixture(scope="module")
+def noted(tmp_path_factory):
+    """An evaluation with a note of its author, and the folder of its report."""
+    folder = tmp_path_factory.mktemp("noted")
+    (folder / "findings.toml").write_text(GOOD, encoding="utf-8")
+    found = author.attached(synthetic.quick(), author.read(folder / "findings.toml"))
+    report.build(found, folder)
+    return found, folder
+
+
+def test_the_notes_stand_in_problems_and_in_the_section_of_their_model(noted):
+    page = pages.read((noted[1] / "report.html").read_text(encoding="utf-8"))
 
     for section in ("problems", "model-resnet50_v1.5"):
         note = page.one("section", id=section).one("ul", class_="notes")
@@ -92,23 +101,22 @@ def test_what_the_evaluation_does_not_have_is_an_error(file, text):
         author.attached(synthetic.quick(), author.read(file(text)))
 
 
-def test_the_notes_stand_in_markdown_spreadsheet_tables_and_summary(file, tmp_path):
-    found = author.attached(synthetic.quick(), author.read(file(GOOD)))
-    report.build(found, tmp_path)
-    forms.write(("md", "xlsx"), found, tmp_path, ("zh", "en"))
+def test_the_notes_stand_in_markdown_spreadsheet_tables_and_summary(noted):
+    found, folder = noted
+    forms.write(("md", "xlsx"), found, folder, ("zh", "en"))
 
-    summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     (note,) = summary["author_findings"]
     jsonschema.validate(summary, json.loads((paths.DATA / "schema" / "summary.schema.json").read_text()))
     assert note["en"].startswith("There are 4 frameworks; the speedup is 1.")
     assert (note["owner"], note["cases"], note["decides"]) == ("Li <b>Wei</b>", [CASE], True)
-    (markdown,) = [line for line in (tmp_path / "report.en.md").read_text().split("\n") if "There are 4" in line]
+    (markdown,) = [line for line in (folder / "report.en.md").read_text().split("\n") if "There are 4" in line]
     assert markdown.startswith("- <strong>")
     assert "Followed up by Li &lt;b&gt;Wei&lt;/b&gt;" in markdown and "A verdict depends on it." in markdown
-    sheet = openpyxl.load_workbook(BytesIO((tmp_path / "report.xlsx").read_bytes())).worksheets[-1]
+    sheet = openpyxl.load_workbook(BytesIO((folder / "report.xlsx").read_bytes())).worksheets[-1]
     told = dict(zip(*[[cell.value for cell in row] for row in sheet.iter_rows(max_row=2)], strict=True))
     assert told["zh"].startswith("共 4 个框架") and told["cases"] == CASE
-    assert "There are 4 frameworks" in (tmp_path / "tables" / "author_findings.csv").read_text(encoding="utf-8-sig")
+    assert "There are 4 frameworks" in (folder / "tables" / "author_findings.csv").read_text(encoding="utf-8-sig")
 
 
 def test_a_report_without_notes_has_no_heading_for_them(tmp_path):

@@ -1,39 +1,17 @@
 """The section on convergence: final values, curves, time to solution, what is called the same (REPORT.md §6.8)."""
 
-import csv
-import io
-import json
-
 import pages
 import pytest
 import synthetic
 
-from evalsuite import report
 from evalsuite.report.book.book import Book
 from evalsuite.report.forms import markdown
 from evalsuite.report.forms.material import Material
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    patch = pytest.MonkeyPatch()
-    patch.setenv("EVALSUITE_CACHE", str(tmp_path_factory.mktemp("cache")))
-    out = tmp_path_factory.mktemp("training")
-    report.build(synthetic.training(), out)
-    patch.undo()
-    return out
-
-
-@pytest.fixture(scope="module")
 def section(built):
-    return pages.read((built / "report.html").read_text(encoding="utf-8")).one("section", id="convergence")
-
-
-def rows(table, language="en"):
-    return [
-        [cell.text(language) for cell in row.children if isinstance(cell, pages.Element)]
-        for row in table.one("tbody").all("tr")
-    ]
+    return built("training").section("convergence")
 
 
 @pytest.mark.parametrize(
@@ -44,20 +22,20 @@ def rows(table, language="en"):
     ],
 )
 def test_each_final_value_is_judged_against_the_target_and_the_smallest_batch(section, language, said):
-    found = rows(section.all("table", class_="values")[0], language)
+    found = pages.rows(section.all("table", class_="values")[0], language)
 
     assert [row[6] for row in found] == said
 
 
 def test_a_time_scaled_from_fewer_epochs_carries_its_sign_and_the_epochs(section):
-    first, second, _ = rows(section.all("table", class_="values")[0])
+    first, second, _ = pages.rows(section.all("table", class_="values")[0])
 
     assert first[5].startswith("≈74,000.0") and first[5].endswith("from 81 epochs")
     assert "≈" not in second[5]
 
 
 def test_the_rules_are_in_the_findings(built):
-    found = json.loads((built / "summary.json").read_text(encoding="utf-8"))["findings"]
+    found = built("training").summary["findings"]
 
     assert sorted({finding["code"] for finding in found} & {"D17", "D24"}) == ["D17", "D24"]
 
@@ -66,9 +44,9 @@ def test_training_and_validation_have_panels_of_their_own(section):
     figure = section.all("figure")[0]
 
     data = figure.one("table")
-    panels = {row[0] for row in rows(data)}
+    panels = {row[0] for row in pages.rows(data)}
     assert {"Training: top-1 accuracy", "Validation: top-1 accuracy"} <= panels
-    assert {row[1] for row in rows(data)} == {"416", "1,664", "13,312"}
+    assert {row[1] for row in pages.rows(data)} == {"416", "1,664", "13,312"}
 
 
 def test_the_vertical_axis_is_named_once_where_panels_have_two_units(section):
@@ -79,7 +57,7 @@ def test_the_vertical_axis_is_named_once_where_panels_have_two_units(section):
 
 
 def test_the_data_of_a_figure_name_its_panels_in_the_language_of_the_reader(section):
-    panels = {row[0] for row in rows(section.all("figure")[0].one("table"), "zh-CN")}
+    panels = {row[0] for row in pages.rows(section.all("figure")[0].one("table"), "zh-CN")}
 
     assert panels == {"验证 Top-1 准确率", "训练 Top-1 准确率", "训练损失"}
 
@@ -87,15 +65,14 @@ def test_the_data_of_a_figure_name_its_panels_in_the_language_of_the_reader(sect
 def test_a_model_without_a_target_is_shown_and_nothing_is_said_of_what_is_the_same(section):
     second = section.all("table", class_="values")[1]
 
-    assert [row[0] for row in rows(second)] == ["ChainerMN", "ChainerMN"]
+    assert [row[0] for row in pages.rows(second)] == ["ChainerMN", "ChainerMN"]
     assert len(second.one("thead").all("th")) == 7
     assert "The criteria set no target for this model" in section.text("en")
 
 
 def test_the_csv_and_summary_json_have_the_scores(built):
-    text = (built / "tables" / "scores.csv").read_text(encoding="utf-8-sig")
-    last = [row for row in csv.DictReader(io.StringIO(text)) if row["split"] == "validation" and row["epoch"] == "81"]
-    found = json.loads((built / "summary.json").read_text(encoding="utf-8"))["summaries"]
+    last = [row for row in built("training").table("scores") if row["split"] == "validation" and row["epoch"] == "81"]
+    found = built("training").summary["summaries"]
     two = next(one for one in found if one["case"]["total_devices"] == 2 and one["case"]["framework"] == "pytorch")
 
     assert any(row["value"] == "76.282" for row in last)
@@ -119,7 +96,5 @@ def test_markdown_has_the_final_values_and_what_they_are_worth(tmp_path):
     assert "≈74,000.0" in text
 
 
-def test_a_report_whose_logs_print_no_accuracy_has_no_such_section(tmp_path):
-    html = report.build(synthetic.one_case(), tmp_path)[0].read_text(encoding="utf-8")
-
-    assert 'id="convergence"' not in html
+def test_a_report_whose_logs_print_no_accuracy_has_no_such_section(built):
+    assert "convergence" not in built("one_case").ids

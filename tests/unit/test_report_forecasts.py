@@ -1,41 +1,21 @@
 """The section on extrapolation: what it says, and that nothing of it leaves it (REPORT.md §6.10)."""
 
-import json
-
 import pages
 import pytest
 import synthetic
 
-from evalsuite import report
 from evalsuite.report.book.book import Book
 from evalsuite.report.forms import markdown
 from evalsuite.report.forms.material import Material
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    patch = pytest.MonkeyPatch()
-    patch.setenv("EVALSUITE_CACHE", str(tmp_path_factory.mktemp("cache")))
-    out = tmp_path_factory.mktemp("ladder")
-    report.build(synthetic.ladder(), out)
-    patch.undo()
-    return out
-
-
-@pytest.fixture(scope="module")
 def page(built):
-    return pages.read((built / "report.html").read_text(encoding="utf-8"))
-
-
-def rows(table, language="en"):
-    return [
-        [cell.text(language) for cell in row.children if isinstance(cell, pages.Element)]
-        for row in table.one("tbody").all("tr")
-    ]
+    return built("ladder").page
 
 
 def test_every_forecast_carries_its_sign_its_interval_and_its_distance(page):
-    found = rows(page.one("section", id="forecasts").all("table")[0])
+    found = pages.rows(page.one("section", id="forecasts").all("table")[0])
 
     assert [(row[0], row[2], row[3], row[4]) for row in found] == [
         ("PyTorch", "4×8", "8×8", "2×"),
@@ -56,7 +36,7 @@ def test_every_forecast_carries_its_sign_its_interval_and_its_distance(page):
     ],
 )
 def test_where_nothing_is_offered_the_reason_stands(page, language, reasons):
-    found = rows(page.one("section", id="forecasts").all("table")[-1], language)
+    found = pages.rows(page.one("section", id="forecasts").all("table")[-1], language)
 
     said = {row[0]: row[-1] for row in found}
     assert said["PaddlePaddle"].startswith(reasons[0])
@@ -68,7 +48,7 @@ def test_the_error_on_published_series_stands_at_each_distance_with_its_sources(
     section = page.one("section", id="forecasts")
     table = section.all("table")[-2]
 
-    assert [row[0] for row in rows(table)] == ["up to 2×", "up to 4×", "up to 8×"]
+    assert [row[0] for row in pages.rows(table)] == ["up to 2×", "up to 4×", "up to 8×"]
     assert "Oneflow-Inc/DLPerf" in section.text("en")
 
 
@@ -83,20 +63,20 @@ def test_the_figure_says_what_is_expected_in_both_languages(page):
 
 def test_no_forecast_stands_anywhere_else(page, built):
     section = page.one("section", id="forecasts")
-    numbers = {row[5].split()[0].split("–")[0].lstrip("≈") for row in rows(section.all("table")[0])}
+    numbers = {row[5].split()[0].split("–")[0].lstrip("≈") for row in pages.rows(section.all("table")[0])}
     numbers = {number[: number.index(".") + 3] for number in numbers}
 
     elsewhere = [one for one in page.one("main").all("section") if one["id"] in ("verdict", "problems", "overview")]
     elsewhere += [one for one in page.one("main").all("section") if (one["id"] or "").startswith("model-")]
-    data = (built / "summary.json").read_text(encoding="utf-8")
-    tables = "".join(path.read_text(encoding="utf-8-sig") for path in (built / "tables").glob("*.csv"))
+    data = (built("ladder").folder / "summary.json").read_text(encoding="utf-8")
+    tables = "".join(path.read_text(encoding="utf-8-sig") for path in (built("ladder").folder / "tables").glob("*.csv"))
 
     assert not [number for number in numbers for one in elsewhere if number in one.text("en")]
     assert not [number for number in numbers if number.replace(",", "") in data + tables]
 
 
 def test_the_verdict_on_large_scales_stays_open(built):
-    found = json.loads((built / "summary.json").read_text(encoding="utf-8"))["verdicts"]
+    found = built("ladder").summary["verdicts"]
 
     (c1,) = (verdict for verdict in found if verdict["criterion"] == "C1")
     assert (c1["outcome"], c1["measured"]) == ("undetermined", None)
@@ -119,7 +99,5 @@ def test_markdown_has_the_forecasts_and_the_reasons(tmp_path):
     assert "- MXNet ResNet-50 v1.5 125×8 — 2 scales were measured" in text
 
 
-def test_a_report_measured_as_far_as_planned_has_no_such_section(tmp_path):
-    html = report.build(synthetic.one_case(), tmp_path)[0].read_text(encoding="utf-8")
-
-    assert 'id="forecasts"' not in html
+def test_a_report_measured_as_far_as_planned_has_no_such_section(built):
+    assert "forecasts" not in built("one_case").ids

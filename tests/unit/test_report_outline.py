@@ -11,28 +11,7 @@ import pages
 import pytest
 import synthetic
 
-from evalsuite import report
-
 GOLDEN = Path(__file__).parents[1] / "golden" / "outlines"
-PAGES = [
-    *("skipped", "thorough", "one_scale"),
-    *(
-        "quick",
-        "empty",
-        "one_case",
-        "all_failed",
-        "partial",
-        "mixed_units",
-        "options",
-        "gpu",
-        "hostile",
-        "timers",
-        "ladder",
-        "training",
-        "variants",
-    ),
-    "full",
-]
 SHOWN = {"header", "nav", "main", "footer", "section", "article", "h1", "h2", "h3", "h4", "table", "figure", "form"}
 SHOWN |= {"details", "fieldset", "dl", "svg", "noscript"}
 COPY = {"en": "#Copy the link to this section", "zh-CN": "#复制本节链接"}
@@ -71,17 +50,15 @@ def checked(name: str, found: list[str]) -> tuple[str, str]:
     return text, file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_the_structure_of_the_page_is_the_golden_one(name, tmp_path):
-    made = synthetic.full(repeats=1) if name == "full" else synthetic.PAGES[name]()
-    page = pages.read(report.build(made, tmp_path)[0].read_text(encoding="utf-8"))
-    found, golden = checked(name, outline(page.one("body")))
+@pytest.mark.parametrize("name", synthetic.PAGES)
+def test_the_structure_of_the_page_is_the_golden_one(name, built):
+    found, golden = checked(name, outline(built(name).page.one("body")))
 
     assert found == golden
 
 
-def test_the_chinese_page_has_the_same_structure_with_chinese_headings(tmp_path):
-    body = pages.read(report.build(synthetic.quick(), tmp_path)[0].read_text(encoding="utf-8")).one("body")
+def test_the_chinese_page_has_the_same_structure_with_chinese_headings(built):
+    body = built("quick").page.one("body")
     found, golden = checked("quick.zh", outline(body, "zh-CN"))
 
     assert found == golden

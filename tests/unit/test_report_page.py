@@ -18,32 +18,11 @@ from evalsuite.report.sections import background, block_figures, cards, drawn, h
 from evalsuite.report.text import names, words
 
 SPOKEN = words.read()
-BUILT: dict[str, str] = {}
-
-
-@pytest.fixture(scope="session", autouse=True)
-def figure_cache(tmp_path_factory):
-    """Figures are drawn once for all tests of this file, and not into the user's cache."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("EVALSUITE_CACHE", str(tmp_path_factory.mktemp("cache")))
-    yield
-    patch.undo()
 
 
 @pytest.fixture(params=[name for name in synthetic.PAGES if name != "full"])  # "full" has tests of its own
-def page(request, tmp_path_factory):
-    return read(request.param, tmp_path_factory)
-
-
-def html(name, tmp_path_factory):
-    if name not in BUILT:
-        out = tmp_path_factory.mktemp(name)
-        BUILT[name] = report.build(synthetic.PAGES[name](), out)[0].read_text(encoding="utf-8")
-    return BUILT[name]
-
-
-def read(name, tmp_path_factory):
-    return pages.read(html(name, tmp_path_factory))
+def page(request, built):
+    return built(request.param).page
 
 
 # what holds for every page
@@ -132,14 +111,18 @@ def test_figures_are_named_by_the_words_around_them(page):
 # one build
 
 
-def test_the_same_evaluation_gives_the_same_bytes(tmp_path):
-    first = report.build(synthetic.quick(), tmp_path / "a")
-    second = report.build(synthetic.quick(), tmp_path / "b")
-
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+def files(folder):
+    """Every file of a report with its bytes."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_order_of_the_input_changes_nothing(tmp_path):
+def test_the_same_evaluation_gives_the_same_bytes(built, tmp_path):
+    report.build(synthetic.quick(), tmp_path)
+
+    assert files(tmp_path) == files(built("quick").folder)
+
+
+def test_the_order_of_the_input_changes_nothing(built, tmp_path):
     evaluation = synthetic.partial()
     shuffle = random.Random(3).sample
     shuffled = replace(
@@ -151,34 +134,30 @@ def test_the_order_of_the_input_changes_nothing(tmp_path):
         timelines=dict(reversed(evaluation.timelines.items())),
     )
 
-    first, second = report.build(evaluation, tmp_path / "a"), report.build(shuffled, tmp_path / "b")
+    report.build(shuffled, tmp_path)
 
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    assert files(tmp_path) == files(built("partial").folder)
 
 
 def test_a_build_in_one_language_holds_no_other(tmp_path):
-    built = report.build(synthetic.quick(), tmp_path, languages=("en",))
-    page = pages.read(built[0].read_text(encoding="utf-8"))
+    page = pages.read(report.build(synthetic.quick(), tmp_path, languages=("en",))[0].read_text(encoding="utf-8"))
 
     assert page.one("html")["lang"] == "en"
     assert not [element for element in page.one("main").all() if element["lang"] == "zh-CN" and element.tag == "span"]
     assert not page.all(id="lang-zh")
 
 
-def test_tables_open_in_a_spreadsheet_and_compute_nothing(tmp_path):
-    files = {
-        path.name: path.read_bytes() for path in report.build(synthetic.hostile(), tmp_path) if path.suffix == ".csv"
-    }
+def test_tables_open_in_a_spreadsheet_and_compute_nothing(built):
+    found = files(built("hostile").folder / "tables")
 
-    assert set(files) == {f"{name}.csv" for name in tables.COLUMNS}
-    for content in files.values():
+    assert set(found) == {f"{name}.csv" for name in tables.COLUMNS}
+    for content in found.values():
         assert content.startswith(b"\xef\xbb\xbf")
         assert not re.search(rb'(^|,|\n)"?=', content)
 
 
-def test_summary_json_holds_what_a_program_asks_for(tmp_path):
-    report.build(synthetic.quick(), tmp_path)
-    found = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+def test_summary_json_holds_what_a_program_asks_for(built):
+    found = built("quick").summary
     summary = found["summaries"][0]
 
     assert found["schema_version"] == 1
@@ -190,23 +169,16 @@ def test_summary_json_holds_what_a_program_asks_for(tmp_path):
     assert found["data_quality"]["runs_made"] == 24
 
 
-def test_a_whole_number_stays_whole_in_the_csv_beside_runs_without_one(tmp_path):
-    report.build(synthetic.partial(), tmp_path)
+def test_a_whole_number_stays_whole_in_the_csv_beside_runs_without_one(built):
+    rows = built("partial").table("runs")
 
-    rows = (tmp_path / "tables" / "runs.csv").read_text(encoding="utf-8-sig").splitlines()
-    steps = [row.split(",")[rows[0].split(",").index("window_steps")] for row in rows[1:]]
-    assert set(steps) == {"", "30"}
+    assert {row["window_steps"] for row in rows} == {"", "30"}
 
 
-def test_the_csv_has_a_row_for_each_run_with_raw_values(tmp_path):
-    import csv
+def test_the_csv_has_a_row_for_each_run_with_raw_values(built):
+    rows = {row["run_id"]: row for row in built("quick").table("runs")}
 
-    evaluation = synthetic.quick()
-    report.build(evaluation, tmp_path)
-    with open(tmp_path / "tables" / "runs.csv", encoding="utf-8-sig", newline="") as file:
-        rows = {row["run_id"]: row for row in csv.DictReader(file)}
-
-    for summary in evaluation.summaries:
+    for summary in synthetic.quick().summaries:
         for run in summary.measurements:
             assert float(rows[run.run.id]["items_per_s"]) == run.value
 
@@ -214,8 +186,8 @@ def test_the_csv_has_a_row_for_each_run_with_raw_values(tmp_path):
 # the verdict block
 
 
-def test_the_quick_profile_says_so_and_names_the_full_one(tmp_path_factory):
-    notices = read("quick", tmp_path_factory).all(class_="notice")
+def test_the_quick_profile_says_so_and_names_the_full_one(built):
+    notices = built("quick").page.all(class_="notice")
     text = " ".join(notice.text("en") for notice in notices)
 
     assert "quick profile" in text
@@ -230,28 +202,28 @@ def test_recorded_runs_are_marked_as_recorded_elsewhere(tmp_path):
     assert page.all(class_="recorded")
 
 
-def test_a_criterion_without_evidence_says_what_is_missing(tmp_path_factory):
-    card = read("quick", tmp_path_factory).one("article", class_="undetermined")
+def test_a_criterion_without_evidence_says_what_is_missing(built):
+    card = built("quick").page.one("article", class_="undetermined")
 
     assert "无法判定" in card.text("zh-CN")
     assert "largest scale measured is 1 node;" in card.text("en")
 
 
-def test_a_criterion_that_is_met_shows_value_interval_threshold_and_worst_case(tmp_path_factory):
-    card = read("full", tmp_path_factory).one("article", class_="pass")
+def test_a_criterion_that_is_met_shows_value_interval_threshold_and_worst_case(built):
+    card = built("full").page.one("article", class_="pass")
 
     assert all(part in card.text("en") for part in ("Pass", "86.1%", "84.2–87.7%", "80.0%", "+6.1 points", "125×8"))
 
 
-def test_nothing_is_called_fastest_without_enough_repeats(tmp_path_factory):
-    page = read("quick", tmp_path_factory)
+def test_nothing_is_called_fastest_without_enough_repeats(built):
+    page = built("quick").page
 
     assert not page.all("td", class_="best")
     assert "highest throughput" not in page.one(class_="headlines").text("en")
 
 
-def test_the_fastest_by_more_than_noise_is_bold_and_named(tmp_path_factory):
-    page = read("thorough", tmp_path_factory)
+def test_the_fastest_by_more_than_noise_is_bold_and_named(built):
+    page = built("thorough").page
 
     assert page.all("td", class_="best")
     assert "PyTorch has the highest throughput" in page.one(class_="headlines").text("en")
@@ -271,28 +243,28 @@ def _headlines(evaluation):
 
 
 def test_headlines_are_five_at_most():
-    assert 1 <= len(_headlines(synthetic.full(repeats=5))) <= 5
+    assert 1 <= len(_headlines(synthetic.full())) <= 5
 
 
 # states
 
 
-def test_each_end_of_a_run_has_its_own_sign(tmp_path_factory):
-    table = read("all_failed", tmp_path_factory).one(class_="matrix")
+def test_each_end_of_a_run_has_its_own_sign(built):
+    table = built("all_failed").page.one(class_="matrix")
     signs = [cell.text() for cell in table.all("td", class_="heat")]
 
     assert sorted(signs) == sorted([GLYPHS["oom"], GLYPHS["failed"], GLYPHS["timed_out"], GLYPHS["failed"]])
 
 
-def test_failed_runs_are_listed_with_their_reason(tmp_path_factory):
-    text = read("all_failed", tmp_path_factory).one(id="quality").text("en")
+def test_failed_runs_are_listed_with_their_reason(built):
+    text = built("all_failed").page.one(id="quality").text("en")
 
     assert "CUDA out of memory" in text
     assert "the time limit was reached" in text
 
 
-def test_skips_tell_what_is_unsupported_from_what_was_not_run(tmp_path_factory):
-    page = read("skipped", tmp_path_factory)
+def test_skips_tell_what_is_unsupported_from_what_was_not_run(built):
+    page = built("skipped").page
     signs = [cell.text() for cell in page.one(class_="matrix").all("td", class_="heat")]
 
     assert signs.count(GLYPHS["unsupported"]) == 2
@@ -300,39 +272,39 @@ def test_skips_tell_what_is_unsupported_from_what_was_not_run(tmp_path_factory):
     assert "could not be installed" in page.one(id="quality").text("en")
 
 
-def test_a_case_without_base_has_no_speedup_and_says_so(tmp_path_factory):
-    page = read("partial", tmp_path_factory)
+def test_a_case_without_base_has_no_speedup_and_says_so(built):
+    page = built("partial").page
     tables = page.all("table", class_="values")
 
     assert any(GLYPHS["no_base"] in table.text() for table in tables)
 
 
-def test_one_scale_gives_no_speedup_table(tmp_path_factory):
-    text = read("one_case", tmp_path_factory).one(class_="block").text("en")
+def test_one_scale_gives_no_speedup_table(built):
+    text = built("one_case").page.one(class_="block").text("en")
 
     assert "Only one scale has a valid result" in text
     assert "Speedup;" not in text
 
 
-def test_units_are_never_mixed_in_one_table(tmp_path_factory):
+def test_units_are_never_mixed_in_one_table(built):
     units = [
         set(re.findall(r"(?:images|samples)/s", table.one("caption").text("en")))
-        for table in read("mixed_units", tmp_path_factory).all("table", class_="values")
+        for table in built("mixed_units").page.all("table", class_="values")
     ]
 
     assert {"images/s"} in units and {"samples/s"} in units
     assert all(len(found) <= 1 for found in units)
 
 
-def test_an_evaluation_without_results_still_shows_its_plan(tmp_path_factory):
-    page = read("empty", tmp_path_factory)
+def test_an_evaluation_without_results_still_shows_its_plan(built):
+    page = built("empty").page
 
     assert "No valid results yet" in page.one(id="intro").text("en")
     assert [cell.text() for cell in page.one(class_="matrix").all("td", class_="heat")] == [GLYPHS["not_run"]] * 8
 
 
-def test_environments_that_differ_are_shown_apart(tmp_path_factory):
-    rows = read("gpu", tmp_path_factory).all("tr", class_="differs")
+def test_environments_that_differ_are_shown_apart(built):
+    rows = built("gpu").page.all("tr", class_="differs")
 
     assert {row.one("th").text("en") for row in rows} == {"Driver", "CUDA of the driver"}
 
@@ -351,8 +323,8 @@ def test_what_is_no_topology_gives_none(text):
     assert background.topology(text) is None
 
 
-def test_a_thousand_devices_are_shown_on_one_page(tmp_path_factory):
-    page = read("full", tmp_path_factory)
+def test_a_thousand_devices_are_shown_on_one_page(built):
+    page = built("full").page
     chapters = [section["id"] for section in page.all("section", class_="chapter")]
 
     assert "1,000" in page.one(class_="values").text()
@@ -362,9 +334,9 @@ def test_a_thousand_devices_are_shown_on_one_page(tmp_path_factory):
 # studies
 
 
-def test_an_option_is_judged_between_cases_that_differ_in_nothing_else(tmp_path_factory):
-    table = read("options", tmp_path_factory).one(id="model-resnet50_v1.5-effects-table")
-    rows = _rows(read("options", tmp_path_factory), "model-resnet50_v1.5-effects-table")
+def test_an_option_is_judged_between_cases_that_differ_in_nothing_else(built):
+    table = built("options").page.one(id="model-resnet50_v1.5-effects-table")
+    rows = _rows(built("options").page, "model-resnet50_v1.5-effects-table")
 
     assert "Throughput without and with the option" in table.text("en")
     assert [row[:2] for row in rows] == [
@@ -376,8 +348,8 @@ def test_an_option_is_judged_between_cases_that_differ_in_nothing_else(tmp_path_
     assert rows[2][6] == GLYPHS["unsupported"]
 
 
-def test_batch_sizes_are_listed_up_to_the_one_that_did_not_fit(tmp_path_factory):
-    rows = _rows(read("options", tmp_path_factory), "model-resnet50_v1.5-sweep-table")
+def test_batch_sizes_are_listed_up_to_the_one_that_did_not_fit(built):
+    rows = _rows(built("options").page, "model-resnet50_v1.5-sweep-table")
     ours = [row for row in rows if row[0] == "PyTorch · FP32 · 1×1"]
 
     assert [row[1] for row in ours] == ["8", "16", "32", "64"]
@@ -385,7 +357,7 @@ def test_batch_sizes_are_listed_up_to_the_one_that_did_not_fit(tmp_path_factory)
 
 
 def test_frameworks_without_the_common_scale_are_not_ranked():
-    book = Book(evaluation=synthetic.full(repeats=5))
+    book = Book(evaluation=synthetic.full())
     kept = tuple(one for one in book.summaries if (one.case.framework, one.case.nodes) != ("mxnet", 125))
     found = overview.ranks(
         overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=kept))))
@@ -406,8 +378,8 @@ def _rows(page, caption_id):
 # hostile input
 
 
-def test_hostile_text_is_shown_and_never_becomes_markup(tmp_path_factory):
-    page = read("hostile", tmp_path_factory)
+def test_hostile_text_is_shown_and_never_becomes_markup(built):
+    page = built("hostile").page
     scripts = page.all("script")
 
     assert [script["type"] for script in scripts] == [None, "application/json", None]
@@ -415,15 +387,15 @@ def test_hostile_text_is_shown_and_never_becomes_markup(tmp_path_factory):
     assert not [element for element in page.all() if element["onload"] or element["onerror"]]
 
 
-def test_control_and_direction_characters_are_spelled_out(tmp_path_factory):
-    text = html("hostile", tmp_path_factory)
+def test_control_and_direction_characters_are_spelled_out(built):
+    text = built("hostile").html
 
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\u2066-\u2069\u2028\u2029]", text)
     assert r"\x1b[31mred" in text
 
 
-def test_the_embedded_data_cannot_end_its_element(tmp_path_factory):
-    data = read("hostile", tmp_path_factory).one("script", id="data")
+def test_the_embedded_data_cannot_end_its_element(built):
+    data = built("hostile").page.one("script", id="data")
 
     json.loads("".join(data.children))
     assert "<" not in "".join(data.children)

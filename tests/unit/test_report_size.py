@@ -8,7 +8,7 @@ import synthetic
 
 from evalsuite import paths, report
 from evalsuite.report.book import book
-from evalsuite.report.book.book import LARGE, Book
+from evalsuite.report.book.book import Book
 from evalsuite.report.figures import slim
 from evalsuite.report.page import ahead, parts
 from evalsuite.report.page import slim as slim_room
@@ -16,13 +16,12 @@ from evalsuite.report.sections import receipts
 from evalsuite.report.text import names
 
 
-@pytest.fixture(scope="module")
-def large():
-    """More cases than a page spells out in full."""
-    found = synthetic.many(runs=LARGE + 1, repeats=1)
-
-    assert len(found.planned) > LARGE
-    return found
+@pytest.fixture
+def large(monkeypatch):
+    """An evaluation that has more cases than a page spells out in full, once so few of them make a large page."""
+    monkeypatch.setattr(book, "LARGE", 7)
+    assert Book(evaluation=synthetic.quick()).large
+    return synthetic.quick()
 
 
 class _Text(html.parser.HTMLParser):
@@ -142,7 +141,7 @@ def test_a_report_in_parts_leads_from_every_case_to_its_runs(parted):
 def test_parts_of_an_earlier_report_do_not_stay(tmp_path):
     stale = tmp_path / "report.part-gone.html"
     stale.write_text("an earlier report")
-    report.build(synthetic.quick(), tmp_path)
+    report.build(synthetic.empty(), tmp_path)
 
     assert not stale.exists()
 

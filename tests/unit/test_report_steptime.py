@@ -1,14 +1,9 @@
 """The section on what a step is made of: its table, its figures and its other forms (REPORT.md §6.6)."""
 
-import csv
-import io
-import json
-
 import pages
 import pytest
 import synthetic
 
-from evalsuite import report
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.forms import markdown
@@ -18,28 +13,13 @@ from evalsuite.report.text import numbers
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    patch = pytest.MonkeyPatch()
-    patch.setenv("EVALSUITE_CACHE", str(tmp_path_factory.mktemp("cache")))
-    out = tmp_path_factory.mktemp("timers")
-    report.build(synthetic.timers(), out)
-    patch.undo()
-    return out
-
-
-@pytest.fixture(scope="module")
 def section(built):
-    return pages.read((built / "report.html").read_text(encoding="utf-8")).one("section", id="steptime")
+    return built("timers").section("steptime")
 
 
 def tables():
     book = Book(evaluation=synthetic.timers())
     return steptime.step_times(book, models(book))
-
-
-def cells_of(table, row, language="en"):
-    cells = table.one("tbody").all("tr")[row].children
-    return [cell.text(language) for cell in cells if isinstance(cell, pages.Element)]
 
 
 def test_each_kind_of_timer_has_a_table_and_a_figure_in_two_views(section):
@@ -57,7 +37,7 @@ def test_a_phase_that_was_not_recorded_is_said_to_be_so_and_is_no_zero(section):
     table = section.all("table", class_="values")[0]
 
     heads = [head.text("en") for head in table.one("thead").all("th")]
-    alone, pair = cells_of(table, 0), cells_of(table, 1)
+    alone, pair, *_ = pages.rows(table)
 
     assert heads[2:8] == ["Whole step", "Data", "Forward + backward", "All-reduce", "Apply gradients", "Rest"]
     assert (alone[5], alone[-1]) == ("n/r", "n/r")
@@ -85,9 +65,9 @@ def test_a_phase_inside_another_stands_behind_it_and_is_not_added_twice():
 
 def test_phases_that_overlap_are_flagged_in_the_row_the_figure_and_the_findings(section, built):
     twice = section.all("table", class_="values")[1]
-    found = json.loads((built / "summary.json").read_text(encoding="utf-8"))["findings"]
+    found = built("timers").summary["findings"]
 
-    assert "⚠" in cells_of(twice, 0)[2]
+    assert "⚠" in pages.rows(twice)[0][2]
     assert "hatched as a whole" in section.all("figure")[2].text("en")
     assert {finding["code"] for finding in found if "oneflow" in finding["where"]} >= {"D19"}
 
@@ -107,8 +87,7 @@ def test_a_table_keeps_to_one_unit():
 
 
 def test_the_csv_has_every_phase_of_every_run_with_what_is_left_over(built):
-    text = (built / "tables" / "phases.csv").read_text(encoding="utf-8-sig")
-    rows = [row for row in csv.DictReader(io.StringIO(text)) if "oneflow" in row["case_id"]]
+    rows = [row for row in built("timers").table("phases") if "oneflow" in row["case_id"]]
 
     assert [(row["phase"], row["share"]) for row in rows[:3]] == [
         ("whole", "1.0"),
@@ -118,7 +97,7 @@ def test_the_csv_has_every_phase_of_every_run_with_what_is_left_over(built):
 
 
 def test_summary_json_has_the_phases_and_null_where_no_log_has_timers(built):
-    found = json.loads((built / "summary.json").read_text(encoding="utf-8"))["summaries"]
+    found = built("timers").summary["summaries"]
     of = {(one["case"]["framework"], one["case"]["total_devices"]): one["breakdown"] for one in found}
 
     assert of["mxnet", 1] is None
@@ -135,7 +114,5 @@ def test_markdown_has_the_same_tables(tmp_path):
     assert "| ElasticDL | 1×4 | 10.09" in text
 
 
-def test_a_report_without_timers_has_no_such_section(tmp_path):
-    html = report.build(synthetic.one_case(), tmp_path)[0].read_text(encoding="utf-8")
-
-    assert 'id="steptime"' not in html
+def test_a_report_without_timers_has_no_such_section(built):
+    assert "steptime" not in built("one_case").ids

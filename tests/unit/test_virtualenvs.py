@@ -11,7 +11,7 @@ from evalsuite.launch import virtualenvs
 
 # What the stand-in does is steered by files beside it: `fails` holds the word of the command that is to fail,
 # `locks` the answer to each resolution, `seen` collects the command lines.
-UV = """#!{python}
+UV = """#!{python} -IS
 import os, pathlib, sys
 here, words = pathlib.Path(__file__).parent, sys.argv[1:]
 with open(here / "seen", "a") as seen:

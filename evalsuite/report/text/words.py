@@ -6,6 +6,7 @@ sentence with its values: it renders in one language, or in all of them side by 
 data and are escaped.
 """
 
+import functools
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -171,8 +172,15 @@ def placeholders(sentence: str) -> set[str]:
 
 
 def read(languages: Iterable[str] = ("zh", "en"), folder: Path = FOLDER) -> Words:
-    """The words of *languages*. Raises WordsError if a file, a key or a placeholder is missing in one of them."""
-    languages = tuple(languages)
+    """The words of *languages*. Raises WordsError if a file, a key or a placeholder is missing in one of them.
+
+    Each set of languages is read once, so that what is made for its words (the compiled templates) is made once too.
+    """
+    return _read(tuple(languages), folder)
+
+
+@functools.cache
+def _read(languages: tuple[str, ...], folder: Path) -> Words:
     known = sorted(HTML_LANG)
     if not languages or any(language not in HTML_LANG for language in languages):
         raise WordsError(f"--lang {','.join(languages)}: unknown language; the languages are {', '.join(known)}.")
