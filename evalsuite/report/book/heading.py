@@ -44,7 +44,7 @@ def _has_other_unit(block: Block) -> bool:
     """Whether the report has the same conditions with results in another unit (D02)."""
     ours = (*_conditions(block), block.protocol)
     return any(
-        (*_conditions(one.case), one.case.protocol) == ours and one.unit not in ("", block.unit)
+        (*_conditions(one.case), one.case.protocol) == ours and one.unit not in (None, block.unit)
         for one in block.book.summaries
     )
 
