@@ -89,14 +89,14 @@ def _change(change, languages) -> dict:
 
 
 def _side(summary) -> dict:
-    from evalsuite.results import changes
+    from evalsuite.results import fairness
 
     return {
         "median": summary.items_per_s.value,
         "low": summary.items_per_s.low,
         "high": summary.items_per_s.high,
         "n": summary.n,
-        "framework_versions": list(changes.versions(summary)),
+        "framework_versions": list(fairness.versions(summary)),
     }
 
 
@@ -165,9 +165,9 @@ SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell
 
 
 def _value(summary, language: str) -> str:
-    from evalsuite.results import changes
+    from evalsuite.results import fairness
 
-    versions = ", ".join(changes.versions(summary)) or _head("version_unknown", language)
+    versions = ", ".join(fairness.versions(summary)) or _head("version_unknown", language)
     return f"{summary.items_per_s.value:,.2f} {summary.unit}\n{versions}"
 
 

@@ -4,16 +4,20 @@ The framework's version may differ: that is what is asked about. Everything else
 pair is not compared and says what stands in the way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
 from evalsuite.model import Case, Interval, Summary, Unmeasured
-from evalsuite.results.statistics import SIGNIFICANCE, differ, ratio_of_medians
-from evalsuite.results.summary import FULL_REPEATS, counts, values
+from evalsuite.results import fairness
+from evalsuite.results.fairness import Obstacle
+from evalsuite.results.statistics import SIGNIFICANCE
+from evalsuite.results.summary import FULL_REPEATS
 
 Outcome = Literal["faster", "slower", "no_difference", "cannot_tell"]
 Side = Literal["before", "after"]
+TOLD_FIRST = ("unit", "origin", fairness.RUNS, "environment")  # all that one case in two reports can have unlike
+NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstacle → key of its sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,19 +87,24 @@ def between(
 
     With *across_environments* the machines may differ too: then the machines are compared, not the software.
     """
-    old = {summary.case.id: summary for summary in before}
-    new = {summary.case.id: summary for summary in after}
-    found: list[Change] = []
-    unpaired: list[Unpaired] = []
-    for name in dict.fromkeys([*new, *old]):
-        if name in old and name in new:
-            one = pair(old[name], new[name], across_environments=across_environments)
-            (found if isinstance(one, Change) else unpaired).append(one)
-        elif name in new:
-            unpaired.append(_alone(new[name], "after", before))
-        else:
-            unpaired.append(_alone(old[name], "before", after))
-    return Changes(changes=tuple(found), unpaired=tuple(unpaired))
+    old = {summary.case: summary for summary in before}
+    new = {summary.case: summary for summary in after}
+    found = [_one(case, old, new, across_environments) for case in dict.fromkeys([*new, *old])]
+    return Changes(
+        changes=tuple(one for one in found if isinstance(one, Change)),
+        unpaired=tuple(one for one in found if isinstance(one, Unpaired)),
+    )
+
+
+def _one(
+    case: Case,
+    old: Mapping[Case, Summary | Unmeasured],
+    new: Mapping[Case, Summary | Unmeasured],
+    across_environments: bool,
+) -> Change | Unpaired:
+    if case in old and case in new:
+        return pair(old[case], new[case], across_environments=across_environments)
+    return _alone(new[case], "after", old) if case in new else _alone(old[case], "before", new)
 
 
 def pair(
@@ -106,69 +115,32 @@ def pair(
         return Unpaired(case=after.case, only_in=None, why=_no_valid_run("before", before))
     if isinstance(after, Unmeasured):
         return Unpaired(case=after.case, only_in=None, why=_no_valid_run("after", after))
-    why = obstacle(before, after, across_environments=across_environments)
-    if why is not None:
-        return Unpaired(case=after.case, only_in=None, why=why)
-    outcome, why = _outcome(before, after)
-    return Change(
-        before=before,
-        after=after,
-        ratio=ratio_of_medians(values(after), values(before)),
-        outcome=outcome,
-        why=why,
-    )
+    purpose = fairness.MACHINES if across_environments else fairness.VERSIONS
+    obstacles = fairness.obstacles(before, after, purpose)
+    if obstacles:
+        return Unpaired(case=after.case, only_in=None, why=_first(obstacles))
+    found = fairness.relative(after, before, purpose)
+    outcome, why = _outcome(before, after, found.significant)
+    return Change(before=before, after=after, ratio=found.ratio, outcome=outcome, why=why)
 
 
-def obstacle(before: Summary, after: Summary, *, across_environments: bool = False) -> Why | None:
-    """What forbids to compare *before* with *after*, the same case; None if nothing does."""
-    if before.unit != after.unit:
-        return Why(key="unit", values=(("before", before.unit), ("after", after.unit)))
-    if before.origin != after.origin:
-        return Why(key="origin", values=(("before", before.origin), ("after", after.origin)))
-    if shared_runs(before, after):
+def _first(obstacles: Sequence[Obstacle]) -> Why:
+    """The obstacle that is told, the plainest first."""
+    found = min(obstacles, key=lambda one: TOLD_FIRST.index(one.key))
+    if found.key == fairness.RUNS:
         return Why(key="same_runs")
-    return None if across_environments else _other_machine(before, after)
+    if found.ours is None or found.theirs is None:
+        return Why(key=f"{NAMED[found.key]}_unknown")
+    return Why(key=NAMED[found.key], values=(("before", found.ours), ("after", found.theirs)))
 
 
-def shared_runs(before: Summary, after: Summary) -> bool:
-    """Whether some run stands in both: then the two are no independent measurements."""
-    return bool(_receipts(before) & _receipts(after))
-
-
-def environments(summary: Summary) -> tuple[str, ...]:
-    """The machines of the runs that count; empty where none is recorded."""
-    return tuple(sorted({run.environment for run in summary.measurements if counts(run) and run.environment}))
-
-
-def versions(summary: Summary) -> tuple[str, ...]:
-    return tuple(sorted({run.framework_version for run in summary.measurements if run.framework_version}))
-
-
-def _receipts(summary: Summary) -> set[tuple]:
-    """What tells one run from another: its log's hash, else its start, else its number."""
-    return {
-        (run.log_sha256 or run.started_at or f"r{run.run.repeat}", run.value)
-        for run in summary.measurements
-        if counts(run)
-    }
-
-
-def _other_machine(before: Summary, after: Summary) -> Why | None:
-    old, new = environments(before), environments(after)
-    if not old or not new:
-        return Why(key="machine_unknown")
-    if old != new:
-        return Why(key="machine", values=(("before", "; ".join(old)), ("after", "; ".join(new))))
-    return None
-
-
-def _outcome(before: Summary, after: Summary) -> tuple[Outcome, Why | None]:
+def _outcome(before: Summary, after: Summary, significant: bool | None) -> tuple[Outcome, Why | None]:
     fewest = min(before.n, after.n)
     if fewest < FULL_REPEATS:
         return "cannot_tell", Why(key="too_few", values=(("n", str(fewest)), ("needed", str(FULL_REPEATS))))
-    if before.partial or after.partial:
+    if significant is None:
         return "cannot_tell", Why(key="short_window")
-    if not differ(values(after), values(before)):
+    if not significant:
         return "no_difference", None
     return ("faster" if after.items_per_s.value > before.items_per_s.value else "slower"), None
 
@@ -180,9 +152,9 @@ def _no_valid_run(side: Side, one: Unmeasured) -> Why:
     return Why(key=f"no_valid_run_{side}", values=(("reason", reason),))
 
 
-def _alone(summary: Summary | Unmeasured, side: Side, others: Sequence[Summary | Unmeasured]) -> Unpaired:
+def _alone(summary: Summary | Unmeasured, side: Side, others: Iterable[Case]) -> Unpaired:
     """A case without a counterpart, with the one thing that its nearest relative has different."""
-    relatives = [other.case for other in others if _related(other.case, summary.case)]
+    relatives = [other for other in others if _related(other, summary.case)]
     nearest = min(relatives, key=lambda case: len(_differences(case, summary.case)), default=None)
     if nearest is None:
         return Unpaired(case=summary.case, only_in=side, why=Why(key=f"only_{side}"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Interval, Summary, Target, Unmeasured, Utilisation, Verdict
-from evalsuite.results.fairness import ComparisonError, relative, unfair
+from evalsuite.results.fairness import FRAMEWORKS, Common, group, relative
 from evalsuite.results.summary import valid
 
 DECIDING_ORIGINS = ("measured", "imported")
@@ -103,12 +103,9 @@ def fastest(summaries: Sequence[Summary]) -> Verdict:
     groups = _comparable(summaries)
     if not groups:
         return Verdict(criterion="C3", outcome="information", reason="nothing_to_compare")
-    group = max(groups, key=lambda members: (members[0].case.total_devices, len(members)))
-    first, second = sorted(group, key=lambda summary: -summary.items_per_s.value)[:2]
-    try:
-        ratio = relative(first, second)
-    except ComparisonError:
-        return Verdict(criterion="C3", outcome="information", reason="nothing_to_compare")
+    largest = max(groups, key=lambda members: (members[0].case.total_devices, len(members)))
+    first, second = sorted(largest, key=lambda summary: -summary.items_per_s.value)[:2]
+    ratio = relative(first, second)
     reason = {True: "faster", False: "no_difference", None: "cannot_tell"}[ratio.significant]
     return Verdict(
         criterion="C3",
@@ -127,14 +124,10 @@ def fastest(summaries: Sequence[Summary]) -> Verdict:
 
 
 def _comparable(summaries: Sequence[Summary]) -> list[list[Summary]]:
-    groups: list[list[Summary]] = []
+    groups: dict[Common, list[Summary]] = {}
     for summary in summaries:
-        group = next((members for members in groups if unfair(members[0], summary) is None), None)
-        if group is None:
-            groups.append([summary])
-        else:
-            group.append(summary)
-    return [members for members in groups if len({summary.case.framework for summary in members}) > 1]
+        groups.setdefault(group(summary, FRAMEWORKS), []).append(summary)
+    return [members for members in groups.values() if len({summary.case.framework for summary in members}) > 1]
 
 
 def _decided(about: dict, measured: Interval, threshold: float) -> Verdict:

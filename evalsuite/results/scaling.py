@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from evalsuite.model import Finding, Interval, Summary, Unmeasured
-from evalsuite.results.fairness import environment_of
+from evalsuite.results import fairness
+from evalsuite.results.fairness import Common
 from evalsuite.results.statistics import ratio_of_medians
 from evalsuite.results.summary import valid, values
 
@@ -17,9 +18,9 @@ CHECK_BASE_BELOW = 0.05
 def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
     """The summaries with speed-up, efficiency and the findings of their series; order kept.
 
-    A series is everything but the scale: same framework, recipe, precision, XLA, batch per device, options,
-    protocol and environment. Its base is one node with one device, else the smallest scale measured, and
-    the base is named wherever the number is shown (REPORT.md §4, D14, D15).
+    A series is everything but the scale (`fairness.SCALES`): same framework, version, recipe, precision, XLA, batch
+    per device, options, protocol and environment. Its base is one node with one device, else the smallest scale
+    measured, and the base is named wherever the number is shown (REPORT.md §4, D14, D15).
     """
     rows = list(summaries)
     bases = {series: _base(members) for series, members in _series(valid(rows)).items()}
@@ -33,16 +34,12 @@ def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Un
     ]
 
 
-def _version(summary: Summary) -> str | None:
-    return next((run.framework_version for run in summary.measurements if run.framework_version), None)
+def _key(summary: Summary) -> Common:
+    return fairness.group(summary, fairness.SCALES)
 
 
-def _key(summary: Summary) -> tuple[str | None, ...]:
-    return (summary.case.series, summary.unit, _version(summary), environment_of(summary))
-
-
-def _series(summaries: Sequence[Summary]) -> dict[tuple[str | None, ...], list[Summary]]:
-    found: dict[tuple[str | None, ...], list[Summary]] = {}
+def _series(summaries: Sequence[Summary]) -> dict[Common, list[Summary]]:
+    found: dict[Common, list[Summary]] = {}
     for summary in summaries:
         found.setdefault(_key(summary), []).append(summary)
     return found

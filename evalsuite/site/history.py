@@ -11,8 +11,9 @@ from datetime import datetime
 
 from evalsuite.model import Case, Summary
 from evalsuite.report.data.finished import Finished, moment
-from evalsuite.results import changes
+from evalsuite.results import changes, fairness
 from evalsuite.results.changes import Change
+from evalsuite.results.fairness import Common
 from evalsuite.results.summary import counts, valid
 
 
@@ -27,7 +28,7 @@ class Point:
 
     @property
     def versions(self) -> tuple[str, ...]:
-        return changes.versions(self.summary)
+        return fairness.versions(self.summary)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,20 +104,21 @@ class History:
 def history(reports: Iterable[tuple[str, Finished]]) -> History:
     """The history of every case with a valid result in *reports*, given as (id, report)."""
     points = [(_key(one), _point(name, one)) for name, report in reports for one in valid(report.summaries)]
-    by_line: dict[tuple, list[Point]] = {}
+    by_line: dict[Common, list[Point]] = {}
     for key, point in points:
         if point.started_at is not None:
             by_line.setdefault(key, []).append(point)
-    lines = [_line(key, found) for key, found in by_line.items()]
-    undated = [_line(key, [point]) for key, point in points if point.started_at is None]
+    lines = [_line(found) for found in by_line.values()]
+    undated = [_line([point]) for _, point in points if point.started_at is None]
     return History(
         lines=tuple(sorted(lines, key=_order)),
         undated=tuple(sorted(undated, key=lambda line: (*_order(line), line.last.report))),
     )
 
 
-def _key(summary: Summary) -> tuple:
-    return (summary.case, changes.environments(summary), summary.unit, summary.origin)
+def _key(summary: Summary) -> Common:
+    """What the points of a line have in common: all but the framework's version."""
+    return fairness.group(summary, fairness.VERSIONS)
 
 
 def _order(line: Line) -> tuple:
@@ -135,15 +137,15 @@ def _point(report: str, summary: Summary) -> Point:
     return Point(report=report, started_at=min(starts, key=moment, default=None), summary=summary)
 
 
-def _line(key: tuple, points: Sequence[Point]) -> Line:
-    case, environments, unit, origin = key
+def _line(points: Sequence[Point]) -> Line:
+    example = points[0].summary
     ordered = sorted(points, key=_when) if len(points) > 1 else points
     compared = _compared(_without_repeated_runs(ordered))
     return Line(
-        case=case,
-        environment=" + ".join(environments) or None,
-        unit=unit,
-        origin=origin,
+        case=example.case,
+        environment=" + ".join(fairness.environments(example)) or None,
+        unit=example.unit,
+        origin=example.origin,
         points=tuple(compared),
         since_best=_since_best(compared),
     )
@@ -157,7 +159,7 @@ def _without_repeated_runs(points: Sequence[Point]) -> list[Point]:
     """*points* without those whose runs stand in a later one too (a report that was written again, or extended)."""
     kept: list[Point] = []
     for point in points:
-        kept = [one for one in kept if not changes.shared_runs(one.summary, point.summary)]
+        kept = [one for one in kept if not fairness.share_runs(one.summary, point.summary)]
         kept.append(point)
     return kept
 

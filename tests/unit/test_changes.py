@@ -102,7 +102,7 @@ def test_a_finished_report_reads_back_as_it_was_summarised(tmp_path):
 
     assert found.summaries[0].case == original.case
     assert found.summaries[0].items_per_s == original.items_per_s
-    assert changes.obstacle(original, found.summaries[0]) == changes.Why(key="same_runs")
+    assert changes.pair(original, found.summaries[0]).why == changes.Why(key="same_runs")
     assert found.period == ("2026-11-01T10:00:00+08:00", "2026-11-01T14:00:00+08:00")
     assert found.versions == {"pytorch": ("2.0",)}
 

@@ -144,5 +144,5 @@ def test_unlike_cases_are_never_ranked(change, word):
 
 
 def test_other_machines_are_never_ranked():
-    with pytest.raises(fairness.ComparisonError, match="environments"):
+    with pytest.raises(fairness.ComparisonError, match="environment"):
         fairness.relative(case_of([200.0], FAST, environment="another machine"), case_of([100.0]))

@@ -16,10 +16,10 @@ from evalsuite.report.sections.drawn import Drawn, ends, median
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Words
-from evalsuite.results.statistics import differ, ratio_of_medians
-from evalsuite.results.summary import values
+from evalsuite.results.fairness import obstacles, relative, setting
 
 OPTIONS = ("xla", "amp")
+CONDITION = {"xla": "xla", "amp": "precision"}  # option → its name among the conditions of a comparison
 MOST_PAIRS_DRAWN = 40  # effects in one figure, for the same reason
 T = TypeVar("T")
 
@@ -62,11 +62,8 @@ def effects(book: Book, model: Model) -> tuple[Effect, ...]:
 
 def _effect(book: Book, option: str, off: Case, on: Case) -> Effect:
     before, after = book.valid_of.get(off.id), book.valid_of.get(on.id)
-    ratio, significant = None, None
-    if before and after and before.unit == after.unit:
-        ratio = ratio_of_medians(values(after), values(before))
-        enough = not (before.partial or after.partial)
-        significant = differ(values(before), values(after)) if enough else None
+    about = setting(CONDITION[option])
+    found = relative(after, before, about) if before and after and not obstacles(before, after, about) else None
     return Effect(
         option=option,
         off=off,
@@ -75,9 +72,9 @@ def _effect(book: Book, option: str, off: Case, on: Case) -> Effect:
         on_cell=cells.throughput_cell(book, on),
         off_summary=before,
         on_summary=after,
-        ratio=numbers.speedup(ratio.value) if ratio else None,
-        interval=numbers.interval(ratio, numbers.speedup),
-        significant=significant,
+        ratio=numbers.speedup(found.ratio.value) if found else None,
+        interval=numbers.interval(found.ratio, numbers.speedup) if found else None,
+        significant=found.significant if found else None,
     )
 
 

@@ -13,9 +13,7 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results import convergence as room
-from evalsuite.results.fairness import unfair
-from evalsuite.results.statistics import differ, ratio_of_medians
-from evalsuite.results.summary import values
+from evalsuite.results.fairness import obstacles, relative, setting
 
 WORK = ("image_size", "sequence_length", "network")  # they change what an item costs: no variant of the same work
 NEUTRAL = ("off", "none", "0", "float32")  # of an option's values the one that the others are compared with
@@ -233,11 +231,9 @@ def _changes(book: Book, planned: Sequence[Case], varying: Sequence[str]) -> Ite
 
 def _change(book: Book, option: str, before: Case, after: Case) -> Change:
     a, b = book.valid_of.get(before.id), book.valid_of.get(after.id)
-    unlike = a is not None and b is not None and unfair(replace(a, case=after), b) is not None
-    ratio, significant = None, None
-    if a and b and not unlike:
-        ratio = ratio_of_medians(values(b), values(a))
-        significant = None if a.partial or b.partial else differ(values(a), values(b))
+    about = setting(f"options.{option}")
+    unlike = bool(a and b and obstacles(a, b, about))
+    found = relative(b, a, about) if a and b and not unlike else None
     return Change(
         option=option,
         before=before,
@@ -246,8 +242,8 @@ def _change(book: Book, option: str, before: Case, after: Case) -> Change:
         after_cell=cells.throughput_cell(book, after),
         before_summary=a,
         after_summary=b,
-        ratio=ratio,
-        significant=significant,
+        ratio=found.ratio if found else None,
+        significant=found.significant if found else None,
         unlike=unlike,
         cost=_cost(book.summary_of.get(before.id), book.summary_of.get(after.id)),
     )
