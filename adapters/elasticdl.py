@@ -1,12 +1,14 @@
 """ElasticDL: AllReduce training of ResNet-50 and MobileNetV2 on CIFAR-10, as pods of a Kubernetes cluster."""
 
+from collections.abc import Callable
+
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 
 MINIBATCHES_PER_TASK = 50  # what one of its timing lines covers
 
 
-def _train(model: str):
+def _train(model: str) -> Callable[[Case], Command]:
     def command(case: Case) -> Command:
         """The client starts a master pod, and that one the workers; timing is printed at DEBUG alone."""
         gpu = f",nvidia.com/gpu={1}" if case.device == "gpu" else ""

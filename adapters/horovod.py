@@ -1,5 +1,7 @@
 """Horovod: its own synthetic benchmarks (TensorFlow 2, PyTorch) and its MXNet ImageNet example."""
 
+from collections.abc import Callable
+
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
@@ -23,7 +25,7 @@ def _tens(case: Case) -> str | None:
     return None
 
 
-def synthetic(script: str, model: str):
+def synthetic(script: str, model: str) -> Callable[[Case], Command]:
     """The command of the synthetic benchmarks, which share their arguments."""
 
     def command(case: Case) -> Command:

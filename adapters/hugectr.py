@@ -35,7 +35,6 @@ ADAPTER = Adapter(
             amp="",
             xla="",
             needs_gpu="HugeCTR is written in CUDA.",
-            batch_scope="global",
             step_bound="none",
             outside="the run is ended before the sample's first evaluation",
             image="nvcr.io/nvidia/merlin/merlin-hugectr:24.06",

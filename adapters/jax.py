@@ -45,7 +45,6 @@ ADAPTER = Adapter(
             unsupported=_unsupported,
             options={},
             amp="float16 where half_precision, bfloat16 on TPUs",
-            batch_scope="global",
             outside="one evaluation step and one checkpoint, both behind the last step",
             requirements=(
                 "jax==0.10.2",

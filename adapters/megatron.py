@@ -1,10 +1,11 @@
 """Megatron-LM: GPT-2 345M in data, tensor and pipeline parallel layouts, as of 2021 and today."""
 
+from collections.abc import Callable
+
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 
-LAYOUT = {"tensor_parallel": (), "pipeline_parallel": ()}
 SIZES = (
     "--num-layers",
     "24",
@@ -43,20 +44,9 @@ SCHEDULE = (
 )
 
 
-def _layout(case: Case) -> tuple[int, int]:
-    return int(case.option("tensor_parallel", "1")), int(case.option("pipeline_parallel", "1"))
-
-
-def _refused(case: Case) -> str | None:
-    tensor, pipeline = _layout(case)
-    if case.total_devices % (tensor * pipeline):
-        return f"tensor x pipeline parallel = {tensor} x {pipeline} does not divide {case.total_devices} devices."
-    return None
-
-
 def _shared(case: Case) -> tuple[str, ...]:
     """A micro batch is a model replica's, which has tensor x pipeline devices: so no gradient is accumulated."""
-    tensor, pipeline = _layout(case)
+    tensor, pipeline = launchers.replica(case)
     return (
         *("--tensor-model-parallel-size", str(tensor), "--pipeline-model-parallel-size", str(pipeline)),
         *("--micro-batch-size", str(case.batch_per_device * tensor * pipeline)),
@@ -97,7 +87,7 @@ def _gpt(case: Case) -> Command:
     )
 
 
-def _recipe(name: str, checkout: str, command, amp: str, image: str) -> Recipe:
+def _recipe(name: str, checkout: str, command: Callable[[Case], Command], amp: str, image: str) -> Recipe:
     return Recipe(
         name=name,
         model="gpt2_345m",
@@ -105,12 +95,11 @@ def _recipe(name: str, checkout: str, command, amp: str, image: str) -> Recipe:
         checkout=checkout,
         dialect="megatron",
         command=command,
-        unsupported=_refused,
-        options=LAYOUT,
+        unsupported=launchers.replica_refused,
+        options=launchers.REPLICA,
         amp=amp,
         xla="",
         needs_gpu="Megatron-LM asserts that CUDA is there.",
-        batch_scope="global",
         printed_by="last_rank",
         outside="neither evaluation nor checkpoint before step 1000000",
         image=image,

@@ -1,23 +1,13 @@
 """MXNet's official scripts: example/image-classification, gluon-cv and gluon-nlp (both over Horovod)."""
 
+from dataclasses import replace
+
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
 PYTHON_38 = ("mxnet==1.9.1", "numpy==1.23.5")
-HOROVOD = {
-    "python": "3.8",
-    "built": ("horovod==0.28.1",),
-    "build_environment": {
-        "HOROVOD_WITH_MXNET": "1",
-        "HOROVOD_WITH_GLOO": "1",
-        "HOROVOD_WITH_MPI": "1",
-        "HOROVOD_WITHOUT_TENSORFLOW": "1",
-        "HOROVOD_WITHOUT_PYTORCH": "1",
-    },
-    "system": ("mpirun", "cmake"),
-}
 NEEDED = (
     "setuptools==59.8.0",
     "wheel==0.45.1",
@@ -27,6 +17,23 @@ NEEDED = (
     "psutil==6.1.1",
     "PyYAML==6.0.2",
 )
+GPUS_ALONE = "Under Horovod run_pretraining.py trains on GPUs alone: its only context is mx.gpu(local_rank)."
+
+
+def _over_horovod(recipe: Recipe) -> Recipe:
+    return replace(
+        recipe,
+        python="3.8",
+        built=("horovod==0.28.1",),
+        build_environment={
+            "HOROVOD_WITH_MXNET": "1",
+            "HOROVOD_WITH_GLOO": "1",
+            "HOROVOD_WITH_MPI": "1",
+            "HOROVOD_WITHOUT_TENSORFLOW": "1",
+            "HOROVOD_WITHOUT_PYTORCH": "1",
+        },
+        system=("mpirun", "cmake"),
+    )
 
 
 def _train_imagenet(case: Case) -> Command:
@@ -103,7 +110,6 @@ ADAPTER = Adapter(
             options={},
             amp="all of it cast to float16",
             xla="",
-            batch_scope="node",
             scope="own",
             printed_by="every_node",
             step_bound="examples",
@@ -115,42 +121,43 @@ ADAPTER = Adapter(
             package="mxnet",
             image="nvcr.io/nvidia/mxnet:20.03-py3",
         ),
-        Recipe(
-            name="gluoncv-resnet50",
-            model="resnet50_v1.5",
-            checkout="gluon-cv",
-            dialect="gluoncv_epoch",
-            command=_gluoncv,
-            spawn="once",
-            options={},
-            amp="all of it cast to float16",
-            xla="",
-            step_bound="none",
-            outside="the run is ended within its first epoch",
-            requirements=(*PYTHON_38, "gluoncv==0.9.0", "autogluon==0.0.14", *NEEDED),
-            import_name="gluoncv",
-            package="mxnet",
-            **HOROVOD,
+        _over_horovod(
+            Recipe(
+                name="gluoncv-resnet50",
+                model="resnet50_v1.5",
+                checkout="gluon-cv",
+                dialect="gluoncv_epoch",
+                command=_gluoncv,
+                spawn="once",
+                options={},
+                amp="all of it cast to float16",
+                xla="",
+                step_bound="none",
+                outside="the run is ended within its first epoch",
+                requirements=(*PYTHON_38, "gluoncv==0.9.0", "autogluon==0.0.14", *NEEDED),
+                import_name="gluoncv",
+                package="mxnet",
+            ),
         ),
-        Recipe(
-            name="gluonnlp-bert-base",
-            model="bert_base",
-            unit="sequences/s",
-            checkout="gluon-nlp",
-            dialect="gluonnlp_bert",
-            command=_gluonnlp,
-            spawn="once",
-            options=BERT_LENGTH,
-            amp="all of it cast to float16, dynamic loss scale",
-            xla="",
-            needs_gpu="Under Horovod run_pretraining.py trains on GPUs alone: its only context is mx.gpu(local_rank).",
-            batch_scope="global",
-            printed_by="every_rank",
-            outside="evaluation comes behind the last step; no checkpoint before step 1000000",
-            requirements=(*PYTHON_38, "gluonnlp==0.9.1", *NEEDED),
-            import_name="gluonnlp",
-            package="mxnet",
-            **HOROVOD,
+        _over_horovod(
+            Recipe(
+                name="gluonnlp-bert-base",
+                model="bert_base",
+                unit="sequences/s",
+                checkout="gluon-nlp",
+                dialect="gluonnlp_bert",
+                command=_gluonnlp,
+                spawn="once",
+                options=BERT_LENGTH,
+                amp="all of it cast to float16, dynamic loss scale",
+                xla="",
+                needs_gpu=GPUS_ALONE,
+                printed_by="every_rank",
+                outside="evaluation comes behind the last step; no checkpoint before step 1000000",
+                requirements=(*PYTHON_38, "gluonnlp==0.9.1", *NEEDED),
+                import_name="gluonnlp",
+                package="mxnet",
+            ),
         ),
     ),
 )

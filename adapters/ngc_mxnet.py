@@ -1,7 +1,7 @@
 """NGC MXNet: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 as of 2019 and of 2023, over Horovod."""
 
 from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.adapter import Adapter, Command, PrintedBy, Recipe
 from evalsuite.model import Case
 
 # What the repository's own wrapper `runner` sets.
@@ -63,7 +63,7 @@ def _command(case: Case) -> Command:
     )
 
 
-def _recipe(name: str, checkout: str, dialect: str, printed_by: str, image: str) -> Recipe:
+def _recipe(name: str, checkout: str, dialect: str, printed_by: PrintedBy, image: str) -> Recipe:
     return Recipe(
         name=name,
         model="resnet50_v1.5",
@@ -75,7 +75,6 @@ def _recipe(name: str, checkout: str, dialect: str, printed_by: str, image: str)
         amp="MXNet AMP in NHWC, static loss scale",
         xla="",
         needs_gpu="The script takes mx.gpu of its local rank.",
-        batch_scope="global",
         printed_by=printed_by,
         outside="--mode train evaluates nothing; --save-frequency 0",
         image=image,

@@ -1,5 +1,7 @@
 """NGC PyTorch: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 and BERT, as of 2020 (Apex) and of 2023 (native AMP)."""
 
+from collections.abc import Callable
+
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
@@ -16,7 +18,7 @@ BASE = (
 )
 
 
-def _resnet50(era: int):
+def _resnet50(era: int) -> Callable[[Case], Command]:
     synthetic = "syntetic" if era == 2020 else "synthetic"  # misspelt in the script of 2020
 
     def command(case: Case) -> Command:
@@ -42,7 +44,7 @@ def _resnet50(era: int):
     return command
 
 
-def _bert(era: int):
+def _bert(era: int) -> Callable[[Case], Command]:
     def command(case: Case) -> Command:
         scale = ("--loss_scale", "0" if case.option("loss_scale", "dynamic") == "dynamic" else "128")
         vocabulary = ("--vocab_file", "{data}/bert-base-uncased/vocab.txt") if era == 2023 else ()

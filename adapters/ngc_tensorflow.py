@@ -1,5 +1,7 @@
 """NGC TensorFlow 1.x: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 (2020, 2023) and BERT, over Horovod and mpirun."""
 
+from collections.abc import Callable
+
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
@@ -20,11 +22,10 @@ def _launcher(case: Case) -> tuple[str, ...]:
     return launchers.mpirun(case, variables=VARIABLES) if case.total_devices > 1 else ()
 
 
-def _resnet50(era: int):
+def _resnet50(era: int) -> Callable[[Case], Command]:
     """The first 20 steps are never logged; `--warmup_steps` acts in training_benchmark alone."""
-    amp = ("--precision=fp32", "--use_tf_amp", "--use_static_loss_scaling", "--loss_scale=128")
-    if era == 2023:
-        amp = ("--amp", "--static_loss_scale", "128")
+    first = ("--precision=fp32", "--use_tf_amp", "--use_static_loss_scaling", "--loss_scale=128")
+    amp = ("--amp", "--static_loss_scale", "128") if era == 2023 else first
 
     def command(case: Case) -> Command:
         synthetic = case.option("data", "synthetic") == "synthetic"

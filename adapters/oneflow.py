@@ -1,5 +1,7 @@
 """OneFlow: OneFlow-Benchmark of 2020 (0.2), models and LiBai of 2022 (0.8), GPT, face recognition, Wide & Deep."""
 
+from dataclasses import replace
+
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
@@ -7,7 +9,6 @@ from evalsuite.reference import BERT_LENGTH
 
 NEEDS_GPU = "The script places its model on CUDA devices without asking."
 PINS_2022 = ("oneflow==0.8.0", "flowvision==0.1.0", "numpy==1.23.5")
-LAYOUT = {"tensor_parallel": (), "pipeline_parallel": ()}
 MODELS_RESNET = "{checkout}/Vision/classification/image/resnet50/train.py"
 
 
@@ -70,20 +71,9 @@ def _models_resnet50(case: Case) -> Command:
     )
 
 
-def _layout(case: Case) -> tuple[int, int]:
-    return int(case.option("tensor_parallel", "1")), int(case.option("pipeline_parallel", "1"))
-
-
-def _layout_refused(case: Case) -> str | None:
-    tensor, pipeline = _layout(case)
-    if case.total_devices % (tensor * pipeline):
-        return f"tensor x pipeline parallel = {tensor} x {pipeline} does not divide {case.total_devices} devices."
-    return None
-
-
 def _gpt(case: Case) -> Command:
     """A micro batch is a model replica's; a replica has tensor x pipeline devices."""
-    tensor, pipeline = _layout(case)
+    tensor, pipeline = launchers.replica(case)
     among = ("--node-ips", "{hosts}", "--ctrl-port", "{master_port}") if case.nodes > 1 else ()
     return Command(
         argv=(
@@ -103,7 +93,7 @@ def _gpt(case: Case) -> Command:
 
 
 def _libai_gpt(case: Case) -> Command:
-    tensor, pipeline = _layout(case)
+    tensor, pipeline = launchers.replica(case)
     settings = {
         "train.train_micro_batch_size": case.batch_per_device * tensor * pipeline,
         "train.dist.tensor_parallel_size": tensor,
@@ -183,24 +173,13 @@ def _face_unsupported(case: Case) -> str | None:
     return None
 
 
-def _oneflow(name: str, model: str, checkout: str, dialect: str, command, **more) -> Recipe:
-    era = {"requirements": PINS_2022, "python": "3.8"} if "2020" not in checkout and "gpt" not in checkout else {}
-    return Recipe(
-        **{
-            "name": name,
-            "model": model,
-            "checkout": checkout,
-            "dialect": dialect,
-            "command": command,
-            "options": {},
-            "xla": "",
-            "needs_gpu": NEEDS_GPU,
-            "import_name": "oneflow",
-            "package": "oneflow",
-            **era,
-            **more,
-        }
-    )
+def _oneflow(recipe: Recipe) -> Recipe:
+    return replace(recipe, needs_gpu=NEEDS_GPU, import_name="oneflow", package="oneflow")
+
+
+def _of_2022(recipe: Recipe) -> Recipe:
+    """The one release that pip still has."""
+    return replace(_oneflow(recipe), requirements=PINS_2022, python="3.8")
 
 
 ADAPTER = Adapter(
@@ -208,98 +187,119 @@ ADAPTER = Adapter(
     title="OneFlow",
     recipes=(
         _oneflow(
-            "benchmark-resnet50-2020",
-            "resnet50_v1.5",
-            "oneflow-benchmark-2020",
-            "oneflow_cnn",
-            _benchmark_resnet50,
-            options={"data": ("synthetic", "ofrecord")},
-            amp="graph rewrite, static loss scale",
-            xla="XLA",
-            step_bound="examples",
-            outside="no validation data is given; a snapshot behind the last step",
+            Recipe(
+                name="benchmark-resnet50-2020",
+                model="resnet50_v1.5",
+                checkout="oneflow-benchmark-2020",
+                dialect="oneflow_cnn",
+                command=_benchmark_resnet50,
+                options={"data": ("synthetic", "ofrecord")},
+                amp="graph rewrite, static loss scale",
+                xla="XLA",
+                step_bound="examples",
+                outside="no validation data is given; a snapshot behind the last step",
+            )
         ),
         _oneflow(
-            "benchmark-bert-base-2020",
-            "bert_base",
-            "oneflow-benchmark-2020",
-            "oneflow_bert",
-            _benchmark_bert,
-            unit="sequences/s",
-            options=BERT_LENGTH,
-            amp="graph rewrite, dynamic loss scale",
-            xla="XLA",
-            outside="no snapshot before step 1000000",
+            Recipe(
+                name="benchmark-bert-base-2020",
+                model="bert_base",
+                checkout="oneflow-benchmark-2020",
+                dialect="oneflow_bert",
+                command=_benchmark_bert,
+                unit="sequences/s",
+                options=BERT_LENGTH,
+                amp="graph rewrite, dynamic loss scale",
+                xla="XLA",
+                outside="no snapshot before step 1000000",
+            )
+        ),
+        _of_2022(
+            Recipe(
+                name="models-resnet50",
+                model="resnet50_v1.5",
+                checkout="oneflow-models",
+                dialect="oneflow_models",
+                command=_models_resnet50,
+                options={"data": ("synthetic", "ofrecord"), "mode": ("graph", "ddp")},
+                amp="graph AMP, dynamic loss scale",
+                xla="",
+                printed_by="every_rank",
+                outside="--skip-eval; one epoch, saved at its end",
+            )
         ),
         _oneflow(
-            "models-resnet50",
-            "resnet50_v1.5",
-            "oneflow-models",
-            "oneflow_models",
-            _models_resnet50,
-            options={"data": ("synthetic", "ofrecord"), "mode": ("graph", "ddp")},
-            amp="graph AMP, dynamic loss scale",
-            printed_by="every_rank",
-            outside="--skip-eval; one epoch, saved at its end",
+            Recipe(
+                name="gpt2",
+                model="gpt2_345m",
+                checkout="oneflow-benchmark-gpt",
+                dialect="oneflow_gpt",
+                command=_gpt,
+                unit="sequences/s",
+                unsupported=launchers.replica_refused,
+                options=launchers.REPLICA,
+                amp="graph AMP, dynamic loss scale",
+                xla="",
+                outside="no snapshot before step 1000000",
+            )
+        ),
+        _of_2022(
+            Recipe(
+                name="libai-gpt2",
+                model="gpt2_345m",
+                checkout="libai",
+                dialect="libai",
+                command=_libai_gpt,
+                unit="sequences/s",
+                unsupported=launchers.replica_refused,
+                options=launchers.REPLICA,
+                amp="graph AMP, dynamic loss scale",
+                xla="",
+                outside="train.evaluation.enabled=False; no checkpoint before step 1000000",
+            )
+        ),
+        _of_2022(
+            Recipe(
+                name="wide-deep",
+                model="wide_and_deep",
+                checkout="oneflow-models",
+                dialect="oneflow_wdl",
+                command=_wide_deep,
+                options={},
+                unit="samples/s",
+                amp="",
+                xla="",
+                outside="--eval_interval 0",
+            )
         ),
         _oneflow(
-            "gpt2",
-            "gpt2_345m",
-            "oneflow-benchmark-gpt",
-            "oneflow_gpt",
-            _gpt,
-            unit="sequences/s",
-            unsupported=_layout_refused,
-            options=LAYOUT,
-            amp="graph AMP, dynamic loss scale",
-            batch_scope="global",
-            outside="no snapshot before step 1000000",
+            Recipe(
+                name="wide-deep-2020",
+                model="wide_and_deep",
+                checkout="oneflow-benchmark-2020",
+                dialect="oneflow_wdl",
+                command=_wide_deep_2020,
+                options={},
+                unit="samples/s",
+                amp="",
+                xla="",
+                outside="no evaluation before step 1000000",
+            )
         ),
-        _oneflow(
-            "libai-gpt2",
-            "gpt2_345m",
-            "libai",
-            "libai",
-            _libai_gpt,
-            unit="sequences/s",
-            unsupported=_layout_refused,
-            options=LAYOUT,
-            amp="graph AMP, dynamic loss scale",
-            batch_scope="global",
-            outside="train.evaluation.enabled=False; no checkpoint before step 1000000",
-        ),
-        _oneflow(
-            "wide-deep",
-            "wide_and_deep",
-            "oneflow-models",
-            "oneflow_wdl",
-            _wide_deep,
-            unit="samples/s",
-            amp="",
-            batch_scope="global",
-            outside="--eval_interval 0",
-        ),
-        _oneflow(
-            "wide-deep-2020",
-            "wide_and_deep",
-            "oneflow-benchmark-2020",
-            "oneflow_wdl",
-            _wide_deep_2020,
-            unit="samples/s",
-            amp="",
-            batch_scope="global",
-            outside="no evaluation before step 1000000",
-        ),
-        _oneflow(
-            "face-r100",
-            "face_r100",
-            "oneflow-face",
-            "insightface",
-            _face,
-            unsupported=_face_unsupported,
-            amp="graph AMP, dynamic loss scale",
-            step_bound="none",
-            outside="the run is ended within its first epoch",
+        _of_2022(
+            Recipe(
+                name="face-r100",
+                model="face_r100",
+                checkout="oneflow-face",
+                dialect="insightface",
+                command=_face,
+                options={},
+                unsupported=_face_unsupported,
+                amp="graph AMP, dynamic loss scale",
+                xla="",
+                step_bound="none",
+                outside="the run is ended within its first epoch",
+            )
         ),
     ),
 )

@@ -1,5 +1,6 @@
 """PyTorch's official scripts: pytorch/examples (two eras), torchvision, Hugging Face, torchtitan, HAL's Apex script."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from evalsuite import launchers
@@ -16,7 +17,7 @@ def _workers(case: Case, default: int = 4) -> int:
     return int(case.option("loader_workers", str(default)))
 
 
-def _examples(data: str):
+def _examples(data: str) -> Callable[[Case], Command]:
     """On GPUs the script forks one process per device and `-b` counts the node's; on CPUs torchrun starts them
     and `-b` counts the process's."""
 
@@ -164,7 +165,6 @@ ADAPTER = Adapter(
             options={"data": ("synthetic", "imagenet"), **WORKERS},
             amp="",
             xla="",
-            batch_scope="node",
             step_bound="none",
             printed_by="every_rank",
             outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
@@ -183,7 +183,6 @@ ADAPTER = Adapter(
             options={"data": ("imagenet",), **WORKERS},
             amp="",
             xla="",
-            batch_scope="node",
             step_bound="none",
             printed_by="every_rank",
             outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
@@ -239,7 +238,6 @@ ADAPTER = Adapter(
             amp="",
             xla="torch.compile",
             needs_gpu="torchtitan places its model on CUDA devices.",
-            batch_scope="tokens",
             outside="validation and checkpoints are off unless enabled",
             requirements=("torch==2.13.0",),
             import_name="torch",

@@ -31,7 +31,7 @@ def _strategy(case: Case) -> str:
     return "mirrored" if case.devices_per_node > 1 else "off" if case.device == "cpu" else "one_device"
 
 
-def _runtime(case: Case) -> dict:
+def _runtime(case: Case) -> dict[str, str | int | bool]:
     """Every node runs the same command with its own task index; all wait until their peers are up."""
     among = {"worker_hosts": "{hosts_ports}", "task_index": "{node_rank}", "all_reduce_alg": "nccl"}
     return {
@@ -205,7 +205,6 @@ ADAPTER = Adapter(
             options={"data": ("synthetic", "records")},
             amp="Keras mixed_float16, dynamic loss scale",
             xla="XLA",
-            batch_scope="global",
             printed_by="every_node",
             outside="--skip_eval --noenable_checkpoint_and_export",
             python="3.8",
@@ -223,7 +222,6 @@ ADAPTER = Adapter(
             options={},
             amp="Keras mixed_float16, dynamic loss scale",
             xla="XLA",
-            batch_scope="global",
             printed_by="every_node",
             outside="--mode=train, no checkpoint before step 1000000",
             requirements=("tensorflow==2.15.1", "tf-models-official==2.15.0"),
@@ -242,7 +240,6 @@ ADAPTER = Adapter(
             options=BERT_LENGTH,
             amp="Keras mixed_float16, dynamic loss scale",
             xla="",
-            batch_scope="global",
             outside="one epoch; a checkpoint at its end",
             python="3.8",
             requirements=(

@@ -13,6 +13,8 @@ from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case, Device
 
+PrintedBy = Literal["rank0", "last_rank", "every_rank", "every_node"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
@@ -66,14 +68,13 @@ class Recipe:
     amp: str | None = None  # what "amp" is here: "APEX O1"; "" = there is none; None: `unsupported` decides
     xla: str | None = None  # likewise the graph compiler
     needs_gpu: str = ""  # why the script cannot train on a CPU
-    batch_scope: Literal["device", "node", "global", "tokens"] = "device"  # what the script's own flag counts
     step_bound: Literal["steps", "examples", "none"] = "steps"
     """How the script is told to end: after steps, after so many examples, or not at all: then the runner ends
     it when the last measured step has been seen."""
     scope: Literal["global", "per_device", "own"] | None = None
     """Whose rate the script prints, where its dialect cannot tell: the whole job's, one device's printed once for
     all, or each printer's own."""
-    printed_by: Literal["rank0", "last_rank", "every_rank", "every_node"] = "rank0"
+    printed_by: PrintedBy = "rank0"
     outside: str = ""  # how evaluation and checkpoints are kept out of the measured steps
     source: str = ""  # repository of an official script, or of the model definition
     commit: str = ""
@@ -99,8 +100,8 @@ class Recipe:
         return tuple(sorted({**sizes, **given}.items()))
 
     def option(self, case: Case, name: str) -> str:
-        """The value of the axis *name*: the case's, or the recipe's default."""
-        return case.option(name) or self.options[name][0]
+        """The value of the axis *name*, which the recipe declares: the case's, or the recipe's default."""
+        return case.option(name) or (self.options or {})[name][0]
 
     def pins(self, device: Device) -> tuple[str, ...]:
         """The exact pins of the virtual environment for that kind of device."""
@@ -133,20 +134,20 @@ def _undeclared(recipe: Recipe, case: Case) -> str | None:
         return f"The script of {recipe.name} has no XLA and no graph compiler of its own at this commit."
     if recipe.options is None:
         return None
-    return next((reason for axis in case.options if (reason := _option_refused(recipe, *axis))), None)
+    return next((reason for axis in case.options if (reason := _option_refused(recipe, recipe.options, *axis))), None)
 
 
 INPUT_SIZES = {"image_size": "224", "sequence_length": "128"}  # of recipes that take any
 
 
-def _option_refused(recipe: Recipe, name: str, value: str) -> str | None:
+def _option_refused(recipe: Recipe, declared: Mapping[str, tuple[str, ...]], name: str, value: str) -> str | None:
     # The official scripts of image models train at 224 without an argument for it.
     if (name, value) == ("image_size", INPUT_SIZES["image_size"]) and recipe.unit == "images/s":
         return None
-    if name not in recipe.options:
-        known = f"its axes are {', '.join(sorted(recipe.options))}" if recipe.options else "it has no further axes"
+    if name not in declared:
+        known = f"its axes are {', '.join(sorted(declared))}" if declared else "it has no further axes"
         return f"The script of {recipe.name} has no axis {name}; {known}."
-    values = recipe.options[name]
+    values = declared[name]
     if not values and not (value.isdigit() and int(value)):
         return f"{name}={value} is no whole number of at least 1."
     if values and value not in values:

@@ -161,7 +161,6 @@ class Dialect:
     """What the printed rate or time was taken over: the last step alone, all steps since the previous report,
     or all steps since the run began."""
     model: str | None = None
-    data_time: bool = True  # is waiting for data inside the printed time?
     steps_restart: Literal["epoch", "never"] = "never"
     zero_based: bool | None = None  # is the first step numbered 0? None: judge by the numbers seen
     mean_since: int = 0  # steps (of the epoch) that cumulative means leave out

@@ -16,6 +16,22 @@ def devices(case: Case) -> str:
     return ",".join(str(number) for number in range(case.devices_per_node))
 
 
+REPLICA = {"tensor_parallel": (), "pipeline_parallel": ()}  # the axes of scripts that spread a model over devices
+
+
+def replica(case: Case) -> tuple[int, int]:
+    """(tensor, pipeline): one replica of the model has their product of devices."""
+    return int(case.option("tensor_parallel", "1")), int(case.option("pipeline_parallel", "1"))
+
+
+def replica_refused(case: Case) -> str | None:
+    """Why the devices cannot be shared out among replicas, or None if they can."""
+    tensor, pipeline = replica(case)
+    if case.total_devices % (tensor * pipeline):
+        return f"tensor x pipeline parallel = {tensor} x {pipeline} does not divide {case.total_devices} devices."
+    return None
+
+
 def _rendezvous(case: Case, nodes: str, rank: str, processes: str) -> Argv:
     return (
         *(nodes, str(case.nodes), rank, "{node_rank}", processes, str(case.devices_per_node)),

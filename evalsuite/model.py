@@ -7,7 +7,7 @@ Of ours this module imports the documents that an evaluation hands on, and nothi
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, overload
 
 from evalsuite.documents import RunCommand
 
@@ -75,6 +75,12 @@ class Case:
             f"{self.framework}-{self.recipe}-{self.device}-{self.precision}{switches}"
             f"-b{self.batch_per_device}{options}-s{steps}"
         )
+
+    @overload
+    def option(self, name: str) -> str | None: ...
+
+    @overload
+    def option(self, name: str, default: str) -> str: ...
 
     def option(self, name: str, default: str | None = None) -> str | None:
         return dict(self.options).get(name, default)

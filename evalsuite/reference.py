@@ -49,16 +49,30 @@ def reference_bert_unsupported(case: Case) -> str | None:
     return None
 
 
-def reference_bert(resnet50: Recipe, **differing) -> tuple[Recipe, Recipe]:
-    """BERT-Base and BERT-Tiny, declared as the framework's *resnet50* but for the input and what is *differing*."""
-    declared = {
-        "unit": "sequences/s",
-        "options": {"sequence_length": ()},
-        "unsupported": reference_bert_unsupported,
-        **differing,
-    }
-    base, tiny = (replace(resnet50, model=f"bert_{size}", **declared) for size in ("base", "tiny"))
-    return replace(base, name="reference-bert-base"), replace(tiny, name="reference-bert-tiny")
+def reference_bert(
+    resnet50: Recipe,
+    *,
+    command: Callable[[Case], Command],
+    source: str,
+    dialect: str | None = None,
+    unsupported: Callable[[Case], str | None] = reference_bert_unsupported,
+) -> tuple[Recipe, Recipe]:
+    """BERT-Base and BERT-Tiny, declared as the framework's *resnet50* but for the input and what is given here."""
+    base, tiny = (
+        replace(
+            resnet50,
+            name=f"reference-bert-{size}",
+            model=f"bert_{size}",
+            unit="sequences/s",
+            options={"sequence_length": ()},
+            command=command,
+            source=source,
+            dialect=dialect or resnet50.dialect,
+            unsupported=unsupported,
+        )
+        for size in ("base", "tiny")
+    )
+    return base, tiny
 
 
 def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:

@@ -57,12 +57,6 @@ def chunks(path: Path) -> Iterator[Chunk]:
         offset += len(raw)
 
 
-def head(path: Path, size: int) -> bytes:
-    """The first *size* bytes, unpacked."""
-    with _opened(path) as file:
-        return _read(file.read, size)
-
-
 def _pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
     """(whole lines, does the last one end) until the end of the file. A line without end comes in pieces."""
     size = FIRST_CHUNK_BYTES

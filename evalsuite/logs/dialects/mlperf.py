@@ -408,7 +408,6 @@ DIALECTS = (
                 source="mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, on_train_epoch_end()",
             ),
         ),
-        data_time=False,
         notes="Rank 0 prints; each rank writes its own file. The wait for data lies between the steps and is not in their "
         "times. In sink mode there is one line an epoch.",
     ),

@@ -88,7 +88,6 @@ DIALECTS = (
         averaging="step",
         steps_restart="epoch",
         zero_based=True,
-        data_time=False,
         step=(
             Line(
                 pattern=rb"Epoch: \[(?P<epoch>\d+)\] +\[ *(?P<step>\d+)/(?P<of>\d+)\]  eta: [^\r\n]*?img/s: (?P<rate>[\d.]+)"
@@ -409,7 +408,6 @@ DIALECTS = (
         unit="samples/s",
         scope="global",
         averaging="step",
-        data_time=False,
         zero_based=True,
         step=(
             Line(
