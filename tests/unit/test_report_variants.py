@@ -127,14 +127,14 @@ def test_cases_of_two_environments_have_no_ratio():
 
     ((change,),) = (family.changes for family in families([ladder(), moved]))
 
-    assert change.unlike
+    assert [one.key for one in change.obstacles] == ["environment"]
     assert change.ratio is None
 
 
 def test_a_difference_is_significant_or_not_by_the_rules_of_all_comparisons():
     near, far = (families([ladder(), ladder(optimiser="x", speed=speed)])[0].changes[0] for speed in (20.05, 30.0))
 
-    assert (near.significant, far.significant) == (False, True)
+    assert (near.judged, far.judged) == ("not_significant", "significant")
 
 
 def test_what_switches_nothing_on_is_the_base():

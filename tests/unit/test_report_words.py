@@ -17,6 +17,7 @@ LANGUAGES = ("zh", "en")
 COMPOSED = (
     *(
         "effects",
+        "unlike",
         "forecasts",
         "convergence",
         "scores",

@@ -11,6 +11,7 @@ from evalsuite.model import Case, Finding, Measurement, Summary, Unmeasured
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.sections import author, variants
+from evalsuite.report.sections.effects import Effect
 from evalsuite.report.text import names
 from evalsuite.results import breakdown
 from evalsuite.results import latency as latency_room
@@ -222,7 +223,7 @@ def _scores(book: Book) -> Iterable[Row]:
             }
 
 
-def _change(one: variants.Change) -> Row:
+def _change(one: Effect) -> Row:
     """Two cases that differ in one option; the ratio is that of the second to the first."""
     before, after = one.values
     return {
@@ -232,7 +233,7 @@ def _change(one: variants.Change) -> Row:
         "case_id_before": one.before.id,
         "case_id_after": one.after.id,
         **_interval("ratio", one.ratio),
-        "significant": one.significant,
+        "significant": one.found.significant if one.found else None,
         "metric": one.cost.metric if one.cost else None,
         "final_before": one.cost.before.value if one.cost else None,
         "final_after": one.cost.after.value if one.cost else None,

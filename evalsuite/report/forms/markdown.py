@@ -24,12 +24,14 @@ from evalsuite.report.sections import (
     background,
     cards,
     convergence,
+    effects,
     forecasts,
     headlines,
     notices,
     steptime,
     variants,
 )
+from evalsuite.report.sections.effects import Effect
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered
@@ -206,12 +208,14 @@ class Sheet:
                 yield f"**{self.said(t('variants.level_caption', family_text=about['family_text']))}**"
                 yield self.levels(family)
 
-    def change(self, one: variants.Change) -> list[str]:
+    def change(self, one: Effect) -> list[str]:
         t, lacking = self.words, text(states.GLYPHS[one.lacking])
         before, after = (self.said(variants.value(given, t)) for given in one.values)
-        ratio = text(one.shown) if one.ratio else "—" if one.unlike else lacking
-        judged = "significant" if one.significant else "too_few" if one.significant is None else "not_significant"
-        judged = "unlike" if one.unlike else judged
+        ratio, judged = lacking, lacking
+        if one.obstacles:
+            ratio, judged = "—", self.said(effects.why(one, t))
+        elif one.shown:
+            ratio, judged = text(one.shown), self.said(t(f"filter.{one.judged}"))
         cost = "—"
         if one.cost:
             pair = " → ".join(convergence.number(score).text for score in (one.cost.before, one.cost.after))
@@ -222,7 +226,7 @@ class Sheet:
             text(names.scale(one.after)),
             str(one.after.batch_per_device),
             ratio,
-            self.said(t(f"filter.{judged}")) if one.ratio or one.unlike else lacking,
+            judged,
             cost,
             self.cell(one.before_cell),
             self.cell(one.after_cell),

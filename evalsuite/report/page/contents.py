@@ -153,6 +153,7 @@ def _model(book: Book, model: Model, look: Look, words: Words) -> Section:
         "part": parts.file_name(model.name) if book.huge else None,
         "figures": {block.id: block_figures.of_block(block, look, words) for block in model.blocks},
         "effects": pairs,
+        "why": effects.why,
         "effect_figures": {option: effects.drawn(model, pairs, option, look, words) for option in options},
         "sweeps": swept,
         "sweep_figure": sweeps.drawn(model, swept, look, words) if swept else None,
@@ -213,6 +214,7 @@ def _variants(book: Book, look: Look, words: Words) -> Iterable[Section]:
             "figures": variant_figures.drawn(found, look, words),
             "heading": variants.heading,
             "value": variants.value,
+            "why": effects.why,
             "points": convergence.points,
             "number": convergence.number,
         }

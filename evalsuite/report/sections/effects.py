@@ -1,11 +1,10 @@
-"""What XLA and mixed precision change: pairs of cases that differ in one of them and in nothing else."""
+"""What one setting changes: pairs of cases that differ in it and in nothing else; here XLA and mixed precision."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
-from evalsuite.model import Case, Summary
+from evalsuite.model import Case, Interval, Score, Summary
 from evalsuite.report import figures
 from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Model
@@ -15,38 +14,105 @@ from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn, ends, median
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Words
-from evalsuite.results.fairness import obstacles, relative, setting
+from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.results.fairness import Obstacle, Ratio, obstacles, relative, setting
 
 OPTIONS = ("xla", "amp")
 CONDITION = {"xla": "xla", "amp": "precision"}  # option → its name among the conditions of a comparison
 MOST_PAIRS_DRAWN = 40  # effects in one figure, for the same reason
-T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """The final values of one metric before and after a change."""
+
+    metric: str
+    before: Score
+    after: Score
+
+    @property
+    def difference(self) -> float:
+        """In points."""
+        return self.after.value - self.before.value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """One case without and with an option that is the only thing the two differ in."""
+    """Two cases that differ in one setting alone, and what that changes."""
 
-    option: str  # "xla" or "amp"
-    off: Case
-    on: Case
-    off_cell: Cell
-    on_cell: Cell
-    off_summary: Summary | None
-    on_summary: Summary | None
-    ratio: Number | None
-    interval: Number | None
-    significant: bool | None  # None: too few repeats to tell
+    option: str  # "xla", "amp", or an option of the script
+    before: Case
+    after: Case
+    before_cell: Cell
+    after_cell: Cell
+    before_summary: Summary | None
+    after_summary: Summary | None
+    obstacles: tuple[Obstacle, ...]  # why the two may not be compared
+    found: Ratio | None  # after ÷ before; None with an obstacle, or where a case has no value
+    cost: Cost | None = None  # None where a log prints no accuracy
 
     @property
     def title(self) -> str:
-        return names.framework(self.off.framework)
+        return names.framework(self.before.framework)
+
+    @property
+    def values(self) -> tuple[str | None, str | None]:
+        """Of a script's option; None = not given."""
+        return self.before.option(self.option), self.after.option(self.option)
+
+    @property
+    def ratio(self) -> Interval | None:
+        return self.found.ratio if self.found else None
+
+    @property
+    def shown(self) -> Number | None:
+        return numbers.speedup(self.ratio.value) if self.ratio else None
+
+    @property
+    def interval(self) -> Number | None:
+        return numbers.interval(self.ratio, numbers.speedup) if self.ratio else None
+
+    @property
+    def judged(self) -> str:
+        """The key of what may be said of the ratio."""
+        significant = self.found.significant if self.found else None
+        return {True: "significant", False: "not_significant", None: "too_few"}[significant]
 
     @property
     def lacking(self) -> str:
         """The state of the case without which there is no ratio."""
-        return cells.lacking(self.off_cell, self.on_cell)
+        return cells.lacking(self.before_cell, self.after_cell)
+
+
+def effect(book: Book, option: str, before: Case, after: Case) -> Effect:
+    """What *option* changes between two cases that differ in nothing else."""
+    a, b = book.valid_of.get(before.id), book.valid_of.get(after.id)
+    purpose = setting(CONDITION.get(option, f"options.{option}"))
+    found = obstacles(a, b, purpose) if a and b else ()
+    return Effect(
+        option=option,
+        before=before,
+        after=after,
+        before_cell=cells.throughput_cell(book, before),
+        after_cell=cells.throughput_cell(book, after),
+        before_summary=a,
+        after_summary=b,
+        obstacles=found,
+        found=relative(b, a, purpose) if a and b and not found else None,
+    )
+
+
+def why(one: Effect, words: Words) -> Listed:
+    """Why the two are not compared, in words."""
+    return words.listed(_why(each, words) for each in one.obstacles)
+
+
+def _why(obstacle: Obstacle, words: Words) -> Text:
+    sides = [names.visible(side) if side else words("words.not_recorded") for side in (obstacle.ours, obstacle.theirs)]
+    key = f"unlike.{obstacle.key}"
+    if key in words:
+        return words(key, before=sides[0], after=sides[1])
+    return words("unlike.other", name=names.visible(obstacle.key), before=sides[0], after=sides[1])
 
 
 def effects(book: Book, model: Model) -> tuple[Effect, ...]:
@@ -56,32 +122,14 @@ def effects(book: Book, model: Model) -> tuple[Effect, ...]:
     for case in planned.values():
         for option, on in (("xla", replace(case, xla=True)), ("amp", replace(case, precision="amp"))):
             if on != case and on.id in planned:
-                found.append(_effect(book, option, case, on))
-    return tuple(sorted(found, key=lambda one: (OPTIONS.index(one.option), names.case_order(one.off))))
-
-
-def _effect(book: Book, option: str, off: Case, on: Case) -> Effect:
-    before, after = book.valid_of.get(off.id), book.valid_of.get(on.id)
-    about = setting(CONDITION[option])
-    found = relative(after, before, about) if before and after and not obstacles(before, after, about) else None
-    return Effect(
-        option=option,
-        off=off,
-        on=on,
-        off_cell=cells.throughput_cell(book, off),
-        on_cell=cells.throughput_cell(book, on),
-        off_summary=before,
-        on_summary=after,
-        ratio=numbers.speedup(found.ratio.value) if found else None,
-        interval=numbers.interval(found.ratio, numbers.speedup) if found else None,
-        significant=found.significant if found else None,
-    )
+                found.append(effect(book, option, case, on))
+    return tuple(sorted(found, key=lambda one: (OPTIONS.index(one.option), names.case_order(one.before))))
 
 
 def drawn(model: Model, found: Sequence[Effect], option: str, look: Look, words: Words) -> Drawn | None:
     """Dumbbells: throughput without and with one option; None where no pair has a value."""
-    ours = [one for one in found if one.option == option]
-    shown = furthest(ours, lambda one: one.ratio and one.ratio.raw)
+    ours = [one for one in found if one.option == option and not one.obstacles]
+    shown = furthest(ours)
     unit = ", ".join(model.units)
     pairs = tuple(_pair(one) for one in shown)
     figure = figures.dumbbell(pairs, look, id=names.anchor(f"f-o{option}", model.name), unit=unit)
@@ -94,25 +142,29 @@ def drawn(model: Model, found: Sequence[Effect], option: str, look: Look, words:
     return Drawn(figure=figure, title=words(f"effects.{option}"), reading=tuple(reading), tables=(own,))
 
 
-def furthest(found: Sequence[T], ratio_of: Callable[[T], float | None]) -> Sequence[T]:
+def furthest(found: Sequence[Effect]) -> Sequence[Effect]:
     """Of many pairs those that change most, in their order; all where they fit into one figure."""
     if len(found) <= MOST_PAIRS_DRAWN:
         return found
-    known = [one for one in found if ratio_of(one)]
-    most = sorted(known, key=lambda one: -abs(math.log(ratio_of(one))))[:MOST_PAIRS_DRAWN]
-    kept = {id(one) for one in most}
+    known = [(abs(math.log(one.ratio.value)), one) for one in found if one.ratio]
+    most = sorted(known, key=lambda known: -known[0])[:MOST_PAIRS_DRAWN]
+    kept = {id(one) for _, one in most}
     return [one for one in found if id(one) in kept]
 
 
 def _pair(one: Effect) -> figures.Pair:
+    return pair(one, f"{one.title} {names.scale(one.before)} b{one.before.batch_per_device}")
+
+
+def pair(one: Effect, label: figures.Label) -> figures.Pair:
     return figures.Pair(
-        label=f"{one.title} {names.scale(one.off)} b{one.off.batch_per_device}",
-        framework=one.off.framework,
-        off=median(one.off_summary),
-        on=median(one.on_summary),
-        off_interval=ends(one.off_summary),
-        on_interval=ends(one.on_summary),
-        status=next((cell.glyph for cell in (one.off_cell, one.on_cell) if cell.state != "value"), ""),
-        off_ref=names.case_anchor(one.off),
-        on_ref=names.case_anchor(one.on),
+        label=label,
+        framework=one.before.framework,
+        off=median(one.before_summary),
+        on=median(one.after_summary),
+        off_interval=ends(one.before_summary),
+        on_interval=ends(one.after_summary),
+        status=next((cell.glyph for cell in (one.before_cell, one.after_cell) if cell.state != "value"), ""),
+        off_ref=names.case_anchor(one.before),
+        on_ref=names.case_anchor(one.after),
     )

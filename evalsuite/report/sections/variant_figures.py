@@ -7,8 +7,9 @@ from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.figures import Look
 from evalsuite.report.sections import effects, variants
-from evalsuite.report.sections.drawn import Drawn, anchored, ends, median
-from evalsuite.report.sections.variants import Change, Family, Setting
+from evalsuite.report.sections.drawn import Drawn, anchored
+from evalsuite.report.sections.effects import Effect
+from evalsuite.report.sections.variants import Family, Setting
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results import convergence as room
@@ -77,8 +78,8 @@ def _series(setting: Setting, found: Sequence[Summary], words: Words) -> figures
 def _changes(family: Family, look: Look, words: Words) -> Iterable[Drawn]:
     """Dumbbells, before and after each change; none where no pair has a value."""
     alike = [one for one in family.changes if _comparable(one, family.unit)]
-    shown = effects.furthest(alike, lambda one: one.ratio and one.ratio.value)
-    pairs = tuple(_pair(family, one, words) for one in shown)
+    shown = effects.furthest(alike)
+    pairs = tuple(effects.pair(one, _row(family, one, words)) for one in shown)
     unit = names.visible(family.unit)
     figure = figures.dumbbell(pairs, look, id=f"f-{family.id}-d", unit=unit, ends=("before", "after"))
     if figure.svg is None:
@@ -97,27 +98,13 @@ def _changes(family: Family, look: Look, words: Words) -> Iterable[Drawn]:
     )
 
 
-def _comparable(one: Change, unit: str) -> bool:
+def _comparable(one: Effect, unit: str) -> bool:
     """Measured in one environment, and in the unit of the axis."""
     sides = (one.before_summary, one.after_summary)
-    return not one.unlike and all(side is None or side.unit == unit for side in sides)
+    return not one.obstacles and all(side is None or side.unit == unit for side in sides)
 
 
-def _pair(family: Family, one: Change, words: Words) -> figures.Pair:
-    return figures.Pair(
-        label=_row(family, one, words),
-        framework=family.conditions.framework,
-        off=median(one.before_summary),
-        on=median(one.after_summary),
-        off_interval=ends(one.before_summary),
-        on_interval=ends(one.after_summary),
-        status=next((cell.glyph for cell in (one.before_cell, one.after_cell) if cell.state != "value"), ""),
-        off_ref=names.case_anchor(one.before),
-        on_ref=names.case_anchor(one.after),
-    )
-
-
-def _row(family: Family, one: Change, words: Words) -> figures.Label:
+def _row(family: Family, one: Effect, words: Words) -> figures.Label:
     """Where, and what is set after the change; with the option's name where several differ."""
     where = f"{names.scale(one.after)} b{one.after.batch_per_device}"
     which = f"{names.visible(one.option)}=" if len(family.settings[0].values) > 1 else ""

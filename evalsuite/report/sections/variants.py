@@ -4,16 +4,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Case, Interval, Protocol, Score, Summary, Unmeasured
+from evalsuite.model import Case, Protocol, Summary, Unmeasured
 from evalsuite.report.book import cells, states
 from evalsuite.report.book import heading as heading_room
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
+from evalsuite.report.sections.effects import Cost, Effect, effect
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results import convergence as room
-from evalsuite.results.fairness import obstacles, relative, setting
 
 WORK = ("image_size", "sequence_length", "network")  # they change what an item costs: no variant of the same work
 NEUTRAL = ("off", "none", "0", "float32")  # of an option's values the one that the others are compared with
@@ -34,55 +33,6 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cost:
-    """The final values of one metric on both sides of a change."""
-
-    metric: str
-    before: Score
-    after: Score
-
-    @property
-    def difference(self) -> float:
-        """In points."""
-        return self.after.value - self.before.value
-
-
-@dataclass(frozen=True, kw_only=True)
-class Change:
-    """Two cases that differ in one option and in nothing else."""
-
-    option: str
-    before: Case
-    after: Case
-    before_cell: Cell
-    after_cell: Cell
-    before_summary: Summary | None
-    after_summary: Summary | None
-    ratio: Interval | None
-    significant: bool | None  # None: too few repeats to tell
-    unlike: bool  # measured in two environments: no ratio
-    cost: Cost | None  # None where a log prints no accuracy
-
-    @property
-    def values(self) -> tuple[str | None, str | None]:
-        """Of the option; None = not given."""
-        return self.before.option(self.option), self.after.option(self.option)
-
-    @property
-    def shown(self) -> Number | None:
-        return numbers.speedup(self.ratio.value) if self.ratio else None
-
-    @property
-    def interval(self) -> Number | None:
-        return numbers.interval(self.ratio, numbers.speedup)
-
-    @property
-    def lacking(self) -> str:
-        """The state of the case without which there is no ratio."""
-        return cells.lacking(self.before_cell, self.after_cell)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Level:
     """One batch size: the efficiency of each variant at the largest scale that two of them share."""
 
@@ -100,7 +50,7 @@ class Family:
     conditions: Case  # what all share; its scale and batch size say nothing
     shared: tuple[tuple[str, str], ...]  # options that none of the variants differs in
     settings: tuple[Setting, ...]  # the base first
-    changes: tuple[Change, ...]
+    changes: tuple[Effect, ...]
     levels: tuple[Level, ...]
     summaries: tuple[Summary, ...]
     unit: str
@@ -217,7 +167,7 @@ def _value_order(value: str | None) -> tuple:
     return (1, NEUTRAL.index(value), "") if value in NEUTRAL else (2, 0, value)
 
 
-def _changes(book: Book, planned: Sequence[Case], varying: Sequence[str]) -> Iterable[Change]:
+def _changes(book: Book, planned: Sequence[Case], varying: Sequence[str]) -> Iterable[Effect]:
     """For each option, at each scale and batch size: its base against each of its other values."""
     for option in varying:
         alike: dict[Case, list[Case]] = {}
@@ -229,24 +179,9 @@ def _changes(book: Book, planned: Sequence[Case], varying: Sequence[str]) -> Ite
             yield from (_change(book, option, base, other) for other in others)
 
 
-def _change(book: Book, option: str, before: Case, after: Case) -> Change:
-    a, b = book.valid_of.get(before.id), book.valid_of.get(after.id)
-    about = setting(f"options.{option}")
-    unlike = bool(a and b and obstacles(a, b, about))
-    found = relative(b, a, about) if a and b and not unlike else None
-    return Change(
-        option=option,
-        before=before,
-        after=after,
-        before_cell=cells.throughput_cell(book, before),
-        after_cell=cells.throughput_cell(book, after),
-        before_summary=a,
-        after_summary=b,
-        ratio=found.ratio if found else None,
-        significant=found.significant if found else None,
-        unlike=unlike,
-        cost=_cost(book.summary_of.get(before.id), book.summary_of.get(after.id)),
-    )
+def _change(book: Book, option: str, before: Case, after: Case) -> Effect:
+    cost = _cost(book.summary_of.get(before.id), book.summary_of.get(after.id))
+    return replace(effect(book, option, before, after), cost=cost)
 
 
 def _cost(before: Summary | Unmeasured | None, after: Summary | Unmeasured | None) -> Cost | None:

@@ -1,0 +1,123 @@
+"""May these two be compared? One answer, with its reasons, for every table, chart and command."""
+
+from dataclasses import replace
+
+import pytest
+import synthetic
+
+from evalsuite.model import Protocol
+from evalsuite.report.book import blocks
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import effects
+from evalsuite.report.text import words
+from evalsuite.results import fairness
+from evalsuite.results.fairness import FRAMEWORKS, MACHINES, SCALES, VERSIONS, Obstacle, obstacles, setting
+
+CASE = synthetic.case("pytorch")
+SPEEDS = (100.0, 101.0, 99.0, 100.5, 99.5)
+ELSEWHERE = "another machine"
+LAMB = (*CASE.options, ("optimiser", "lamb"))
+
+
+def summary(of=CASE, speeds=SPEEDS, **changes):
+    """*of* measured with *speeds*; *changes* are those of its runs."""
+    runs = [replace(synthetic.measured(of, k, speed), **changes) for k, speed in enumerate(speeds)]
+    return synthetic.summary(runs)
+
+
+def keys(found):
+    return [one.key for one in found]
+
+
+def test_frameworks_are_compared_where_all_else_is_equal():
+    assert obstacles(summary(), summary(synthetic.case("tensorflow")), FRAMEWORKS) == ()
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (replace(CASE, xla=True), Obstacle(key="xla", ours="off", theirs="on")),
+        (replace(CASE, batch_per_device=64), Obstacle(key="batch_per_device", ours="8", theirs="64")),
+        (replace(CASE, options=LAMB), Obstacle(key="options.optimiser", ours=None, theirs="lamb")),
+        (replace(CASE, protocol=Protocol()), Obstacle(key="protocol", ours="5+30", theirs="20+100")),
+    ],
+)
+def test_what_is_not_equal_is_named_with_both_values(other, expected):
+    assert obstacles(summary(), summary(other), FRAMEWORKS) == (expected,)
+
+
+def test_every_reason_is_given_not_the_first():
+    other = summary(replace(CASE, precision="amp", nodes=2), environment=ELSEWHERE)
+
+    assert keys(obstacles(summary(), other, FRAMEWORKS)) == ["nodes", "precision", "environment"]
+
+
+def test_all_machines_that_count_are_looked_at():
+    mixed = [synthetic.measured(CASE, k, 100.0 + k) for k in range(5)]
+    mixed[3] = replace(mixed[3], environment=ELSEWHERE)
+
+    found = obstacles(summary(), synthetic.summary(mixed), FRAMEWORKS)
+
+    assert keys(found) == ["environment"]
+    assert found[0].theirs == f"{synthetic.CPU_KEY}; {ELSEWHERE}"
+
+
+def test_a_machine_of_a_run_that_does_not_count_is_no_obstacle():
+    failed = replace(synthetic.failed(CASE, 5, "Killed"), environment=ELSEWHERE)
+    runs = [synthetic.measured(CASE, k, speed) for k, speed in enumerate(SPEEDS)]
+
+    assert obstacles(summary(), synthetic.summary([*runs, failed]), FRAMEWORKS) == ()
+
+
+def test_only_what_the_comparison_is_about_may_differ():
+    faster = summary(replace(CASE, xla=True))
+
+    assert obstacles(summary(), faster, setting("xla")) == ()
+    assert keys(obstacles(summary(), summary(replace(CASE, xla=True), framework_version="9"), setting("xla"))) == [
+        "framework_version"
+    ]
+    assert keys(obstacles(summary(), faster, SCALES)) == ["xla"]
+
+
+def test_across_reports_the_machine_must_be_known_and_the_runs_others():
+    unknown = summary(environment=None)
+
+    assert keys(obstacles(unknown, unknown, VERSIONS)) == ["environment", "runs"]
+    assert obstacles(unknown, unknown, FRAMEWORKS) == ()
+    later = summary(environment=ELSEWHERE, started_at="2027-01-01T00:00:00+08:00", log_sha256=None)
+    assert obstacles(summary(), later, MACHINES) == ()
+
+
+def test_a_group_holds_what_may_be_compared_and_nothing_else():
+    same, other = summary(synthetic.case("mxnet")), summary(replace(CASE, precision="amp"))
+
+    assert fairness.group(summary(), FRAMEWORKS) == fairness.group(same, FRAMEWORKS)
+    assert fairness.group(summary(), FRAMEWORKS) != fairness.group(other, FRAMEWORKS)
+
+
+def test_an_unlike_pair_has_no_ratio_at_all():
+    with pytest.raises(fairness.ComparisonError, match="environment"):
+        fairness.relative(summary(), summary(environment=ELSEWHERE), FRAMEWORKS)
+
+
+def test_an_effect_measured_on_two_machines_is_refused_with_the_reason():
+    off, on = summary(), summary(replace(CASE, xla=True), tuple(1.26 * one for one in SPEEDS), environment=ELSEWHERE)
+    book = Book(evaluation=synthetic.evaluation([off, on]))
+
+    (found,) = effects.effects(book, blocks.models(book)[0])
+
+    assert (found.ratio, found.judged) == (None, "too_few")
+    said = effects.why(found, words.read())
+    assert said.plain("en") == f"on different machines: {synthetic.CPU_KEY} / {ELSEWHERE}"
+    assert said.plain("zh") == f"测试机器不同：{synthetic.CPU_KEY} / {ELSEWHERE}"
+
+
+def test_the_page_shows_the_reason_in_place_of_the_ratio(tmp_path):
+    from evalsuite import report
+
+    off, on = summary(), summary(replace(CASE, xla=True), tuple(1.26 * one for one in SPEEDS), environment=ELSEWHERE)
+
+    page = report.build(synthetic.evaluation([off, on]), tmp_path, languages=["en"])[0].read_text(encoding="utf-8")
+
+    assert f"<td>on different machines: {synthetic.CPU_KEY} / {ELSEWHERE}</td>" in page
+    assert "1.26x" not in page
