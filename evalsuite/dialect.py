@@ -73,6 +73,10 @@ GROUPS |= {
 } | {f"{split}_loss": f"loss on the {split} data" for split in ("train", "validation")}
 
 
+Fields = Mapping[str, bytes | float | None]
+"""Names of `GROUPS` → what a line says there."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Line:
     """One kind of line: the *pattern* that finds it, a *sample* as printed, and the *source* that prints it.
@@ -85,7 +89,7 @@ class Line:
     pattern: bytes
     sample: bytes
     source: str
-    fields: Callable[["re.Match[bytes]"], Mapping[str, bytes | float | None]] | None = None
+    fields: Callable[["re.Match[bytes]"], Fields | None] | None = None
     """Reads what groups cannot say (a JSON object): names of `GROUPS` → value; None or a ValueError = this is no
     such line."""
     telling: bool = True  # does it tell the dialect from others? Else it counts only once the dialect is known
@@ -118,7 +122,7 @@ class Line:
         """The same as `Sniffer` compares it: without what changes from line to line."""
         return self.literal.translate(None, NO_DIGITS)
 
-    def read(self, match: "re.Match[bytes]") -> Mapping[str, bytes | float | None] | None:
+    def read(self, match: "re.Match[bytes]") -> Fields | None:
         """Names of `GROUPS` → what stands there; None if it is no such line after all."""
         if self.fields is None:
             return match.groupdict()

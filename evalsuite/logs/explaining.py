@@ -57,7 +57,8 @@ def explained(
     candidates = tuple(_candidates(path, dialects, [fit.name for fit in fits]))
     if len(fits) != 1:
         return Explanation(dialect=None, candidates=candidates)
-    seen, counts = [], Counter()
+    seen: list[LineSeen] = []
+    counts: Counter[str] = Counter()
     for line in _lines(path, fits[0]):
         counts[line.kind] += 1
         if every or counts[line.kind] <= SHOWN_OF_EACH:

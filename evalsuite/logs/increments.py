@@ -14,10 +14,10 @@ from evalsuite.logs.records import DAY_S, HALF_DAY_S, Record
 
 
 class Increment(NamedTuple):
-    """A record with its place in the run: the end of step *index*, *steps* after the increment before."""
+    """A record with its place in the run: the end of step *step*, *steps* after the increment before."""
 
     record: Record
-    index: int
+    step: int
     steps: int
     pause: bool
     stamp_s: float | None
@@ -43,7 +43,7 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
             begun = record
             continue
         if bracketed and begun is None:  # nobody knows when it began
-            before = Increment(record, before.index if before else 0, 0, False, None, None, None, None)
+            before = Increment(record, before.step if before else 0, 0, False, None, None, None, None)
             continue
         before = _increment(record if begun is None else _timed(record, begun), before, base, usual, dialect)
         begun = None
@@ -56,14 +56,16 @@ def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
     """*stream* with seconds since its first record, from steps/s that are means since then, over *most* increments."""
     found: list[Record] = []
     for number, record in enumerate(stream):
-        since = found[max(0, number - most)] if found else record
-        known = (
-            record.step is not None and since.step is not None and record.steps_per_s and since.elapsed_s is not None
-        )
-        passed = (record.step - since.step) / record.steps_per_s if known else None
-        at = 0.0 if not found else None if passed is None else since.elapsed_s + passed
+        at = _after(found[max(0, number - most)], record) if found else 0.0
         found.append(record._replace(elapsed_s=at, steps_per_s=None))
     return found
+
+
+def _after(since: Record, record: Record) -> float | None:
+    """When *record* was, by its mean steps/s since *since*; None where a number is missing."""
+    if record.step is None or since.step is None or since.elapsed_s is None or not record.steps_per_s:
+        return None
+    return since.elapsed_s + (record.step - since.step) / record.steps_per_s
 
 
 def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
@@ -83,14 +85,18 @@ def _since_epoch_s(record: Record) -> float | None:
 
 def _timed(record: Record, begun: Record) -> Record:
     """*record* with the time since *begun*, and the items since it where both count them."""
-    known = record.stamp_s is not None and begun.stamp_s is not None and record.stamp_s > begun.stamp_s
-    counted = record.consumed is not None and begun.consumed is not None
+    seconds = _difference(record.stamp_s, begun.stamp_s)
+    items = _difference(record.consumed, begun.consumed)
     return record._replace(
-        report_s=record.stamp_s - begun.stamp_s if known else None,
+        report_s=seconds if seconds is not None and seconds > 0 else None,
         interval=record.interval or begun.interval,
-        items=_above_zero(record.consumed - begun.consumed) if counted else None,
-        consumed=None if counted else record.consumed,
+        items=None if items is None else _above_zero(items),
+        consumed=record.consumed if items is None else None,
     )
+
+
+def _difference(after: float | None, before: float | None) -> float | None:
+    return None if after is None or before is None else after - before
 
 
 def _increment(record: Record, before: Increment | None, base: int, usual: int, dialect: Dialect) -> Increment:
@@ -126,8 +132,8 @@ def _usual_interval(stream: Sequence[Record], dialect: Dialect) -> int:
     """Training steps between two increments, where the line does not say."""
     if dialect.every:
         return dialect.every
-    numbered = [record for record in stream[:_ENOUGH] if record.step is not None]
-    gaps = [after.step - before.step for before, after in itertools.pairwise(numbered) if before.epoch == after.epoch]
+    numbered = [(record.epoch, record.step) for record in stream[:_ENOUGH] if record.step is not None]
+    gaps = [after - before for (epoch, before), (same, after) in itertools.pairwise(numbered) if epoch == same]
     return max(1, statistics.mode(gaps)) if gaps else 1
 
 
@@ -137,16 +143,16 @@ def _numbers(
     """(number of the step in the run, steps since the increment before), both in printed numbers."""
     if record.step is None:
         steps = max(1, int(record.interval or usual))
-        return (before.index // each if before else 0) + steps, steps
+        return (before.step // each if before else 0) + steps, steps
     step = max(1, record.step + base)
     own = record.interval or (None if record.since is None else record.step - record.since)
     if before is None:
         return step, max(1, min(step, int(own or usual)))
     if restart:
         rest = max(0, (before.record.of or 0) - (before.record.step or 0) - base)
-        return before.index // each + rest + step, max(1, min(step, int(own or step)))
+        return before.step // each + rest + step, max(1, min(step, int(own or step)))
     steps = max(1, step - max(1, (before.record.step or 0) + base))
-    return before.index // each + steps, steps
+    return before.step // each + steps, steps
 
 
 def _unwrapped(stamp: float | None, before: float | None) -> float | None:
@@ -166,24 +172,31 @@ class _Mean:
         self._m = None if before is None or before.record.step is None else before.record.step + offset
         self.steps = steps
 
-    @property
-    def _grows(self) -> bool:
-        return self._n is not None and self._m is not None and 0 < self._m < self._n
+    def _grown(self) -> tuple[Record, int, int] | None:
+        """(the record before, steps of its mean, steps of this one); None where this one is over no more steps."""
+        if self._before is None or self._n is None or self._m is None or not 0 < self._m < self._n:
+            return None
+        return self._before, self._m, self._n
 
     def seconds(self) -> float | None:
-        if self._grows and self._before.mean_s is not None:
-            return _above_zero(self._now.mean_s * self._n - self._before.mean_s * self._m)
+        if self._now.mean_s is None:
+            return None
+        if (grown := self._grown()) and (mean_s := grown[0].mean_s) is not None:
+            _, m, n = grown
+            return _above_zero(self._now.mean_s * n - mean_s * m)
         return self._now.mean_s * self.steps
 
     def rate(self) -> float | None:
         """With r the mean rate after n steps, n ÷ r is the time since the start in units of one step's items,
         so that the increment needs no batch size."""
-        if not self._grows or self._now.rate is None:
+        grown = self._grown()
+        if grown is None or self._now.rate is None:
             return self._now.rate
-        if self._before.rate is None:
+        before, m, n = grown
+        if before.rate is None:
             return None
-        units = self._n / self._now.rate - self._m / self._before.rate
-        return (self._n - self._m) / units if units > 0 else None
+        units = n / self._now.rate - m / before.rate
+        return (n - m) / units if units > 0 else None
 
 
 def _seconds(record: Record, before: Increment | None, mean: _Mean) -> float | None:
@@ -194,12 +207,12 @@ def _seconds(record: Record, before: Increment | None, mean: _Mean) -> float | N
     if record.elapsed_s is not None:
         began = before.record.elapsed_s if before else 0.0
         return None if began is None else _above_zero(record.elapsed_s - began)
-    return None if record.mean_s is None else mean.seconds()
+    return mean.seconds()
 
 
 def _items(record: Record, before: Increment | None) -> float | None:
-    began = before.record.consumed if before else None
-    return None if began is None else _above_zero(record.consumed - began)
+    items = _difference(record.consumed, before.record.consumed if before else None)
+    return None if items is None else _above_zero(items)
 
 
 def _above_zero(value: float) -> float | None:

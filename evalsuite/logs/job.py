@@ -51,8 +51,12 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         batch_per_device=batch,
         global_batch=None if case and batch else positive(said.get("global_batch")),
         items_per_batch=positive(said.get("items_per_batch")) or 1.0,
-        model=known.model or (model.decode("utf-8", "replace") if isinstance(model, bytes) else model),
+        model=known.model or (None if model is None else _text(model)),
     )
+
+
+def _text(said: bytes | float) -> str:
+    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
 
 
 def _devices(said: Said) -> int | None:

@@ -8,11 +8,11 @@ import bisect
 import gzip
 import io
 import re
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
 FIRST_CHUNK_BYTES = 1 << 14  # a log whose first lines already hold the window costs no more than this
 CHUNK_BYTES = 1 << 18
@@ -79,7 +79,7 @@ def _plain(raw: bytes) -> tuple[bytes, tuple[tuple[int, int], ...]]:
     return _ANSI.sub(b"", raw), tuple(removed)
 
 
-def _opened(path: Path) -> BinaryIO:
+def _opened(path: Path) -> io.BufferedIOBase:
     if path.is_dir():
         raise Unreadable("a directory stands there; expected a log file")
     if path.is_symlink() and not path.exists():
@@ -99,13 +99,11 @@ def _opened(path: Path) -> BinaryIO:
     return file
 
 
-def _zstd(file: BinaryIO) -> BinaryIO:
-    try:
-        from compression import zstd  # Python 3.14 and later
+def _zstd(file: io.BufferedReader) -> io.BufferedIOBase:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
 
         return zstd.ZstdFile(file)
-    except ImportError:
-        pass
     try:
         import zstandard
     except ImportError as error:

@@ -4,7 +4,7 @@ Nothing here starts anything or asks the time: the same bytes give the same read
 """
 
 import bisect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -103,7 +103,8 @@ def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
 
     Judged by the first lines that any dialect knows and what stands near them, never by the file's name.
     """
-    text, found = b"", []
+    text = b""
+    found: list[Dialect] = []
     for chunk in chunks(path):
         text += chunk.text
         if not found:
@@ -116,7 +117,7 @@ def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
 
 def _read(
     paths: Sequence[Path],
-    arrivals: Sequence[Callable | None],
+    arrivals: Sequence[steps_room.Arrival | None],
     asked: _Asked,
     name: str | None,
     dialects: Mapping[str, Dialect] | None,
@@ -223,7 +224,7 @@ class _Numbers:
 
 def _numbers(
     scans: Sequence[Scan],
-    arrivals: Sequence[Callable | None],
+    arrivals: Sequence[steps_room.Arrival | None],
     dialect: Dialect,
     asked: _Asked,
 ) -> _Numbers:
@@ -231,7 +232,7 @@ def _numbers(
     for scan in scans:
         said = {**scan.facts, **said}
     facts = facts_of(asked.known, said, asked.case)
-    first = None
+    tried: list[_Numbers] = []
     final = _final(scans, dialect, facts)
     for whose in (asked.scope, *_other_scopes(asked.scope, dialect)):
         found = steps_room.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=whose)
@@ -244,11 +245,11 @@ def _numbers(
             trust_stamps=dialect.trust_stamps,
         )
         numbers = _Numbers(said=said, facts=facts, merged=found, throughput=measured, final=final, complete=complete)
+        tried.append(numbers)
         if not _contradicted(numbers):
             break
-        first = first or numbers
     else:
-        numbers = first
+        numbers = tried[0]
     given = not asked.case and asked.known.batch_per_device is not None
     doubt = _batch_doubt(numbers, said, dialect) if given else None
     if doubt is None:
@@ -261,7 +262,13 @@ def _numbers(
 def _batch_doubt(numbers: _Numbers, said: Mapping[str, bytes | float], dialect: Dialect) -> Finding | None:
     """Is the clock so far from a rate that is the whole job's that the batch size given must be wrong?"""
     measured = numbers.throughput
-    if measured is None or dialect.scope != "global" or "batch_per_device" in said or "global_batch" in said:
+    if (
+        measured is None
+        or measured.items_per_s is None
+        or dialect.scope != "global"
+        or "batch_per_device" in said
+        or "global_batch" in said
+    ):
         return None
     rated = any(step.items_per_s is not None and step.seconds is None for step in numbers.merged.steps)
     printed = measured.printed_items_per_s if rated else numbers.final
@@ -422,7 +429,9 @@ def _final(scans: Sequence[Scan], dialect: Dialect, facts: Facts) -> float | Non
 
 
 def _final_findings(measured: Throughput | None, final: float | None) -> Iterator[Finding]:
-    if measured is None or final is None or abs(final / measured.items_per_s - 1) <= DISAGREE:
+    if measured is None or measured.items_per_s is None or final is None:
+        return
+    if abs(final / measured.items_per_s - 1) <= DISAGREE:
         return
     percent = f"{100 * (final / measured.items_per_s - 1):+.1f}"
     yield Finding(
@@ -437,7 +446,7 @@ def _final_findings(measured: Throughput | None, final: float | None) -> Iterato
 # arrival times
 
 
-def _arrivals(path: Path) -> Callable[[int], float | None] | None:
+def _arrivals(path: Path) -> steps_room.Arrival | None:
     """When the byte before an offset of the log arrived: the first chunk that reaches so far. None: no record."""
     try:
         rows = path.read_bytes().splitlines()[1:]

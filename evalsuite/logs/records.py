@@ -8,9 +8,9 @@ import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, Fields, Line
 from evalsuite.logs.logfile import Chunk
 
 NEWLINE = ord("\n")
@@ -137,6 +137,9 @@ def whole(value: bytes | float | None) -> int | None:
 
 def positive(value: bytes | float | None) -> float | None:
     """The number, if it can be a rate or a time: above zero (D01), and of this world."""
+    if value is None:
+        return None
+    found: float | None
     try:
         found = float(value)
     except (ValueError, OverflowError, TypeError):
@@ -144,7 +147,7 @@ def positive(value: bytes | float | None) -> float | None:
     return found if found is not None and 1e-9 < found < 1e15 else None
 
 
-def rate_of(fields: Mapping) -> float | None:
+def rate_of(fields: Fields) -> float | None:
     """Items per second, as the printer says."""
     thousands = positive(fields.get("rate_k"))
     return 1000 * thousands if thousands is not None else positive(fields.get("rate"))
@@ -162,8 +165,8 @@ def _times(factor: float) -> Callable[[bytes | float | None], float | None]:
     return scaled
 
 
-# group → (field of the record, how its text becomes the value)
-_FIELDS: dict[str, tuple[str, Callable]] = {
+# group → (field of the record, how its text becomes the value; fields differ in their types)
+_FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "epoch": ("epoch", whole),
     "step": ("step", whole),
     "of": ("of", whole),
@@ -192,7 +195,7 @@ _FIELDS: dict[str, tuple[str, Callable]] = {
 }
 
 
-def _values(fields: Iterable[tuple[str, bytes | float | None]]) -> dict:
+def _values(fields: Iterable[tuple[str, bytes | float | None]]) -> dict[str, Any]:
     """Groups of a line as fields of a record; other groups are facts and not for here."""
     found = {}
     for name, value in fields:
@@ -255,14 +258,14 @@ def _seconds_of(parts: Mapping[str, bytes]) -> float | None:
     return days + 3600 * hour + 60 * minute + second
 
 
-def _read(match: "re.Match[bytes]", line: Line) -> dict | None:
+def _read(match: "re.Match[bytes]", line: Line) -> dict[str, Any] | None:
     if line.fields is None:
         return _values(zip(line.groups, match.groups(), strict=True))
     fields = line.read(match)
     return None if fields is None else _values(fields.items())
 
 
-def _look_ahead_of(text: bytes, start: int, values: dict) -> None:
+def _look_ahead_of(text: bytes, start: int, values: dict[str, Any]) -> None:
     """Takes rank and stamp from what stands in the same line before the match, where the match has none."""
     lead = text[_line_start(text, start) : start]
     if lead and values.get("rank") is None:

@@ -30,7 +30,9 @@ HEADER = Line(
 class Enough(Protocol):
     """Says when a scan holds all the records that a window can need."""
 
-    steps: int | None  # of one epoch, if so many are enough in a plain log
+    @property
+    def steps(self) -> int | None:
+        """Of one epoch, if so many are enough in a plain log."""
 
     def __call__(self, scan: "Scan") -> bool: ...
 

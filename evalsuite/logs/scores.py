@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from evalsuite.dialect import SCORE, Dialect
 from evalsuite.logs.logfile import Chunk
@@ -11,13 +12,18 @@ from evalsuite.model import Score
 MOST_LINES = 20_000  # of one log: memory stays bounded
 
 
+Split = Literal["train", "validation"]
+Value = tuple[Split, str, float]
+"""(split, metric, value)"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Printed:
     """One line as it was printed."""
 
     epoch: int | None
     elapsed_s: float | None
-    values: tuple[tuple[str, str, float], ...]  # (split, metric, value)
+    values: tuple[Value, ...]
     end: int  # offset just behind the line, for its arrival
     line: int
 
@@ -36,8 +42,7 @@ class Collector:
         text = chunk.text
         for match, line in matches(text, self._dialect.scores):
             fields = line.read(match) or {}
-            values = tuple(_value(name, text) for name, text in fields.items() if SCORE.fullmatch(name))
-            known = tuple(one for one in values if one is not None)
+            known = tuple(one for name, text in fields.items() if (one := _value(name, text)) is not None)
             begin = text.rfind(b"\n", 0, match.start()) + 1
             if known and self._first_rank(printer(text[begin : match.start()])):
                 end = text.find(b"\n", match.end()) + 1 or len(text)
@@ -59,7 +64,7 @@ class Collector:
 
     def scores(self, arrival: Callable[[int], float | None] | None) -> tuple[Score, ...]:
         """By epoch; the first of each metric and split, where an epoch is printed again."""
-        found: dict[tuple[int, str, str], Score] = {}
+        found: dict[tuple[int, Split, str], Score] = {}
         for place, one in enumerate(self._found, 1):
             epoch = place if one.epoch is None else one.epoch - self._dialect.first_epoch + 1
             at_s = one.elapsed_s if one.elapsed_s is not None else arrival(one.end) if arrival else None
@@ -69,12 +74,13 @@ class Collector:
         return tuple(found[key] for key in sorted(found))
 
 
-def _value(name: str, text: bytes | float | None) -> tuple[str, str, float] | None:
-    """A group as (split, metric, value): shares of 1 become per cent, errors what is right."""
-    split, metric, form = SCORE.fullmatch(name).groups()
-    value = number(text)
-    if value is None:
+def _value(name: str, text: bytes | float | None) -> Value | None:
+    """A group as a value: shares of 1 become per cent, errors what is right. None if it is no score, or no number."""
+    score, value = SCORE.fullmatch(name), number(text)
+    if score is None or value is None:
         return None
+    split: Split = "train" if score[1] == "train" else "validation"
+    metric, form = score[2], score[3]
     if form == "_error_share":
         value = 1 - value
     return (split, metric, round(value * 100, 6) if form else value)

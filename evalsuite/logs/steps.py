@@ -97,14 +97,19 @@ def _scope(streams: list[list[Increment]], dialect: Dialect, scope: str, facts: 
 
 def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
     """Does the printed rate fit one device's batch, or the whole job's, in the time that passed?"""
-    timed = [increment for increment in stream if increment.stamp_s is not None and increment.rate is not None]
+    timed = [
+        (increment.step, increment.stamp_s, increment.rate)
+        for increment in stream
+        if increment.stamp_s is not None and increment.rate is not None
+    ]
     batch = batch_per_device(facts)
     if not facts.devices or not batch or len(timed) < 4:
         return None
-    steps, seconds = timed[-1].index - timed[0].index, timed[-1].stamp_s - timed[0].stamp_s
+    (first, began, _), (last, ended, _) = timed[0], timed[-1]
+    steps, seconds = last - first, ended - began
     if steps <= 0 or seconds <= 0:
         return None
-    share = statistics.median(increment.rate for increment in timed) * seconds / (steps * batch)
+    share = statistics.median(rate for _, _, rate in timed) * seconds / (steps * batch)
     return "global" if share > math.sqrt(facts.devices) else "own"
 
 
@@ -156,9 +161,9 @@ def _steps(streams: list[list[Increment]], clock: int, job: _Job) -> list[Step]:
     timed: dict[int, list[Increment]] = {}
     for number, stream in enumerate(streams):
         for increment in stream:
-            at_index.setdefault(increment.index, []).append(increment)
+            at_index.setdefault(increment.step, []).append(increment)
             if number < clock:
-                timed.setdefault(increment.index, []).append(increment)
+                timed.setdefault(increment.step, []).append(increment)
     return [_step(at_index[index], timed.get(index, []), job) for index in sorted(at_index)]
 
 
@@ -167,7 +172,7 @@ def _step(increments: list[Increment], timed: list[Increment], job: _Job) -> Ste
     items = _items(one, job)
     ends = one if not timed else timed[0] if len(timed) == 1 else max(timed, key=lambda increment: increment.record.end)
     return Step(
-        index=one.index,
+        index=one.step,
         steps=one.steps,
         items=items,
         seconds=one.seconds,
@@ -198,10 +203,10 @@ def _items(increment: Increment, job: _Job) -> float | None:
         return increment.items * job.items_per_batch
     if increment.record.global_batch is not None:
         return increment.record.global_batch * job.items_per_batch * increment.steps
-    unknown = job.items_per_step is None or (
-        job.epochs and increment.record.interval is None and increment.record.step is None
-    )
-    return None if unknown else job.items_per_step * increment.steps
+    if job.items_per_step is None:
+        return None
+    whole_epoch = job.epochs and increment.record.interval is None and increment.record.step is None
+    return None if whole_epoch else job.items_per_step * increment.steps
 
 
 def _rate(increment: Increment, items: float | None, job: _Job) -> float | None:

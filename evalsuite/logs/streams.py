@@ -40,7 +40,7 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
     for record in records:
         streams, last = by_rank.setdefault(record.rank, ([], []))
         here = place(record)
-        if repeats and streams and _skipped(last[-1], here):
+        if repeats and streams and here is not None and _skipped(last[-1], here):
             while streams[-1] and (place(streams[-1][-1]) or here) >= here:
                 streams[-1].pop()
             streams[-1].append(record)
@@ -56,9 +56,9 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
     return [stream for streams, _ in by_rank.values() for stream in streams]
 
 
-def _skipped(before: tuple[int, int], here: tuple[int, int] | None) -> bool:
+def _skipped(before: tuple[int, int], here: tuple[int, int]) -> bool:
     """Was the step before skipped (its gradients overflowed), so that its number comes again, or the one below?"""
-    return here is not None and here[0] == before[0] and 0 <= before[1] - here[1] <= 1
+    return here[0] == before[0] and 0 <= before[1] - here[1] <= 1
 
 
 def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int, int] | None) -> int | None:
@@ -71,7 +71,7 @@ def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int
 
 def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
     """One of each set of streams that say the same to the last digit: a second handler, or a repeated figure."""
-    kept: dict[tuple, Stream] = {}
+    kept: dict[tuple[object, ...], Stream] = {}
     for stream in streams:
         rank = None if dialect.scope == "global" else stream[0].rank
         said = tuple((place(record), record.rate, record.step_s, record.report_s, record.loss) for record in stream)

@@ -42,7 +42,7 @@ class Collector:
 
     def __init__(self, timers: Timers | None) -> None:
         self._timers = timers or OWN
-        self._found: list[tuple[int | None, dict[str, float]]] = []
+        self._found: list[tuple[int | None, dict[str, float | None]]] = []
 
     def add(self, text: bytes) -> None:
         """*text*: whole lines of the log."""
@@ -50,11 +50,12 @@ class Collector:
             return
         for match, line in matches(text, (self._timers.line,)):
             fields = line.read(match) or {}
-            if fields.get("timers") is not None:
-                seconds = {name.decode(): number(value) for name, value in _PAIR.findall(fields["timers"])}
+            several, one = fields.get("timers"), fields.get("timer")
+            if isinstance(several, bytes):
+                seconds = {name.decode(): number(value) for name, value in _PAIR.findall(several)}
                 self._found.append((whole(fields.get("step")), seconds))
-            elif fields.get("timer") is not None:
-                self._one(fields["timer"].decode("ascii", "replace"), number(fields.get("timer_s")))
+            elif isinstance(one, bytes):
+                self._one(one.decode("ascii", "replace"), number(fields.get("timer_s")))
 
     def _one(self, name: str, seconds: float | None) -> None:
         """A line of its own: that of the whole begins the next report, what stands before the first is nobody's."""

@@ -23,6 +23,8 @@ COARSE_REPORTS = 5  # "the following hundreds": DLPerf trains 600 steps, prints 
 BURST_SHARE = 0.05  # a line that follows the one before within this share of a step came in the same write
 BURSTY = 1 / 3  # share of such lines above which arrival says when the buffer was full, not when a step ended
 
+Clock = Callable[[Step], float | None]
+"""When a report was made, by one of the clocks; None where it does not tell."""
 STAMPS, ARRIVALS, TIMES, RATES = "log stamps", "arrival times", "step times", "harmonic mean of rates"
 
 
@@ -62,9 +64,9 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, 
     if epochs:
         if _extremes(steps[:COARSE_REPORTS]):
             return Span(before=None, reports=_believable(steps[:COARSE_REPORTS]), complete=False)
-        first = 1 if len(steps) > 1 else 0
-        reports = tuple(steps[first : first + COARSE_REPORTS])
-        return Span(before=steps[0] if first else None, reports=reports, complete=False)
+        behind = 1 if len(steps) > 1 else 0
+        reports = tuple(steps[behind : behind + COARSE_REPORTS])
+        return Span(before=steps[0] if behind else None, reports=reports, complete=False)
     origin = steps[0].index - steps[0].steps if warmed_up else 0
     skip = origin if warmed_up else protocol.warmup_steps
     coarse = statistics.median_low([step.steps for step in steps]) >= COARSE_STEPS
@@ -94,7 +96,7 @@ def throughput(
     if chosen is None:
         return None, False
     findings += [_partial_batch(step, share) for step, share in partial.values() if chosen.touches(step)]
-    by_stamp = _by_clock(chosen, lambda step: step.stamp_s) if fine else None
+    by_stamp = _by_clock(chosen, _stamp) if fine else None
     by_arrival = _by_arrival(chosen, findings)
     printed, printed_as = _printed(chosen)
     candidates = ((by_stamp, STAMPS), (by_arrival, ARRIVALS), (printed, printed_as))
@@ -131,8 +133,9 @@ def _share(earlier: Step, before: Step, step: Step) -> float | None:
 
 
 def _items_by_rate(before: Step, step: Step) -> float | None:
-    known = step.items_per_s is not None and step.stamp_s is not None and before.stamp_s is not None
-    return step.items_per_s * (step.stamp_s - before.stamp_s) or None if known else None
+    if step.items_per_s is None or step.stamp_s is None or before.stamp_s is None:
+        return None
+    return step.items_per_s * (step.stamp_s - before.stamp_s) or None
 
 
 def _partial_batch(step: Step, share: float) -> Finding:
@@ -174,27 +177,28 @@ def _short(steps: Sequence[Step], first: int | None, warmed_up: bool) -> Span:
 # the clocks
 
 
-def _by_clock(chosen: Span, at: Callable[[Step], float | None]) -> float | None:
+def _by_clock(chosen: Span, at: Clock) -> float | None:
     """Items ÷ time between reports; pauses of the training (evaluation, end of an epoch) are left out of both."""
     items = seconds = 0.0
-    for before, step in _trained(chosen):
-        begin, end = at(before), at(step)
-        if begin is None or end is None or step.items is None:
+    for step, gap in _gaps(chosen, at):
+        if gap is None or step.items is None:
             return None
         items += step.items
-        seconds += end - begin
+        seconds += gap
     return items / seconds if seconds > 0 and items > 0 else None
 
 
-def _trained(chosen: Span) -> list[tuple[Step, Step]]:
-    return [(before, step) for before, step in chosen.intervals if not step.after_pause]
+def _gaps(chosen: Span, at: Clock) -> list[tuple[Step, float | None]]:
+    """(report, seconds since the report before) by the clock *at*; None where it did not tell."""
+    times = [(step, at(before), at(step)) for before, step in chosen.intervals if not step.after_pause]
+    return [(step, None if began is None or ended is None else ended - began) for step, began, ended in times]
 
 
 def _by_arrival(chosen: Span, findings: list[Finding]) -> float | None:
-    value = _by_clock(chosen, lambda step: step.arrival_s)
+    value = _by_clock(chosen, _arrival)
     if value is None:
         return None
-    gaps = [step.arrival_s - before.arrival_s for before, step in _trained(chosen)]
+    gaps = [gap for _, gap in _gaps(chosen, _arrival) if gap is not None]
     together = sum(gap < BURST_SHARE * statistics.fmean(gaps) for gap in gaps)
     if together <= BURSTY * len(gaps) and len(gaps) >= 2:
         return value
@@ -210,6 +214,14 @@ def _by_arrival(chosen: Span, findings: list[Finding]) -> float | None:
     return None
 
 
+def _stamp(step: Step) -> float | None:
+    return step.stamp_s
+
+
+def _arrival(step: Step) -> float | None:
+    return step.arrival_s
+
+
 def _fine(steps: Sequence[Step]) -> bool:
     """Do the stamps have fractions of a second? Whole seconds are too coarse for a window of some seconds."""
     return any(step.stamp_s is not None and step.stamp_s % 1 for step in steps)
@@ -218,13 +230,13 @@ def _fine(steps: Sequence[Step]) -> bool:
 def _printed(chosen: Span) -> tuple[float | None, str]:
     """The script's own figure over the window, from its step times or else its rates."""
     steps = chosen.reports
-    if all(step.items is not None and step.seconds is not None for step in steps):
-        seconds = math.fsum(step.seconds for step in steps)
-        return math.fsum(step.items for step in steps) / seconds, TIMES
-    rated = [step for step in steps if step.items_per_s is not None]
+    timed = [(step.items, step.seconds) for step in steps if step.items is not None and step.seconds is not None]
+    if len(timed) == len(steps):
+        return math.fsum(items for items, _ in timed) / math.fsum(seconds for _, seconds in timed), TIMES
+    rated = [(step.steps, step.items_per_s) for step in steps if step.items_per_s is not None]
     if len(rated) < max(1, len(steps) // 2):
         return None, ""
-    return sum(step.steps for step in rated) / math.fsum(step.steps / step.items_per_s for step in rated), RATES
+    return sum(steps for steps, _ in rated) / math.fsum(steps / rate for steps, rate in rated), RATES
 
 
 # what a reader must know
@@ -307,8 +319,8 @@ def _rates(chosen: Span, method: str) -> list[float | None]:
 def _durations(chosen: Span, method: str) -> list[tuple[Step, float | None]]:
     """(report, seconds per step in it) by the clock of *method*."""
     if method in (STAMPS, ARRIVALS):
-        at = (lambda step: step.stamp_s) if method == STAMPS else (lambda step: step.arrival_s)
-        return [(step, _positive(at(step) - at(before)) / step.steps) for before, step in _trained(chosen)]
+        gaps = _gaps(chosen, _stamp if method == STAMPS else _arrival)
+        return [(step, None if gap is None else max(0.0, gap) / step.steps) for step, gap in gaps]
     return [(step, _own_duration(step)) for step in chosen.reports]
 
 
@@ -320,10 +332,6 @@ def _own_duration(step: Step) -> float | None:
     return None if step.items_per_s is None else 1 / step.items_per_s
 
 
-def _positive(seconds: float) -> float:
-    return max(0.0, seconds)
-
-
 def _begin_s(chosen: Span) -> float | None:
     """When the window began on the run's clock."""
     if chosen.before is not None:
@@ -333,7 +341,13 @@ def _begin_s(chosen: Span) -> float | None:
 
 
 def _throughput(
-    chosen: Span, value: float, method: str, unit: str, printed: float | None, clock: float | None, findings: list
+    chosen: Span,
+    value: float,
+    method: str,
+    unit: str,
+    printed: float | None,
+    clock: float | None,
+    findings: Sequence[Finding],
 ) -> Throughput:
     reports = chosen.reports
     rates = [step.items_per_s for step in reports if step.items_per_s is not None]

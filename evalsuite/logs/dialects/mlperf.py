@@ -4,7 +4,7 @@
 import re
 from collections.abc import Callable, Mapping
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, Fields, Line
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
 _LOGGING = "mlcommons/logging@7bbf792686:mlperf_logging/mllog"
@@ -50,9 +50,6 @@ _TOP1 = (
 def _value(name: bytes, line: bytes) -> float | None:
     found = re.search(rb'"' + name + rb'": (\d+(?:\.\d+)?)', line)
     return None if found is None else float(found[1])
-
-
-Fields = Mapping[str, bytes | float | None]
 
 
 def _block_start(match: "re.Match[bytes]") -> Fields | None:
@@ -185,13 +182,13 @@ _EPOCHS = (
 )
 
 
-def _steps_per_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
+def _steps_per_epoch(match: "re.Match[bytes]") -> Fields:
     """Time of the epoch ÷ time of a step = steps in the epoch."""
     report, step = float(match["report_ms"]), float(match["ms"])
     return {"report_ms": report, "interval": round(report / step) if step > 0 else None}
 
 
-def _steps_per_named_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
+def _steps_per_named_epoch(match: "re.Match[bytes]") -> Fields:
     report, step = float(match["report_s"]), float(match["ms"]) / 1000
     return {**match.groupdict(), "ms": None, "interval": round(report / step) if step > 0 else None}
 
