@@ -8,7 +8,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite.documents import RunCommand, UsedRecipe
+from evalsuite.documents import Gpu, HostEnvironment, Interface, RunCommand, UsedRecipe
 from evalsuite.model import Case, Protocol, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
@@ -64,7 +64,7 @@ def _write_run(run: Run, folder: RunFolder, chance: random.Random) -> None:
     ends = _ends(run.case.protocol.total_steps, step_s, chance)
     _write_log(folder, ends)
     _write_samples(folder, ends[-1], chance)
-    folder.write_environment(HOST, _environment(run.case.devices_per_node))
+    folder.write_environment(_environment(run.case.devices_per_node))
     folder.write_command(
         RunCommand(
             argv=("python", "train.py"),
@@ -139,11 +139,22 @@ def _sample(at_s: float, chance: random.Random) -> dict:
     }  # fmt: skip
 
 
-def _environment(devices: int) -> dict:
-    return {
-        "host": HOST, "node_rank": 0, "os": "Synthetic Linux", "kernel": "6.1", "cpu_model": "Synthetic CPU",
-        "cpu_count": 64, "cpu_count_usable": 64.0, "memory_total_bytes": 512 * 2**30, "container": None,
-        "disks": ["sda"], "interfaces": ["eth0"], "driver": "550.0", "cuda_driver": "12.4", "topology": None,
-        "gpus": [{"index": i, "name": "Synthetic GPU", "memory_total_bytes": 80 * 2**30} for i in range(8)],
-        "python": "3.11", "evalsuite": "0.1.0", "environment_variables": {},
-    }  # fmt: skip
+def _environment(devices: int) -> HostEnvironment:
+    return HostEnvironment(
+        host=HOST,
+        node_rank=0,
+        os="Synthetic Linux",
+        kernel="6.1",
+        cpu_model="Synthetic CPU",
+        cpu_count=64,
+        cpu_count_usable=64.0,
+        memory_total_bytes=512 * 2**30,
+        disks=("sda",),
+        interfaces={"eth0": Interface(speed_mbit_s=100_000)},
+        driver="550.0",
+        cuda_driver="12.4",
+        gpus=tuple(Gpu(index=i, name="Synthetic GPU", memory_total_bytes=80 * 2**30) for i in range(8)),
+        python="3.11",
+        evalsuite="0.1.0",
+        environment_variables={},
+    )

@@ -128,6 +128,65 @@ def checked_schema(facts: Mapping[str, object], schemas: range, where: Path | st
         raise EvalsuiteError(f"{where}: {error}. {error.hint or Document.TRY}") from error
 
 
+@dataclass(frozen=True, kw_only=True)
+class Gpu:
+    """What an accelerator is."""
+
+    index: int | None = None  # as NVML numbers it
+    uuid: str | None = None
+    name: str | None = None
+    memory_total_bytes: int | None = None
+    power_limit_w: float | None = None
+    of_job: bool | None = None  # whether the job uses it; said beside the samples alone
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interface:
+    """What a network interface is."""
+
+    speed_mbit_s: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContainerLimits:
+    """What the control groups of a container leave of its machine."""
+
+    cpus: float | None  # cores' worth of CPU time
+    memory_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostEnvironment(Document):
+    """What one machine of a run is: hardware, drivers, versions, and the variables that change its speed."""
+
+    host: str
+    node_rank: int | None = None
+    os: str | None = None
+    kernel: str | None = None
+    architecture: str | None = None
+    cpu_model: str | None = None
+    cpu_count: int | None = None
+    cpu_count_usable: float | None = None  # less, where affinity or a container leaves less
+    cpu_governor: str | None = None
+    numa_nodes: int | None = None
+    memory_total_bytes: int | None = None
+    container: ContainerLimits | None = None  # None: no limits
+    disks: tuple[str, ...] | None = None
+    interfaces: Mapping[str, Interface] | None = None
+    gpus: tuple[Gpu, ...] | None = None
+    driver: str | None = None
+    cuda_driver: str | None = None
+    topology: str | None = None  # as `nvidia-smi topo -m` draws it
+    python: str | None = None
+    evalsuite: str | None = None
+    environment_variables: Mapping[str, str] | None = None
+
+    @property
+    def cores(self) -> float | None:
+        """The cores that the job may use, or all of them where that is not known."""
+        return self.cpu_count_usable or self.cpu_count
+
+
 # from JSON to nouns and back
 
 
@@ -237,7 +296,7 @@ def _flag(found: object) -> bool:
 
 
 def _whole(found: object) -> int:
-    if isinstance(found, bool) or not isinstance(found, int):
+    if isinstance(found, bool) or not isinstance(found, int) or abs(found) > sys.float_info.max:
         raise _stands(found, "a whole number")
     return found
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, overload
 
-from evalsuite.documents import RunCommand
+from evalsuite.documents import HostEnvironment, RunCommand
 
 Precision = Literal["fp32", "amp"]
 Device = Literal["cpu", "gpu"]
@@ -349,7 +349,7 @@ class Evaluation:
     summaries: tuple[Summary | Unmeasured, ...]
     verdicts: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
-    environments: Mapping[str, dict]  # environment key → facts as the node agent recorded them
+    environments: Mapping[str, HostEnvironment]  # environment key → the first host seen with it
     commands: Mapping[str, RunCommand]  # run id → what exactly was run, where that can be read
     timelines: Mapping[str, "Timeline"] = field(default_factory=dict)  # run id → utilisation over time
     recorded_elsewhere: bool = False

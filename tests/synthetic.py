@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from evalsuite.documents import RunCommand, UsedRecipe
+from evalsuite.documents import Gpu, HostEnvironment, Interface, RunCommand, UsedRecipe
 from evalsuite.model import (
     Breakdown,
     Case,
@@ -40,26 +40,22 @@ VERSIONS = {"tensorflow": "2.15.1", "mxnet": "1.9.1", "paddlepaddle": "3.3.1", "
 SPEED = {"tensorflow": 31.2, "mxnet": 29.4, "paddlepaddle": 25.8, "pytorch": 38.6}  # images/s of one device
 QUICK = Protocol(warmup_steps=5, measured_steps=30)
 FULL = Protocol()
-MACHINE = {
-    "host": "bench-01",
-    "node_rank": 0,
-    "os": "Debian GNU/Linux 12 (bookworm)",
-    "kernel": "6.1.0-28-amd64",
-    "cpu_model": "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz",
-    "cpu_count": 2,
-    "cpu_count_usable": 2.0,
-    "memory_total_bytes": 25_190_000_000,
-    "container": None,
-    "disks": ["vda"],
-    "interfaces": {"eth0": {"speed_mbit_s": 10_000}},
-    "gpus": [],
-    "driver": None,
-    "cuda_driver": None,
-    "topology": None,
-    "python": "3.11.2",
-    "evalsuite": "0.1.0",
-    "environment_variables": {"OMP_NUM_THREADS": "2"},
-}
+MACHINE = HostEnvironment(
+    host="bench-01",
+    node_rank=0,
+    os="Debian GNU/Linux 12 (bookworm)",
+    kernel="6.1.0-28-amd64",
+    cpu_model="Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz",
+    cpu_count=2,
+    cpu_count_usable=2.0,
+    memory_total_bytes=25_190_000_000,
+    disks=("vda",),
+    interfaces={"eth0": Interface(speed_mbit_s=10_000)},
+    gpus=(),
+    python="3.11.2",
+    evalsuite="0.1.0",
+    environment_variables={"OMP_NUM_THREADS": "2"},
+)
 CPU_KEY = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz (2 cores)"
 TOPOLOGY = """\
 \t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m
@@ -314,30 +310,30 @@ def timeline(measurement: Measurement) -> Timeline:
     return Timeline(window=window, series=series, units=units)
 
 
-GPU_MACHINE = {
-    **MACHINE,
-    "host": "gpu-01",
-    "cpu_model": "AMD EPYC 7543 32-Core Processor",
-    "cpu_count": 128,
-    "cpu_count_usable": 64.0,
-    "memory_total_bytes": 540_000_000_000,
-    "disks": ["nvme0n1"],
-    "interfaces": {"eth0": {"speed_mbit_s": 25_000}, "ib0": {"speed_mbit_s": 200_000}},
-    "gpus": [
-        {
-            "index": k,
-            "uuid": f"GPU-{k}",
-            "name": "NVIDIA A100-SXM4-80GB",
-            "memory_total_bytes": 85_899_345_920,
-            "power_limit_w": 400.0,
-        }
+GPU_MACHINE = replace(
+    MACHINE,
+    host="gpu-01",
+    cpu_model="AMD EPYC 7543 32-Core Processor",
+    cpu_count=128,
+    cpu_count_usable=64.0,
+    memory_total_bytes=540_000_000_000,
+    disks=("nvme0n1",),
+    interfaces={"eth0": Interface(speed_mbit_s=25_000), "ib0": Interface(speed_mbit_s=200_000)},
+    gpus=tuple(
+        Gpu(
+            index=k,
+            uuid=f"GPU-{k}",
+            name="NVIDIA A100-SXM4-80GB",
+            memory_total_bytes=85_899_345_920,
+            power_limit_w=400.0,
+        )
         for k in range(4)
-    ],
-    "driver": "550.54.15",
-    "cuda_driver": "12.4",
-    "topology": TOPOLOGY,
-    "environment_variables": {"NCCL_DEBUG": "INFO"},
-}
+    ),
+    driver="550.54.15",
+    cuda_driver="12.4",
+    topology=TOPOLOGY,
+    environment_variables={"NCCL_DEBUG": "INFO"},
+)
 
 
 # the pages of REPORT.md §11.2
@@ -510,7 +506,7 @@ def hostile() -> Evaluation:
         ]
         runs.append(failed(of, 2, text))
         found.append(summary(runs, findings=(Finding(code="D26", severity="note", text=text, where=text),)))
-    facts = {**MACHINE, "cpu_model": HOSTILE[0], "os": HOSTILE[1], "topology": HOSTILE[2]}
+    facts = replace(MACHINE, cpu_model=HOSTILE[0], os=HOSTILE[1], topology=HOSTILE[2])
     commands = {
         run.run.id: replace(
             command(run.run.case), command=(HOSTILE[0], HOSTILE[3]), environment={HOSTILE[1]: HOSTILE[2]}
@@ -567,7 +563,7 @@ def gpu() -> Evaluation:
             ]
             found.append(summary(runs))
     found = with_scaling(found)
-    other = {**GPU_MACHINE, "host": "gpu-02", "driver": "535.161.07", "cuda_driver": "12.2"}
+    other = replace(GPU_MACHINE, host="gpu-02", driver="535.161.07", cuda_driver="12.2")
     return evaluation(
         found,
         profile="full",

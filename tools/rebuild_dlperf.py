@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.documents import RunCommand, UsedRecipe
+from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Run, Summary, Throughput
 from evalsuite.results import criteria, scaling, summary
 
@@ -142,11 +142,11 @@ def _machine(source: Mapping) -> str:
     return f"{found['accelerators']} x {found['accelerator']}, {found['cpu_model']}, driver {found['driver']}"
 
 
-def _environment(source: Mapping) -> dict:
-    """The facts as the node agent would have written them."""
+def _environment(source: Mapping) -> HostEnvironment:
+    """The machine as the node agent would have recorded it."""
     found = {name: value for name, value in source["environment"].items() if not name.startswith("accelerator")}
     gpus = [{"name": source["environment"]["accelerator"]}] * source["environment"]["accelerators"]
-    return {**found, "gpus": gpus}
+    return HostEnvironment.from_json({"schema": 1, **found, "gpus": gpus}, SOURCE / "source.toml")
 
 
 def _commands(rows: Iterable[Mapping[str, str]], measurements: Iterable[Measurement]) -> dict[str, RunCommand]:

@@ -17,6 +17,7 @@ from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order,
 from evalsuite.agent.recording import Reader
 from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.errors import EvalsuiteError
+from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.store import RunFolder
 
 TIMED_OUT = 124  # as timeout(1)
@@ -34,8 +35,8 @@ class CannotRecord(EvalsuiteError):
     exit_code = AGENT_FAILED
 
 
-def run(order: Order) -> dict:
-    """Does what *order* asks; returns what `agent.<host>.json` holds.
+def run(order: Order) -> AgentOutcome:
+    """Does what *order* asks; says how that ended.
 
     Raises CannotStart or CannotRecord, with no process left behind. Must be called on the main thread.
     """
@@ -44,7 +45,7 @@ def run(order: Order) -> dict:
     with signals.held() as watched:
         processes.adopt_orphans()
         try:
-            folder.write_environment(order.host, environment.facts(order.host, place.rank))
+            folder.write_environment(environment.found(order.host, place.rank))
             with contextlib.closing(_Agent(order, folder, place, watched)) as agent:
                 return agent.run()
         except OSError as error:
@@ -72,7 +73,7 @@ class _Agent:
         self.cpu_before_s = time.process_time()
         self.start_s = time.monotonic()
 
-    def run(self) -> dict:
+    def run(self) -> AgentOutcome:
         self.sampler.start(self.start_s)
         self._start_children()
         self._watch()
@@ -82,12 +83,12 @@ class _Agent:
         duration_s = time.monotonic() - self.start_s
         self._drain()
         self.sampler.stop()
-        facts = self._facts(ended, duration_s)
+        outcome = self._outcome(ended, duration_s)
         if self.failure is None:
-            self.folder.write_agent(self.order.host, facts)
-            return facts
+            self.folder.write_agent(self.order.host, outcome)
+            return outcome
         with contextlib.suppress(OSError):  # the disk may be full, and the first failure says so
-            self.folder.write_agent(self.order.host, facts)
+            self.folder.write_agent(self.order.host, outcome)
         raise self.failure
 
     def close(self) -> None:
@@ -184,23 +185,23 @@ class _Agent:
         self.failure = self.failure or error
         os.kill(os.getpid(), signal.SIGCHLD)
 
-    def _facts(self, ended: processes.Ended, duration_s: float) -> dict:
+    def _outcome(self, ended: processes.Ended, duration_s: float) -> AgentOutcome:
         status = self.first_failure or 0
         killer = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-        return {
-            "exit_code": self._exit_code(status),
-            "signal": signals.name(killer),
-            "timed_out": self.timed_out,
-            "interrupted_by": signals.name(self.interrupted_by),
-            "error": None if self.failure is None else str(self.failure),
-            "started_at": self.started_at,
-            "duration_s": round(duration_s, 6),
-            "cpu_s": round(time.process_time() - self.cpu_before_s, 6),
-            "left_behind": ended.asked if self.complete else 0,
-            "survivors": ended.survivors,
-            "samples": self.sampler.taken,
-            "samples_missed": self.sampler.missed,
-        }
+        return AgentOutcome(
+            exit_code=self._exit_code(status),
+            signal=signals.name(killer),
+            timed_out=self.timed_out,
+            interrupted_by=signals.name(self.interrupted_by),
+            error=None if self.failure is None else str(self.failure),
+            started_at=self.started_at,
+            duration_s=round(duration_s, 6),
+            cpu_s=round(time.process_time() - self.cpu_before_s, 6),
+            left_behind=ended.asked if self.complete else 0,
+            survivors=ended.survivors,
+            samples=self.sampler.taken,
+            samples_missed=self.sampler.missed,
+        )
 
     def _exit_code(self, status: int) -> int:
         if self.failure is not None:

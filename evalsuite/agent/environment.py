@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evalsuite import __version__
 from evalsuite.agent import cgroups, sensors
+from evalsuite.documents import ContainerLimits, HostEnvironment
 
 TOPOLOGY_TIMEOUT_S = 20.0
 # Settings that change how fast a framework trains. Nothing else is recorded: an environment holds secrets.
@@ -50,33 +51,34 @@ VARIABLE_PREFIXES = (
 )
 
 
-def facts(host: str, node_rank: int, root: Path = Path("/")) -> dict:
-    """Everything that `environment.<host>.json` says of this machine."""
+def found(host: str, node_rank: int, root: Path = Path("/")) -> HostEnvironment:
+    """Everything that is recorded of this machine."""
     limits = cgroups.limits(root)
     cpu, memory = sensors.Cpu(limits, root), sensors.Memory(limits)
-    gpus = sensors.Gpus()
-    return {
-        "host": host,
-        "node_rank": node_rank,
-        "os": operating_system(root),
-        "kernel": platform.release(),
-        "architecture": platform.machine(),
-        "cpu_model": cpu_model(root),
-        "cpu_count": os.cpu_count(),
-        "cpu_count_usable": cpu.capacity,
-        "cpu_governor": _line(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        "numa_nodes": len(list(root.glob("sys/devices/system/node/node[0-9]*"))) or None,
-        "memory_total_bytes": memory.total_bytes,
-        "container": container(limits),
-        "disks": sensors.Disks(root).names,
-        "interfaces": sensors.Network(root).facts,
-        "gpus": gpus.facts(),
-        **sensors.nvidia_versions(),
-        "topology": topology() if len(gpus) else None,
-        "python": platform.python_version(),
-        "evalsuite": __version__,
-        "environment_variables": relevant(os.environ),
-    }
+    gpus, versions = sensors.Gpus(), sensors.nvidia_versions()
+    return HostEnvironment(
+        host=host,
+        node_rank=node_rank,
+        os=operating_system(root),
+        kernel=platform.release(),
+        architecture=platform.machine(),
+        cpu_model=cpu_model(root),
+        cpu_count=os.cpu_count(),
+        cpu_count_usable=cpu.capacity,
+        cpu_governor=_line(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        numa_nodes=len(list(root.glob("sys/devices/system/node/node[0-9]*"))) or None,
+        memory_total_bytes=memory.total_bytes,
+        container=container(limits),
+        disks=tuple(sensors.Disks(root).names),
+        interfaces=sensors.Network(root).facts,
+        gpus=tuple(gpus.facts()),
+        driver=versions.driver,
+        cuda_driver=versions.cuda,
+        topology=topology() if len(gpus) else None,
+        python=platform.python_version(),
+        evalsuite=__version__,
+        environment_variables=relevant(os.environ),
+    )
 
 
 def operating_system(root: Path = Path("/")) -> str:
@@ -101,11 +103,11 @@ def cpu_model(root: Path = Path("/")) -> str | None:
     return platform.processor() or None
 
 
-def container(limits: cgroups.Limits) -> dict | None:
+def container(limits: cgroups.Limits) -> ContainerLimits | None:
     """The limits of the control groups, None if they set none."""
     if limits.cpus is None and limits.memory_bytes is None:
         return None
-    return {"cpus": limits.cpus, "memory_bytes": limits.memory_bytes}
+    return ContainerLimits(cpus=limits.cpus, memory_bytes=limits.memory_bytes)
 
 
 def topology() -> str | None:

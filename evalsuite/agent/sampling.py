@@ -5,10 +5,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 
 from evalsuite.agent import cgroups, processes, sensors
 from evalsuite.agent.order import Order
 from evalsuite.agent.recording import File
+from evalsuite.documents import Gpu
 from evalsuite.runs.store import RunFolder
 
 DRAIN_S = 5.0  # for the last output, once no process of ours is left to write it
@@ -84,8 +86,8 @@ class NodeSensors:
             "memory_total_bytes": self._memory.total_bytes,
             "memory_scope": self._memory.scope,
             "disks": self._disks.names,
-            "interfaces": self._network.facts,
-            "gpus": self._gpu_facts(),
+            "interfaces": {name: asdict(about) for name, about in self._network.facts.items()},
+            "gpus": [asdict(gpu) for gpu in self._gpu_facts()],
             "pcie_period_s": self._gpus.pcie_period_s,
         }
 
@@ -107,11 +109,11 @@ class NodeSensors:
     def close(self) -> None:
         self._gpus.close()
 
-    def _gpu_facts(self) -> list[dict]:
+    def _gpu_facts(self) -> list[Gpu]:
         """The devices, and which of them the job uses: the first of those that its programs see."""
         gpus = self._gpus.facts()
         seen = sensors.visible(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"))[: self._devices]
-        return [gpu | {"of_job": gpu in seen} for gpu in gpus]
+        return [replace(gpu, of_job=gpu in seen) for gpu in gpus]
 
 
 def _rounded(percent: float | None) -> float | None:

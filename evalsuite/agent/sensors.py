@@ -9,10 +9,12 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evalsuite.agent import cgroups
+from evalsuite.documents import Gpu, Interface
 
 KIBIBYTE = 1024  # nvmlDeviceGetPcieThroughput answers in KB/s
 PCIE_QUESTION_S = 0.02  # that is how long it takes to answer
@@ -119,7 +121,7 @@ class Network:
         speeds = {name: state[name].speed for name in names} | {
             name: _port_speed(port) for name, port in self._ports.items()
         }
-        self.facts = {name: {"speed_mbit_s": speed or None} for name, speed in speeds.items()}
+        self.facts = {name: Interface(speed_mbit_s=speed or None) for name, speed in speeds.items()}
 
     def reading(self) -> dict[str, dict[str, int]]:
         counters = _psutil("net_io_counters", pernic=True, nowrap=False) or {}
@@ -146,7 +148,7 @@ class Gpus:
         """Seconds from one reading of a device's PCIe traffic to the next: both ways on every device in between."""
         return max(PCIE_PERIOD_S, 2.5 * PCIE_QUESTION_S * len(self._handles))
 
-    def facts(self) -> list[dict]:
+    def facts(self) -> list[Gpu]:
         """What each device is."""
         return [_gpu_facts(index, handle) for index, handle in enumerate(self._handles)]
 
@@ -199,6 +201,14 @@ class PcieMeter:
             self._closed.wait(max(0.0, began + self._period_s - time.monotonic()))
 
 
+@dataclass(frozen=True, kw_only=True)
+class NvidiaVersions:
+    """The NVIDIA driver, and the newest CUDA that it serves."""
+
+    driver: str | None
+    cuda: str | None
+
+
 def usable_cores() -> list[int]:
     """The numbers of the cores that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
@@ -212,7 +222,7 @@ def usable_cpus(root: Path = Path("/")) -> float:
     return float(cores) if quota is None else min(float(cores), quota)
 
 
-def visible(gpus: Sequence[Mapping], devices: str | None) -> list[Mapping]:
+def visible(gpus: Sequence[Gpu], devices: str | None) -> list[Gpu]:
     """Those of *gpus* that CUDA_VISIBLE_DEVICES=*devices* shows to a program, in the program's order.
 
     The list ends at the first entry that names no device, as in the driver:
@@ -220,7 +230,7 @@ def visible(gpus: Sequence[Mapping], devices: str | None) -> list[Mapping]:
     """
     if devices is None:
         return list(gpus)
-    shown: list[Mapping] = []
+    shown: list[Gpu] = []
     for entry in devices.split(","):
         found = next((gpu for gpu in gpus if _is(gpu, entry.strip())), None)
         if found is None:
@@ -229,13 +239,13 @@ def visible(gpus: Sequence[Mapping], devices: str | None) -> list[Mapping]:
     return shown
 
 
-def nvidia_versions() -> dict[str, str | None]:
+def nvidia_versions() -> NvidiaVersions:
     """The versions of the NVIDIA driver and of the newest CUDA that it serves."""
     cuda = _nvml("nvmlSystemGetCudaDriverVersion")
-    return {
-        "driver": _string(_nvml("nvmlSystemGetDriverVersion")),
-        "cuda_driver": None if cuda is None else f"{cuda // 1000}.{cuda % 1000 // 10}",
-    }
+    return NvidiaVersions(
+        driver=_string(_nvml("nvmlSystemGetDriverVersion")),
+        cuda=None if cuda is None else f"{cuda // 1000}.{cuda % 1000 // 10}",
+    )
 
 
 @functools.cache
@@ -290,15 +300,15 @@ def _handles() -> list[Any]:
     return [handle for handle in found if handle is not None]
 
 
-def _gpu_facts(index: int, handle: Any) -> dict:
+def _gpu_facts(index: int, handle: Any) -> Gpu:
     memory = _gpu_memory(handle)
-    return {
-        "index": index,
-        "uuid": _string(_nvml("nvmlDeviceGetUUID", handle)),
-        "name": _string(_nvml("nvmlDeviceGetName", handle)),
-        "memory_total_bytes": memory.total if memory else None,
-        "power_limit_w": _scaled(_nvml("nvmlDeviceGetEnforcedPowerLimit", handle), 1e-3),
-    }
+    return Gpu(
+        index=index,
+        uuid=_string(_nvml("nvmlDeviceGetUUID", handle)),
+        name=_string(_nvml("nvmlDeviceGetName", handle)),
+        memory_total_bytes=memory.total if memory else None,
+        power_limit_w=_scaled(_nvml("nvmlDeviceGetEnforcedPowerLimit", handle), 1e-3),
+    )
 
 
 def _gpu_reading(index: int, handle: Any) -> dict:
@@ -333,10 +343,10 @@ def _throughput(handle: Any, way: str) -> int | None:
     return _scaled(kilobytes, KIBIBYTE)
 
 
-def _is(gpu: Mapping, entry: str) -> bool:
+def _is(gpu: Gpu, entry: str) -> bool:
     if entry.isdigit():
-        return gpu["index"] == int(entry)
-    return entry.startswith("GPU-") and (gpu.get("uuid") or "").startswith(entry)
+        return gpu.index == int(entry)
+    return entry.startswith("GPU-") and (gpu.uuid or "").startswith(entry)
 
 
 def _core_percents(before: Iterable | None, now: Iterable | None) -> list[float] | None:

@@ -1,6 +1,11 @@
 """`evalsuite sample`: the node agent at a shell."""
 
 import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evalsuite.agent.order import Order
+    from evalsuite.runs.endings import AgentOutcome
 
 HELP = "run a command, sampling the machine and stamping its output (the node agent)"
 EXAMPLES = """\
@@ -37,13 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     order = _order(arguments)
     guard.stand(arguments.end_with_parent)
-    facts = agent.run(order)
+    outcome = agent.run(order)
     if not arguments.quiet:
-        _print_summary(order, facts)
-    return facts["exit_code"]
+        _print_summary(order, outcome)
+    return outcome.exit_code
 
 
-def _print_summary(order, facts: dict) -> None:
+def _print_summary(order: "Order", outcome: "AgentOutcome") -> None:
     """What was recorded, on standard error: standard output is the command's own."""
     import sys
 
@@ -51,17 +56,17 @@ def _print_summary(order, facts: dict) -> None:
     from evalsuite.results import utilisation
     from evalsuite.runs.store import RunFolder
 
-    whole = Window(first_step=0, last_step=0, steps=0, begin_s=0.0, end_s=facts["duration_s"])
+    whole = Window(first_step=0, last_step=0, steps=0, begin_s=0.0, end_s=outcome.duration_s)
     used, _ = utilisation.of_job({order.host: RunFolder(order.folder).samples(order.host)}, whole)
     means = ", ".join(f"{one.resource} {one.mean:.1f} %" for one in used if one.unit == "%")
     print(
-        f"evalsuite sample: {facts['duration_s']:.1f} s, exit code {facts['exit_code']}, {facts['samples']} samples in "
+        f"evalsuite sample: {outcome.duration_s:.1f} s, exit code {outcome.exit_code}, {outcome.samples} samples in "
         f"{order.folder}{': ' + means if means else ''}",
         file=sys.stderr,
     )
 
 
-def _order(arguments: argparse.Namespace):
+def _order(arguments: argparse.Namespace) -> "Order":
     """The agent's order. Raises EvalsuiteError on a command that is missing or a number without sense."""
     import os
     from datetime import datetime

@@ -123,9 +123,9 @@ def devices(root: Path = Path("/")) -> Iterator[Check]:
     if found:
         versions = sensors.nvidia_versions()
         for gpu in found:
-            size = f", {gpu['memory_total_bytes'] / GIB:.0f} GiB" if gpu["memory_total_bytes"] else ""
-            yield check(name=f"gpu{gpu['index']}", state="ok", detail=f"{gpu['name']}{size}")
-        driver = f"driver {versions['driver'] or 'unknown'}, CUDA up to {versions['cuda_driver'] or 'unknown'}"
+            size = f", {gpu.memory_total_bytes / GIB:.0f} GiB" if gpu.memory_total_bytes else ""
+            yield check(name=f"gpu{gpu.index}", state="ok", detail=f"{gpu.name}{size}")
+        driver = f"driver {versions.driver or 'unknown'}, CUDA up to {versions.cuda or 'unknown'}"
         yield check(name="driver", state="ok", detail=driver)
         return
     trouble = sensors.nvml_trouble() or "NVML finds no device"

@@ -161,7 +161,7 @@ def _check_recorded(exit_code: int, folder: RunFolder) -> None:
 
 def _agent_error(folder: RunFolder) -> str | None:
     """What the node agent said of itself; None if it did its work."""
-    return next((agent["error"] for agent in folder.agents().values() if agent.get("error")), None)
+    return next((agent.error for agent in folder.agents().values() if agent.error), None)
 
 
 def _ended(why: Enough) -> Outcome:
@@ -171,7 +171,7 @@ def _ended(why: Enough) -> Outcome:
 def _ending(exit_code: int, folder: RunFolder, timeout_s: float) -> Outcome:
     """Status and reason of a run that has ended."""
     agents = folder.agents()
-    if exit_code == 124 or any(agent.get("timed_out") for agent in agents.values()):
+    if exit_code == 124 or any(agent.timed_out for agent in agents.values()):
         return Outcome(status="timed_out", reason=f"the time limit of {timeout_s:g} s was reached")
     if exit_code == 0:
         return Outcome(status="completed", reason="")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from evalsuite.documents import RunCommand
+from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Timeline
@@ -115,14 +115,14 @@ def _all_findings(rows) -> list[Finding]:
     ]
 
 
-def _environments(folders: Sequence[RunFolder], measurements: Sequence[Measurement]) -> dict[str, dict]:
-    """Environment key → the facts of the first host seen with it."""
+def _environments(folders: Sequence[RunFolder], measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:
+    """Environment key → the first host seen with it."""
     by_id = {f"{folder.path.parent.name}/{folder.path.name}": folder for folder in folders}
-    found: dict[str, dict] = {}
+    found: dict[str, HostEnvironment] = {}
     for measurement in measurements:
         if measurement.environment and measurement.environment not in found:
-            facts = by_id[measurement.run.id].environments()
-            found[measurement.environment] = next(iter(facts.values()))
+            hosts = by_id[measurement.run.id].environments()
+            found[measurement.environment] = next(iter(hosts.values()))
     return found
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 from evalsuite.dialect import Dialect
-from evalsuite.documents import UsedRecipe
+from evalsuite.documents import HostEnvironment, UsedRecipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.catalogue import Places
@@ -43,19 +43,18 @@ def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
     return utilisation.timeline(samples, window) if samples else None
 
 
-def environment_key(environments: Mapping[str, dict]) -> str | None:
+def environment_key(environments: Mapping[str, HostEnvironment]) -> str | None:
     """What makes two runs comparable: the hardware and the driver of their hosts, in words."""
-    parts = sorted({_machine(facts) for facts in environments.values()})
+    parts = sorted({_machine(host) for host in environments.values()})
     return " + ".join(parts) if parts else None
 
 
-def _machine(facts: Mapping) -> str:
-    gpus = [gpu.get("name") or "GPU" for gpu in facts.get("gpus") or []]
+def _machine(host: HostEnvironment) -> str:
+    gpus = [gpu.name or "GPU" for gpu in host.gpus or ()]
     accelerators = [f"{gpus.count(name)} x {name}" for name in sorted(set(gpus))]
-    cores = facts.get("cpu_count_usable") or facts.get("cpu_count")
-    cpu = facts.get("cpu_model") or "CPU"
-    driver = [f"driver {facts['driver']}"] if facts.get("driver") else []
-    return ", ".join([*accelerators, f"{cpu} ({cores:g} cores)" if cores else cpu, *driver])
+    cpu = host.cpu_model or "CPU"
+    driver = [f"driver {host.driver}"] if host.driver else []
+    return ", ".join([*accelerators, f"{cpu} ({host.cores:g} cores)" if host.cores else cpu, *driver])
 
 
 def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
@@ -141,7 +140,7 @@ def _throughput_findings(throughput: Throughput | None) -> tuple[Finding, ...]:
     return throughput.findings if throughput else ()
 
 
-def _utilisation(folder: RunFolder, environments: Mapping[str, dict], window: Window | None):
+def _utilisation(folder: RunFolder, environments: Mapping[str, HostEnvironment], window: Window | None):
     if window is None or window.begin_s is None:
         return (), ()
     hosts = {host: folder.samples(host) for host in environments}

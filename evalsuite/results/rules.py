@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from typing import Any, get_args
+from typing import get_args
 
 from evalsuite import paths
-from evalsuite.documents import RunCommand
+from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
 from evalsuite.results import breakdown
 from evalsuite.results.summary import valid
@@ -147,7 +147,7 @@ def _strange(run: Measurement) -> Iterable[Finding]:
 
 def findings(
     summaries: Sequence[Summary | Unmeasured],
-    environments: Mapping[str, Mapping[str, Any]],
+    environments: Mapping[str, HostEnvironment],
     commands: Mapping[str, RunCommand] | None = None,
 ) -> tuple[Finding, ...]:
     """What only the whole shows: series of several conditions, machines that cannot be, speed-ups that do not follow.
@@ -208,12 +208,11 @@ def _split_series(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding
                 )
 
 
-def _machines(environments: Mapping[str, Mapping[str, Any]]) -> Iterable[Finding]:
+def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:
     """D22: an accelerator whose memory its makers never sold it with."""
-    for key, facts in sorted(environments.items()):
-        gpus = facts.get("gpus")
-        said = {_stated(gpu) for gpu in gpus if isinstance(gpu, Mapping)} if isinstance(gpus, list | tuple) else set()
-        for name, memory_bytes in sorted(one for one in said if one):
+    for key, host in sorted(environments.items()):
+        stated = ((gpu.name, gpu.memory_total_bytes) for gpu in host.gpus or ())
+        for name, memory_bytes in sorted({(name, size) for name, size in stated if name and size is not None}):
             sold = _sold_gib(name)
             if sold and all(abs(memory_bytes / GIB / size - 1) > MEMORY_TOLERANCE for size in sold):
                 sizes = ", ".join(str(size) for size in sold)
@@ -225,11 +224,6 @@ def _machines(environments: Mapping[str, Mapping[str, Any]]) -> Iterable[Finding
                     values=(("device", name), ("memory", gib), ("sold", sizes)),
                     where=key,
                 )
-
-
-def _stated(gpu: Mapping[str, Any]) -> tuple[str, float] | None:
-    name, memory_bytes = gpu.get("name"), gpu.get("memory_total_bytes")
-    return (str(name), float(memory_bytes)) if name and isinstance(memory_bytes, int | float) else None
 
 
 def _sold_gib(name: str) -> tuple[float, ...]:

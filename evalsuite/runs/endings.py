@@ -30,3 +30,21 @@ class Outcome(Document):
         if isinstance(facts, Mapping) and facts.get("enough") is True:
             facts = {**facts, "enough": "no_limit"}
         return super().from_json(facts, where)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentOutcome(Document):
+    """How the node agent of one host ended, and what it had to end."""
+
+    exit_code: int
+    signal: str | None  # what killed the first process that failed: "SIGKILL"
+    timed_out: bool
+    interrupted_by: str | None  # the signal that asked the agent to end
+    error: str | None  # why the agent could not do its work
+    started_at: str  # ISO 8601 with zone
+    duration_s: float
+    cpu_s: float  # of the agent itself
+    left_behind: int  # processes that a command that ended by itself had left
+    survivors: int  # processes that could not be killed
+    samples: int
+    samples_missed: int

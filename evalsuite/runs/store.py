@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from evalsuite.documents import RunCommand
+from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, sha256, write_json
 from evalsuite.model import Case, Protocol, Run
-from evalsuite.runs.endings import Outcome
+from evalsuite.runs.endings import AgentOutcome, Outcome
 
 CASE = "case.json"
 COMMAND = "command.json"
@@ -73,9 +73,9 @@ class RunFolder:
         """What the engine and the node agent themselves printed."""
         return self.path / "engine.txt"
 
-    def agents(self) -> dict[str, dict]:
+    def agents(self) -> dict[str, AgentOutcome]:
         """Host → how the node agent there ended."""
-        return self._by_host("agent")
+        return {host: AgentOutcome.from_json(read_json(file), file) for host, file in self._by_host("agent")}
 
     def write_case(self, run: Run) -> None:
         write_json(self.path / CASE, {"schema": SCHEMA, "repeat": run.repeat, **asdict(run.case)})
@@ -83,11 +83,11 @@ class RunFolder:
     def write_command(self, command: RunCommand) -> None:
         write_json(self.path / COMMAND, command.to_json())
 
-    def write_environment(self, host: str, facts: dict) -> None:
-        write_json(self.environment_path(host), {"schema": SCHEMA, **facts})
+    def write_environment(self, found: HostEnvironment) -> None:
+        write_json(self.environment_path(found.host), found.to_json())
 
-    def write_agent(self, host: str, facts: dict) -> None:
-        write_json(self.path / f"agent.{host}.json", {"schema": SCHEMA, **facts})
+    def write_agent(self, host: str, outcome: AgentOutcome) -> None:
+        write_json(self.path / f"agent.{host}.json", outcome.to_json())
 
     def write_outcome(self, outcome: Outcome) -> None:
         """Ends the run: after this the folder is finished. Adds the hash of each log."""
@@ -120,13 +120,13 @@ class RunFolder:
         file = self.path / OUTCOME
         return Outcome.from_json(read_json(file), file)
 
-    def environments(self) -> dict[str, dict]:
+    def environments(self) -> dict[str, HostEnvironment]:
         """Host → what the node agent found there."""
-        return self._by_host("environment")
+        return {host: HostEnvironment.from_json(read_json(file), file) for host, file in self._by_host("environment")}
 
-    def _by_host(self, kind: str) -> dict[str, dict]:
+    def _by_host(self, kind: str) -> list[tuple[str, Path]]:
         files = sorted(self.path.glob(f"{kind}.*.json"))
-        return {file.name.removeprefix(f"{kind}.").removesuffix(".json"): read_json(file) for file in files}
+        return [(file.name.removeprefix(f"{kind}.").removesuffix(".json"), file) for file in files]
 
     def logs(self) -> list[Log]:
         """All logs, by host and rank."""

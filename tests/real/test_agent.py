@@ -150,14 +150,14 @@ def test_a_watcher_who_goes_away_does_not_end_the_run(tmp_path):
 def test_the_exit_status_is_passed_on(tmp_path, status):
     done = shell(tmp_path / "run", f"exit {status}")
 
-    assert done.returncode == ending(tmp_path / "run")["exit_code"] == status
+    assert done.returncode == ending(tmp_path / "run").exit_code == status
 
 
 def test_a_command_killed_by_a_signal_gives_128_and_its_number(tmp_path):
     done = python(tmp_path / "run", "import os; os.kill(os.getpid(), 9)")
 
     assert done.returncode == 137
-    assert ending(tmp_path / "run")["signal"] == "SIGKILL"
+    assert ending(tmp_path / "run").signal == "SIGKILL"
 
 
 def test_a_command_that_is_not_there_gives_127_and_says_so(tmp_path):
@@ -166,7 +166,7 @@ def test_a_command_that_is_not_there_gives_127_and_says_so(tmp_path):
     assert done.returncode == 127
     assert b"no-such-program: no such program" in done.stderr
     assert b"Traceback" not in done.stderr
-    assert ending(tmp_path / "run")["error"].startswith("no-such-program")
+    assert ending(tmp_path / "run").error.startswith("no-such-program")
 
 
 def test_a_command_that_is_no_program_gives_126(tmp_path):
@@ -185,7 +185,7 @@ def test_the_time_limit_gives_124_and_ends_the_tree(tmp_path):
 
     assert done.returncode == 124
     assert time.monotonic() - began < 10
-    assert ending(tmp_path / "run")["timed_out"] is True
+    assert ending(tmp_path / "run").timed_out is True
     assert not lives(int(log(tmp_path / "run")))
 
 
@@ -193,7 +193,7 @@ def test_a_child_that_opened_a_session_of_its_own_ends_with_the_run(tmp_path):
     shell(tmp_path / "run", "setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.3; exit 0")
 
     assert not lives(int(log(tmp_path / "run")))
-    assert ending(tmp_path / "run")["left_behind"] == 1
+    assert ending(tmp_path / "run").left_behind == 1
 
 
 def test_a_daemon_that_forked_twice_and_ignores_the_polite_signal_ends_with_the_run(tmp_path):
@@ -216,7 +216,7 @@ def test_a_daemon_that_forked_twice_and_ignores_the_polite_signal_ends_with_the_
 def test_helpers_that_follow_by_themselves_are_not_counted_as_left_behind(tmp_path):
     shell(tmp_path / "run", "sleep 0.3 & exit 0")
 
-    assert ending(tmp_path / "run")["left_behind"] == 0
+    assert ending(tmp_path / "run").left_behind == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
@@ -229,7 +229,7 @@ def test_a_signal_ends_the_whole_tree_and_the_files_are_whole(tmp_path, number):
 
     assert process.wait(20) == 128 + number
     assert not lives(int(log(folder)))
-    assert ending(folder)["interrupted_by"] == number.name
+    assert ending(folder).interrupted_by == number.name
     assert all(json.loads(line) for line in (folder / "samples.n.jsonl").read_bytes().splitlines())
 
 
@@ -372,7 +372,7 @@ def test_samples_lie_on_a_grid_that_does_not_drift(tmp_path):
     header, *samples = RunFolder(tmp_path / "run").samples("n")
     late_s = [sample["at_s"] * 20 % 1 / 20 for sample in samples[:-1]]
     assert header["hz"] == 20
-    assert len(samples) + ending(tmp_path / "run")["samples_missed"] >= 43
+    assert len(samples) + ending(tmp_path / "run").samples_missed >= 43
     assert sorted(late_s)[len(late_s) // 2] < 0.02
 
 
@@ -435,7 +435,7 @@ def test_a_full_disk_ends_the_run_with_a_clear_error_and_no_process_left(tmp_pat
     assert b"log.n.txt: No space left on device" in done.stderr
     assert b"Traceback" not in done.stderr
     assert not lives(int((tmp_path / "pid").read_text()))
-    assert "No space left" in ending(tmp_path / "run")["error"]
+    assert "No space left" in ending(tmp_path / "run").error
 
 
 def test_a_folder_that_cannot_be_made_is_said_before_anything_starts(tmp_path):

@@ -117,8 +117,8 @@ def test_pcie_traffic_is_read_both_ways(sampled):
 def test_the_environment_names_driver_and_cuda(sampled):
     _, _, environment = sampled(library(READINGS))
 
-    assert (environment["driver"], environment["cuda_driver"]) == ("550.54.15", "12.4")
-    assert [gpu["name"] for gpu in environment["gpus"]] == ["Stand-in 0", "Stand-in 1"]
+    assert (environment.driver, environment.cuda_driver) == ("550.54.15", "12.4")
+    assert [gpu.name for gpu in environment.gpus] == ["Stand-in 0", "Stand-in 1"]
 
 
 def test_what_the_driver_does_not_have_is_absent(sampled):
@@ -126,7 +126,7 @@ def test_what_the_driver_does_not_have_is_absent(sampled):
 
     values = {name: value for name, value in samples[0]["gpus"][0].items() if name != "index"}
     assert set(values.values()) == {None}
-    assert (header["gpus"][0]["memory_total_bytes"], environment["driver"]) == (None, None)
+    assert (header["gpus"][0]["memory_total_bytes"], environment.driver) == (None, None)
 
 
 def test_what_the_driver_keeps_for_itself_is_not_used_memory(sampled):

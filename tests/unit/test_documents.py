@@ -11,9 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite import paths
-from evalsuite.documents import Checkout, DialectSource, Document, PrintedBeside, RunCommand, Source, UsedRecipe
+from evalsuite.documents import (
+    Checkout,
+    ContainerLimits,
+    DialectSource,
+    Document,
+    Gpu,
+    HostEnvironment,
+    Interface,
+    PrintedBeside,
+    RunCommand,
+    Source,
+    UsedRecipe,
+)
 from evalsuite.errors import EvalsuiteError
-from evalsuite.runs.endings import Outcome
+from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.store import Store
 from tests.toys import COMMAND
 
@@ -51,6 +63,46 @@ FULL = (
         origin="imported",
         sha256={"log.n.txt": "4"},
         trimmed=True,
+    ),
+    HostEnvironment(
+        host="n1",
+        node_rank=1,
+        os="Debian GNU/Linux 12 (bookworm)",
+        kernel="6.1",
+        architecture="x86_64",
+        cpu_model="EPYC",
+        cpu_count=64,
+        cpu_count_usable=7.5,
+        cpu_governor="performance",
+        numa_nodes=2,
+        memory_total_bytes=2**39,
+        container=ContainerLimits(cpus=7.5, memory_bytes=2**34),
+        disks=("sda", "nvme0n1"),
+        interfaces={"eth0": Interface(speed_mbit_s=100_000), "lo": Interface()},
+        gpus=(
+            Gpu(index=0, uuid="GPU-0", name="H200", memory_total_bytes=2**37, power_limit_w=700.0, of_job=True),
+            Gpu(index=1),
+        ),
+        driver="550",
+        cuda_driver="12.4",
+        topology="GPU0 X",
+        python="3.11",
+        evalsuite="0.1.0",
+        environment_variables={"NCCL_DEBUG": "INFO"},
+    ),
+    AgentOutcome(
+        exit_code=137,
+        signal="SIGKILL",
+        timed_out=True,
+        interrupted_by="SIGINT",
+        error="no room",
+        started_at="2026-01-01T00:00:00+00:00",
+        duration_s=2.5,
+        cpu_s=0.125,
+        left_behind=1,
+        survivors=0,
+        samples=9,
+        samples_missed=1,
     ),
 )
 KINDS = {type(one): one for one in FULL}
@@ -219,7 +271,8 @@ def test_any_json_at_any_key_gives_a_noun_or_an_error_of_the_users(place, value)
 
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda folder: f"{folder.path.parent.name}-{folder.path.name}")
 def test_a_recorded_run_is_read(folder):
-    outcome, command = folder.outcome(), folder.command()
+    outcome, command, hosts, agents = folder.outcome(), folder.command(), folder.environments(), folder.agents()
 
     assert outcome.sha256.keys() == {log.path.name for log in folder.logs()}
     assert command.recipe.name == folder.run().case.recipe
+    assert [host.host for host in hosts.values()] == list(hosts) == list(agents) == ["vm"]

@@ -2,6 +2,7 @@ import pytest
 
 from evalsuite.agent import environment
 from evalsuite.agent.cgroups import Limits
+from evalsuite.documents import ContainerLimits
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_only_variables_that_change_the_speed_are_recorded():
 
 def test_no_limit_means_no_container():
     assert environment.container(Limits()) is None
-    assert environment.container(Limits(cpus=2.0)) == {"cpus": 2.0, "memory_bytes": None}
+    assert environment.container(Limits(cpus=2.0)) == ContainerLimits(cpus=2.0, memory_bytes=None)
 
 
 def test_a_program_that_is_absent_or_fails_says_nothing():
@@ -54,8 +55,8 @@ def test_a_program_that_is_absent_or_fails_says_nothing():
 
 
 def test_the_facts_say_what_cannot_be_known_as_absent(tmp_path):
-    facts = environment.facts("n", node_rank=3, root=tmp_path)
+    found = environment.found("n", node_rank=3, root=tmp_path)
 
-    assert (facts["host"], facts["node_rank"]) == ("n", 3)
-    assert facts["cpu_governor"] is None
-    assert facts["container"] is None
+    assert (found.host, found.node_rank) == ("n", 3)
+    assert found.cpu_governor is None
+    assert found.container is None

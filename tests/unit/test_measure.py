@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from evalsuite.documents import UsedRecipe
+from evalsuite.documents import Gpu, HostEnvironment, UsedRecipe
 from evalsuite.launch import runner
 from evalsuite.model import Throughput, Utilisation, Window
 from evalsuite.results import measurement
@@ -36,16 +38,13 @@ def test_a_short_window_is_noted_and_a_very_short_one_excluded(steps, severity):
 
 
 def test_the_environment_is_named_by_hardware_and_not_by_host():
-    facts = {
-        "cpu_model": "EPYC",
-        "cpu_count_usable": 2.0,
-        "gpus": [{"name": "H200"}, {"name": "H200"}],
-        "driver": "550",
-    }
-
-    assert (
-        measurement.environment_key({"a": facts, "b": {**facts, "host": "b"}}) == "2 x H200, EPYC (2 cores), driver 550"
+    host = HostEnvironment(
+        host="a", cpu_model="EPYC", cpu_count_usable=2.0, gpus=(Gpu(name="H200"), Gpu(name="H200")), driver="550"
     )
+
+    key = measurement.environment_key({"a": host, "b": replace(host, host="b")})
+
+    assert key == "2 x H200, EPYC (2 cores), driver 550"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import synthetic
 
+from evalsuite.documents import Gpu, HostEnvironment
 from evalsuite.model import Utilisation
 from evalsuite.report.text import findings, words
 from evalsuite.results import rules, summary
@@ -94,7 +95,7 @@ def test_a_series_of_two_versions_is_flagged_and_has_no_speedup_across():
 
 def test_memory_that_an_accelerator_is_not_sold_with_is_flagged():
     def machine(name, gib):
-        return {"gpus": [{"name": name, "memory_total_bytes": gib * GIB}] * 8}
+        return HostEnvironment(host="n", gpus=(Gpu(name=name, memory_total_bytes=round(gib * GIB)),) * 8)
 
     found = rules.findings(
         (),
@@ -104,7 +105,7 @@ def test_memory_that_an_accelerator_is_not_sold_with_is_flagged():
             "c": machine("NVIDIA H200", 139.8),
             "d": machine("NVIDIA A100 MIG 1g.10gb", 9.5),
             "e": machine("Unheard-of 9000", 1),
-            "f": {"gpus": "none"},
+            "f": HostEnvironment(host="n"),
         },
     )
 
@@ -116,7 +117,7 @@ def test_every_finding_of_the_rules_is_said_in_both_languages():
     odd = replace(synthetic.measured(of, 0, 38.0), origin="?", host="\x00")
     unfinished = replace(synthetic.failed(of, 1, "no end", "incomplete"), exit_code=0)
     found = [f for run in rules.checked([odd, odd, unfinished]) for f in run.findings]
-    found += rules.findings((), {"a": {"gpus": [{"name": "T4", "memory_total_bytes": 64 * GIB}]}})
+    found += rules.findings((), {"a": HostEnvironment(host="n", gpus=(Gpu(name="T4", memory_total_bytes=64 * GIB),))})
 
     for finding in found:
         said = findings.sentence(finding, SPOKEN)

@@ -11,6 +11,7 @@ import reports
 import synthetic
 
 from evalsuite.cli import main
+from evalsuite.documents import Gpu, HostEnvironment
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections import author
 from evalsuite.report.text import findings, words
@@ -91,9 +92,10 @@ def test_a_series_whose_smallest_scale_is_eight_devices_is_d14_and_says_its_base
 
 def test_a_v100_with_64_gb_is_d22(seeds):
     (claim,) = [row for row in seeds if row["metric"] == "gpu_memory" and row["system"] == "BlueFog"]
-    gpu = {"name": "Tesla V100-SXM2", "memory_total_bytes": float(claim["value"]) * GB}
+    gpu = Gpu(name="Tesla V100-SXM2", memory_total_bytes=round(float(claim["value"]) * GB))
 
-    (finding,) = rules.findings((), {claim["hardware"]: {"gpus": [gpu] * 8}})
+    (finding,) = rules.findings((), {claim["hardware"]: HostEnvironment(host="n", gpus=(gpu,) * 8)})
+
     assert finding.code == "D22"
     assert dict(finding.values)["sold"] == "16, 32"
 

@@ -6,13 +6,14 @@ from collections import namedtuple
 import pytest
 
 from evalsuite.agent import cgroups, sensors
+from evalsuite.documents import Gpu, Interface
 
 Times = namedtuple("Times", "user system idle iowait guest guest_nice")
 DiskCounters = namedtuple("DiskCounters", "read_bytes write_bytes read_count write_count")
 NicCounters = namedtuple("NicCounters", "bytes_recv bytes_sent")
 NicState = namedtuple("NicState", "isup speed")
 Virtual = namedtuple("Virtual", "total available")
-GPUS = [{"index": 0, "uuid": "GPU-aaaa"}, {"index": 1, "uuid": "GPU-abbb"}, {"index": 2, "uuid": "GPU-cccc"}]
+GPUS = [Gpu(index=0, uuid="GPU-aaaa"), Gpu(index=1, uuid="GPU-abbb"), Gpu(index=2, uuid="GPU-cccc")]
 
 
 @pytest.fixture
@@ -125,14 +126,14 @@ def test_only_real_interfaces_and_the_loopback_are_read(psutil_says, tmp_path):
 
     network = sensors.Network(tmp_path)
 
-    assert network.facts == {"eth0": {"speed_mbit_s": 10_000}, "lo": {"speed_mbit_s": 10_000}}
+    assert network.facts == {"eth0": Interface(speed_mbit_s=10_000), "lo": Interface(speed_mbit_s=10_000)}
     assert network.reading()["eth0"] == {"received_bytes": 5, "sent_bytes": 6}
 
 
 def test_in_a_container_what_is_up_is_read(psutil_says, tmp_path):
     psutil_says["net_if_stats"] = {"eth0": NicState(isup=True, speed=0), "ifb0": NicState(isup=False, speed=0)}
 
-    assert sensors.Network(tmp_path).facts == {"eth0": {"speed_mbit_s": None}}
+    assert sensors.Network(tmp_path).facts == {"eth0": Interface(speed_mbit_s=None)}
 
 
 def test_infiniband_ports_are_read_in_bytes_and_ipoib_is_not_counted_again(psutil_says, tmp_path):
@@ -148,7 +149,7 @@ def test_infiniband_ports_are_read_in_bytes_and_ipoib_is_not_counted_again(psuti
 
     network = sensors.Network(tmp_path)
 
-    assert network.facts == {"eth0": {"speed_mbit_s": 1000}, "mlx5_0/1": {"speed_mbit_s": 100_000}}
+    assert network.facts == {"eth0": Interface(speed_mbit_s=1000), "mlx5_0/1": Interface(speed_mbit_s=100_000)}
     assert network.reading() == {"mlx5_0/1": {"received_bytes": 1000, "sent_bytes": 2000}}
 
 
@@ -157,7 +158,7 @@ def test_infiniband_ports_are_read_in_bytes_and_ipoib_is_not_counted_again(psuti
     [(None, [0, 1, 2]), ("", []), ("2,0", [2, 0]), ("GPU-abbb", [1]), ("0,7,1", [0]), ("-1", []), ("GPU-a", [0])],
 )
 def test_cuda_visible_devices_shows_what_the_driver_would_show(devices, shown):
-    assert [gpu["index"] for gpu in sensors.visible(GPUS, devices)] == shown
+    assert [gpu.index for gpu in sensors.visible(GPUS, devices)] == shown
 
 
 @pytest.mark.parametrize(("text", "numbers"), [("0-3,8", [0, 1, 2, 3, 8]), ("0", [0]), ("", []), (None, [])])

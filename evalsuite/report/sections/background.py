@@ -1,16 +1,16 @@
 """Section 2: environments side by side, topology, test matrix, rules and methods, as rows for the page."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from evalsuite.documents import HostEnvironment, Interface
 from evalsuite.model import Case
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, throughput_cell
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Listed, Words
+from evalsuite.report.text.words import Listed, Text, Words
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 MATRIX_HEADER = re.compile(r"^\s+(GPU|NIC)\d+\b")
@@ -79,14 +79,13 @@ class Method:
 
 
 def environments(book: Book) -> Environments:
-    found = sorted(book.evaluation.environments.items())
-    machines = [facts for _, facts in found]
-    labels = tuple(_letter(place) for place in range(len(found)))
-    facts = (Fact(key=key, values=tuple(_safely(read, one) for one in machines)) for key, read in FIELDS.items())
-    topologies = ((label, topology(one.get("topology"))) for label, one in zip(labels, machines, strict=True))
+    hosts = [host for _, host in sorted(book.evaluation.environments.items())]
+    labels = tuple(_letter(place) for place in range(len(hosts)))
+    facts = (Fact(key=key, values=tuple(read(host) for host in hosts)) for key, read in FIELDS.items())
+    topologies = ((label, topology(host.topology)) for label, host in zip(labels, hosts, strict=True))
     return Environments(
         labels=labels,
-        hosts=tuple(names.visible(one.get("host") or "") for one in machines),
+        hosts=tuple(names.visible(host.host) for host in hosts),
         facts=tuple(fact for fact in facts if any(fact.values) or fact.key not in OPTIONAL),
         topologies=tuple((label, found) for label, found in topologies if found),
     )
@@ -94,128 +93,106 @@ def environments(book: Book) -> Environments:
 
 def one_line(book: Book, words: Words) -> Listed | None:
     """The machines in one line: accelerators, processor, cores, memory."""
-    machines = [facts for _, facts in sorted(book.evaluation.environments.items())]
-    if not machines:
+    hosts = [host for _, host in sorted(book.evaluation.environments.items())]
+    if not hosts:
         return None
-    parts = list(_short(machines[0], words))
-    if len(machines) > 1:
-        parts.append(words("background.more_machines", n=numbers.count(len(machines) - 1)))
+    parts = list(_short(hosts[0], words))
+    if len(hosts) > 1:
+        parts.append(words("background.more_machines", n=numbers.count(len(hosts) - 1)))
     return words.listed(parts) if parts else None
 
 
-def _short(facts: Mapping, words: Words):
-    for key in ("accelerator", "cpu"):
-        if (found := _safely(FIELDS[key], facts)) is not None:
+def _short(host: HostEnvironment, words: Words) -> Iterator[Text | str]:
+    for found in (_accelerator(host), _text(host.cpu_model)):
+        if found is not None:
             yield found
-    cores = facts.get("cpu_count_usable") or facts.get("cpu_count")
-    if isinstance(cores, int | float):
-        yield words("background.cores", n=numbers.plain(cores))
-    if (memory := _safely(_memory, facts)) is not None:
+    if host.cores is not None:
+        yield words("background.cores", n=numbers.plain(host.cores))
+    if (memory := _memory(host)) is not None:
         yield memory
 
 
 def usable_cores(book: Book) -> float | None:
     """Cores of the machine with the fewest, as the job may use them."""
-    found = [facts.get("cpu_count_usable") or facts.get("cpu_count") for facts in book.evaluation.environments.values()]
-    known = [cores for cores in found if isinstance(cores, int | float)]
+    known = [host.cores for host in book.evaluation.environments.values() if host.cores is not None]
     return min(known) if known else None
 
 
-def _text(key: str) -> Callable[[Mapping], str | None]:
-    return lambda facts: names.visible(facts[key]) if facts.get(key) not in (None, "", [], {}) else None
+def _text(found: str | None) -> str | None:
+    return names.visible(found) if found else None
 
 
-def _cores(facts: Mapping) -> str | None:
-    total, usable = facts.get("cpu_count"), facts.get("cpu_count_usable")
-    known = [f"{cores:g}" for cores in (usable, total) if cores is not None]
+def _listed(found: Iterable[str]) -> str | None:
+    return ", ".join(map(names.visible, found)) or None
+
+
+def _pairs(found: Mapping[str, object]) -> str | None:
+    return ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in sorted(found.items())) or None
+
+
+def _cores(host: HostEnvironment) -> str | None:
+    known = [f"{cores:g}" for cores in (host.cpu_count_usable, host.cpu_count) if cores is not None]
     return " / ".join(known) or None
 
 
-def _memory(facts: Mapping) -> str | None:
-    total = facts.get("memory_total_bytes")
-    return numbers.memory(total).text if total else None
+def _memory(host: HostEnvironment) -> str | None:
+    return numbers.memory(host.memory_total_bytes).text if host.memory_total_bytes else None
 
 
-def _gpus(facts: Mapping) -> list[Mapping]:
-    return [gpu for gpu in facts.get("gpus") or [] if isinstance(gpu, Mapping)]
-
-
-def _accelerator(facts: Mapping) -> str | None:
-    found = [names.visible(gpu.get("name") or "GPU") for gpu in _gpus(facts)]
+def _accelerator(host: HostEnvironment) -> str | None:
+    found = [names.visible(gpu.name or "GPU") for gpu in host.gpus or ()]
     return ", ".join(f"{found.count(name)} × {name}" for name in dict.fromkeys(found)) or None
 
 
-def _gpu_memory(facts: Mapping) -> str | None:
-    found = {gpu.get("memory_total_bytes") for gpu in _gpus(facts)} - {None}
+def _gpu_memory(host: HostEnvironment) -> str | None:
+    found = {gpu.memory_total_bytes for gpu in host.gpus or () if gpu.memory_total_bytes is not None}
     return ", ".join(numbers.memory(total).text for total in sorted(found)) or None
 
 
-def _interfaces(facts: Mapping) -> str | None:
-    found = facts.get("interfaces") or {}
-    if not isinstance(found, Mapping):
-        return names.visible(found)
-    return ", ".join(_interface(name, about) for name, about in sorted(found.items())) or None
+def _interfaces(host: HostEnvironment) -> str | None:
+    return ", ".join(_interface(name, about) for name, about in sorted((host.interfaces or {}).items())) or None
 
 
-def _interface(name: str, about: Any) -> str:
-    speed = about.get("speed_mbit_s") if isinstance(about, Mapping) else None
+def _interface(name: str, about: Interface) -> str:
+    speed = about.speed_mbit_s
     return f"{names.visible(name)} ({speed:,} Mbit/s)" if speed else names.visible(name)
 
 
-def _list(key: str) -> Callable[[Mapping], str | None]:
-    return lambda facts: ", ".join(names.visible(item) for item in facts.get(key) or ()) or None
+def _container(host: HostEnvironment) -> str | None:
+    limits = host.container
+    return _pairs({"cpus": limits.cpus, "memory_bytes": limits.memory_bytes}) if limits else None
 
 
-def _pairs(key: str) -> Callable[[Mapping], str | None]:
-    def read(facts: Mapping) -> str | None:
-        found = facts.get(key)
-        if not isinstance(found, Mapping):
-            return names.visible(found) if found else None
-        return (
-            ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in sorted(found.items())) or None
-        )
-
-    return read
-
-
-FIELDS: Mapping[str, Callable[[Mapping], str | None]] = {
+FIELDS: Mapping[str, Callable[[HostEnvironment], str | None]] = {
     "accelerator": _accelerator,
     "gpu_memory": _gpu_memory,
-    "driver": _text("driver"),
-    "cuda": _text("cuda_driver"),
-    "cpu": _text("cpu_model"),
+    "driver": lambda host: _text(host.driver),
+    "cuda": lambda host: _text(host.cuda_driver),
+    "cpu": lambda host: _text(host.cpu_model),
     "cores": _cores,
     "memory": _memory,
-    "disks": _list("disks"),
+    "disks": lambda host: _listed(host.disks or ()),
     "interfaces": _interfaces,
-    "os": _text("os"),
-    "kernel": _text("kernel"),
-    "container": _pairs("container"),
-    "python": _text("python"),
-    "evalsuite": _text("evalsuite"),
-    "variables": _pairs("environment_variables"),
+    "os": lambda host: _text(host.os),
+    "kernel": lambda host: _text(host.kernel),
+    "container": _container,
+    "python": lambda host: _text(host.python),
+    "evalsuite": lambda host: _text(host.evalsuite),
+    "variables": lambda host: _pairs(host.environment_variables or {}),
 }
 OPTIONAL = ("gpu_memory", "driver", "cuda", "container", "variables", "accelerator")  # no line where no machine has it
-
-
-def _safely(read: Callable[[Mapping], str | None], facts: Mapping) -> str | None:
-    """What *read* finds, or None: facts come from a file, and one of a strange form is not recorded."""
-    try:
-        return read(facts)
-    except (TypeError, ValueError, AttributeError, KeyError):
-        return None
 
 
 def _letter(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else f"A{place}"
 
 
-def topology(text: Any) -> Topology | None:
+def topology(text: str | None) -> Topology | None:
     """The matrix and the legend in the output of `nvidia-smi topo -m`; None if there is no matrix in it.
 
     Its header is "\\tGPU0\\tGPU1\\tNIC0\\tCPU Affinity" (underlined with ANSI codes), a row "GPU0\\t X \\tNV12".
     """
-    if not isinstance(text, str):
+    if text is None:
         return None
     lines = [ANSI.sub("", line).rstrip() for line in text.splitlines()]
     header = next((line for line in lines if MATRIX_HEADER.match(line)), None)
