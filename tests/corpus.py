@@ -1,18 +1,17 @@
 """The real logs in ../shared/logs: where they are, what their sources state of them, and how they read."""
 
 import csv
-import os
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import Reading, read_file
+from tests.goldens import WRITE
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT.parent / "shared" / "logs"
-GOLDEN = ROOT / "tests" / "golden"
-WRITE = os.environ.get("EVALSUITE_GOLDEN") == "write"
 DIALECTS = catalogue.discover()
 
 with_logs = pytest.mark.skipif(not LOGS.is_dir(), reason="../shared/logs is not here")
@@ -34,7 +33,12 @@ def read(name: str, row: dict[str, str], **more) -> Reading:
     """The log *name*, with the devices and the batch that its *row* of SOURCES.csv states in numbers."""
     known = {"devices": row.get("total_gpus", ""), "batch_per_device": row.get("batch_size_per_gpu", "")}
     options = {option: int(text) for option, text in known.items() if text.isdigit()}
-    return read_file(LOGS / name, dialects=DIALECTS, **options, **more)
+    return _read(name, tuple({**options, **more}.items()))
+
+
+@cache
+def _read(name: str, options: tuple) -> Reading:
+    return read_file(LOGS / name, dialects=DIALECTS, **dict(options))
 
 
 def six(value: float | None) -> str:
@@ -47,7 +51,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def compared(path: Path, rows: list[dict[str, str]]) -> None:
-    """Are *rows* those of the golden file? `EVALSUITE_GOLDEN=write` writes them first."""
+    """Are *rows* those of the golden file? Where golden files are written, these first (tests/goldens.py)."""
     if WRITE:
         with open(path, "w", newline="") as file:
             writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")

@@ -12,10 +12,11 @@ import csv
 import datetime
 import zlib
 
-from tests.corpus import GOLDEN, rows_of
+from tests import goldens
+from tests.corpus import rows_of
 
-READINGS = GOLDEN / "readings.csv"
-REVIEWED = GOLDEN / "reviewed.csv"
+READINGS = goldens.FOLDER / "readings.csv"
+REVIEWED = goldens.FOLDER / "reviewed.csv"
 VERDICTS = ("ok", "mended", "left")  # left: as it is, for the reason given
 
 

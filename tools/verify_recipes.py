@@ -11,7 +11,6 @@ repository cannot be had, `--files DIR` takes single files as `DIR/<model>/<path
 
 import argparse
 import ast
-import importlib.util
 import json
 import re
 import sys
@@ -28,6 +27,7 @@ from evalsuite.adapter import Recipe
 from evalsuite.launch import checkouts
 from evalsuite.plan import repositories
 from evalsuite.runs.store import Store
+from tools.recipe_cases import points
 
 # Arguments that a library declares and not the repository: model → (who, which).
 LIBRARIES = {
@@ -57,13 +57,12 @@ class Declared:
 
 def main() -> int:
     options = _parser().parse_args()
-    golden = _points()
     models = repositories.known()
     evidence = {}
     for framework, each in sorted(registry.discover().items()):
         for recipe in each.recipes:
             if recipe.kind == "official":
-                evidence[f"{framework}/{recipe.name}"] = _checked(framework, recipe, golden, models, options.files)
+                evidence[f"{framework}/{recipe.name}"] = _checked(framework, recipe, models, options.files)
     _raise_what_ran(evidence)
     options.out.write_text(json.dumps(evidence, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
     for name, facts in evidence.items():
@@ -79,16 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _points():
-    """The cases of the golden files: every axis of every recipe."""
-    file = HOUSE / "tests" / "unit" / "test_recipes.py"
-    spec = importlib.util.spec_from_file_location("golden", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.points
-
-
-def _checked(framework: str, recipe: Recipe, points, models, files: Path | None) -> dict:
+def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict:
     """The evidence for one recipe: its level and, argument by argument, where it was found."""
     served = [case for _, case in points(framework, recipe) if not recipe.refusal(case)]
     commands = [recipe.command(case) for case in served]

@@ -1,11 +1,8 @@
 """The report as it looks, against golden pictures (REPORT.md §11.2): `tests/golden/screens`, see tests/screens.py.
 
 The pictures hold for the fonts they were made with; with other ones the comparison is skipped and says so.
-`EVALSUITE_UPDATE_GOLDEN=1` makes them anew: look at each before it is committed.
+`EVALSUITE_GOLDEN=write` makes them anew: look at each before it is committed.
 """
-
-import os
-from pathlib import Path
 
 import chromium
 import pytest
@@ -13,12 +10,12 @@ import screens
 import synthetic
 
 from evalsuite import report
+from tests import goldens
 
 if chromium.executable() is None:
     pytest.skip("no Chromium here: install the package `chromium`", allow_module_level=True)
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "screens"
-UPDATE = bool(os.environ.get("EVALSUITE_UPDATE_GOLDEN"))
+GOLDEN = goldens.FOLDER / "screens"
 WIDE, NARROW, PAPER = 1280, 400, 720
 # name: (page, address, width, media, element)
 SHOTS = {
@@ -71,7 +68,7 @@ def same_fonts():
     here, file = screens.fonts(), GOLDEN / "fonts.txt"
     if here is None:
         pytest.skip("no fontconfig here: nothing says which fonts the page is drawn with")
-    if UPDATE:
+    if goldens.WRITE:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(here + "\n", encoding="utf-8")
     golden = file.read_text(encoding="utf-8").strip()
@@ -93,7 +90,7 @@ def shot(tab, address, name, spoiled=""):
 @pytest.mark.parametrize("name", SHOTS)
 def test_the_page_looks_like_its_golden_picture(tab, address, name):
     found, file = shot(tab, address, name), GOLDEN / f"{name}.png"
-    if UPDATE:
+    if goldens.WRITE:
         screens.keep(found, file)
 
     assert file.stat().st_size < 30_000

@@ -1,10 +1,6 @@
-"""The contract that every adapter keeps, and the exact command lines of the reference workloads.
-
-`EVALSUITE_GOLDEN=write pytest tests/unit/test_adapters.py` writes the golden files anew; read the diff.
-"""
+"""The contract that every adapter keeps, and the exact command lines of the reference workloads."""
 
 import ast
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +10,8 @@ import pytest
 from evalsuite import paths, placeholders, registry
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Protocol
+from tests import goldens
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "commands"
 ADAPTERS = registry.discover()
 RECIPES = [(one, recipe) for one in ADAPTERS.values() for recipe in one.recipes]
 REFERENCE = [(one, recipe) for one, recipe in RECIPES if recipe.kind == "reference"]
@@ -24,11 +20,7 @@ BERT = [(one, recipe) for one, recipe in REFERENCE if recipe.model.startswith("b
 CIFAR10 = [(one, recipe) for one, recipe in REFERENCE if recipe.model.endswith("_cifar10")]
 PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
 SCALES = ((1, 1), (1, 2), (1, 8), (2, 8))
-SWITCHES = (
-    {"precision": "fp32", "xla": False},
-    {"precision": "amp", "xla": False},
-    {"precision": "fp32", "xla": True},
-)
+SWITCHES = {"": {}, "amp": {"precision": "amp"}, "xla": {"xla": True}}
 
 
 def case_of(one, recipe, **changes) -> Case:
@@ -48,7 +40,7 @@ def cases_of(one, recipe) -> list[Case]:
         case_of(one, recipe, nodes=nodes, devices_per_node=devices, device=device, **switches)
         for device in ("cpu", "gpu")
         for nodes, devices in SCALES
-        for switches in SWITCHES
+        for switches in SWITCHES.values()
     ]
     return [case for case in every if recipe.refusal(case) is None]
 
@@ -79,7 +71,7 @@ def test_a_refusal_is_a_sentence(one, recipe):
     odd = [
         case_of(one, recipe, device=device, options=options, **switches)
         for device in ("cpu", "gpu")
-        for switches in SWITCHES
+        for switches in SWITCHES.values()
         for options in ((), (("colour", "blue"),))
     ]
 
@@ -205,35 +197,20 @@ def test_a_workload_needs_nothing_of_evalsuite(file):
     assert not [name for name in names if name.startswith("evalsuite")]
 
 
-def commands_text(one, recipe) -> str:
-    """Every command line of the recipe over scales and switches, or why there is none."""
-    lines = []
+def points(one, recipe):
+    """(words, recipe, case): each device and scale, plain and with each switch."""
     for device in ("cpu", "gpu"):
         for nodes, devices in SCALES:
-            for switches in SWITCHES:
+            for words, switches in SWITCHES.items():
                 case = case_of(one, recipe, nodes=nodes, devices_per_node=devices, device=device, **switches)
-                lines += [f"# {device} {case.scale} {case.precision}{' xla' if case.xla else ''}", _line(recipe, case)]
-    return "\n".join(lines) + "\n"
-
-
-def _line(recipe, case) -> str:
-    refusal = recipe.refusal(case)
-    if refusal:
-        return f"refused: {refusal}"
-    command = recipe.command(case)
-    variables = [f"{name}={value}" for name, value in sorted(command.environment.items())]
-    return " ".join((f"[{recipe.spawn}]", *variables, *command.argv))
+                yield f"{device} {nodes}x{devices} {words}".rstrip(), recipe, case
 
 
 @pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
 def test_the_command_lines_are_those_of_the_golden_file(one, recipe):
-    golden = GOLDEN / f"{one.name}-{recipe.name}.txt"
+    found = f"{one.name} {recipe.name}, started {recipe.spawn}\n\n" + goldens.commands(points(one, recipe))
 
-    text = commands_text(one, recipe)
-    if os.environ.get("EVALSUITE_GOLDEN") == "write":
-        golden.write_text(text)
-
-    assert text == golden.read_text()
+    assert found == goldens.expected(f"commands/{one.name}-{recipe.name}.txt", found)
 
 
 # Finding adapters

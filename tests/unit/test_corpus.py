@@ -6,9 +6,10 @@ The file holds figures only, nothing of the logs.
 """
 
 from evalsuite.logs.reading import Reading
-from tests.corpus import GOLDEN, compared, names, read, six, sources, with_logs
+from tests import goldens
+from tests.corpus import compared, names, read, six, sources, with_logs
 
-READINGS = GOLDEN / "readings.csv"
+READINGS = goldens.FOLDER / "readings.csv"
 
 pytestmark = with_logs
 

@@ -11,11 +11,12 @@ import tomllib
 
 import pytest
 
-from tests.corpus import GOLDEN, LOGS, ROOT, WRITE, compared, read, rows_of, six, sources, with_logs
+from tests import goldens
+from tests.corpus import LOGS, ROOT, compared, read, rows_of, six, sources, with_logs
 
-PUBLISHED = GOLDEN / "published.csv"
+PUBLISHED = goldens.FOLDER / "published.csv"
 PAGE = ROOT / "docs" / "published-figures.md"
-WAYS = tomllib.loads((GOLDEN / "published_ways.toml").read_text())
+WAYS = tomllib.loads((goldens.FOLDER / "published_ways.toml").read_text())
 NEAR_PERCENT = 1.0  # a published figure this near needs no explanation
 SAME = 1e-4  # what the authors did must give their figure to the digits they print
 
@@ -104,7 +105,7 @@ def anchor(heading: str) -> str:
 
 
 def test_the_page_of_published_figures_is_up_to_date():
-    if WRITE:
+    if goldens.WRITE:
         PAGE.write_text(page())
 
     assert PAGE.read_text() == page()

@@ -1,77 +1,36 @@
-"""Every official recipe: what it runs at each scale and on each of its axes, held against files by eye and by diff.
+"""Every official recipe: what it runs at each scale and on each of its axes, held against golden files."""
 
-`EVALSUITE_GOLDEN=write pytest tests/unit/test_recipes.py` writes the files anew; read the diff before you commit it.
-"""
-
-import os
 import re
-import shlex
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from evalsuite import placeholders, registry
 from evalsuite.model import Case, Protocol
 from evalsuite.plan import repositories
+from tests import goldens
+from tools.recipe_cases import SCALES, base, points
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "recipes"
-SCALES = ((1, 1), (1, 8), (2, 8), (4, 8))
-WRITTEN_INTO_THE_SCRIPT = {"face-r100": 256, "arcface-torch": 512, "hugectr/wide-deep": 2048}
 PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
 ADAPTERS = registry.discover()
 OFFICIAL = [(name, recipe) for name, each in ADAPTERS.items() for recipe in each.recipes if recipe.kind == "official"]
 IDS = [f"{name}.{recipe.name}" for name, recipe in OFFICIAL]
 
 
-def base(framework, recipe) -> Case:
-    batch = WRITTEN_INTO_THE_SCRIPT.get(recipe.name) or WRITTEN_INTO_THE_SCRIPT.get(f"{framework}/{recipe.name}", 64)
-    return Case(framework=framework, recipe=recipe.name, model=recipe.model, batch_per_device=batch, device="gpu")
-
-
-def points(framework, recipe):
-    """(words, case): every scale plain, and at 1x8 and 2x8 with each other value of each axis."""
-    for nodes, devices in SCALES:
-        yield f"{nodes}x{devices}", base(framework, recipe).at_scale(nodes, devices)
-    changes = [("amp", {"precision": "amp"}), ("xla", {"xla": True})]
-    for name, values in sorted((recipe.options or {}).items()):
-        changes += [(f"{name}={value}", {"options": ((name, value),)}) for value in values[1:] or ("2",)]
-    if not recipe.needs_gpu:
-        changes.append(("cpu", {"device": "cpu"}))
-    for words, change in changes:
-        for scale in ((1, 1), (1, 8), (2, 8)) if words == "cpu" else ((1, 8), (2, 8)):
-            yield f"{scale[0]}x{scale[1]} {words}", replace(base(framework, recipe).at_scale(*scale), **change)
-
-
-def shown(recipe, case) -> str:
-    """The command as a shell would take it, an argument and its value on one line."""
-    reason = recipe.refusal(case)
-    if reason:
-        return f"skip: {reason}"
-    command = recipe.command(case)
-    words = shlex.join(command.argv)
-    variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(command.environment.items()))
-    files = "".join(f"\n# file {name}: {text.strip()}" for name, text in sorted(command.files.items()))
-    return f"{variables} {words}".strip() + files
-
-
 def page(framework, recipe) -> str:
-    head = f"{framework} {recipe.name}: {recipe.model} in {recipe.unit}, started {recipe.spawn}\n"
-    return head + "".join(f"\n== {words}\n{shown(recipe, case)}\n" for words, case in points(framework, recipe))
+    head = f"{framework} {recipe.name}: {recipe.model} in {recipe.unit}, started {recipe.spawn}\n\n"
+    return head + goldens.commands((words, recipe, case) for words, case in points(framework, recipe))
 
 
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
 def test_the_commands_of_a_recipe_are_those_that_were_read_and_found_right(framework, recipe):
-    file = GOLDEN / f"{framework}.{recipe.name}.txt"
-    if os.environ.get("EVALSUITE_GOLDEN") == "write":
-        GOLDEN.mkdir(parents=True, exist_ok=True)
-        file.write_text(page(framework, recipe))
+    found = page(framework, recipe)
 
-    assert page(framework, recipe) == file.read_text()
+    assert found == goldens.expected(f"recipes/{framework}.{recipe.name}.txt", found)
 
 
 def test_no_golden_file_is_left_over_from_a_recipe_that_is_gone():
-    assert sorted(file.stem for file in GOLDEN.glob("*.txt")) == sorted(IDS)
+    assert sorted(file.stem for file in (goldens.FOLDER / "recipes").glob("*.txt")) == sorted(IDS)
 
 
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
