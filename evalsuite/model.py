@@ -7,7 +7,7 @@ Of ours this module imports the documents that an evaluation hands on, and nothi
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, overload
+from typing import ClassVar, Literal, overload
 
 from evalsuite.documents import HostEnvironment, RunCommand
 
@@ -112,17 +112,11 @@ class Skip:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Something a reader must know.
+    """Something a reader must know. Every rule that can be found broken is a class of its own, in `findings.py`."""
 
-    *code* is a data rule of REPORT.md §9 ("D08") or a word ("clock_disagrees"); *values* fill the
-    sentence `findings.<code>` of `data/text/*.toml`; *text* is that sentence in English, for terminals
-    and JSON.
-    """
-
-    code: str
-    severity: Severity
-    text: str
-    values: tuple[tuple[str, str], ...] = ()
+    code: ClassVar[str]  # a data rule of REPORT.md §9 ("D08") or a word ("clock_disagrees")
+    name: ClassVar[str]  # of the rule; two of them may go by one code
+    severity: ClassVar[Severity]
     where: str = ""  # a run id, a case id, or file:line
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache
 
 from evalsuite.documents import Gpu, HostEnvironment, Interface, RunCommand, UsedRecipe
+from evalsuite.findings import NoisyRepeats, ShortWindow, StrangeText, UnknownOrigin
 from evalsuite.model import (
     Breakdown,
     Case,
@@ -140,8 +141,8 @@ def short_window(of: Case) -> tuple[Finding, ...]:
     """D07, as `measure` finds it."""
     if of.protocol.measured_steps >= FULL.measured_steps:
         return ()
-    values = (("warmup", str(of.protocol.warmup_steps)), ("measured", str(of.protocol.measured_steps)))
-    return (Finding(code="D07", severity="note", text="a short window", values=values, where=of.id),)
+    steps = of.protocol
+    return (ShortWindow(skipped_steps=steps.warmup_steps, measured_steps=steps.measured_steps, where=of.id),)
 
 
 def failed(of: Case, repeat: int, reason: str, status: str = "failed") -> Measurement:
@@ -453,15 +454,7 @@ def partial() -> Evaluation:
             measured(case("pytorch", (1, 2)), 0, 47.0),
             failed(case("pytorch", (1, 2)), 1, "log.bench-01.txt:90: Killed", "failed"),
         ],
-        findings=(
-            Finding(
-                code="D08",
-                severity="flag",
-                text="the coefficient of variation is 7.1 %",
-                values=(("cv", "7.1"),),
-                where=case("pytorch", (1, 2)).id,
-            ),
-        ),
+        findings=(NoisyRepeats(cv=0.071, where=case("pytorch", (1, 2)).id),),
     )
     lone = summary([measured(case("mxnet", (1, 2)), k, 33.0 + k) for k in range(3)])
     planned = tuple(case(framework, scale) for framework in ("mxnet", "pytorch") for scale in ((1, 1), (1, 2)))
@@ -474,15 +467,8 @@ def mixed_units() -> Evaluation:
     """Two frameworks whose logs count different things."""
     images = _ladders(("pytorch", "mxnet"), ((1, 1), (1, 2)), repeats=5, gain=0.8)
     others = [replace(one, unit="samples/s") for one in images if one.case.framework == "mxnet"]
-    finding = Finding(
-        code="D02",
-        severity="flag",
-        text="images/s and samples/s in one block",
-        values=(("units", "images/s, samples/s"),),
-        where="resnet50_v1.5",
-    )
     kept = [one for one in images if one.case.framework == "pytorch"]
-    return evaluation((*kept, *others), repeats=5, findings=(finding,))
+    return evaluation((*kept, *others), repeats=5)
 
 
 HOSTILE = (
@@ -505,7 +491,7 @@ def hostile() -> Evaluation:
             replace(measured(of, repeat, 10.0 + k), log=text, host=text, framework_version=text) for repeat in (0, 1)
         ]
         runs.append(failed(of, 2, text))
-        found.append(summary(runs, findings=(Finding(code="D26", severity="note", text=text, where=text),)))
+        found.append(summary(runs, findings=(StrangeText(attributes=(text,), where=text),)))
     facts = replace(MACHINE, cpu_model=HOSTILE[0], os=HOSTILE[1], topology=HOSTILE[2])
     commands = {
         run.run.id: replace(
@@ -520,7 +506,7 @@ def hostile() -> Evaluation:
         profile=HOSTILE[1],
         environments={CPU_KEY: facts},
         commands=commands,
-        findings=tuple(Finding(code=text, severity="flag", text=text, where=text) for text in HOSTILE),
+        findings=tuple(UnknownOrigin(origin=text, where=text) for text in HOSTILE),
         skips=(Skip(case=case("tensorflow"), reason=HOSTILE[0]),),
     )
 

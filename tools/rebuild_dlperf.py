@@ -17,6 +17,7 @@ from pathlib import Path
 
 from evalsuite import paths
 from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
+from evalsuite.findings import PublishedDiffers
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Run, Summary, Throughput
 from evalsuite.results import criteria, scaling, summary
 
@@ -117,17 +118,8 @@ def _case(row: Mapping[str, str], source: Mapping) -> Case:
 
 
 def _differs(case: Case, published: float, median: float, run: Mapping[str, str]) -> Finding:
-    return Finding(
-        code="D16_cited",
-        severity="flag",
-        text=f"printed: {published:,.2f}; the runs in {run['file']} ({run['log']}) have a median of {median:,.2f}",
-        values=(
-            ("published", f"{published:,.2f}"),
-            ("median", f"{median:,.2f}"),
-            ("file", run["file"]),
-            ("log", run["log"]),
-        ),
-        where=case.id,
+    return PublishedDiffers(
+        published_items_per_s=published, median_items_per_s=median, file=run["file"], log=run["log"], where=case.id
     )
 
 

@@ -69,17 +69,22 @@ def _is_table(path: Path) -> bool:
 
 
 def _print(results: list, as_json: bool) -> None:
+    from evalsuite.report.text.findings import document, english
+
     if as_json:
         import json
-        from dataclasses import asdict
+        from dataclasses import asdict, replace
 
-        print(json.dumps([asdict(result) for result in results], indent=1, ensure_ascii=False))
+        facts = [
+            {**asdict(replace(each, findings=())), "findings": list(map(document, each.findings))} for each in results
+        ]
+        print(json.dumps(facts, indent=1, ensure_ascii=False))
         return
     for result in results:
         reason = f"; {result.reason}" if result.reason else ""
         print(f"{result.source}: {result.run or 'no run'}: {result.status}{reason}")
         for finding in result.findings:
-            print(f"  {finding.code}: {finding.text}")
+            print(f"  {finding.code}: {english(finding)}")
     made = sum(result.run is not None and result.status != "already there" for result in results)
     print(f"{made} run folders made, {len(results) - made} logs or rows left out or already there")
 

@@ -107,6 +107,8 @@ def _exit(found: list[dict], names: Sequence[str]) -> int:
 
 def facts(path: Path, reading) -> dict:
     """One element of `parse --json` (DESIGN.md §3)."""
+    from evalsuite.report.text.findings import english
+
     throughput = reading.throughput
     window = None if throughput is None else throughput.window
     findings = (*reading.findings, *(throughput.findings if throughput else ()))
@@ -126,7 +128,7 @@ def facts(path: Path, reading) -> dict:
         "window": window and {"first_step": window.first_step, "last_step": window.last_step, "steps": window.steps},
         "steps_reported": reading.steps_reported,
         "reported_final": reading.reported_final,
-        "findings": [{"code": one.code, "severity": one.severity, "text": one.text} for one in findings],
+        "findings": [{"code": one.code, "severity": one.severity, "text": english(one)} for one in findings],
     }
 
 

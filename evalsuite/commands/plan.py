@@ -60,7 +60,9 @@ def _axes(case) -> tuple[str, ...]:
 
 
 def _flags(asked, case) -> str:
-    return "; ".join(finding.text for finding in asked.plan.findings if finding.where == case.id)
+    from evalsuite.report.text.findings import english
+
+    return "; ".join(english(finding) for finding in asked.plan.findings if finding.where == case.id)
 
 
 def _print_commands(asked) -> None:
@@ -75,6 +77,8 @@ def _print_commands(asked) -> None:
 
 
 def _facts(asked, arguments) -> dict:
+    from evalsuite.report.text.findings import english
+
     return {
         "profile": asked.plan.spec.name,
         "repeats": asked.plan.spec.repeats,
@@ -82,7 +86,7 @@ def _facts(asked, arguments) -> dict:
         "cases": [
             {"id": case.id, "framework": case.framework, "model": case.model, "scale": case.scale,
              "precision": case.precision, "xla": case.xla, "batch_per_device": case.batch_per_device,
-             "done": asked.done(case), "notes": [f.text for f in asked.plan.findings if f.where == case.id],
+             "done": asked.done(case), "notes": [english(f) for f in asked.plan.findings if f.where == case.id],
              **({"command": list(asked.command_line(case).engine)} if arguments.commands else {})}
             for case in asked.plan.cases
         ],

@@ -37,13 +37,14 @@ def run_missing(asked, environment: str):
     from evalsuite.errors import EvalsuiteError
     from evalsuite.launch import campaign
     from evalsuite.logs import catalogue
+    from evalsuite.report.text.findings import english
     from evalsuite.results import measurement
     from evalsuite.runs import planned
 
     for skip in asked.plan.skips:
         note(f"skipped {skip.case.framework} {skip.case.scale}: {skip.reason}")
     for finding in asked.plan.findings:
-        note(f"flagged {finding.where}: {finding.text}")
+        note(f"flagged {finding.where}: {english(finding)}")
     ready = campaign.Environments(pythons={}, packages={}, skips=())
     if asked.missing():
         if why := asked.engine.unready(os.environ):

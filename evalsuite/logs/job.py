@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from evalsuite.findings import ContradictsLog
 from evalsuite.logs.records import positive, whole
 from evalsuite.model import Finding
 
@@ -86,9 +87,4 @@ def contradictions(known: Facts, said: Said) -> Iterator[Finding]:
     )
     for what, given, printed, also in pairs:
         if given is not None and printed is not None and given != also and not math.isclose(given, printed):
-            yield Finding(
-                code="contradicts_log",
-                severity="flag",
-                text=f"{what} is said to be {given:g}, and the log says {printed:g}.",
-                values=(("what", what), ("given", f"{given:g}"), ("printed", f"{printed:g}")),
-            )
+            yield ContradictsLog(what=what, given=given, printed=printed)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Scope
+from evalsuite.findings import BatchDoubted, FailedAtExit, FinalDisagrees
 from evalsuite.logs import catalogue, failures, timers, window
 from evalsuite.logs import steps as steps_room
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
@@ -20,10 +21,10 @@ from evalsuite.logs.sniffing import Sniffer
 from evalsuite.model import Breakdown, Case, Finding, Protocol, Score, Status, Step, Throughput
 from evalsuite.runs.store import Log
 
-DOUBT = 1.5  # a clock that is so many times away from the printed rate was multiplied with a wrong batch
+DOUBT = BatchDoubted.limit  # a clock that is so many times away from the printed rate was multiplied with a wrong batch
 NEARLY = 0.1  # a factor of the devices is told from noise at this distance
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
-DISAGREE = 0.02  # between the log's own final figure and ours
+DISAGREE = FinalDisagrees.limit  # between the log's own final figure and ours
 SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
 LOOK_BACK_BYTES = 1 << 12
 MARGIN_STEPS = 20  # read so much further than the window: other ranks print the same step a little later
@@ -274,13 +275,10 @@ def _batch_doubt(numbers: _Numbers, said: Mapping[str, bytes | float], dialect: 
     printed = measured.printed_items_per_s if rated else numbers.final
     if printed is None or measured.method == window.RATES or 1 / DOUBT < printed / measured.items_per_s < DOUBT:
         return None
-    factor = f"{printed / measured.items_per_s:.4g}"
-    return Finding(
-        code="batch_doubted",
-        severity="flag",
-        text=f"with the batch given, the clock makes {measured.items_per_s:.4g} of what is printed as {printed:.4g}: "
-        f"{factor} times (gradient accumulation?). What is printed is used.",
-        values=(("clock", f"{measured.items_per_s:.4g}"), ("printed", f"{printed:.4g}"), ("factor", factor)),
+    return BatchDoubted(
+        clock_items_per_s=measured.items_per_s,
+        printed_items_per_s=printed,
+        factor=printed / measured.items_per_s,
     )
 
 
@@ -374,12 +372,7 @@ def _failed_at_exit(scans: Sequence[Scan]) -> Iterator[Finding]:
     for scan in scans:
         failure = failures.failure(scan.after) if scan.ended else None
         if failure is not None:
-            yield Finding(
-                code="failed_at_exit",
-                severity="flag",
-                text=f"after the end of training: {failure.reason}",
-                values=(("reason", failure.reason),),
-            )
+            yield FailedAtExit(reason=failure.reason)
             return
 
 
@@ -433,13 +426,10 @@ def _final_findings(measured: Throughput | None, final: float | None) -> Iterato
         return
     if abs(final / measured.items_per_s - 1) <= DISAGREE:
         return
-    percent = f"{100 * (final / measured.items_per_s - 1):+.1f}"
-    yield Finding(
-        code="final_disagrees",
-        severity="flag",
-        text=f"the log's own final figure is {final:.2f} {measured.unit}, the window gives "
-        f"{measured.items_per_s:.2f}: {percent} %.",
-        values=(("final", f"{final:.2f}"), ("value", f"{measured.items_per_s:.2f}"), ("percent", percent)),
+    yield FinalDisagrees(
+        final_items_per_s=final,
+        items_per_s=measured.items_per_s,
+        difference=final / measured.items_per_s - 1,
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.dialect import Dialect
+from evalsuite.findings import JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed, Restarted
 from evalsuite.logs import streams as streams_of
 from evalsuite.logs.increments import Increment, increments_of
 from evalsuite.logs.job import Facts, batch_per_device
@@ -66,14 +67,7 @@ def merged(
 
 
 def _restart_finding(attempts: int) -> list[Finding]:
-    return [
-        Finding(
-            code="restarted",
-            severity="note",
-            text=f"the log holds {attempts} attempts; the one with the most steps is read.",
-            values=(("attempts", str(attempts)),),
-        )
-    ]
+    return [Restarted(attempts=attempts)]
 
 
 # whose rate was printed
@@ -89,10 +83,10 @@ def _scope(streams: list[list[Increment]], dialect: Dialect, scope: str, facts: 
     if by_clock or scope == "unstated":
         return by_clock or scope, []
     if len(streams) == 1:
-        return "global", [_assumed("global", "one process prints")]
+        return "global", [JobAssumedOnePrints()]
     if dialect.tagged_print_all and streams[0][0].record.rank is not None:
-        return "global", [_assumed("global", "an MPI launcher started the processes")]
-    return "own", [_assumed("own", f"{len(streams)} workers print")]
+        return "global", [JobAssumedLauncher()]
+    return "own", [OwnAssumed(printers=len(streams))]
 
 
 def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
@@ -111,15 +105,6 @@ def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
         return None
     share = statistics.median(rate for _, _, rate in timed) * seconds / (steps * batch)
     return "global" if share > math.sqrt(facts.devices) else "own"
-
-
-def _assumed(scope: str, why: str) -> Finding:
-    return Finding(
-        code="scope_assumed",
-        severity="flag",
-        text=f"the log does not say whose rate it prints; {scope} is assumed, because {why}. Say --scope to be sure.",
-        values=(("scope", scope), ("why", why)),
-    )
 
 
 def _factor(printers: int, facts: Facts, scope: str) -> float | None:

@@ -12,16 +12,17 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from evalsuite.findings import ArrivalsBursty, ClockDisagrees, Drift, PartialBatch, RatesScatter
 from evalsuite.model import Finding, Protocol, Step, Throughput, Window
 
-DISAGREE = 0.02  # above this two clocks do not tell the same story (REPORT.md §4)
-DRIFT = 0.05  # D10
-SCATTER = 10.0
-FULL_BATCH = 0.9  # a step with a smaller share of the usual items trained another batch than the case asks for
+DISAGREE = ClockDisagrees.limit  # above this two clocks do not tell the same story (REPORT.md §4)
+DRIFT = Drift.limit
+SCATTER = RatesScatter.limit
+FULL_BATCH = PartialBatch.limit  # a step with a smaller share of the usual items trained a cut batch
 COARSE_STEPS = 100  # logs that print this rarely lose their first report instead of the first 20 steps
 COARSE_REPORTS = 5  # "the following hundreds": DLPerf trains 600 steps, prints every 100, drops the first
 BURST_SHARE = 0.05  # a line that follows the one before within this share of a step came in the same write
-BURSTY = 1 / 3  # share of such lines above which arrival says when the buffer was full, not when a step ended
+BURSTY = ArrivalsBursty.limit
 
 Clock = Callable[[Step], float | None]
 """When a report was made, by one of the clocks; None where it does not tell."""
@@ -139,13 +140,7 @@ def _items_by_rate(before: Step, step: Step) -> float | None:
 
 
 def _partial_batch(step: Step, share: float) -> Finding:
-    percent = f"{100 * share:.0f}"
-    return Finding(
-        code="partial_batch",
-        severity="note",
-        text=f"step {step.index} ends an epoch with a batch of {percent} % of the others: it is not measured.",
-        values=(("step", str(step.index)), ("percent", percent)),
-    )
+    return PartialBatch(step=step.index, share=share)
 
 
 def _from_start(step: Step) -> bool:
@@ -202,15 +197,7 @@ def _by_arrival(chosen: Span, findings: list[Finding]) -> float | None:
     together = sum(gap < BURST_SHARE * statistics.fmean(gaps) for gap in gaps)
     if together <= BURSTY * len(gaps) and len(gaps) >= 2:
         return value
-    findings.append(
-        Finding(
-            code="arrivals_bursty",
-            severity="note",
-            text=f"{together} of {len(gaps)} lines arrived together with the line before: the script writes its log "
-            "in blocks, so arrival times are not used.",
-            values=(("together", str(together)), ("lines", str(len(gaps)))),
-        )
-    )
+    findings.append(ArrivalsBursty(together=together, lines=len(gaps)))
     return None
 
 
@@ -248,17 +235,12 @@ def _disagreements(value: float, method: str, candidates: Sequence[tuple[float |
         if other is None or name == method or abs(other / value - 1) <= DISAGREE:
             continue
         found.append(
-            Finding(
-                code="clock_disagrees",
-                severity="flag",
-                text=f"{name} give {other:.2f} items/s and {method} {value:.2f}: {100 * (other / value - 1):+.1f} %.",
-                values=(
-                    ("method", method),
-                    ("value", f"{value:.2f}"),
-                    ("other_method", name),
-                    ("other", f"{other:.2f}"),
-                    ("percent", f"{100 * (other / value - 1):+.1f}"),
-                ),
+            ClockDisagrees(
+                method=method,
+                items_per_s=value,
+                other_method=name,
+                other_items_per_s=other,
+                difference=other / value - 1,
             )
         )
     return found
@@ -273,15 +255,7 @@ def _drift(chosen: Span, method: str) -> list[Finding]:
     first, last = statistics.harmonic_mean(rates[:third]), statistics.harmonic_mean(rates[-third:])
     if abs(last / first - 1) <= DRIFT:
         return []
-    return [
-        Finding(
-            code="D10",
-            severity="flag",
-            text=f"throughput changes by {100 * (last / first - 1):+.1f} % from the first third of the window to "
-            "the last.",
-            values=(("percent", f"{100 * (last / first - 1):+.1f}"),),
-        )
-    ]
+    return [Drift(change=last / first - 1)]
 
 
 def _scatter(reports: Sequence[Step]) -> list[Finding]:
@@ -290,14 +264,7 @@ def _scatter(reports: Sequence[Step]) -> list[Finding]:
     if extremes is None:
         return []
     lowest, highest = extremes
-    return [
-        Finding(
-            code="rates_scatter",
-            severity="flag",
-            text=f"printed rates lie between {lowest:.4g} and {highest:.4g}: do not rely on their mean.",
-            values=(("lowest", f"{lowest:.4g}"), ("highest", f"{highest:.4g}")),
-        )
-    ]
+    return [RatesScatter(lowest_items_per_s=lowest, highest_items_per_s=highest)]
 
 
 def _extremes(reports: Sequence[Step]) -> tuple[float, float] | None:

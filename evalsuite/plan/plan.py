@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.findings import Oversubscribed
 from evalsuite.model import Case, Finding, Run, Skip
 from evalsuite.plan.spec import Spec
 from evalsuite.registry import chosen
@@ -137,15 +138,7 @@ def _too_many_gpus(machine: Machine) -> Refusal:
 def _oversubscribed(case: Case, machine: Machine) -> list[Finding]:
     if case.device != "cpu" or case.devices_per_node <= machine.cores:
         return []
-    return [
-        Finding(
-            code="oversubscribed",
-            severity="flag",
-            text=f"{case.devices_per_node} processes share {machine.cores} cores",
-            values=(("processes", str(case.devices_per_node)), ("cores", str(machine.cores))),
-            where=case.id,
-        )
-    ]
+    return [Oversubscribed(processes=case.devices_per_node, cores=machine.cores, where=case.id)]
 
 
 def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:

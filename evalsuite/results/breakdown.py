@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterable
 
+from evalsuite.findings import OverlappingPhases
 from evalsuite.model import Breakdown, Finding, Phase
 
-OVERLAP = 1.02  # D19: what clocks may differ by
+OVERLAP = OverlappingPhases.limit
 COMMUNICATION = ("allreduce",)
 
 
@@ -30,13 +31,7 @@ def findings(found: Breakdown | None) -> Iterable[Finding]:
         available = found.seconds if parent is None else found.seconds_of(parent)
         total = math.fsum(phase.seconds for phase in phases)
         if available is not None and total > OVERLAP * available:
-            names = ", ".join(phase.name for phase in phases)
-            yield Finding(
-                code="D19",
-                severity="flag",
-                text=f"{names} add up to {total:.4g} s, and what they are parts of takes {available:.4g} s",
-                values=(("phases", names), ("sum", f"{total:.4g}"), ("whole", f"{available:.4g}")),
-            )
+            yield OverlappingPhases(phases=tuple(phase.name for phase in phases), sum_s=total, whole_s=available)
 
 
 def _side_by_side(phases: Iterable[Phase]) -> float:

@@ -8,6 +8,7 @@ says so (D17). A final value below the target is a difference and never "the sam
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from evalsuite.findings import BelowTarget, ScaledTime
 from evalsuite.model import Case, Finding, Measurement, Score, Summary, Target, Unmeasured
 
 LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the whole
@@ -88,30 +89,16 @@ def findings(summaries: Iterable[Summary | Unmeasured], targets: Sequence[Target
 
 def scaled(trained: int, stated: int, where: str) -> Finding:
     """D17: a time that was not measured to its end."""
-    factor = f"{stated / trained:.3f}"
-    return Finding(
-        code="D17",
-        severity="note",
-        text=f"time to solution scaled from {trained} to {stated} epochs, by {factor}",
-        values=(("trained", str(trained)), ("stated", str(stated)), ("factor", factor)),
-        where=where,
-    )
+    return ScaledTime(trained_epochs=trained, stated_epochs=stated, factor=stated / trained, where=where)
 
 
 def missed(score: Score, target: Target, where: str) -> Finding:
     """D24: the final value does not support what the target claims."""
-    difference = f"{score.value - target.value:+.2f}"
-    return Finding(
-        code="D24",
-        severity="flag",
-        text=f"{score.metric} of {score.value:.2f} after {score.epoch} epochs does not reach {target.value:g}: "
-        f"{difference} points",
-        values=(
-            ("metric", score.metric),
-            ("value", f"{score.value:.2f}"),
-            ("epoch", str(score.epoch)),
-            ("target", f"{target.value:g}"),
-            ("difference", difference),
-        ),
+    return BelowTarget(
+        metric=f"{score.split}_{score.metric}",
+        value=score.value,
+        epochs=score.epoch,
+        target=target.value,
+        difference=score.value - target.value,
         where=where,
     )

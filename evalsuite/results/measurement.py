@@ -7,6 +7,7 @@ from typing import cast
 from evalsuite.dialect import Dialect
 from evalsuite.documents import HostEnvironment, UsedRecipe
 from evalsuite.errors import EvalsuiteError
+from evalsuite.findings import BusyMachine, HungAtEnd, ShortWindow, TooShortWindow
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Finding, Measurement, Origin, Protocol, Run, Throughput, Timeline, Utilisation, Window
@@ -14,9 +15,8 @@ from evalsuite.results import utilisation
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 
-MIN_MEASURED_STEPS = 20  # fewer are shown in data quality only (REPORT.md §9, D07)
+MIN_MEASURED_STEPS = TooShortWindow.least_steps
 FEWEST_SAMPLES = 5  # of CPU time; at two a second, a shorter window is mostly the edges between two samples
-MOST_OTHER_CPU_PERCENT = 10.0  # of the usable cores; the system itself and the node agent take one or two
 FULL = Protocol()
 BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
 
@@ -154,15 +154,8 @@ def _short(case: Case, window: Window | None) -> tuple[Finding, ...]:
     warmup = case.protocol.warmup_steps
     if window.steps >= FULL.measured_steps and warmup >= FULL.warmup_steps:
         return ()
-    return (
-        Finding(
-            code="D07",
-            severity="exclude" if window.steps < MIN_MEASURED_STEPS else "note",
-            text=f"{warmup} steps skipped and {window.steps} measured; the full protocol is "
-            f"{FULL.warmup_steps} and {FULL.measured_steps}",
-            values=(("warmup", str(warmup)), ("measured", str(window.steps))),
-        ),
-    )
+    short = TooShortWindow if window.steps < MIN_MEASURED_STEPS else ShortWindow
+    return (short(skipped_steps=warmup, measured_steps=window.steps),)
 
 
 def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
@@ -171,24 +164,16 @@ def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
     shares = {reading.resource: reading.mean for reading in known}
     if "cpu" not in shares or "job_cpu" not in shares:
         return ()
-    others = shares["cpu"] - shares["job_cpu"]
-    if others <= MOST_OTHER_CPU_PERCENT:
+    others = (shares["cpu"] - shares["job_cpu"]) / 100
+    if others <= BusyMachine.limit:
         return ()
-    return (
-        Finding(
-            code="busy_machine",
-            severity="flag",
-            text=f"other programs used {others:.0f} % of the CPU while the steps were measured",
-            values=(("others", f"{others:.0f}"),),
-        ),
-    )
+    return (BusyMachine(others=others),)
 
 
 def _hung(outcome: Outcome) -> tuple[Finding, ...]:
     if outcome.enough != "hung":
         return ()
-    text = "the script trained its steps, did not come to an end and was ended"
-    return (Finding(code="hung_at_end", severity="note", text=text),)
+    return (HungAtEnd(),)
 
 
 def _placed(findings: tuple[Finding, ...], run: Run) -> tuple[Finding, ...]:

@@ -9,16 +9,29 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal, InvalidOperation
-from functools import cache
+from functools import cache, partial
 from typing import get_args
 
 from evalsuite import paths
 from evalsuite.documents import HostEnvironment, RunCommand
+from evalsuite.findings import (
+    AboveCapacity,
+    ClockBackwards,
+    DeviceAboveCapacity,
+    DuplicateRepeat,
+    IncompleteSuccess,
+    OddMemory,
+    PrintedSpeedupDiffers,
+    SeveralEnvironments,
+    SeveralVersions,
+    StrangeText,
+    UnknownOrigin,
+)
 from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
 from evalsuite.results import breakdown
 from evalsuite.results.summary import valid
 
-ABOVE_CAPACITY = 1.02  # D20: what a link or a disk cannot do
+ABOVE_CAPACITY = AboveCapacity.limit
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
 # D26: control characters but tab and line ends, and what a browser would take for an element
@@ -53,13 +66,7 @@ def _of_known_origin(run: Measurement) -> Measurement:
     """D27: a value of unknown origin is treated as cited, never as measured."""
     if run.origin in ORIGINS:
         return run
-    finding = Finding(
-        code="D27",
-        severity="note",
-        text=f'the origin "{run.origin}" is unknown; the value is treated as cited',
-        values=(("origin", str(run.origin)),),
-        where=run.run.id,
-    )
+    finding = UnknownOrigin(origin=str(run.origin), where=run.run.id)
     return replace(run, origin="cited", findings=(*run.findings, finding))
 
 
@@ -75,12 +82,7 @@ def _duplicates(runs: Sequence[Measurement]) -> set[int]:
 
 
 def _duplicate(run: Measurement) -> Finding:
-    return Finding(
-        code="D04",
-        severity="exclude",
-        text=f"repeat {run.run.repeat} of this case was met before; the first by its start is kept",
-        values=(("repeat", str(run.run.repeat)),),
-    )
+    return DuplicateRepeat(repeat=run.run.repeat)
 
 
 def _possible(used: Sequence[Utilisation]) -> tuple[tuple[Utilisation, ...], tuple[Utilisation, ...]]:
@@ -90,18 +92,8 @@ def _possible(used: Sequence[Utilisation]) -> tuple[tuple[Utilisation, ...], tup
 
 
 def _too_fast(used: Utilisation) -> Finding:
-    named = f"{used.resource} {used.device}" if used.device else used.resource
-    return Finding(
-        code="D20",
-        severity="flag",
-        text=f"{named}: {used.mean:,.0f} {used.unit} is above its capacity of {used.capacity:,.0f}; left out",
-        values=(
-            ("resource", named),
-            ("mean", f"{used.mean:,.0f}"),
-            ("capacity", f"{used.capacity:,.0f}"),
-            ("unit", used.unit),
-        ),
-    )
+    above = AboveCapacity if used.device is None else partial(DeviceAboveCapacity, device=used.device)
+    return above(resource=used.resource, mean=used.mean, capacity=used.capacity, unit=used.unit)
 
 
 def _backwards(run: Measurement) -> Iterable[Finding]:
@@ -112,23 +104,13 @@ def _backwards(run: Measurement) -> Iterable[Finding]:
     stamped = run.throughput is not None and run.throughput.method == "log stamps"
     times = run.throughput.step_time_s if stamped else ()
     if (count := sum(seconds <= 0 for seconds in times)) > 0:
-        yield Finding(
-            code="D21",
-            severity="flag",
-            text=f"{count} of {len(times)} reports end at or before the one they follow: a clock ran backwards",
-            values=(("n", str(count)), ("all", str(len(times)))),
-        )
+        yield ClockBackwards(reports=count, of_reports=len(times))
 
 
 def _unfinished(run: Measurement) -> Iterable[Finding]:
     """D25: the process ended well, and its log has no end."""
     if run.status == "incomplete" and run.exit_code == 0:
-        yield Finding(
-            code="D25",
-            severity="reject",
-            text=f"the process reported success, but {run.reason}",
-            values=(("reason", run.reason),),
-        )
+        yield IncompleteSuccess(reason=run.reason)
 
 
 def _strange(run: Measurement) -> Iterable[Finding]:
@@ -137,12 +119,7 @@ def _strange(run: Measurement) -> Iterable[Finding]:
     held = [name for name in names if STRANGE.search(str(getattr(run, name) or ""))]
     held += [f.name for f in fields(run.run.case) if STRANGE.search(str(getattr(run.run.case, f.name)))]
     if held:
-        yield Finding(
-            code="D26",
-            severity="note",
-            text=f"control characters or markup in {', '.join(held)}; shown as text",
-            values=(("fields", ", ".join(held)),),
-        )
+        yield StrangeText(attributes=tuple(held))
 
 
 def findings(
@@ -165,13 +142,7 @@ def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCo
         for text in dict.fromkeys(beside.speedup for beside in printing if beside.speedup):
             printed = written(text)
             if one.speedup and printed is not None and not rounds_to(printed, one.speedup.value):
-                yield Finding(
-                    code="D16_speedup",
-                    severity="flag",
-                    text=f"the table prints a speed-up of {text}; its throughputs give {one.speedup.value:.2f}",
-                    values=(("printed", text), ("computed", f"{one.speedup.value:.2f}")),
-                    where=one.case.id,
-                )
+                yield PrintedSpeedupDiffers(printed=text, computed=one.speedup.value, where=one.case.id)
 
 
 def written(text: str) -> Decimal | None:
@@ -190,22 +161,16 @@ def rounds_to(printed: Decimal, computed: float) -> bool:
 
 def _split_series(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding]:
     """D15: the cases of one series were run with different versions or on different machines."""
-    conditions: dict[str, dict[str, set[str]]] = {}
+    series: dict[str, list[Measurement]] = {}
     for summary in summaries:
-        held = conditions.setdefault(summary.case.series, {"environment": set(), "framework_version": set()})
-        for name, values in held.items():
-            values |= {value for run in summary.measurements if (value := getattr(run, name))}
-    for series, held in conditions.items():
-        for name, values in held.items():
-            if len(values) > 1:
-                listed = "; ".join(sorted(values))
-                yield Finding(
-                    code=f"D15_{name}",
-                    severity="flag",
-                    text=f"{len(values)} values of {name} in one series: {listed}; no speed-up across them",
-                    values=(("n", str(len(values))), ("list", listed)),
-                    where=series,
-                )
+        series.setdefault(summary.case.series, []).extend(summary.measurements)
+    for name, runs in series.items():
+        environments = sorted({run.environment for run in runs if run.environment})
+        versions = sorted({run.framework_version for run in runs if run.framework_version})
+        if len(environments) > 1:
+            yield SeveralEnvironments(environments=tuple(environments), where=name)
+        if len(versions) > 1:
+            yield SeveralVersions(versions=tuple(versions), where=name)
 
 
 def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:
@@ -215,13 +180,10 @@ def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:
         for name, memory_bytes in sorted({(name, size) for name, size in stated if name and size is not None}):
             sold = _sold_gib(name)
             if sold and all(abs(memory_bytes / GIB / size - 1) > MEMORY_TOLERANCE for size in sold):
-                sizes = ", ".join(str(size) for size in sold)
-                gib = f"{memory_bytes / GIB:.1f}"
-                yield Finding(
-                    code="D22",
-                    severity="flag",
-                    text=f"{name} with {gib} GiB of memory; it is sold with {sizes} GiB",
-                    values=(("device", name), ("memory", gib), ("sold", sizes)),
+                yield OddMemory(
+                    device=name,
+                    memory_bytes=memory_bytes,
+                    sold_bytes=tuple(size * GIB for size in sold),
                     where=key,
                 )
 

@@ -4,15 +4,16 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from evalsuite.findings import OddEfficiency, OtherBase, SlowerAtScale, SuperLinear
 from evalsuite.model import Finding, Interval, Summary, Unmeasured
 from evalsuite.results import fairness
 from evalsuite.results.fairness import Common
 from evalsuite.results.statistics import ratio_of_medians
 from evalsuite.results.summary import valid, values
 
-SUPERLINEAR = 1.02  # D11
-CHECK_BASE_ABOVE = 1.20  # D12
-CHECK_BASE_BELOW = 0.05
+SUPERLINEAR = SuperLinear.limit
+CHECK_BASE_ABOVE = OddEfficiency.highest
+CHECK_BASE_BELOW = OddEfficiency.lowest
 
 
 def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
@@ -64,37 +65,17 @@ def _scaled(summary: Summary, base: Summary) -> Summary:
 
 def _superlinear(summary: Summary, efficiency: Interval) -> Finding | None:
     low = efficiency.low if efficiency.low is not None else efficiency.value
-    percent = (("efficiency", f"{efficiency.value * 100:.1f}"),)
     if efficiency.value > CHECK_BASE_ABOVE or efficiency.value < CHECK_BASE_BELOW:
-        return Finding(
-            code="D12",
-            severity="flag",
-            text=f"efficiency {efficiency.value:.1%}: check the base run",
-            values=percent,
-            where=summary.case.id,
-        )
+        return OddEfficiency(efficiency=efficiency.value, where=summary.case.id)
     if low > SUPERLINEAR:
-        return Finding(
-            code="D11",
-            severity="flag",
-            text=f"super-linear: efficiency {efficiency.value:.1%}",
-            values=percent,
-            where=summary.case.id,
-        )
+        return SuperLinear(efficiency=efficiency.value, where=summary.case.id)
     return None
 
 
 def _other_base(summary: Summary, base: Summary) -> Finding | None:
     if base.case.total_devices == 1 or summary.case.total_devices != base.case.total_devices:
         return None
-    devices = base.case.total_devices
-    return Finding(
-        code="D14",
-        severity="flag",
-        text=f"there is no run on 1 device; base = {devices} devices",
-        values=(("base", str(devices)),),
-        where=summary.case.id,
-    )
+    return OtherBase(base_devices=base.case.total_devices, where=summary.case.id)
 
 
 def _falls(members: Sequence[Summary]) -> dict[str, Finding]:
@@ -105,18 +86,12 @@ def _falls(members: Sequence[Summary]) -> dict[str, Finding]:
         if larger.case.total_devices > smaller.case.total_devices and (
             larger.items_per_s.value < smaller.items_per_s.value
         ):
-            found[larger.case.id] = Finding(
-                code="D13",
-                severity="flag",
-                text=f"slower on {larger.case.scale} ({larger.items_per_s.value:,.2f} {larger.unit}) than on "
-                f"{smaller.case.scale} ({smaller.items_per_s.value:,.2f})",
-                values=(
-                    ("larger", larger.case.scale),
-                    ("larger_value", f"{larger.items_per_s.value:,.2f}"),
-                    ("smaller", smaller.case.scale),
-                    ("smaller_value", f"{smaller.items_per_s.value:,.2f}"),
-                    ("unit", larger.unit),
-                ),
+            found[larger.case.id] = SlowerAtScale(
+                larger=larger.case.scale,
+                larger_items_per_s=larger.items_per_s.value,
+                smaller=smaller.case.scale,
+                smaller_items_per_s=smaller.items_per_s.value,
+                unit=larger.unit,
                 where=larger.case.id,
             )
     return found

@@ -2,15 +2,25 @@
 
 import statistics as standard
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import groupby
 
+from evalsuite.findings import (
+    FewRepeats,
+    ManyRepeats,
+    NoisyRepeats,
+    OutlyingRepeat,
+    ShortWindow,
+    TooShortWindow,
+    UnstableRepeats,
+)
 from evalsuite.model import Breakdown, Case, Finding, Measurement, Summary, Unmeasured, Utilisation
 from evalsuite.results.statistics import coefficient_of_variation, median_with_range, outliers
 
-FULL_REPEATS = 5  # fewer are partial (REPORT.md §9, D05)
-MOST_REPEATS = 7
-NOISY_CV = 0.05  # D08
-UNSTABLE_CV = 0.15
+FULL_REPEATS = FewRepeats.needed  # fewer are partial (REPORT.md §9, D05)
+MOST_REPEATS = ManyRepeats.usual
+NOISY_CV = NoisyRepeats.limit
+UNSTABLE_CV = UnstableRepeats.limit
 
 
 def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]:
@@ -38,7 +48,7 @@ def summary(case: Case, measurements: Sequence[Measurement]) -> Summary | Unmeas
         cv=coefficient_of_variation(values),
         utilisation=_over_repeats(valid),
         breakdown=_breakdown(valid),
-        partial=len(values) < FULL_REPEATS or any(_has(run, "D07") for run in valid),
+        partial=len(values) < FULL_REPEATS or any(_short(run) for run in valid),
         origin=runs[0].origin,
         findings=_findings(case, valid),
     )
@@ -64,50 +74,33 @@ def _values(runs: Iterable[Measurement]) -> list[float]:
     return [run.value for run in runs if run.value is not None]
 
 
-def _has(run: Measurement, code: str) -> bool:
-    return any(finding.code == code for finding in run.findings)
+def _short(run: Measurement) -> bool:
+    return any(isinstance(finding, ShortWindow | TooShortWindow) for finding in run.findings)
 
 
 def _findings(case: Case, valid: Sequence[Measurement]) -> tuple[Finding, ...]:
     values = _values(valid)
     found = [_too_few(values), _more_than_usual(values), _noisy(values), *_far_off(valid)]
-    return tuple(
-        Finding(code=f.code, severity=f.severity, text=f.text, values=f.values, where=f.where or case.id)
-        for f in found
-        if f
-    )
+    return tuple(replace(f, where=f.where or case.id) for f in found if f)
 
 
 def _too_few(values: Sequence[float]) -> Finding | None:
     if len(values) >= FULL_REPEATS:
         return None
-    return Finding(
-        code="D05",
-        severity="note",
-        text=f"{len(values)} valid repeats; {FULL_REPEATS} are needed to call a difference significant",
-        values=(("n", str(len(values))), ("needed", str(FULL_REPEATS))),
-    )
+    return FewRepeats(repeats=len(values))
 
 
 def _more_than_usual(values: Sequence[float]) -> Finding | None:
     if len(values) <= MOST_REPEATS:
         return None
-    return Finding(
-        code="D06",
-        severity="note",
-        text=f"{len(values)} repeats, all used",
-        values=(("n", str(len(values))),),
-    )
+    return ManyRepeats(repeats=len(values))
 
 
 def _noisy(values: Sequence[float]) -> Finding | None:
     cv = coefficient_of_variation(values)
     if cv is None or cv <= NOISY_CV:
         return None
-    unstable = cv > UNSTABLE_CV
-    text = f"the repeats vary by {cv:.1%} (CV)" + ("; unstable" if unstable else "")
-    code = "D08_unstable" if unstable else "D08"
-    return Finding(code=code, severity="flag", text=text, values=(("cv", f"{cv * 100:.1f}"),))
+    return UnstableRepeats(cv=cv) if cv > UNSTABLE_CV else NoisyRepeats(cv=cv)
 
 
 def _far_off(valid: Sequence[Measurement]) -> list[Finding]:
@@ -116,14 +109,8 @@ def _far_off(valid: Sequence[Measurement]) -> list[Finding]:
         return []
     values = _values(valid)
     return [
-        Finding(
-            code="D09",
-            severity="flag",
-            text=f"{values[position]:,.2f} is more than 3 scaled MADs from the median of its repeats",
-            values=(("value", f"{values[position]:,.2f}"),),
-            where=valid[position].run.id,
-        )
-        for position in outliers(values)
+        OutlyingRepeat(items_per_s=values[position], where=valid[position].run.id)
+        for position in outliers(values, OutlyingRepeat.limit_mads)
     ]
 
 

@@ -13,9 +13,10 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
+from evalsuite.findings import ImpossibleSamples, ThinSamples
 from evalsuite.model import Finding, Timeline, Utilisation, Window
 
-LEAST_COVERAGE = 0.8  # REPORT.md §9, D18
+LEAST_COVERAGE = ThinSamples.wanted
 # Two clocks, that of the counter and ours, are never read at the same instant: a little above 100 % is full.
 GRAIN_PERCENT = 2.0
 JOB_CPU_GRAIN_PERCENT = 10.0  # the kernel gives a process's CPU time in steps of 10 ms (proc_pid_stat(5))
@@ -443,31 +444,14 @@ def _percentile(ordered: Sequence[tuple[float, float]], wanted_s: float) -> floa
 def _findings(every: Sequence[Series], used: Sequence[Utilisation]) -> tuple[Finding, ...]:
     thin = [one for one in used if one.coverage < LEAST_COVERAGE]
     bad = [one for one in every if one.rejected]
-    found = []
+    found: list[Finding] = []
     if thin:
-        least = min(one.coverage for one in thin)
-        names = ", ".join(sorted({one.resource for one in thin}))
-        found.append(
-            _finding(
-                f"the samples of {names} cover {100 * least:.1f} % of the measured steps; "
-                f"{100 * LEAST_COVERAGE:.0f} % are wanted",
-                (("resources", names), ("coverage", f"{100 * least:.1f}"), ("rejected", "0")),
-            )
-        )
+        named = tuple(sorted({one.resource for one in thin}))
+        found.append(ThinSamples(resources=named, coverage=min(one.coverage for one in thin)))
     if bad:
-        count = sum(one.rejected for one in bad)
-        names = ", ".join(sorted({one.resource for one in bad}))
-        found.append(
-            _finding(
-                f"{count} samples of {names} lie outside what is possible and were left out",
-                (("resources", names), ("coverage", ""), ("rejected", str(count))),
-            )
-        )
+        named = tuple(sorted({one.resource for one in bad}))
+        found.append(ImpossibleSamples(resources=named, samples=sum(one.rejected for one in bad)))
     return tuple(found)
-
-
-def _finding(text: str, values: tuple[tuple[str, str], ...]) -> Finding:
-    return Finding(code="D18", severity="flag", text=text, values=values)
 
 
 # from JSON that may hold anything to numbers

@@ -70,7 +70,7 @@ def test_a_path_that_contradicts_the_log_is_a_finding(tmp_path, capsys):
 
     imported(tmp_path / "b64.log", "--pattern", "b{batch}.log", "--set", "model=resnet50", "--runs", tmp_path / "runs")
 
-    assert "contradicts_log: batch_per_device is said to be 64, and the log says 32." in capsys.readouterr().out
+    assert "contradicts_log: the batch size per device is said to be 64, and the log says 32" in capsys.readouterr().out
 
 
 def test_a_mapping_file_says_it_for_some_logs(logs, tmp_path):

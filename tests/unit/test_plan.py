@@ -11,6 +11,7 @@ from evalsuite.plan.engines import engine
 from evalsuite.plan.plan import Machine, plan
 from evalsuite.plan.spec import Spec
 from evalsuite.registry import discover
+from evalsuite.report.text.findings import english
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 from tests.toys import toynet
@@ -79,7 +80,7 @@ def test_more_processes_than_cores_are_allowed_and_flagged():
 
     assert len(made.cases) == 2
     assert {finding.code for finding in made.findings} == {"oversubscribed"}
-    assert "3 processes share 2 cores" in made.findings[0].text
+    assert "3 processes share 2 cores" in english(made.findings[0])
 
 
 def test_more_gpus_than_the_machine_has_are_a_skip():

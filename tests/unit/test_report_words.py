@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 
 from evalsuite import paths
-from evalsuite.model import Finding
 from evalsuite.report import figures
-from evalsuite.report.text import findings, glossary, words
+from evalsuite.report.text import glossary, words
 from evalsuite.report.text.words import Words, WordsError
 from evalsuite.results import criteria
 from tests import typography
@@ -129,39 +128,6 @@ def test_no_sentence_lies_unused():
     unused = [key for key in SPOKEN.tables["zh"] if f'"{key}"' not in text and key.partition(".")[0] not in COMPOSED]
 
     assert unused == []
-
-
-def test_what_code_finds_has_a_sentence_in_both_languages():
-    rooms = paths.PACKAGE.rglob("*.py")
-    codes = {code for file in rooms for code in re.findall(r'code="(\w+)"', file.read_text(encoding="utf-8"))}
-
-    assert sorted(code for code in codes if f"findings.{code}" not in SPOKEN) == []
-    assert sorted(code for code in codes if f"rules.{code}" not in SPOKEN) == []
-
-
-def test_a_finding_is_told_in_the_readers_language():
-    finding = Finding(
-        code="clock_disagrees",
-        severity="flag",
-        text="…",
-        values=(
-            ("method", "step times"),
-            ("value", "10.00"),
-            ("other_method", "arrival times"),
-            ("other", "9.50"),
-            ("percent", "-5.0"),
-        ),
-    )
-
-    told = findings.sentence(finding, SPOKEN).plain("zh")
-
-    assert told == "两个时钟不一致：按到达时刻为 9.50 items/s，按单步耗时为 10.00 items/s，相差 -5.0%"
-
-
-def test_a_finding_without_a_sentence_of_ours_is_told_in_its_own_words():
-    finding = Finding(code="of_a_plug_in", severity="note", text="the flux capacitor is cold")
-
-    assert findings.sentence(finding, SPOKEN).plain("zh") == "the flux capacitor is cold"
 
 
 def test_what_criteria_reason_has_a_sentence_in_both_languages():

@@ -56,7 +56,7 @@ def test_a_published_speedup_that_its_throughputs_do_not_give_is_d16(seeds, tmp_
     two = next(one for one in evaluation.summaries if one.case.total_devices == 2)
 
     (finding,) = found(evaluation, "D16_speedup")
-    assert dict(finding.values) == {"printed": "1.57", "computed": "1.54"}
+    assert (finding.printed, finding.computed) == ("1.57", pytest.approx(41 / 26.7))
     assert finding.where == two.case.id
     assert two.speedup.value == pytest.approx(41 / 26.7)
     assert {one.origin for one in evaluation.summaries} == {"cited"}
@@ -68,7 +68,7 @@ def test_a_job_that_slows_from_four_to_eight_workers_is_d13(seeds, tmp_path):
 
     (finding,) = found(evaluation, "D13")
     assert finding.where.endswith("8x1")
-    assert dict(finding.values)["larger_value"] == "648.00"
+    assert finding.larger_items_per_s == 648.0
     assert found(evaluation, "D16_speedup") == []
 
 
@@ -84,7 +84,7 @@ def test_a_series_whose_smallest_scale_is_eight_devices_is_d14_and_says_its_base
     largest = max(evaluation.summaries, key=lambda one: one.case.total_devices)
 
     (finding,) = found(evaluation, "D14")
-    assert dict(finding.values)["base"] == "8"
+    assert finding.base_devices == 8
     assert findings.sentence(finding, SPOKEN).plain("en").count("8") == 1
     assert (largest.base.total_devices, largest.efficiency.value) == (8, pytest.approx(0.96))
     assert linear.outcome == "undetermined"
@@ -97,7 +97,7 @@ def test_a_v100_with_64_gb_is_d22(seeds):
     (finding,) = rules.findings((), {claim["hardware"]: HostEnvironment(host="n", gpus=(gpu,) * 8)})
 
     assert finding.code == "D22"
-    assert dict(finding.values)["sold"] == "16, 32"
+    assert finding.sold_bytes == (16 << 30, 32 << 30)
 
 
 def test_four_frameworks_in_a_text_over_a_table_of_eight_is_d23(seeds, tmp_path):
@@ -113,6 +113,6 @@ def test_four_frameworks_in_a_text_over_a_table_of_eight_is_d23(seeds, tmp_path)
     ((_, said),) = author.said(Book(evaluation=told), SPOKEN)
 
     (finding,) = found(told, "D23")
-    assert dict(finding.values) == {"written": "4", "computed": "8"}
+    assert (finding.written, finding.computed) == ("4", 8)
     assert said.plain("en") == "There are 8 frameworks."
     assert len(entries) == 8

@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.model import Finding, Unmeasured
+from evalsuite.findings import ShortWindow, TooShortWindow
+from evalsuite.model import Unmeasured
 from evalsuite.results import fairness
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import summaries, summary
@@ -50,7 +51,7 @@ def test_fewer_than_five_repeats_are_partial():
 
 
 def test_a_short_window_is_partial_even_with_five_repeats():
-    short = Finding(code="D07", severity="note", text="30 steps measured")
+    short = ShortWindow(skipped_steps=20, measured_steps=30)
 
     found = case_of([100.0, 101.0, 102.0, 99.0, 98.0], findings=(short,))
 
@@ -58,7 +59,7 @@ def test_a_short_window_is_partial_even_with_five_repeats():
 
 
 def test_a_window_that_is_excluded_gives_no_value():
-    short = Finding(code="D07", severity="exclude", text="5 steps measured")
+    short = TooShortWindow(skipped_steps=20, measured_steps=5)
 
     assert isinstance(case_of([100.0], findings=(short,)), Unmeasured)
 

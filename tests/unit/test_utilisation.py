@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite.model import Window
+from evalsuite.report.text.findings import english
 from evalsuite.results import utilisation
 
 GIB = 1 << 30
@@ -31,7 +32,7 @@ def used(samples, begin_s, end_s):
 
 
 def findings(samples, begin_s, end_s):
-    return [finding.text for finding in utilisation.of_job({"n": samples}, window(begin_s, end_s))[1]]
+    return [english(finding) for finding in utilisation.of_job({"n": samples}, window(begin_s, end_s))[1]]
 
 
 def ticks(*values, name="cpu_percent", header=HEADER, period_s=0.5):
@@ -90,7 +91,7 @@ def test_a_counter_that_falls_is_left_out_and_said():
     samples = ticks(*disk(1000, 2000, 100, 1100), name="disks")
 
     assert used(samples, 0.0, 1.5)["disk_read"].mean == pytest.approx(2000.0)
-    assert any("1 samples of disk_read" in text for text in findings(samples, 0.0, 1.5))
+    assert any("1 sample of Disk read" in text for text in findings(samples, 0.0, 1.5))
 
 
 def test_a_last_reading_hard_on_the_one_before_makes_no_peak():
@@ -165,14 +166,14 @@ def test_a_missing_reading_is_not_zero_and_lowers_the_coverage():
 
     assert figure.mean == pytest.approx(80.0)
     assert figure.coverage == pytest.approx(0.375)
-    assert any("gpu cover 37.5 %" in text for text in findings(samples, 0.0, 2.0))
+    assert any("GPU utilisation cover only 37.5%" in text for text in findings(samples, 0.0, 2.0))
 
 
 def test_an_impossible_reading_is_left_out_and_said():
     samples = ticks(None, 50.0, 300.0, 50.0)
 
     assert used(samples, 0.0, 1.5)["cpu"].mean == 50.0
-    assert any("1 samples of cpu lie outside" in text for text in findings(samples, 0.0, 1.5))
+    assert any("1 sample of CPU utilisation (machine) lies outside" in text for text in findings(samples, 0.0, 1.5))
 
 
 def test_a_grain_above_a_hundred_percent_is_full():
@@ -186,7 +187,7 @@ def test_a_gap_in_the_samples_is_a_finding():
     samples = [HEADER, *({"at_s": at_s, "memory_used_bytes": 50} for at_s in (0.0, 0.5, 1.0, 4.0, 4.5, 5.0))]
 
     assert used(samples, 0.0, 5.0)["memory"].coverage == pytest.approx(2.75 / 5)
-    assert any("memory cover 55.0 %" in text for text in findings(samples, 0.0, 5.0))
+    assert any("Host memory used (machine) cover only 55.0%" in text for text in findings(samples, 0.0, 5.0))
 
 
 def test_percentages_of_several_nodes_are_averaged_and_rates_are_added():

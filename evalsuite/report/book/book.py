@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from evalsuite import findings
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Summary, Unmeasured
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names
@@ -111,6 +112,6 @@ class Book:
         return [*summary.findings, *(finding for run in summary.measurements for finding in run.findings)]
 
 
-def finding_order(finding: Finding) -> tuple:
+def finding_order(finding: Finding) -> tuple[object, ...]:
     level = ("reject", "exclude", "flag", "note").index(finding.severity)
-    return (level, finding.code, finding.values, finding.text, finding.where)
+    return (level, *findings.order(finding))

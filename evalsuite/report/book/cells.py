@@ -7,6 +7,7 @@ sentence in the legend.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from evalsuite.findings import UnstableRepeats
 from evalsuite.model import Case, Interval, Summary
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS, State
@@ -83,7 +84,7 @@ def _cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
         n=summary.n,
         marks=book.marks(summary),
         ref=ref,
-        unstable=any(finding.code == "D08_unstable" for finding in summary.findings),
+        unstable=any(isinstance(finding, UnstableRepeats) for finding in summary.findings),
     )
 
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 
+from evalsuite import findings
 from evalsuite.model import Evaluation, Timeline
 from evalsuite.report.text import names
 
@@ -19,7 +20,7 @@ def ordered(evaluation: Evaluation) -> Evaluation:
         skips=tuple(sorted(evaluation.skips, key=lambda skip: (names.case_order(skip.case), skip.reason))),
         summaries=tuple(sorted(evaluation.summaries, key=lambda one: names.case_order(one.case))),
         verdicts=tuple(sorted(evaluation.verdicts, key=lambda verdict: verdict.criterion)),
-        findings=tuple(sorted(evaluation.findings, key=lambda f: (f.code, f.where, f.text, f.values))),
+        findings=tuple(sorted(evaluation.findings, key=findings.order)),
     )
 
 

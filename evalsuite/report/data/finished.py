@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from evalsuite import findings
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json
 from evalsuite.model import (
     Case,
-    Finding,
     Interval,
     Measurement,
     Protocol,
@@ -25,7 +25,6 @@ from evalsuite.results.summary import valid
 
 SCHEMA_VERSION = 1  # the one that report/summary_json.py writes; data/schema/summary.schema.json describes it
 SUMMARY, PAGE = "summary.json", "report.html"
-EXCLUDED = Finding(code="excluded", severity="exclude", text="the report keeps this run out of the median")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +161,7 @@ def _measurement(case: Case, unit: str, run: Mapping) -> Measurement:
         origin=run["origin"],
         reason=run["reason"],
         throughput=throughput,
-        findings=() if run["counts"] or value is None else (EXCLUDED,),
+        findings=() if run["counts"] or value is None else (findings.Excluded(),),
         started_at=run["started_at"],
         environment=run["environment"],
         framework_version=run["framework_version"],

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.model import Breakdown, Case, Finding, Interval, Summary, Unmeasured, Utilisation, Verdict
+from evalsuite.model import Breakdown, Case, Interval, Summary, Unmeasured, Utilisation, Verdict
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections import author
+from evalsuite.report.text import findings
 from evalsuite.results import convergence
 from evalsuite.results import latency as latency_room
 from evalsuite.results.summary import counts
@@ -31,7 +32,7 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "summaries": [_summary(book, one) for one in book.summaries],
         "author_findings": [_author(row) for row in author.rows(book)],
         "skips": [{"case": _case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
-        "findings": [_finding(finding) for finding in book.findings],
+        "findings": [findings.document(finding) for finding in book.findings],
         "data_quality": _quality(book),
         "environments": sorted(evaluation.environments),
     }
@@ -190,10 +191,6 @@ def _verdict(verdict: Verdict) -> dict:
 
 def _author(row: Mapping[str, Any]) -> dict:
     return {**row, "cases": [name for name in row["cases"].split(";") if name]}
-
-
-def _finding(finding: Finding) -> dict:
-    return {"code": finding.code, "severity": finding.severity, "text": finding.text, "where": finding.where}
 
 
 def _quality(book: Book) -> dict:

@@ -12,7 +12,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.sections import author, variants
 from evalsuite.report.sections.effects import Effect
-from evalsuite.report.text import names
+from evalsuite.report.text import findings, names
 from evalsuite.results import breakdown
 from evalsuite.results import latency as latency_room
 from evalsuite.results.summary import counts
@@ -153,7 +153,7 @@ def _summary(book: Book, one: Summary | Unmeasured) -> Row:
 
 
 def _finding(one: Finding) -> Row:
-    return {"code": one.code, "severity": one.severity, "where": one.where, "text": one.text}
+    return {"code": one.code, "severity": one.severity, "where": one.where, "text": findings.english(one)}
 
 
 def _interval(name: str, found) -> Row:

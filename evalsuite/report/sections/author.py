@@ -15,6 +15,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.findings import AuthorDiffers
 from evalsuite.model import AuthorNote, Evaluation, Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
@@ -122,13 +123,7 @@ def _wrong(book: Book, note: AuthorNote) -> Iterable[Finding]:
     for place in PLACE.finditer(note.en):
         computed, written = _number(book, place, note.source), place[3]
         if written is not None and not _agrees(written, computed.raw * _scale(place[1]), note.source):
-            yield Finding(
-                code="D23",
-                severity="flag",
-                text=f"the author wrote {written}, and {place[1]} is {computed.text}; the computed one is printed",
-                values=(("written", written), ("computed", computed.text)),
-                where=place[2] or note.source,
-            )
+            yield AuthorDiffers(written=written, computed=computed.raw, measure=place[1], where=place[2] or note.source)
 
 
 def _agrees(written: str, computed: float, source: str) -> bool:

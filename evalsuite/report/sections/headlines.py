@@ -5,6 +5,7 @@ Every sentence is a template with a condition; none is chosen by taste (REPORT.m
 
 from collections.abc import Iterable, Sequence
 
+from evalsuite.findings import OddEfficiency
 from evalsuite.model import Interval, Summary
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
@@ -205,4 +206,4 @@ def _base(row: Sequence[Summary], words: Words) -> Text:
 
 def _suspicious(summary: Summary) -> bool:
     """Kept out of headlines (D12)."""
-    return any(finding.code == "D12" for finding in summary.findings)
+    return any(isinstance(finding, OddEfficiency) for finding in summary.findings)

@@ -1,8 +1,9 @@
 """Data quality: counts, findings grouped by what they say, failed and excluded runs, skips, problems."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from evalsuite.findings import NoisyRepeats
 from evalsuite.model import Case, Finding, Measurement, Skip, Summary
 from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
@@ -10,7 +11,6 @@ from evalsuite.report.book.states import State
 from evalsuite.report.text import names
 from evalsuite.results.summary import counts
 
-NOISY_CV = 0.05  # D08
 COUNTS = "counts-table"  # the anchor of the table that holds what sentences count
 
 
@@ -54,9 +54,9 @@ class SkipGroup:
 
 def groups(book: Book) -> tuple[Group, ...]:
     """Findings by what they say; the gravest first."""
-    found: dict[tuple, list[Finding]] = {}
+    found: dict[Finding, list[Finding]] = {}
     for finding in book.findings:
-        found.setdefault((finding.code, finding.severity, finding.values, finding.text), []).append(finding)
+        found.setdefault(replace(finding, where=""), []).append(finding)
     return tuple(Group(finding=same[0], places=tuple(_places(book, same))) for same in found.values())
 
 
@@ -85,7 +85,7 @@ def excluded(book: Book) -> tuple[Measurement, ...]:
 
 def noisy(book: Book) -> tuple[Summary, ...]:
     """Cases whose repeats vary by more than 5 %."""
-    return tuple(one for one in book.valid if one.cv is not None and one.cv > NOISY_CV)
+    return tuple(one for one in book.valid if one.cv is not None and one.cv > NoisyRepeats.limit)
 
 
 def skip_groups(book: Book) -> tuple[SkipGroup, ...]:

@@ -1,34 +1,102 @@
-"""What a finding says, in the languages of the report."""
+"""What findings and their rules say, in the languages of the report; in English for terminals and JSON."""
 
+from collections.abc import Mapping
+from functools import cache
+
+from evalsuite import findings
+from evalsuite.findings import Kind
 from evalsuite.model import Finding
-from evalsuite.report.text import names
-from evalsuite.report.text.words import Rendered, Text, Words, placeholders
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Form
+from evalsuite.report.text.words import FOLDER, Rendered, Text, Words, placeholders, read
+
+RULES = FOLDER / "rules"  # what each rule checks, why it matters, and what to do
+ENGLISH = "en"
+FORMS: Mapping[Kind, Form] = {
+    Kind.SHARE: numbers.percent,
+    Kind.LIMIT: numbers.limit,
+    Kind.CHANGE: numbers.change,
+    Kind.RATE: numbers.throughput,
+    Kind.RATIO: numbers.speedup,
+    Kind.FACTOR: numbers.plain,
+    Kind.SECONDS: lambda value: numbers.quantity(value, "s"),
+    Kind.BYTES: numbers.memory,
+    Kind.SCORE: numbers.plain,
+    Kind.POINTS: numbers.points,
+    Kind.COUNT: lambda value: numbers.count(round(value)),
+}
+MEASURES: Mapping[str, Form] = {
+    "throughput": numbers.throughput,
+    "speedup": numbers.speedup,
+    "efficiency": numbers.percent,
+}
+TABLES: Mapping[Kind, str] = {  # where the words of a key stand
+    Kind.RESOURCE: "resources",
+    Kind.PHASE: "phases",
+    Kind.METRIC: "scores",
+    Kind.METHOD: "values.method",
+    Kind.OPTION: "values.what",
+    Kind.ATTRIBUTE: "values.attribute",
+}
 
 
 def sentence(finding: Finding, words: Words) -> Text:
-    """What *finding* says in the languages of the report; its own English text where no sentence fits it."""
-    key = f"findings.{finding.code}"
-    values = {name: _worded(name, value, words) for name, value in finding.values}
-    if finding.code == "D18" and dict(finding.values).get("coverage") == "":
-        key = "findings.D18_rejected"  # the other half of the rule: samples out of range
-    if key in words:
-        wanted = placeholders(words.sentence(key))
-        given = {name: values.get(name, values.get(name.removesuffix("_text"))) for name in wanted}
-        if None not in given.values():
-            return words(key, **given)
-    return words("findings.other", text=names.visible(finding.text))
+    """What *finding* says in the languages of *words*."""
+    kind_of, key = findings.kinds(type(finding)), f"findings.{finding.name}"
+    told = {name: _worded(value, kind_of[name], finding, words) for name, value in findings.values(finding).items()}
+    return words(key, **{place: told[place.removesuffix("_text")] for place in placeholders(words.sentence(key))})
 
 
-def _worded(name: str, value: str, words: Words) -> Rendered | str:
-    """A value of a finding in the reader's language, where it is a word of ours."""
-    if name == "resources":
-        found = (f"resources.{each}" for each in value.split(", "))
-        return words.listed(words(key) if key in words else names.visible(key.partition(".")[2]) for key in found)
-    key = f"values.{'method' if name == 'other_method' else name}.{value}"
-    return words(key) if key in words else names.visible(value)
+def english(finding: Finding) -> str:
+    """What *finding* says, in English and without markup."""
+    return sentence(finding, _english()).plain(ENGLISH)
+
+
+def document(finding: Finding) -> dict[str, object]:
+    """*finding* as JSON has it."""
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "text": english(finding),
+        "where": finding.where,
+        "rule": finding.name,
+        "values": findings.plain(finding),
+    }
 
 
 def rule(code: str, words: Words) -> Text:
     """The rule behind a finding's code, in words."""
-    key = f"rules.{code}"
-    return words(key) if key in words else words("rules.other", code=names.visible(code))
+    return with_limits(f"rules.{code}", code, words)
+
+
+def with_limits(key: str, code: str, words: Words) -> Text:
+    """The sentence *key*, with the limits of the rules that go by *code* in its places."""
+    limits = findings.limits(code)
+    return words(key, **{name: FORMS[limits[name][1]](limits[name][0]) for name in placeholders(words.sentence(key))})
+
+
+@cache
+def _english() -> Words:
+    return read((ENGLISH,))
+
+
+def _worded(value: object, kind: Kind, finding: Finding, words: Words) -> object:
+    if isinstance(value, tuple):
+        return words.listed(_worded(each, kind, finding, words) for each in value)
+    if isinstance(value, int | float):
+        return _form(kind, finding)(value)
+    return _word(f"{TABLES[kind]}.{value}", str(value), words) if kind in TABLES else names.visible(value)
+
+
+def _form(kind: Kind, finding: Finding) -> Form:
+    held = findings.values(finding)
+    if kind is Kind.READING:
+        return lambda value: numbers.quantity(value, str(held["unit"]))
+    if kind is Kind.MEASURE:
+        return MEASURES.get(str(held["measure"]), numbers.plain)
+    return FORMS[kind]
+
+
+def _word(key: str, name: str, words: Words) -> Rendered | str:
+    """The words of a key; the key itself where it has none, or where they need something more."""
+    return words(key) if key in words and not placeholders(words.sentence(key)) else names.visible(name)

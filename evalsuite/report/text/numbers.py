@@ -90,6 +90,21 @@ def percentage(value: float) -> Number:
     return _number(value, 1, "%")
 
 
+def limit(share: float) -> Number:
+    """A share that somebody chose, in percent with as few decimals as it needs: 5%, 102%."""
+    return Number(text=f"{plain(share * 100).text}%", raw=share)
+
+
+def change(share: float) -> Number:
+    """How much more or less than before, in percent with its sign: +5.3%."""
+    return Number(text=_signed(percent(share).text, share), raw=share)
+
+
+def points(value: float) -> Number:
+    """The difference of two scores, with its sign and two decimals, because 0.1 points matter."""
+    return Number(text=_signed(_number(value, 2).text, value), raw=value)
+
+
 def count(value: int) -> Number:
     return _number(value, 0)
 
@@ -159,6 +174,10 @@ def _number(value: float, decimals: int, suffix: str = "") -> Number:
     if text.strip("-0.,") == "":
         text = text.lstrip("-")  # no minus before zero
     return Number(text=text + suffix, raw=value)
+
+
+def _signed(text: str, value: float) -> str:
+    return f"+{text}" if value > 0 else text
 
 
 def _unit(text: str) -> str:

@@ -1,0 +1,467 @@
+"""Every rule that a report can find broken, declared once: its code, how grave it is, its fields and its limits.
+
+A finding is one of these classes with its numbers and names: `Drift(change=0.07, where=run.id)`. It holds no
+sentence. What it says stands in `data/text/{zh,en}.toml` under `findings.<name>`, its title under
+`rules.<code>`, what it checks, why it matters and what to do in `data/text/rules/`; how a number is printed,
+in `report/text/numbers.py`. Limits are fields with a default: the code that judges reads them here
+(`Drift.limit`), and the sentences are filled from here.
+
+To add a rule: declare it below, write its words in both languages, raise it, and run `tools/write_data_rules.py`.
+"""
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from enum import StrEnum, auto
+from typing import Annotated, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+
+from evalsuite.model import Finding, Protocol, Severity
+
+F = TypeVar("F", bound=Finding)
+
+
+class Kind(StrEnum):
+    """What the value of a field is, and so how `report/text/findings.py` puts it into words."""
+
+    COUNT = auto()
+    SHARE = auto()  # 1.0 is all
+    LIMIT = auto()  # a share that somebody chose: as few digits as it needs
+    CHANGE = auto()  # a share with its sign
+    RATE = auto()  # items per second
+    RATIO = auto()  # of two speeds
+    FACTOR = auto()
+    SECONDS = auto()
+    BYTES = auto()  # of a memory
+    READING = auto()  # of a sensor, in the finding's `unit`
+    SCORE = auto()
+    POINTS = auto()  # between two scores
+    MEASURE = auto()  # a number of the evaluation, printed as the finding's `measure` is
+    RESOURCE = auto()
+    PHASE = auto()
+    METRIC = auto()  # of a score, with its split: "validation_top1"
+    METHOD = auto()
+    OPTION = auto()
+    ATTRIBUTE = auto()  # of a run or its case
+    NAME = auto()  # a proper name, a unit, an identifier: the same in every language
+    QUOTE = auto()  # somebody else's words: a line of a log, an error message
+
+
+Count = Annotated[int, Kind.COUNT]
+Share = Annotated[float, Kind.SHARE]
+Limit = Annotated[float, Kind.LIMIT]
+Change = Annotated[float, Kind.CHANGE]
+Rate = Annotated[float, Kind.RATE]
+Ratio = Annotated[float, Kind.RATIO]
+Factor = Annotated[float, Kind.FACTOR]
+Seconds = Annotated[float, Kind.SECONDS]
+Bytes = Annotated[float, Kind.BYTES]
+Reading = Annotated[float, Kind.READING]
+Score = Annotated[float, Kind.SCORE]
+Points = Annotated[float, Kind.POINTS]
+Measure = Annotated[float, Kind.MEASURE]
+Resource = Annotated[str, Kind.RESOURCE]
+Phase = Annotated[str, Kind.PHASE]
+Metric = Annotated[str, Kind.METRIC]
+Method = Annotated[str, Kind.METHOD]
+Option = Annotated[str, Kind.OPTION]
+Attribute = Annotated[str, Kind.ATTRIBUTE]
+Name = Annotated[str, Kind.NAME]
+Quote = Annotated[str, Kind.QUOTE]
+
+RULES: dict[str, type[Finding]] = {}  # name → rule, in the order they are declared in
+UNRAISED: Mapping[str, str] = {  # data rules that are kept without a finding → where
+    "D01": "evalsuite.logs.records",
+    "D02": "evalsuite.report.book.blocks",
+    "D28": "evalsuite.launch.importing",
+}
+_NUMBERS: dict[str, str] = {}  # code → the data rule of REPORT.md §9 that it keeps
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def rule(code: str, severity: Severity, *, keeps: str | None = None) -> Callable[[type[F]], type[F]]:
+    """Declares the class under it as a rule. *keeps*: the data rule of REPORT.md §9 behind a code that is a word."""
+
+    def declared(kind: type[F]) -> type[F]:
+        made = dataclasses.dataclass(frozen=True, kw_only=True)(kind)
+        made.code, made.severity, made.name = code, severity, re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
+        RULES[made.name] = made
+        numbered = re.match(r"D\d\d", code)
+        if keeps or numbered:
+            _NUMBERS[code] = keeps or code[:3]
+        return made
+
+    return declared
+
+
+# one run
+
+
+@rule("D04", "exclude")
+class DuplicateRepeat(Finding):
+    repeat: Count  # from 0
+
+
+@rule("D07", "note")
+class ShortWindow(Finding):
+    skipped_steps: Count
+    measured_steps: Count
+    full_skipped_steps: Count = Protocol.warmup_steps
+    full_measured_steps: Count = Protocol.measured_steps
+
+
+@rule("D07", "exclude")
+class TooShortWindow(Finding):
+    skipped_steps: Count
+    measured_steps: Count
+    least_steps: Count = 20  # fewer are shown in data quality only
+
+
+@rule("D10", "flag")
+class Drift(Finding):
+    """The first third of the window against the last."""
+
+    change: Change
+    limit: Limit = 0.05
+
+
+@rule("D18", "flag")
+class ThinSamples(Finding):
+    resources: tuple[Resource, ...]
+    coverage: Share  # of the resource with the fewest
+    wanted: Limit = 0.8
+
+
+@rule("D18", "flag")
+class ImpossibleSamples(Finding):
+    resources: tuple[Resource, ...]
+    samples: Count
+
+
+@rule("D19", "flag")
+class OverlappingPhases(Finding):
+    phases: tuple[Phase, ...]
+    sum_s: Seconds
+    whole_s: Seconds
+    limit: Limit = 1.02  # what clocks may differ by
+
+
+@rule("D20", "flag")
+class AboveCapacity(Finding):
+    resource: Resource
+    mean: Reading
+    capacity: Reading
+    unit: Name
+    limit: Limit = 1.02  # what a link or a disk cannot do
+
+
+@rule("D20", "flag")
+class DeviceAboveCapacity(Finding):
+    resource: Resource
+    device: Name  # "eth0"
+    mean: Reading
+    capacity: Reading
+    unit: Name
+    limit: Limit = AboveCapacity.limit
+
+
+@rule("D21", "flag")
+class ClockBackwards(Finding):
+    reports: Count
+    of_reports: Count
+
+
+@rule("D25", "reject")
+class IncompleteSuccess(Finding):
+    reason: Quote
+
+
+@rule("D26", "note")
+class StrangeText(Finding):
+    attributes: tuple[Attribute, ...]
+
+
+@rule("D27", "note")
+class UnknownOrigin(Finding):
+    origin: Name
+
+
+@rule("arrivals_bursty", "note")
+class ArrivalsBursty(Finding):
+    together: Count
+    lines: Count
+    limit: Share = 1 / 3  # above it, arrival says when the buffer was full, not when a step ended
+
+
+@rule("batch_doubted", "flag", keeps="D03")
+class BatchDoubted(Finding):
+    clock_items_per_s: Rate
+    printed_items_per_s: Rate
+    factor: Factor
+    limit: Factor = 1.5
+
+
+@rule("busy_machine", "flag")
+class BusyMachine(Finding):
+    others: Share  # of the usable cores
+    limit: Limit = 0.1  # the system itself and the node agent take one or two per cent
+
+
+@rule("clock_disagrees", "flag", keeps="D16")
+class ClockDisagrees(Finding):
+    method: Method
+    items_per_s: Rate
+    other_method: Method
+    other_items_per_s: Rate
+    difference: Change
+    limit: Limit = 0.02  # REPORT.md §4
+
+
+@rule("contradicts_log", "flag", keeps="D03")
+class ContradictsLog(Finding):
+    what: Option
+    given: Factor
+    printed: Factor
+
+
+@rule("failed_at_exit", "flag")
+class FailedAtExit(Finding):
+    reason: Quote
+
+
+@rule("final_disagrees", "flag", keeps="D16")
+class FinalDisagrees(Finding):
+    final_items_per_s: Rate
+    items_per_s: Rate
+    difference: Change
+    limit: Limit = 0.02
+
+
+@rule("hung_at_end", "note")
+class HungAtEnd(Finding):
+    pass
+
+
+@rule("partial_batch", "note")
+class PartialBatch(Finding):
+    step: Count
+    share: Share  # of the items of the step before
+    limit: Limit = 0.9
+
+
+@rule("rates_scatter", "flag")
+class RatesScatter(Finding):
+    lowest_items_per_s: Rate
+    highest_items_per_s: Rate
+    limit: Factor = 10.0
+
+
+@rule("restarted", "note")
+class Restarted(Finding):
+    attempts: Count
+
+
+@rule("scope_assumed", "flag")
+class JobAssumedOnePrints(Finding):
+    """The log does not say whose rate it prints; the whole job's, since one process prints."""
+
+
+@rule("scope_assumed", "flag")
+class JobAssumedLauncher(Finding):
+    """… the whole job's, since an MPI launcher started the processes."""
+
+
+@rule("scope_assumed", "flag")
+class OwnAssumed(Finding):
+    """… each process its own, since several print."""
+
+    printers: Count
+
+
+@rule("unreadable", "exclude")
+class Unreadable(Finding):
+    reason: Quote
+
+
+@rule("excluded", "exclude")
+class Excluded(Finding):
+    """Read back from a finished report: it keeps this run out of the median."""
+
+
+# the repeats of a case
+
+
+@rule("D05", "note")
+class FewRepeats(Finding):
+    repeats: Count
+    needed: Count = 5
+
+
+@rule("D06", "note")
+class ManyRepeats(Finding):
+    repeats: Count
+    usual: Count = 7
+
+
+@rule("D08", "flag")
+class NoisyRepeats(Finding):
+    cv: Share
+    limit: Limit = 0.05
+
+
+@rule("D08_unstable", "flag")
+class UnstableRepeats(Finding):
+    cv: Share
+    limit: Limit = 0.15
+
+
+@rule("D09", "flag")
+class OutlyingRepeat(Finding):
+    items_per_s: Rate
+    limit_mads: Factor = 3.0
+
+
+# cases against one another
+
+
+@rule("D11", "flag")
+class SuperLinear(Finding):
+    efficiency: Share
+    limit: Limit = 1.02
+
+
+@rule("D12", "flag")
+class OddEfficiency(Finding):
+    efficiency: Share
+    highest: Limit = 1.2
+    lowest: Limit = 0.05
+
+
+@rule("D13", "flag")
+class SlowerAtScale(Finding):
+    larger: Name  # nodes × devices per node: "2x8"
+    larger_items_per_s: Rate
+    smaller: Name
+    smaller_items_per_s: Rate
+    unit: Name
+
+
+@rule("D14", "flag")
+class OtherBase(Finding):
+    base_devices: Count
+
+
+@rule("D15_environment", "flag")
+class SeveralEnvironments(Finding):
+    environments: tuple[Name, ...]
+
+
+@rule("D15_framework_version", "flag")
+class SeveralVersions(Finding):
+    versions: tuple[Name, ...]
+
+
+@rule("D16_cited", "flag")
+class PublishedDiffers(Finding):
+    published_items_per_s: Rate
+    median_items_per_s: Rate
+    file: Name
+    log: Name
+
+
+@rule("D16_speedup", "flag")
+class PrintedSpeedupDiffers(Finding):
+    printed: Name  # as the table has it, digits and all
+    computed: Ratio
+
+
+@rule("D17", "note")
+class ScaledTime(Finding):
+    trained_epochs: Count
+    stated_epochs: Count
+    factor: Factor
+
+
+@rule("D22", "flag")
+class OddMemory(Finding):
+    device: Name
+    memory_bytes: Bytes
+    sold_bytes: tuple[Bytes, ...]
+
+
+@rule("D23", "flag")
+class AuthorDiffers(Finding):
+    written: Name  # as the author has it, digits and all
+    computed: Measure
+    measure: Name  # as it stands in the author's braces: "speedup"
+
+
+@rule("D24", "flag")
+class BelowTarget(Finding):
+    metric: Metric
+    value: Score
+    epochs: Count
+    target: Score
+    difference: Points
+
+
+@rule("oversubscribed", "flag")
+class Oversubscribed(Finding):
+    processes: Count
+    cores: Count
+
+
+# the table, asked
+
+
+def number(code: str) -> str | None:
+    """The data rule of REPORT.md §9 that *code* keeps: "D16" of `clock_disagrees`; None where it has none."""
+    return code if code in UNRAISED else _NUMBERS.get(code)
+
+
+def codes() -> tuple[str, ...]:
+    """Every code once: the data rules by number, then the words by the alphabet."""
+    found = {*UNRAISED, *(rule.code for rule in RULES.values())}
+    return tuple(sorted(found, key=lambda code: (code.islower(), code)))
+
+
+def of_code(code: str) -> tuple[type[Finding], ...]:
+    """The rules that go by *code*; none for a data rule that is kept without a finding."""
+    return tuple(rule for rule in RULES.values() if rule.code == code)
+
+
+def kinds(rule: type[Finding]) -> dict[str, Kind]:
+    """The fields of *rule* (but where it was found) → what they are."""
+    hints = get_type_hints(rule, include_extras=True)
+    return {field.name: _kind(hints[field.name]) for field in dataclasses.fields(rule) if field.name != "where"}
+
+
+def _kind(hint: object) -> Kind:
+    inner = get_args(hint)[0] if get_origin(hint) is tuple else hint
+    (found,) = (each for each in getattr(inner, "__metadata__", ()) if isinstance(each, Kind))
+    return found
+
+
+def limits(code: str) -> dict[str, tuple[float, Kind]]:
+    """The limits of the rules that go by *code*: field → (number, what it is)."""
+    found = {}
+    for rule in of_code(code):
+        kind_of = kinds(rule)
+        for field in dataclasses.fields(rule):
+            if field.name in kind_of and field.default is not dataclasses.MISSING:
+                found[field.name] = (field.default, kind_of[field.name])
+    return found
+
+
+def values(finding: Finding) -> dict[str, object]:
+    """The fields of *finding* (but where it was found) and their values."""
+    return {name: getattr(finding, name) for name in kinds(type(finding))}
+
+
+def plain(finding: Finding) -> dict[str, object]:
+    """The same as JSON has them."""
+    return {name: list(held) if isinstance(held, tuple) else held for name, held in values(finding).items()}
+
+
+def order(finding: Finding) -> tuple[object, ...]:
+    """What findings are put in order by: code, rule, values, where."""
+    return (finding.code, finding.name, tuple(values(finding).values()), finding.where)

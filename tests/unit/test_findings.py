@@ -1,0 +1,198 @@
+"""Every rule is declared once, raised somewhere, and says what it found in both languages."""
+
+import ast
+import re
+from dataclasses import fields
+from functools import cache
+from typing import get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalsuite import findings, paths
+from evalsuite.findings import RULES, Kind
+from evalsuite.model import Finding
+from evalsuite.report.text import findings as told
+from evalsuite.report.text import numbers, words
+from evalsuite.report.text.words import placeholders
+from tests.unit.test_architecture import FILES
+
+SPOKEN = words.read()
+DEVELOPERS = {"rebuild_dlperf": paths.DATA.parent / "tools" / "rebuild_dlperf.py"}
+# Latin words that a Chinese engineer writes so: our name, terms and units.
+LATIN = {
+    *("evalsuite", "CPU", "MPI", "CV", "MAD", "Top", "AllReduce", "s", "items", "B", "x"),
+    "scope",  # the option
+}
+EXAMPLES = {  # what a name stands for is the same in every language: digits here, so that words stand out
+    Kind.COUNT: 17,
+    Kind.RESOURCE: "network_receive",
+    Kind.PHASE: "allreduce",
+    Kind.METRIC: "validation_top1",
+    Kind.METHOD: "arrival times",
+    Kind.OPTION: "batch_per_device",
+    Kind.ATTRIBUTE: "framework_version",
+    Kind.NAME: "1",
+    Kind.QUOTE: "2",
+}
+WRITTEN = re.compile(r"\d+(?:\.\d+)?")  # a number in a sentence
+NAMES_WITH_DIGITS = re.compile(r"Top-?[15]|SHA-256")
+
+
+@cache
+def raised():
+    """Name of a class → the modules that make one, or choose between it and another."""
+    found = {}
+    for room, file in {**FILES, **DEVELOPERS}.items():
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        only_asked = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}  # `Drift.limit`
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                only_asked |= {id(inner) for inner in ast.walk(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name | ast.Attribute) and id(node) not in only_asked:
+                found.setdefault(node.id if isinstance(node, ast.Name) else node.attr, set()).add(room)
+    return found
+
+
+def example(rule):
+    hints = get_type_hints(rule, include_extras=True)
+    made = {}
+    for name, kind in findings.kinds(rule).items():
+        value = EXAMPLES.get(kind, 0.125)
+        made[name] = (value, value) if get_origin(hints[name]) is tuple else value
+    return rule(**made)
+
+
+def values_of(rule):
+    """Any finding of *rule*, as hypothesis makes them."""
+    hints = get_type_hints(rule, include_extras=True)
+    made = {field.name: _any(hints[field.name]) for field in fields(rule) if field.name != "where"}
+    return st.builds(rule, **made)
+
+
+def _any(hint):
+    if get_origin(hint) is tuple:
+        return st.lists(_any(get_args(hint)[0]), max_size=3).map(tuple)
+    plain = hint.__origin__
+    if plain is int:
+        return st.integers()
+    if plain is float:
+        return st.floats(min_value=-1e300, max_value=1e300)
+    return st.text(st.characters()) | st.sampled_from(["other", "gpu", "data", "devices", "{x}", "\ud800", "<b>"])
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+def test_every_rule_has_a_sentence_and_a_title_in_both_languages(rule):
+    places = {place.removesuffix("_text") for place in placeholders(SPOKEN.sentence(f"findings.{rule.name}"))}
+
+    assert places <= set(findings.kinds(rule))
+    assert placeholders(SPOKEN.sentence(f"rules.{rule.code}")) <= set(findings.limits(rule.code))
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+def test_every_rule_is_found_broken_somewhere(rule):
+    assert raised().get(rule.__name__, set()) - {"evalsuite.findings"}
+
+
+def test_nothing_is_worded_that_is_no_rule():
+    keys = SPOKEN.tables["en"]
+
+    assert {key.partition(".")[2] for key in keys if key.startswith("findings.")} == set(RULES)
+    assert {key.partition(".")[2] for key in keys if key.startswith("rules.")} == set(findings.codes())
+
+
+def test_no_finding_is_made_but_of_a_rule():
+    calls = [
+        room
+        for room, file in {**FILES, **DEVELOPERS}.items()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding"
+    ]
+
+    assert calls == []
+    assert {rule.__name__ for rule in Finding.__subclasses__()} == {rule.__name__ for rule in RULES.values()}
+
+
+def test_no_limit_is_typed_into_a_sentence():
+    typed = {
+        key: WRITTEN.findall(NAMES_WITH_DIGITS.sub("", words.PLACEHOLDER.sub("", sentence)))
+        for language in SPOKEN.languages
+        for key, sentence in SPOKEN.tables[language].items()
+        if key.startswith(("findings.", "rules."))
+    }
+
+    assert {key: found for key, found in typed.items() if found} == {}
+
+
+@pytest.mark.parametrize("code", [code for code in findings.codes() if findings.limits(code)])
+def test_the_limits_of_one_code_do_not_contradict_each_other(code):
+    for rule in findings.of_code(code):
+        for field in fields(rule):
+            if field.name in findings.limits(code):
+                assert field.default == findings.limits(code)[field.name][0]
+
+
+def test_limits_are_told_as_they_are_chosen():
+    assert told.rule("D10", SPOKEN).plain("en") == "speed drifts by more than 5% over the window"
+    assert told.rule("D12", SPOKEN).plain("zh") == "扩展效率高于 120% 或低于 5%"
+    assert "80% are wanted" in told.english(findings.ThinSamples(resources=("gpu",), coverage=0.375))
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+def test_the_chinese_holds_no_english(rule):
+    said = told.sentence(example(rule), SPOKEN).plain("zh")
+
+    assert set(re.findall(r"[A-Za-z]+", said)) <= LATIN, said
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+def test_any_finding_can_be_told(rule):
+    @given(values_of(rule))
+    def told_in_both(finding):
+        for language in SPOKEN.languages:
+            assert told.sentence(finding, SPOKEN).plain(language)
+
+    told_in_both()
+
+
+def test_findings_of_one_rule_are_told_apart_by_their_values_and_not_by_their_place():
+    first, again = findings.Drift(change=0.07, where="a"), findings.Drift(change=0.07, where="b")
+
+    assert first != again
+    assert findings.order(first) < findings.order(again) < findings.order(findings.Drift(change=0.08, where="a"))
+
+
+def test_two_rules_of_one_code_are_two_classes():
+    thin, impossible = findings.of_code("D18")
+
+    assert (thin.name, impossible.name) == ("thin_samples", "impossible_samples")
+    assert findings.number("clock_disagrees") == findings.number("D16_cited") == "D16"
+
+
+def test_a_finding_in_json_keeps_what_it_was_and_adds_the_numbers():
+    found = findings.DeviceAboveCapacity(
+        resource="network_receive", device="eth0", mean=1.3e9, capacity=1.25e9, unit="bytes/s", where="case/r0"
+    )
+
+    assert told.document(found) == {
+        "code": "D20",
+        "severity": "flag",
+        "text": "Network in (eth0): 1.300\u202fGB/s is above the capacity of 1.250\u202fGB/s; left out",
+        "where": "case/r0",
+        "rule": "device_above_capacity",
+        "values": {
+            "resource": "network_receive",
+            "device": "eth0",
+            "mean": 1.3e9,
+            "capacity": 1.25e9,
+            "unit": "bytes/s",
+            "limit": 1.02,
+        },
+    }
+
+
+def test_signed_numbers_are_printed_with_their_sign_and_zero_without():
+    assert [numbers.change(value).text for value in (0.053, -0.053, 0.0, -0.0001)] == ["+5.3%", "-5.3%", "0.0%", "0.0%"]
+    assert numbers.points(-0.094).text == "-0.09"
