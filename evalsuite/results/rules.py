@@ -31,7 +31,6 @@ from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, U
 from evalsuite.results import breakdown
 from evalsuite.results.summary import valid
 
-ABOVE_CAPACITY = AboveCapacity.limit
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
 # D26: control characters but tab and line ends, and what a browser would take for an element
@@ -47,10 +46,11 @@ def checked(measurements: Iterable[Measurement]) -> list[Measurement]:
 
 
 def _checked(run: Measurement, duplicate: bool) -> Measurement:
-    possible, impossible = _possible(run.utilisation)
+    too_fast = {used: found for used in run.utilisation if (found := _too_fast(used))}
+    possible = tuple(used for used in run.utilisation if used not in too_fast)
     found = [
         *([_duplicate(run)] if duplicate else []),
-        *(_too_fast(used) for used in impossible),
+        *too_fast.values(),
         *_backwards(run),
         *breakdown.findings(run.breakdown),
         *_unfinished(run),
@@ -85,13 +85,10 @@ def _duplicate(run: Measurement) -> Finding:
     return DuplicateRepeat(repeat=run.run.repeat)
 
 
-def _possible(used: Sequence[Utilisation]) -> tuple[tuple[Utilisation, ...], tuple[Utilisation, ...]]:
-    """D20: readings that the hardware can do, and those above its capacity."""
-    above = tuple(one for one in used if one.unit != "%" and one.capacity and one.mean > one.capacity * ABOVE_CAPACITY)
-    return tuple(one for one in used if one not in above), above
-
-
-def _too_fast(used: Utilisation) -> Finding:
+def _too_fast(used: Utilisation) -> Finding | None:
+    """D20: a reading above the capacity of its hardware."""
+    if used.unit == "%" or not used.capacity or used.mean <= used.capacity * AboveCapacity.limit:
+        return None
     above = AboveCapacity if used.device is None else partial(DeviceAboveCapacity, device=used.device)
     return above(resource=used.resource, mean=used.mean, capacity=used.capacity, unit=used.unit)
 
