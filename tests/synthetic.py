@@ -354,7 +354,7 @@ def thorough() -> Evaluation:
 
 
 @cache
-def full(repeats: int = 5) -> Evaluation:
+def full(repeats: int = 1) -> Evaluation:
     """The ladder to 125 nodes and 1,000 devices, two models, both precisions."""
     scales = ((1, 1), (1, 8), (2, 8), (4, 8), (8, 8), (16, 8), (32, 8), (64, 8), (125, 8))
     found = []

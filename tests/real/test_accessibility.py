@@ -9,9 +9,6 @@ import subprocess
 
 import chromium
 import pytest
-import synthetic
-
-from evalsuite import report
 
 VERSION = "4.10.2"
 PAGES = (
@@ -51,23 +48,15 @@ def axe(tmp_path_factory):
     return source.read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory):
-    with chromium.browser(tmp_path_factory.mktemp("profile")) as found:
-        found.call("Emulation.setDeviceMetricsOverride", **WIDE)
-        yield found
-
-
-@pytest.fixture(scope="module")
-def addresses(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("reports")
-    return {name: report.build(synthetic.PAGES[name](), folder / name)[0].as_uri() for name in PAGES}
+@pytest.fixture(scope="module", autouse=True)
+def wide(tab):
+    tab.call("Emulation.setDeviceMetricsOverride", **WIDE)
 
 
 @pytest.mark.parametrize("look", ["lang=zh&theme=light", "lang=en&theme=dark"])
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_no_violation(tab, axe, addresses, name, look):
-    tab.visit(f"{addresses[name]}#{look}")
+def test_axe_finds_no_violation(tab, axe, address, name, look):
+    tab.visit(f"{address(name)}#{look}")
     tab.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
     tab.evaluate(axe)
     options = json.dumps({"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]})

@@ -28,18 +28,6 @@ VIEWS = (
 SHOWN = "[...document.querySelectorAll('{}')].filter(e => e.getClientRects().length).length"
 
 
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory):
-    with chromium.browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def addresses(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("reports")
-    return {name: report.build(synthetic.PAGES[name](), folder / name)[0].as_uri() for name in PAGES}
-
-
 @pytest.fixture(autouse=True)
 def as_a_new_reader(tab):
     tab.call("Emulation.setDeviceMetricsOverride", **WIDE)
@@ -49,16 +37,16 @@ def as_a_new_reader(tab):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_page_loads_without_a_complaint_and_without_a_request(tab, addresses, name):
-    tab.visit(f"{addresses[name]}#lang=en")
+def test_the_page_loads_without_a_complaint_and_without_a_request(tab, address, name):
+    tab.visit(f"{address(name)}#lang=en")
 
     assert tab.evaluate("document.documentElement.classList.contains('ready')")
     assert tab.complaints() == []
-    assert set(tab.requests()) == {addresses[name]}
+    assert set(tab.requests()) == {address(name)}
 
 
-def test_hostile_text_runs_nowhere(tab, addresses):
-    tab.visit(addresses["hostile"])
+def test_hostile_text_runs_nowhere(tab, address):
+    tab.visit(address("hostile"))
     tab.evaluate(
         "document.querySelectorAll('.mark').forEach(mark => { mark.focus(); mark.dispatchEvent(new Event('click')) })"
     )
@@ -70,15 +58,15 @@ def test_hostile_text_runs_nowhere(tab, addresses):
 
 
 @pytest.mark.parametrize(("language", "heading"), [("zh", "结论"), ("en", "Verdict")])
-def test_the_address_chooses_the_language(tab, addresses, language, heading):
-    tab.visit(f"{addresses['quick']}#lang={language}")
+def test_the_address_chooses_the_language(tab, address, language, heading):
+    tab.visit(f"{address('quick')}#lang={language}")
 
     assert heading in tab.evaluate("document.querySelector('#verdict-title').innerText")
     assert tab.evaluate("document.documentElement.lang") == {"zh": "zh-CN", "en": "en"}[language]
 
 
-def test_the_switch_changes_language_title_and_address(tab, addresses):
-    tab.visit(f"{addresses['quick']}#lang=zh")
+def test_the_switch_changes_language_title_and_address(tab, address):
+    tab.visit(f"{address('quick')}#lang=zh")
     tab.evaluate("document.querySelector('#lang-en').click()")
 
     assert "lang=en" in tab.evaluate("location.hash")
@@ -86,9 +74,9 @@ def test_the_switch_changes_language_title_and_address(tab, addresses):
     assert tab.evaluate(SHOWN.format("main [lang=zh-CN]:not(.both)")) == 0
 
 
-def test_without_script_everything_can_be_read_in_both_languages(tab, addresses):
+def test_without_script_everything_can_be_read_in_both_languages(tab, address):
     tab.call("Emulation.setScriptExecutionDisabled", value=True)
-    tab.visit(addresses["quick"])
+    tab.visit(address("quick"))
     chinese = tab.evaluate("document.querySelector('#verdict').innerText")
     tab.evaluate("document.querySelector('#lang-en').checked = true")
     english = tab.evaluate("document.querySelector('#verdict').innerText")
@@ -100,8 +88,8 @@ def test_without_script_everything_can_be_read_in_both_languages(tab, addresses)
     assert tab.evaluate(SHOWN.format(".js")) == 0
 
 
-def test_filters_hide_columns_rows_and_cases_and_say_how_many_are_left(tab, addresses):
-    tab.visit(f"{addresses['thorough']}#lang=en")
+def test_filters_hide_columns_rows_and_cases_and_say_how_many_are_left(tab, address):
+    tab.visit(f"{address('thorough')}#lang=en")
     before = tab.evaluate(SHOWN.format("table.values td"))
     tab.evaluate("document.querySelector('input[name=framework][value=PyTorch]').click()")
 
@@ -137,7 +125,7 @@ def test_a_link_into_a_large_page_arrives_at_its_place(tab, large):
 
 def test_a_case_of_a_report_in_parts_leads_to_its_runs(tab, tmp_path, monkeypatch):
     monkeypatch.setattr(book, "HUGE", 10)
-    tab.visit(f"{report.build(synthetic.full(repeats=1), tmp_path)[0].as_uri()}#lang=en")
+    tab.visit(f"{report.build(synthetic.full(), tmp_path)[0].as_uri()}#lang=en")
     tab.evaluate("document.querySelector('.receipts li a').click()")
     tab.wait("location.pathname.includes('part') && document.querySelector('.is-target') !== null")
 
@@ -147,8 +135,8 @@ def test_a_case_of_a_report_in_parts_leads_to_its_runs(tab, tmp_path, monkeypatc
     assert tab.complaints() == []
 
 
-def test_a_link_brings_the_filter_back(tab, addresses):
-    tab.visit(f"{addresses['thorough']}#lang=en&framework=PyTorch&from=2")
+def test_a_link_brings_the_filter_back(tab, address):
+    tab.visit(f"{address('thorough')}#lang=en&framework=PyTorch&from=2")
 
     assert tab.evaluate("document.querySelector('#shown').textContent") == "1"
     tab.evaluate("document.querySelector('#filter').reset()")
@@ -158,8 +146,8 @@ def test_a_link_brings_the_filter_back(tab, addresses):
     )
 
 
-def test_columns_sort_by_raw_numbers_with_states_last(tab, addresses):
-    tab.visit(f"{addresses['gpu']}#lang=en")
+def test_columns_sort_by_raw_numbers_with_states_last(tab, address):
+    tab.visit(f"{address('gpu')}#lang=en")
     column = "[...document.querySelectorAll('table.values')][0].tBodies[0].rows"
     values = f"[...{column}].map(row => Number(row.cells[2].dataset.v))"
     head = "document.querySelector('table.values thead').rows[0].cells[2]"
@@ -174,8 +162,8 @@ def test_columns_sort_by_raw_numbers_with_states_last(tab, addresses):
     assert tab.evaluate(f"{head}.getAttribute('aria-sort')") == "descending"
 
 
-def test_text_sorts_in_both_directions(tab, addresses):
-    tab.visit(f"{addresses['all_failed']}#lang=en")
+def test_text_sorts_in_both_directions(tab, address):
+    tab.visit(f"{address('all_failed')}#lang=en")
     tab.evaluate(
         "window.head = document.querySelector('.matrix thead').rows[0].cells[0].querySelector('button'); head.click()"
     )
@@ -186,8 +174,8 @@ def test_text_sorts_in_both_directions(tab, addresses):
     assert (first, last) == ("MXNet", "TensorFlow")
 
 
-def test_a_number_leads_to_its_runs_and_their_log(tab, addresses):
-    tab.visit(f"{addresses['quick']}#lang=en")
+def test_a_number_leads_to_its_runs_and_their_log(tab, address):
+    tab.visit(f"{address('quick')}#lang=en")
     tab.evaluate("document.querySelector('table.values a.num').click()")
     receipt = tab.evaluate("document.querySelector('.is-target').innerText")
 
@@ -196,8 +184,8 @@ def test_a_number_leads_to_its_runs_and_their_log(tab, addresses):
     assert "at=c-" in tab.evaluate("location.hash")
 
 
-def test_marks_can_be_reached_and_pinned_by_keyboard(tab, addresses):
-    tab.visit(f"{addresses['thorough']}#lang=en")
+def test_marks_can_be_reached_and_pinned_by_keyboard(tab, address):
+    tab.visit(f"{address('thorough')}#lang=en")
     tab.evaluate("document.querySelector('.fig-svg .mark[tabindex=\"0\"]').focus()")
     card = tab.evaluate("document.querySelector('#card').hidden ? '' : document.querySelector('#card').innerText")
     tab.press("Enter")
@@ -210,8 +198,8 @@ def test_marks_can_be_reached_and_pinned_by_keyboard(tab, addresses):
     assert tab.evaluate("document.querySelectorAll('.mark.is-pinned').length") >= 2
 
 
-def test_the_pinned_ratio_says_when_it_cannot_tell(tab, addresses):
-    tab.visit(f"{addresses['quick']}#lang=en")
+def test_the_pinned_ratio_says_when_it_cannot_tell(tab, address):
+    tab.visit(f"{address('quick')}#lang=en")
     tab.evaluate(
         "[...document.querySelectorAll('.fig-svg .mark')].filter((m, i) => i === 0 || i === 2)"
         ".forEach(m => m.dispatchEvent(new Event('click')))"
@@ -220,8 +208,8 @@ def test_the_pinned_ratio_says_when_it_cannot_tell(tab, addresses):
     assert "too few repeats" in tab.evaluate("document.querySelector('.pins').innerText")
 
 
-def test_figures_and_tables_are_saved_from_the_page(tab, addresses):
-    tab.visit(f"{addresses['quick']}#lang=en")
+def test_figures_and_tables_are_saved_from_the_page(tab, address):
+    tab.visit(f"{address('quick')}#lang=en")
     tab.evaluate(
         "window.saved = []; URL.createObjectURL = blob => { saved.push(blob); return 'blob:none' };"
         "HTMLAnchorElement.prototype.click = function () { saved[saved.length - 1].file = this.download };"
@@ -239,11 +227,11 @@ def test_figures_and_tables_are_saved_from_the_page(tab, addresses):
     assert runs == "runs.csv" and len(rows.splitlines()) == 25
 
 
-def test_what_is_saved_equals_the_table_beside_the_report(tab, addresses, tmp_path):
+def test_what_is_saved_equals_the_table_beside_the_report(tab, address, tmp_path):
     import csv
     import io
 
-    tab.visit(f"{addresses['quick']}#lang=en")
+    tab.visit(f"{address('quick')}#lang=en")
     tab.evaluate(
         "window.saved = []; URL.createObjectURL = blob => { saved.push(blob); return 'blob:none' };"
         "HTMLAnchorElement.prototype.click = function () {};"
@@ -259,8 +247,8 @@ def test_what_is_saved_equals_the_table_beside_the_report(tab, addresses, tmp_pa
     assert [row["log_sha256"] for row in ours] == [row["log_sha256"] for row in theirs]
 
 
-def test_a_figure_turns_to_its_other_view_and_the_address_keeps_it(tab, addresses):
-    tab.visit(f"{addresses['thorough']}#lang=en&framework=PyTorch")
+def test_a_figure_turns_to_its_other_view_and_the_address_keeps_it(tab, address):
+    tab.visit(f"{address('thorough')}#lang=en&framework=PyTorch")
     before = tab.evaluate(VIEWS)
     tab.evaluate("document.querySelector('.views button[aria-pressed=false]').focus()")
     tab.press("Enter")
@@ -274,47 +262,47 @@ def test_a_figure_turns_to_its_other_view_and_the_address_keeps_it(tab, addresse
     assert tab.complaints() == []
 
 
-def test_a_link_to_the_other_view_of_a_figure_shows_it(tab, addresses):
-    tab.visit(f"{addresses['thorough']}#lang=en")
+def test_a_link_to_the_other_view_of_a_figure_shows_it(tab, address):
+    tab.visit(f"{address('thorough')}#lang=en")
     name = tab.evaluate("document.querySelector('.fig-views > .other').id")
-    tab.visit(f"{addresses['thorough']}#at={name}")
+    tab.visit(f"{address('thorough')}#at={name}")
 
     assert tab.evaluate(f"document.getElementById('{name}').getClientRects().length") == 1
     assert tab.evaluate(VIEWS)[0] == ["false", "true", 1]
 
 
-def test_paper_and_a_page_without_script_show_the_first_view(tab, addresses):
-    tab.visit(f"{addresses['thorough']}#lang=en")
+def test_paper_and_a_page_without_script_show_the_first_view(tab, address):
+    tab.visit(f"{address('thorough')}#lang=en")
     tab.evaluate("document.querySelector('.views button[aria-pressed=false]').click()")
     tab.call("Emulation.setEmulatedMedia", media="print")
     on_paper = tab.evaluate(SHOWN.format(".fig-views > .other")), tab.evaluate(SHOWN.format(".fig-views > .fig"))
     tab.call("Emulation.setEmulatedMedia", media="")
     tab.call("Emulation.setScriptExecutionDisabled", value=True)
-    tab.visit(addresses["thorough"])
+    tab.visit(address("thorough"))
 
     assert on_paper == (0, 2)
     assert tab.evaluate(SHOWN.format(".fig-views > .other, .views")) == 0
     assert tab.evaluate(SHOWN.format(".fig-views > .fig")) == 2
 
 
-def test_at_four_hundred_per_cent_nothing_is_cut_off(tab, addresses):
+def test_at_four_hundred_per_cent_nothing_is_cut_off(tab, address):
     tab.call("Emulation.setDeviceMetricsOverride", **NARROW)
-    tab.visit(f"{addresses['quick']}#lang=en")
+    tab.visit(f"{address('quick')}#lang=en")
 
     assert tab.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["quick", "gpu", "all_failed"])
-def test_text_stands_out_from_its_ground(tab, addresses, name, theme):
-    tab.visit(f"{addresses[name]}#lang=zh&theme={theme}")
+def test_text_stands_out_from_its_ground(tab, address, name, theme):
+    tab.visit(f"{address(name)}#lang=zh&theme={theme}")
     poor = tab.evaluate(CONTRAST)
 
     assert poor == []
 
 
-def test_every_control_has_a_name_and_room_for_a_finger(tab, addresses):
-    tab.visit(f"{addresses['quick']}#lang=en")
+def test_every_control_has_a_name_and_room_for_a_finger(tab, address):
+    tab.visit(f"{address('quick')}#lang=en")
     found = tab.evaluate(
         "[...document.querySelectorAll('button, summary, select, label')].filter(e => e.getClientRects().length)"
         ".map(e => [e.innerText.trim() || e.textContent.trim(), Math.round(e.getBoundingClientRect().height)])"
@@ -324,8 +312,8 @@ def test_every_control_has_a_name_and_room_for_a_finger(tab, addresses):
     assert [entry for entry in found if entry[1] < 24] == []
 
 
-def test_the_page_can_be_walked_through_by_keyboard(tab, addresses):
-    tab.visit(f"{addresses['quick']}#lang=en")
+def test_the_page_can_be_walked_through_by_keyboard(tab, address):
+    tab.visit(f"{address('quick')}#lang=en")
     seen = []
     for _ in range(12):
         tab.press("Tab")
@@ -341,17 +329,17 @@ def test_the_page_can_be_walked_through_by_keyboard(tab, addresses):
     assert len(set(seen)) == len(seen)
 
 
-def test_forced_colours_keep_figures_and_states(tab, addresses):
+def test_forced_colours_keep_figures_and_states(tab, address):
     tab.call("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
-    tab.visit(f"{addresses['quick']}#lang=en")
+    tab.visit(f"{address('quick')}#lang=en")
 
     assert tab.evaluate("matchMedia('(forced-colors: active)').matches")
     assert tab.evaluate(SHOWN.format(".fig-svg .mark")) > 0
     assert tab.complaints() == []
 
 
-def test_print_shows_what_is_folded_and_hides_the_controls(tab, addresses):
-    tab.visit(f"{addresses['quick']}#lang=zh")
+def test_print_shows_what_is_folded_and_hides_the_controls(tab, address):
+    tab.visit(f"{address('quick')}#lang=zh")
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     tab.call("Emulation.setEmulatedMedia", media="print")
 
@@ -360,8 +348,8 @@ def test_print_shows_what_is_folded_and_hides_the_controls(tab, addresses):
     assert tab.evaluate(SHOWN.format(".runs")) == 4
 
 
-def test_the_names_of_figures_are_heard_in_the_chosen_language(tab, addresses):
-    tab.visit(f"{addresses['quick']}#lang=en")
+def test_the_names_of_figures_are_heard_in_the_chosen_language(tab, address):
+    tab.visit(f"{address('quick')}#lang=en")
     tab.call("Accessibility.enable")
     nodes = tab.call("Accessibility.getFullAXTree")["nodes"]
     heard = json.dumps(

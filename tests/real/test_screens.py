@@ -7,9 +7,7 @@ The pictures hold for the fonts they were made with; with other ones the compari
 import chromium
 import pytest
 import screens
-import synthetic
 
-from evalsuite import report
 from tests import goldens
 
 if chromium.executable() is None:
@@ -41,25 +39,6 @@ SHOTS = {
     "variants": ("variants", "lang=en&theme=light", WIDE, "", "#variants"),
     "usage-dark": ("gpu", "lang=zh&theme=dark", WIDE, "", "#usage"),
 }
-
-
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory):
-    with chromium.browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    made: dict[str, str] = {}
-
-    def of(name: str) -> str:
-        if name not in made:
-            evaluation = synthetic.full(repeats=1) if name == "full" else synthetic.PAGES[name]()
-            made[name] = report.build(evaluation, tmp_path_factory.mktemp(name))[0].as_uri()
-        return made[name]
-
-    return of
 
 
 @pytest.fixture(scope="module", autouse=True)

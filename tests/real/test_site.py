@@ -18,12 +18,6 @@ SEEN = "[...document.querySelectorAll('main {}')].filter(e => e.getClientRects()
 
 
 @pytest.fixture(scope="module")
-def tab(tmp_path_factory):
-    with chromium.browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """Two days of one case, the second slower; a hostile report; and one page as it is really drawn."""
     folder = tmp_path_factory.mktemp("site")

@@ -14,19 +14,6 @@ from tests.toys import CASE
 SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "2", "SLURM_JOB_NODELIST": "gpu[09-10]", "SLURM_JOB_ID": "7"}
 
 
-@pytest.mark.parametrize(
-    ("nodelist", "hosts"),
-    [
-        ("gpu[03-05,12],login1", ("gpu03", "gpu04", "gpu05", "gpu12", "login1")),
-        ("n1", ("n1",)),
-        ("rack2-n[1-2]-ib,rack3-n8-ib", ("rack2-n1-ib", "rack2-n2-ib", "rack3-n8-ib")),
-        ("gpu[098-101]", ("gpu098", "gpu099", "gpu100", "gpu101")),
-    ],
-)
-def test_a_slurm_list_is_unrolled_with_its_leading_zeros(nodelist, hosts):
-    assert rendezvous.hosts_of(nodelist) == hosts
-
-
 def test_the_hosts_are_told_as_each_launcher_wants_them():
     place = rendezvous.node(SLURM)
 

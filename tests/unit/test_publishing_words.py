@@ -6,7 +6,6 @@ from pathlib import Path
 from evalsuite import paths
 from evalsuite.report.text import words
 from evalsuite.results import changes
-from tests import typography
 
 SPOKEN = words.read_beyond_the_page()
 SOURCES = (
@@ -44,7 +43,3 @@ def test_every_reason_and_outcome_has_a_sentence():
 
     assert {key for key in reasons if f"why.{key}" not in SPOKEN} == set()
     assert all(f"outcome.{name}" in SPOKEN for name in changes.Outcome.__args__)
-
-
-def test_the_chinese_keeps_the_rules_of_typography():
-    assert list(typography.all_faults(SPOKEN.tables["zh"])) == []

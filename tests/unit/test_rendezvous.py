@@ -124,10 +124,13 @@ def test_a_command_that_starts_its_own_workers_is_given_no_rank():
     [
         ("gpu[03-05,12],login1", ("gpu03", "gpu04", "gpu05", "gpu12", "login1")),
         ("rack1-n[009-010]-ib", ("rack1-n009-ib", "rack1-n010-ib")),
+        ("rack2-n[1-2]-ib,rack3-n8-ib", ("rack2-n1-ib", "rack2-n2-ib", "rack3-n8-ib")),
+        ("gpu[098-101]", ("gpu098", "gpu099", "gpu100", "gpu101")),
         ("a,b", ("a", "b")),
+        ("n1", ("n1",)),
     ],
 )
-def test_a_slurm_list_is_unrolled(nodelist, hosts):
+def test_a_slurm_list_is_unrolled_with_its_leading_zeros(nodelist, hosts):
     assert rendezvous.hosts_of(nodelist) == hosts
 
 

@@ -243,7 +243,7 @@ def _headlines(evaluation):
 
 
 def test_headlines_are_five_at_most():
-    assert 1 <= len(_headlines(synthetic.full())) <= 5
+    assert 1 <= len(_headlines(synthetic.full(repeats=5))) <= 5
 
 
 # states
@@ -357,7 +357,7 @@ def test_batch_sizes_are_listed_up_to_the_one_that_did_not_fit(built):
 
 
 def test_frameworks_without_the_common_scale_are_not_ranked():
-    book = Book(evaluation=synthetic.full())
+    book = Book(evaluation=synthetic.full(repeats=5))
     kept = tuple(one for one in book.summaries if (one.case.framework, one.case.nodes) != ("mxnet", 125))
     found = overview.ranks(
         overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=kept))))

@@ -97,7 +97,7 @@ def parted(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(book, "HUGE", 10)
         patch.setattr(slim_room, "page", lambda html: html)  # so that the reader can count on end tags
-        evaluation = synthetic.full(repeats=1)
+        evaluation = synthetic.full()
         folder = tmp_path_factory.mktemp("parted")
         report.build(evaluation, folder)
         yield evaluation, {path.name: pages.read(path.read_text(encoding="utf-8")) for path in folder.glob("*.html")}

@@ -145,8 +145,9 @@ def test_every_axis_column_and_legend_of_a_drawn_figure_has_words():
     assert [f"axes.{key}" for key in sorted(axes) if f"axes.{key}" not in SPOKEN] == []
 
 
-def test_the_chinese_keeps_the_rules_of_typography():
-    assert list(typography.all_faults(SPOKEN.tables["zh"])) == []
+@pytest.mark.parametrize("read", [words.read, words.read_beyond_the_page])
+def test_the_chinese_keeps_the_rules_of_typography(read):
+    assert list(typography.all_faults(read().tables["zh"])) == []
 
 
 @pytest.mark.parametrize(
