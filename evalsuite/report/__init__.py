@@ -18,7 +18,7 @@ def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = ("zh", "
     from evalsuite.report.book.book import Book
     from evalsuite.report.data import summary_json, tables
     from evalsuite.report.page import parts, render
-    from evalsuite.report.text import words
+    from evalsuite.report.text import names, words
 
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = ("zh", "
     write_atomically(page, render.page(book, said, build_hash).encode("utf-8", "backslashreplace"))
     further = []
     for part in parts.books(book):
-        further.append(out / parts.file_name(part.part))
+        further.append(out / names.part_file(part.part))
         text = render.part(part, book, said, build_hash)
         write_atomically(further[-1], text.encode("utf-8", "backslashreplace"))
     for path in parts.outdated(out, further):

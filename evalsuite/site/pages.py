@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from evalsuite import __version__, paths
 from evalsuite.model import Verdict
+from evalsuite.report.book import heading
 from evalsuite.report.page import assets, render, templates
 from evalsuite.report.page.templates import static
 from evalsuite.report.text import names, numbers, words
@@ -48,7 +49,7 @@ class Site:
     def title(self) -> Rendered:
         if self.about.title is None:
             return self.words("site.kicker")
-        return render.same(self.words, self.about.title)
+        return self.words.same(self.about.title)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -68,7 +69,7 @@ class Site:
         return self.page("model.html.j2", root="../", title=title, lines=lines, once=once, undated=undated)
 
     def report_title(self, one: Shelved) -> Rendered:
-        return render.title(one.report, self.report_words)
+        return heading.title(one.report, self.report_words)
 
     def verdict_name(self, verdict: Verdict) -> Rendered:
         key = f"criteria_short.{verdict.criterion}"

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalsuite.report.page import render
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
@@ -33,7 +32,7 @@ def change_text(change: Change, words: Words) -> Rendered:
     """The change with its interval, if there is one."""
     value = change_number(change.ratio.value)
     if change.ratio.low is None or change.ratio.high is None:
-        return render.same(words, value.text)
+        return words.same(value.text)
     return words(
         "history.ratio_interval",
         ratio=value,

@@ -17,6 +17,7 @@ from evalsuite.report import forms
 from evalsuite.report.data import tables
 from evalsuite.report.forms import bundle, markdown, pdf, spreadsheet
 from evalsuite.report.forms import material as material_room
+from evalsuite.report.sections import markdown as section_markdown
 
 BOTH = ("zh", "en")
 
@@ -132,13 +133,13 @@ def test_each_language_gets_a_file_of_its_own(tmp_path):
     ],
 )
 def test_data_in_markdown_is_neither_markup_nor_link_nor_mention(data, shown):
-    assert markdown.text(data) == shown
+    assert section_markdown.text(data) == shown
 
 
 def test_our_own_emphasis_and_code_survive_in_markdown():
     from markupsafe import Markup
 
-    found = markdown.from_markup(Markup("<strong>本报告。</strong>用 <code>make *</code> &amp; more"))
+    found = section_markdown.from_markup(Markup("<strong>本报告。</strong>用 <code>make *</code> &amp; more"))
 
     assert found == "<strong>本报告。</strong>用 `make *` & more"
 

@@ -10,7 +10,7 @@ from evalsuite import paths, report
 from evalsuite.report.book import book
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import slim
-from evalsuite.report.page import ahead, parts
+from evalsuite.report.page import ahead
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.sections import receipts
 from evalsuite.report.text import names
@@ -106,7 +106,7 @@ def parted(tmp_path_factory):
 def test_each_model_has_a_page_of_its_own_beside_the_report(parted):
     evaluation, found = parted
 
-    assert set(found) == {"report.html", *(parts.file_name(case.model) for case in evaluation.planned)}
+    assert set(found) == {"report.html", *(names.part_file(case.model) for case in evaluation.planned)}
 
 
 def test_every_link_of_a_report_in_parts_has_its_target(parted):
@@ -131,7 +131,7 @@ def test_a_report_in_parts_leads_from_every_case_to_its_runs(parted):
     evaluation, found = parted
     for one in evaluation.summaries:
         anchor = names.case_anchor(one.case)
-        part = parts.file_name(one.case.model)
+        part = names.part_file(one.case.model)
 
         assert found["report.html"].one("li", id=anchor).one("a")["href"] == f"{part}#{anchor}"
         for run in one.measurements:

@@ -10,7 +10,7 @@ from evalsuite import report
 from evalsuite.report.book.book import Book
 from evalsuite.report.forms import markdown
 from evalsuite.report.forms.material import Material
-from evalsuite.report.sections import variants
+from evalsuite.report.sections import families as room
 from evalsuite.report.text import words
 
 
@@ -21,7 +21,7 @@ def section(built):
 
 def families(summaries=None):
     evaluation = synthetic.variants() if summaries is None else synthetic.evaluation(summaries)
-    return variants.families(Book(evaluation=evaluation))
+    return room.families(Book(evaluation=evaluation))
 
 
 def ladder(recipe="benchmark-resnet50", speed=20.0, **options):
@@ -149,7 +149,7 @@ def test_families_that_differ_in_the_protocol_alone_say_so():
 
     found = families([ladder(), ladder(optimiser="x"), *quick])
 
-    heads = {variants.heading(family, words.read()).plain("en").rpartition(", ")[2] for family in found}
+    heads = {room.heading(family, words.read()).plain("en").rpartition(", ")[2] for family in found}
     assert heads == {"20 warm-up and 100 measured steps", "5 warm-up and 30 measured steps"}
 
 

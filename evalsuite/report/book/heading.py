@@ -1,9 +1,24 @@
-"""The heading of a block: under which conditions its cases were run, in the words of the page and of every form."""
+"""The title of a report, and the heading of a block: under which conditions its cases were run."""
+
+from typing import Protocol
 
 from evalsuite.model import Case
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Text, Words
+from evalsuite.report.text.words import Rendered, Text, Words
+
+
+class Titled(Protocol):
+    """An evaluation, or a report that was read back."""
+
+    @property
+    def title(self) -> str: ...
+
+
+def title(evaluation: Titled, words: Words) -> Rendered:
+    """The evaluation's own title, or the words that its title names."""
+    key = f"titles.{evaluation.title}"
+    return words(key) if key in words else words.same(evaluation.title)
 
 
 def heading(block: Block, words: Words) -> Text:

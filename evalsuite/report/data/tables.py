@@ -10,7 +10,7 @@ from evalsuite.files import write_atomically
 from evalsuite.model import Case, Finding, Measurement, Summary, Unmeasured
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
-from evalsuite.report.sections import author, variants
+from evalsuite.report.sections import author, families
 from evalsuite.report.sections.effects import Effect
 from evalsuite.report.text import findings, names
 from evalsuite.results import breakdown
@@ -29,7 +29,7 @@ def rows(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, list[R
         "utilisation": lambda: list(_utilisation(book)),
         "phases": lambda: list(_phases(book)),
         "scores": lambda: list(_scores(book)),
-        "variants": lambda: [_change(change) for family in variants.families(book) for change in family.changes],
+        "variants": lambda: [_change(change) for family in families.families(book) for change in family.changes],
         "findings": lambda: [_finding(finding) for finding in book.findings],
         "skips": lambda: [{**_case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
         "author_findings": lambda: author.rows(book),

@@ -15,7 +15,6 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
 from evalsuite.report.forms import single
 from evalsuite.report.forms.material import Material
-from evalsuite.report.page.render import period
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 VARIABLE = "EVALSUITE_CHROMIUM"  # names another one
@@ -138,6 +137,6 @@ def dated(pdf: bytes, stamp: str) -> bytes:
 
 def _date(material: Material) -> str:
     """The start of the last run as it is printed on the page, to the minute."""
-    found = period(material.book)
+    found = material.book.period
     digits = re.sub(r"\D", "", found[1][:16]) if found else ""
     return f"{digits}00" if len(digits) == 12 else NO_DATE

@@ -9,10 +9,10 @@ from typing import Any
 from evalsuite import __version__
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
+from evalsuite.report.book import heading
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.forms.material import Material
-from evalsuite.report.page import render
 from evalsuite.report.text import names, words
 from evalsuite.report.text.words import Words
 
@@ -74,13 +74,13 @@ def _name(told: Words, sheet: str) -> str:
 
 
 def _title(book: Book, material: Material) -> str:
-    title = render.title(book.evaluation, words.read(material.languages))
+    title = heading.title(book.evaluation, words.read(material.languages))
     return " · ".join(dict.fromkeys(title.plain(language) for language in material.languages))
 
 
 def _about(sheet, book: Book, material: Material, told: Words, head, wrapped) -> None:
     """What the file is, before any number."""
-    period = render.period(book)
+    period = book.period
     facts = (
         ("title", _title(book, material)),
         ("period", " – ".join(dict.fromkeys(period)) if period else ""),

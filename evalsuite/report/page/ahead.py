@@ -8,27 +8,24 @@ import contextlib
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from multiprocessing.synchronize import Event
 
-from evalsuite.report.book.blocks import Model
-from evalsuite.report.book.book import Book
-from evalsuite.report.figures import Look
 from evalsuite.report.sections import block_figures, repeats
-from evalsuite.report.text.words import Words
+from evalsuite.report.sections.section import Subject
 
 WORTH_A_PROCESS = 100  # planned cases; below that starting it costs more than it saves
 
 
 @contextlib.contextmanager
-def drawn_ahead(book: Book, models: Sequence[Model], look: Look, words: Words) -> Iterator[None]:
-    """While this holds, the figures of *models* are drawn into the cache from the last to the first."""
-    if len(book.planned) < WORTH_A_PROCESS or look.cache is None or len(os.sched_getaffinity(0)) < 2:
+def drawn_ahead(subject: Subject) -> Iterator[None]:
+    """While this holds, the figures of the models are drawn into the cache from the last to the first."""
+    if len(subject.book.planned) < WORTH_A_PROCESS or subject.look.cache is None or len(os.sched_getaffinity(0)) < 2:
         yield
         return
     forked = multiprocessing.get_context("fork")
     enough = forked.Event()
-    process = forked.Process(target=_draw, args=(enough, book, models, look, words), daemon=True)
+    process = forked.Process(target=_draw, args=(enough, subject), daemon=True)
     process.start()
     try:
         yield
@@ -37,12 +34,12 @@ def drawn_ahead(book: Book, models: Sequence[Model], look: Look, words: Words) -
         process.join()
 
 
-def _draw(enough: Event, book: Book, models: Sequence[Model], look: Look, words: Words) -> None:
+def _draw(enough: Event, subject: Subject) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both; the page's process says so
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    blocks = [block for model in models for block in model.blocks]
-    repeats.drawn(book, blocks, look, words)
-    for block in reversed(blocks):
+    look, words = subject.look, subject.words
+    repeats.drawn(subject.book, subject.blocks, look, words)
+    for block in reversed(subject.blocks):
         if enough.is_set():
             return
         block_figures.of_block(block, look, words)

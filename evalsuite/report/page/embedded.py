@@ -7,6 +7,7 @@ from typing import Any
 from evalsuite.model import Case, Summary
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
+from evalsuite.report.sections import reproduction
 from evalsuite.report.text import names, numbers
 from evalsuite.results.summary import values
 
@@ -18,18 +19,8 @@ def document(book: Book) -> Mapping[str, Any]:
     cases = {names.case_anchor(case): _case(book, case) for case in book.planned}
     return {
         "cases": {"ids": list(cases), "values": _by_column(list(cases.values()))},
-        "tables": {name: _table(name, found) for name, found in tables.rows(book, embedded(book)).items()},
+        "tables": {name: _table(name, found) for name, found in tables.rows(book, reproduction.embedded(book)).items()},
     }
-
-
-MOST_RUNS = 1_500  # more would make the page heavy; their table lies beside it
-
-
-def embedded(book: Book) -> tuple[str, ...]:
-    """The tables that the page can hand out itself."""
-    if book.huge:
-        return ()  # they lie beside the page
-    return ("runs", "summaries") if len(book.measurements) <= MOST_RUNS else ("summaries",)
 
 
 # What the script takes from elsewhere: the case's fields from the summaries, the log from the receipts.

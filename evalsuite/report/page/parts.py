@@ -10,14 +10,8 @@ from pathlib import Path
 
 from evalsuite.model import Evaluation
 from evalsuite.report.book.book import Book
-from evalsuite.report.text import names
 
 FILES = "report.part-*.html"
-
-
-def file_name(model: str) -> str:
-    """The file of a model's part, beside `report.html`."""
-    return f"report.part-{names.model_anchor(model).removeprefix('model-')}.html"
 
 
 def books(book: Book) -> Iterable[Book]:

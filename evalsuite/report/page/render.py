@@ -4,20 +4,22 @@ import base64
 import functools
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from evalsuite import __version__, paths
-from evalsuite.model import Evaluation
 from evalsuite.report import figures
 from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
-from evalsuite.report.page import ahead, assets, contents, embedded, parts, templates
+from evalsuite.report.page import ahead, assets, contents, embedded, templates
 from evalsuite.report.page import slim as slim_room
-from evalsuite.report.sections import background, cards, drawn, headlines, notices
+from evalsuite.report.page.contents import Chapter
+from evalsuite.report.sections import background, drawn, effects, verdict
+from evalsuite.report.sections.section import Subject
+from evalsuite.report.sections.verdict import VerdictFacts
 from evalsuite.report.text import findings, glossary, names, numbers
 from evalsuite.report.text.words import HTML_LANG, Pair, Words
 
@@ -30,37 +32,29 @@ class NothingThere(ValueError):
 
 def page(book: Book, words: Words, build_hash: str) -> str:
     """The report as one HTML file; all of it, or up to the parts of its models (`parts`)."""
-    models = blocks.models(book)
-    look = drawn.look(book)
-    with ahead.drawn_ahead(book, models, look, words):
-        sections = contents.sections(book, models, look, words)
-    return _filled(
-        book,
-        words,
-        build_hash,
-        cards=[(card, cards.bullet(card, look, words)) for card in cards.cards(book, words)],
-        headlines=headlines.headlines(book, models, words),
-        coverage=notices.coverage(book, words),
-        notices=notices.notices(book, words),
-        sections=sections,
-    )
+    subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words, in_parts=book.huge)
+    with ahead.drawn_ahead(subject):
+        chapters = contents.chapters(subject)
+    return _filled(book, words, build_hash, facts=verdict.facts(subject), chapters=chapters)
 
 
 def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
     """The part *book* of the report *whole*: one model, with the same colours."""
-    models, look = blocks.models(book), drawn.look(whole)
-    return _filled(book, words, build_hash, sections=contents.sections_of_part(book, models, look, words))
+    subject = Subject(book=book, models=blocks.models(book), look=drawn.look(whole), words=words)
+    return _filled(book, words, build_hash, facts=None, chapters=contents.chapters(subject, contents.PART))
 
 
-def _filled(book: Book, words: Words, build_hash: str, **facts: Any) -> str:
+def _filled(
+    book: Book, words: Words, build_hash: str, *, facts: VerdictFacts | None, chapters: Sequence[Chapter]
+) -> str:
     environment = _environment(words)
     style, figure_style = assets.style("report.css"), figures.css()
     boot, script = templates.static("boot.js"), templates.static("report.js")
     html = environment.get_template("report.html.j2").render(
         book=book,
         evaluation=book.evaluation,
-        title=title(book.evaluation, words),
-        period=period(book),
+        title=heading.title(book.evaluation, words),
+        period=book.period,
         machine=background.one_line(book, words),
         build_hash=build_hash,
         build_id=build_hash[: identity.SHOWN_DIGITS],
@@ -72,33 +66,10 @@ def _filled(book: Book, words: Words, build_hash: str, **facts: Any) -> str:
         policy=policy((style, figure_style), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
         choices=choices(book),
-        **facts,
+        verdict=facts,
+        sections=chapters,
     )
     return slim_room.page(html) if book.large else html
-
-
-def title(evaluation: Evaluation, words: Words):
-    """The evaluation's own title, or the words that its title names."""
-    key = f"titles.{evaluation.title}"
-    return words(key) if key in words else same(words, evaluation.title)
-
-
-def same(words: Words, text: str) -> Pair:
-    """Text that reads the same in every language."""
-    return Pair(words=words, by_language=tuple((language, names.visible(text)) for language in words.languages))
-
-
-def period(book: Book) -> tuple[str, str] | None:
-    """First and last start of a run, ISO 8601 with zone, to the minute."""
-    starts = sorted(run.started_at for run in book.measurements if run.started_at)
-    return (_to_the_minute(starts[0]), _to_the_minute(starts[-1])) if starts else None
-
-
-def _to_the_minute(stamp: str) -> str:
-    """2026-11-20T10:24:07.250+08:00 → 2026-11-20 10:24+08:00; anything else as it came."""
-    date, t, rest = names.visible(stamp).partition("T")
-    zone = next((rest[place:] for place, sign in enumerate(rest) if sign in "+-Z" and place >= 5), "")
-    return f"{date} {rest[:5]}{zone}" if t and len(rest) >= 5 else names.visible(stamp)
 
 
 def choices(book: Book) -> Mapping[str, list]:
@@ -150,8 +121,9 @@ def _environment(words: Words) -> templates.Environment:
         "setting": lambda block: heading.heading(block, words),
         "sentence": lambda finding: findings.sentence(finding, words),
         "rule": lambda code: findings.rule(code, words),
+        "why": lambda effect: effects.why(effect, words),
         "table_rows": drawn.table_rows,
-        "part_file": parts.file_name,
+        "part_file": names.part_file,
         "known": _known(words),
         "both": lambda zh, en: Pair(words=words, by_language=(("zh", zh), ("en", en))),
         "term": _term(words),
@@ -199,6 +171,6 @@ def _known(words: Words):
         if key in words:
             return words(key)
         other = f"{section}.other"
-        return words(other, name=names.visible(name)) if other in words else same(words, name)
+        return words(other, name=names.visible(name)) if other in words else words.same(name)
 
     return known

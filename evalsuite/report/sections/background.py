@@ -9,12 +9,15 @@ from evalsuite.model import Case
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, throughput_cell
+from evalsuite.report.book.tally import Counts, tally
+from evalsuite.report.sections.section import Section, Subject, parts
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Listed, Text, Words
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 MATRIX_HEADER = re.compile(r"^\s+(GPU|NIC)\d+\b")
 MATRIX_ROW = re.compile(r"^(GPU|NIC)\d+\t")
+PARTS = ("platform", "frameworks", "models", "environment", "configuration", "rules", "metrics")
 RULES = "rules-table"  # the anchor of the table of rules, which sentences with their limits lead to
 
 
@@ -76,6 +79,41 @@ class Method:
     @property
     def title(self) -> str:
         return names.framework(self.framework)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackgroundFacts:
+    """What the section shows."""
+
+    models: tuple[Model, ...]
+    environments: Environments
+    scales: tuple[tuple[int, int], ...]  # (nodes, devices per node)
+    rows: tuple[MatrixRow, ...]
+    methods: tuple[Method, ...]
+    tally: Counts
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    words = subject.words
+    yield Section(
+        id="background",
+        title=words("background.title"),
+        template="background.html.j2",
+        facts=lambda: _facts(subject),
+        parts=parts(words, "background", PARTS),
+    )
+
+
+def _facts(subject: Subject) -> BackgroundFacts:
+    scales, rows = matrix(subject.models)
+    return BackgroundFacts(
+        models=subject.models,
+        environments=environments(subject.book),
+        scales=scales,
+        rows=rows,
+        methods=methods(subject.book),
+        tally=tally(subject.book),
+    )
 
 
 def environments(book: Book) -> Environments:

@@ -1,14 +1,17 @@
 """How good the models became and how long it took: a table, curves by epoch, time to solution (REPORT.md §6.8)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.model import Measurement, Score, Summary, Target, Unmeasured
 from evalsuite.report import figures
+from evalsuite.report.book import heading, states
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn, setting
+from evalsuite.report.sections.markdown import NOTHING, MarkdownWriter, table, text
+from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
@@ -62,6 +65,26 @@ class Trained:
     @property
     def scaled(self) -> bool:
         return any(row.scaled for row in self.rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvergenceFacts:
+    """What the section shows."""
+
+    tables: tuple[Trained, ...]
+    figures: Mapping[str, tuple[Drawn, ...]]  # table id → its figures
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    """Accuracy and loss: only where a log prints them."""
+    if tables := trained(subject.models, subject.book.evaluation.targets, subject.words):
+        yield Section(
+            id="convergence",
+            title=subject.words("convergence.title"),
+            template="convergence.html.j2",
+            facts=lambda: ConvergenceFacts(tables=tables, figures=drawn(tables, subject.look, subject.words)),
+            markdown=lambda writer: _markdown(tables, writer),
+        )
 
 
 def trained(models: Sequence[Model], targets: Sequence[Target], words: Words) -> tuple[Trained, ...]:
@@ -244,3 +267,30 @@ def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -
     figure = figures.time_to_solution(tuple(series), look, id=f"f-{block.id}-cs")
     reading = (setting(block, words), words("convergence.see_times"))
     return Drawn(figure=figure, title=words("convergence.figure_times"), reading=reading)
+
+
+# Markdown
+
+
+def _markdown(tables: Iterable[Trained], writer: MarkdownWriter) -> Iterable[str]:
+    words = writer.words
+    yield f"## {writer.word('convergence.title')}"
+    yield writer.word("convergence.intro")
+    for one in tables:
+        about = {"model": names.model(one.block.model), "block": heading.heading(one.block, words)}
+        yield f"**{writer.said(words('convergence.caption', **about))}**"
+        keys = ("words.framework", "words.devices", "convergence.global_batch", "convergence.epochs")
+        scores = [f"scores.{split}_{metric}" for split, metric in one.metrics]
+        time = words("convergence.time")
+        if one.target:
+            time = words("convergence.solution", epochs=numbers.count(one.target.epochs))
+        heads = [*map(writer.word, (*keys, *scores)), writer.said(time), writer.word("convergence.judgement")]
+        rows = [_line(row, row.solution if one.target else row.time, writer) for row in one.rows]
+        yield table(heads, rows, right=range(1, 5 + len(scores)))
+
+
+def _line(row: TrainedRow, time: Number | None, writer: MarkdownWriter) -> list[str]:
+    missing, case = text(states.GLYPHS["missing"]), row.summary.case
+    values = [missing if value is None else text(value.text) for value in (*row.values, time)]
+    place = [row.column.label, names.scale(case), numbers.count(case.global_batch).text, str(row.epochs)]
+    return [*map(text, place), *values, writer.said(row.judgement) if row.judgement else NOTHING]

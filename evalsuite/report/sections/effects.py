@@ -11,6 +11,7 @@ from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.figures import Look
+from evalsuite.report.sections import convergence
 from evalsuite.report.sections.drawn import Drawn, ends, median
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
@@ -34,6 +35,14 @@ class Cost:
     def difference(self) -> float:
         """In points."""
         return self.after.value - self.before.value
+
+    @property
+    def shown(self) -> tuple[Number, Number]:
+        return convergence.number(self.before), convergence.number(self.after)
+
+    @property
+    def points(self) -> str:
+        return convergence.points(self.difference)
 
 
 @dataclass(frozen=True, kw_only=True)

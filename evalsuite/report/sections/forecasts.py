@@ -1,7 +1,7 @@
 """What a model expects at planned scales that were not measured: a figure for each series, one table, the reasons
 where nothing is offered (REPORT.md §6.10). Every value here carries ≈; none leaves this section."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.report import figures
@@ -10,6 +10,8 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn, setting
+from evalsuite.report.sections.markdown import MarkdownWriter, listed, table, text
+from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Text, Words
@@ -67,6 +69,34 @@ class Forecasts:
     def left_out(self) -> int:
         """Series that have rows and no figure."""
         return max(0, len(self.offered) - MOST_FIGURES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastFacts:
+    """What the section shows."""
+
+    found: Forecasts
+    figures: tuple[Drawn, ...]
+    sources: tuple[str, ...]  # of the published series that the model was checked against
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    """Extrapolation: only where something was planned further than it was measured."""
+    found = forecasts(subject.book, subject.models, subject.words)
+    if found is not None:
+        yield Section(
+            id="forecasts",
+            title=subject.words("forecasts.title"),
+            template="forecasts.html.j2",
+            facts=lambda: _facts(found, subject),
+            markdown=lambda writer: _markdown(found, writer),
+        )
+
+
+def _facts(found: Forecasts, subject: Subject) -> ForecastFacts:
+    return ForecastFacts(
+        found=found, figures=drawn(found, subject.look, subject.words), sources=extrapolation.sources()
+    )
 
 
 def forecasts(book: Book, models: Sequence[Model], words: Words) -> Forecasts | None:
@@ -165,3 +195,27 @@ def _point(outlook: Outlook, devices: int, per_device: float) -> figures.Forecas
         low=share * validation.low,
         high=share * validation.high,
     )
+
+
+# Markdown
+
+
+def _markdown(found: Forecasts, writer: MarkdownWriter) -> Iterable[str]:
+    yield f"## {writer.word('forecasts.title')}"
+    yield writer.word("forecasts.intro")
+    if found.rows:
+        keys = ("words.framework", "words.model", "forecasts.measured_to", "forecasts.planned", "columns.efficiency")
+        yield table([*map(writer.word, keys)], [_forecast_line(row) for row in found.rows], right=(2, 3, 4))
+    if found.refusals:
+        yield listed(_refusal_line(row, writer) for row in found.refusals)
+
+
+def _forecast_line(row: ForecastRow) -> list[str]:
+    place = [row.column.label, names.model(row.block.model), names.scale(row.outlook.largest.case)]
+    value = f"{row.efficiency} ({row.efficiency_interval})"
+    return [*map(text, place), text(names.scale(row.forecast.case)), text(value)]
+
+
+def _refusal_line(row: RefusalRow, writer: MarkdownWriter) -> str:
+    series = f"{row.column.label} {names.model(row.block.model)} {names.scale(row.refusal.case)}"
+    return f"{text(series)} — {writer.said(row.reason)}"

@@ -8,8 +8,11 @@ from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn, panel_name, series_of_block
+from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Words
+
+MOST_PANELS = 12  # of the small multiples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +26,33 @@ class Rank:
     @property
     def title(self) -> str:
         return names.framework(self.summary.case.framework)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverviewFacts:
+    """What the overview shows."""
+
+    figure: Drawn
+    ranks: tuple[Rank, ...]
+    left_out: int  # blocks that the figure has no panel for
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    """Scaling across models: only where there are two panels at least to compare."""
+    if len(blocks := scaling_blocks(subject.models)) > 1:
+        yield Section(
+            id="overview",
+            title=subject.words("overview.title"),
+            template="overview.html.j2",
+            facts=lambda: _facts(blocks, subject),
+        )
+
+
+def _facts(blocks: Sequence[Block], subject: Subject) -> OverviewFacts:
+    shown = blocks[:MOST_PANELS]
+    return OverviewFacts(
+        figure=drawn(shown, subject.look, subject.words), ranks=ranks(blocks), left_out=len(blocks) - len(shown)
+    )
 
 
 def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:

@@ -4,10 +4,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evalsuite.model import Finding
+from evalsuite.model import AuthorNote, Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, WORST_FIRST, how, run_state
-from evalsuite.report.text import findings, numbers
+from evalsuite.report.sections import author
+from evalsuite.report.sections.author import Said
+from evalsuite.report.sections.markdown import MarkdownWriter, listed
+from evalsuite.report.sections.section import Section, Subject
+from evalsuite.report.text import findings, names, numbers
 from evalsuite.report.text.words import Rendered, Text, Words
 
 
@@ -19,6 +23,25 @@ class Problem:
     affected: Rendered
     decides: bool
     href: str  # where the details stand
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemFacts:
+    """What the section shows."""
+
+    problems: tuple[Problem, ...]
+    notes: tuple[tuple[AuthorNote, Said], ...]
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    book, words = subject.book, subject.words
+    yield Section(
+        id="problems",
+        title=words("problems.title"),
+        template="problems.html.j2",
+        facts=lambda: ProblemFacts(problems=problems(book, words), notes=author.said(book, words)),
+        markdown=lambda writer: _markdown(author.said(book, words), writer),
+    )
 
 
 def problems(book: Book, words: Words) -> tuple[Problem, ...]:
@@ -78,3 +101,19 @@ def _undetermined(book: Book, words: Words) -> Iterable[Problem]:
                 decides=True,
                 href="#verdict",
             )
+
+
+def _markdown(notes: Iterable[tuple[AuthorNote, Said]], writer: MarkdownWriter) -> Iterable[str]:
+    """What people found, with whose it is and whether a verdict depends on it."""
+    if notes:
+        yield f"## {writer.word('problems.author')}"
+        yield listed(_note(note, said, writer) for note, said in notes)
+
+
+def _note(note: AuthorNote, said: Said, writer: MarkdownWriter) -> str:
+    sentences = [f"<strong>{writer.word(f'severity.{note.severity}')}</strong>", writer.said(said)]
+    if note.owner:
+        sentences.append(writer.said(writer.words("problems.owner", name=names.visible(note.owner))))
+    if note.decides:
+        sentences.append(writer.word("problems.decides"))
+    return " ".join(sentences)

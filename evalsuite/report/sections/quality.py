@@ -6,9 +6,15 @@ from dataclasses import dataclass, replace
 from evalsuite.findings import NoisyRepeats
 from evalsuite.model import Case, Finding, Measurement, Skip, Summary
 from evalsuite.report.book import states
+from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import State
-from evalsuite.report.text import names
+from evalsuite.report.book.tally import Counts, tally
+from evalsuite.report.sections import repeats
+from evalsuite.report.sections.drawn import Drawn
+from evalsuite.report.sections.markdown import MarkdownWriter
+from evalsuite.report.sections.section import Section, Subject, parts
+from evalsuite.report.text import names, numbers
 from evalsuite.results.summary import counts
 
 COUNTS = "counts-table"  # the anchor of the table that holds what sentences count
@@ -50,6 +56,49 @@ class SkipGroup:
     kind: str
     reason: str
     cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QualityFacts:
+    """What the section shows."""
+
+    tally: Counts
+    groups: tuple[Group, ...]
+    failures: tuple[Failure, ...]
+    excluded: tuple[Measurement, ...]
+    noisy: tuple[Summary, ...]
+    skip_groups: tuple[SkipGroup, ...]
+    repeats: tuple[tuple[Block, Drawn], ...]
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    words = subject.words
+    yield Section(
+        id="quality",
+        title=words("quality.title"),
+        template="quality.html.j2",
+        facts=lambda: _facts(subject),
+        markdown=lambda writer: _markdown(subject.book, writer),
+        parts=parts(words, "quality", ("counts", "findings", "failures", "skips", "repeats")),
+    )
+
+
+def _facts(subject: Subject) -> QualityFacts:
+    book = subject.book
+    return QualityFacts(
+        tally=tally(book),
+        groups=groups(book),
+        failures=failures(book),
+        excluded=excluded(book),
+        noisy=noisy(book),
+        skip_groups=skip_groups(book),
+        repeats=repeats.drawn(book, subject.blocks, subject.look, subject.words),
+    )
+
+
+def _markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
+    if book.findings:
+        yield writer.said(writer.beyond("markdown.findings", n=numbers.count(len(book.findings))))
 
 
 def groups(book: Book) -> tuple[Group, ...]:

@@ -1,17 +1,19 @@
 """What a step's time is made of: one table and one figure per block, in ElasticDL's form (REPORT.md §6.6)."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.model import Breakdown, Phase, Summary
 from evalsuite.report import figures
-from evalsuite.report.book import cells, states
+from evalsuite.report.book import cells, heading, states
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn, setting
+from evalsuite.report.sections.markdown import MarkdownWriter, table, text
+from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Words
@@ -24,7 +26,7 @@ SECONDS_FROM = 10.0  # where a whole is as long as this, its table is in seconds
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class PhaseShare:
     """One phase of one case, and its share of the whole."""
 
     time: Number
@@ -37,8 +39,8 @@ class StepRow:
 
     summary: Summary
     whole: Number
-    parts: tuple[Part | None, ...]  # in the order of the table's phases
-    rest: Part | None  # None where the phases fill the whole
+    parts: tuple[PhaseShare | None, ...]  # in the order of the table's phases
+    rest: PhaseShare | None  # None where the phases fill the whole
     communication: Number | None  # its share of the whole
     ratio: tuple[str, Number] | None  # computation : communication as "10 : 3", and the exact second number
     overlaps: bool  # D19
@@ -78,6 +80,30 @@ class StepTimes:
     @property
     def nested(self) -> bool:
         return any(parent for _, parent in self.phases)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepTimeFacts:
+    """What the section shows."""
+
+    tables: tuple[StepTimes, ...]
+    figures: Mapping[str, Drawn]  # table id → its figure
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    """What a step is made of: only where a script prints it."""
+    if tables := step_times(subject.book, subject.models):
+        yield Section(
+            id="steptime",
+            title=subject.words("steptime.title"),
+            template="steptime.html.j2",
+            facts=lambda: _facts(tables, subject),
+            markdown=lambda writer: _markdown(tables, writer),
+        )
+
+
+def _facts(tables: tuple[StepTimes, ...], subject: Subject) -> StepTimeFacts:
+    return StepTimeFacts(tables=tables, figures={one.id: drawn(one, subject.look, subject.words) for one in tables})
 
 
 def step_times(book: Book, models: Sequence[Model]) -> tuple[StepTimes, ...]:
@@ -138,8 +164,8 @@ def _row(book: Book, summary: Summary, phases: Sequence[tuple[str, str | None]],
     )
 
 
-def _part(found: Breakdown, seconds: float | None, form: Form) -> Part | None:
-    return None if seconds is None else Part(time=form(seconds), share=numbers.percent(seconds / found.seconds))
+def _part(found: Breakdown, seconds: float | None, form: Form) -> PhaseShare | None:
+    return None if seconds is None else PhaseShare(time=form(seconds), share=numbers.percent(seconds / found.seconds))
 
 
 def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
@@ -197,3 +223,29 @@ def _step(found: StepTimes, row: StepRow, scale: float) -> figures.Step:
 
 def _drawn_phase(phase: Phase | None, name: str, parent: str | None, scale: float) -> figures.Phase:
     return figures.Phase(key=names.visible(name), value=None if phase is None else phase.seconds * scale, parent=parent)
+
+
+# Markdown
+
+
+def _markdown(tables: Iterable[StepTimes], writer: MarkdownWriter) -> Iterable[str]:
+    words = writer.words
+    yield f"## {writer.word('steptime.title')}"
+    yield writer.word("steptime.intro")
+    for one in tables:
+        about = {"model": names.model(one.block.model), "block": heading.heading(one.block, words)}
+        yield f"**{writer.said(words(f'steptime.caption_{one.of}', **about))}**"
+        heads = [writer.word(key) for key in ("words.framework", "words.devices", f"steptime.whole_{one.of}")]
+        phases = [writer.known("phases", name) for name, _ in one.phases]
+        after = [writer.word(key) for key in ("phases.rest", "steptime.ratio")]
+        rows = [_line(row, writer) for row in one.rows]
+        yield table([*heads, *phases, *after], rows, right=range(1, 5 + len(phases)))
+
+
+def _line(row: StepRow, writer: MarkdownWriter) -> list[str]:
+    missing = text(states.GLYPHS["missing"])
+    parts = [missing if part is None else text(f"{part.time} ({part.share})") for part in row.parts]
+    rest = writer.word("words.none") if row.rest is None else text(row.rest.time)
+    whole = text(row.whole.text) + (states.MARKS["flagged"] if row.overlaps else "")
+    case, ratio = row.summary.case, text(row.ratio[0]) if row.ratio else missing
+    return [text(names.framework(case.framework)), text(names.scale(case)), whole, *parts, rest, ratio]

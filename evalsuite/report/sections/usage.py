@@ -1,14 +1,19 @@
 """Hardware utilisation over the measured steps: one row per case, one column per resource."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Summary, Timeline, Utilisation
+from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Model, told_apart
 from evalsuite.report.book.book import Book
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.drawn import Drawn
+from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Pair, Words
 
 COMPUTE = (
     "gpu",
@@ -32,6 +37,11 @@ TRANSFER = (
     "pcie_send",
 )
 RESOURCES = (*COMPUTE, *TRANSFER)
+# What a time line shows; the table and the CSV have the rest.
+STRIPS = (
+    *("gpu", "gpu_memory", "gpu_power", "cpu", "memory"),
+    *("disk_read", "disk_write", "network_receive", "network_send", "loopback"),
+)
 MOST_TIMELINES = 8  # drawn in one report; each is some 40 kB
 ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage or a temperature is averaged
 
@@ -86,6 +96,26 @@ class Usage:
     @property
     def has_gpu(self) -> bool:
         return "gpu" in self.resources
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsageFacts:
+    """What the section shows."""
+
+    usages: tuple[Usage, ...]
+    timelines: Mapping[str, tuple[Drawn, ...]]  # block id → its time lines
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    yield Section(
+        id="usage", title=subject.words("usage.title"), template="usage.html.j2", facts=lambda: _facts(subject)
+    )
+
+
+def _facts(subject: Subject) -> UsageFacts:
+    found = usages(subject.book, subject.models)
+    lines = {one.block.id: timelines(one, subject.look, subject.words) for one in found}
+    return UsageFacts(usages=found, timelines=lines)
 
 
 def usages(book: Book, models: Sequence[Model]) -> tuple[Usage, ...]:
@@ -155,7 +185,7 @@ def _spread(used: Sequence[Utilisation], unit: str) -> Number:
     return numbers.span(low, high, lambda value: numbers.quantity(value, unit))
 
 
-def _shown(book: Book, block: Block):
+def _shown(book: Book, block: Block) -> Iterator[tuple[Summary, str, Timeline]]:
     """For each column the largest measured case that has a time line."""
     for column in block.columns:
         ours = [one for one in block.valid if one.case.series == column.series]
@@ -165,3 +195,64 @@ def _shown(book: Book, block: Block):
             if found:
                 yield summary, *found
                 break
+
+
+# time lines
+
+
+def timelines(usage: Usage, look: Look, words: Words) -> tuple[Drawn, ...]:
+    return tuple(_timeline(*shown, look, words) for shown in usage.shown)
+
+
+def _timeline(summary: Summary, run_id: str, line: Timeline, look: Look, words: Words) -> Drawn:
+    window = (line.window.begin_s, line.window.end_s) if line.window and line.window.begin_s is not None else None
+    strips = tuple(_strips(summary, run_id, line, words))
+    figure = figures.utilisation(strips, look, id=names.anchor("f-u", run_id), window=window)
+    case = words(
+        "words.case",
+        framework=names.framework(summary.case.framework),
+        precision=names.precision(summary.case.precision),
+        batch=numbers.count(summary.case.batch_per_device),
+        nodes=numbers.count(summary.case.nodes),
+        devices=numbers.count(summary.case.total_devices),
+    )
+    repeat = run_id.rpartition("/r")[2]
+    return Drawn(
+        figure=figure,
+        title=words("figures.timeline", framework=names.framework(summary.case.framework)),
+        reading=(words("figures.timeline_see", case=case, repeat=repeat),),
+        labels=tuple(Pair(words=words, by_language=(("zh", s.label.zh), ("en", s.label.en))) for s in strips),
+    )
+
+
+def _strips(summary: Summary, run_id: str, line: Timeline, words: Words) -> Iterable[figures.Strip]:
+    run = next(one for one in summary.measurements if one.run.id == run_id)
+    used = {(one.resource, one.device): one for one in run.utilisation}
+    order = {resource: place for place, resource in enumerate(RESOURCES)}
+    drawn = (key for key in line.series if key[0] in STRIPS or key[0] not in RESOURCES)
+    for key in sorted(drawn, key=lambda k: (order.get(k[0], 99), k[0], k[1] or "")):
+        resource, device = key
+        samples = tuple(line.series[key])
+        unit = line.units.get(resource, "")
+        values = [value for _, value in samples if value is not None]
+        if not values:
+            continue
+        about = used.get(key)
+        capacity = about.capacity if about else None
+        yield figures.Strip(
+            label=_resource(resource, device, words),
+            samples=samples,
+            maximum=(100.0 if unit == "%" else capacity) or max(values) or 1.0,
+            unit=unit,
+            mean=about.mean if about else None,
+            ref=names.case_anchor(summary.case),
+        )
+
+
+def _resource(resource: str, device: str | None, words: Words) -> figures.Label:
+    """The name of a strip: one word in each language, with the device behind it."""
+    key = f"resources.{resource}"
+    named = words(key) if key in words else words("resources.other", name=names.visible(resource))
+    behind = f" {names.visible(device)}" if device else ""
+    languages = words.languages
+    return figures.Words(zh=named.plain(languages[0]) + behind, en=named.plain(languages[-1]) + behind)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.figures import Look
-from evalsuite.report.sections import effects, variants
+from evalsuite.report.sections import effects, families
 from evalsuite.report.sections.drawn import Drawn, anchored
 from evalsuite.report.sections.effects import Effect
-from evalsuite.report.sections.variants import Family, Setting
+from evalsuite.report.sections.families import Family, Setting
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results import convergence as room
@@ -108,7 +108,7 @@ def _row(family: Family, one: Effect, words: Words) -> figures.Label:
     """Where, and what is set after the change; with the option's name where several differ."""
     where = f"{names.scale(one.after)} b{one.after.batch_per_device}"
     which = f"{names.visible(one.option)}=" if len(family.settings[0].values) > 1 else ""
-    after = _label(variants.value(one.values[1], words), words)
+    after = _label(families.value(one.values[1], words), words)
     if isinstance(after, str):
         return f"{where} {which}{after}"
     return figures.Words(zh=f"{where} {which}{after.zh}", en=f"{where} {which}{after.en}")
@@ -119,7 +119,7 @@ def _row(family: Family, one: Effect, words: Words) -> figures.Label:
 
 def _accuracy(family: Family, own: Look, words: Words) -> Iterable[Drawn]:
     """What each variant had reached when; at the batch size and scale at which most variants tell it."""
-    for metric in variants.METRICS:
+    for metric in families.METRICS:
         found = _fullest(family, metric)
         if len(found) > 1:
             yield _curves(family, metric, found, own, words)

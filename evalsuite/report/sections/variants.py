@@ -1,252 +1,91 @@
-"""Networks and algorithms: cases of one script that differ in one option and in nothing else (REPORT.md §6.9)."""
+"""Networks and algorithms: what one option of a script changes, and what that costs (REPORT.md §6.9)."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from evalsuite.model import Case, Protocol, Summary, Unmeasured
-from evalsuite.report.book import cells, states
-from evalsuite.report.book import heading as heading_room
-from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell
-from evalsuite.report.sections.effects import Cost, Effect, effect
-from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Text, Words
-from evalsuite.results import convergence as room
-
-WORK = ("image_size", "sequence_length", "network")  # they change what an item costs: no variant of the same work
-NEUTRAL = ("off", "none", "0", "float32")  # of an option's values the one that the others are compared with
-METRICS = ("top1", "accuracy", "top5")  # the first that both sides have tells the cost
+from evalsuite.report.book import states
+from evalsuite.report.sections import effects, families, variant_figures
+from evalsuite.report.sections.drawn import Drawn
+from evalsuite.report.sections.effects import Effect
+from evalsuite.report.sections.families import Family
+from evalsuite.report.sections.markdown import NOTHING, MarkdownWriter, table, text
+from evalsuite.report.sections.section import Section, Subject
+from evalsuite.report.text import names
+from evalsuite.report.text.words import Text
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
-    """What a case sets of the options that differ within its family; None = not given, so the script's default."""
+class VariantFacts:
+    """What the section shows."""
 
-    values: tuple[tuple[str, str | None], ...]
-
-    @property
-    def given(self) -> str:
-        """As it is printed: "ethernet + double_buffering"; "" where nothing is given."""
-        several = len(self.values) > 1
-        return " + ".join(_spoken(name, value, several) for name, value in self.values if value is not None)
+    families: tuple[Family, ...]
+    headings: Mapping[str, Text]  # family id → its heading
+    figures: Mapping[str, tuple[Drawn, ...]]  # family id → its figures
 
 
-@dataclass(frozen=True, kw_only=True)
-class Level:
-    """One batch size: the efficiency of each variant at the largest scale that two of them share."""
-
-    batch_per_device: int
-    nodes: int
-    devices: int  # of the whole job
-    cells: tuple[Cell, ...]  # in the order of the family's settings
-    summaries: tuple[Summary, ...]  # of those that have an efficiency there
-
-
-@dataclass(frozen=True, kw_only=True)
-class Family:
-    """The variants of one framework's script under otherwise equal conditions."""
-
-    conditions: Case  # what all share; its scale and batch size say nothing
-    shared: tuple[tuple[str, str], ...]  # options that none of the variants differs in
-    settings: tuple[Setting, ...]  # the base first
-    changes: tuple[Effect, ...]
-    levels: tuple[Level, ...]
-    summaries: tuple[Summary, ...]
-    unit: str
-    has_twin: bool  # another family differs in the protocol alone
-
-    @property
-    def id(self) -> str:
-        return names.anchor("v", f"{self.conditions.model} {self.conditions.series}")
-
-    @property
-    def framework(self) -> str:
-        return names.framework(self.conditions.framework)
-
-    @property
-    def costs(self) -> bool:
-        return any(change.cost for change in self.changes)
-
-    @property
-    def bases(self) -> tuple[int, ...]:
-        """Devices of the bases that the efficiencies count from."""
-        return tuple(sorted({one.base.total_devices for level in self.levels for one in level.summaries}))
-
-    @property
-    def coverages(self) -> tuple[float, ...]:
-        found = {one.efficiency.coverage for level in self.levels for one in level.summaries}
-        return tuple(sorted(share for share in found if share is not None))
-
-    @property
-    def legend(self) -> tuple[str, ...]:
-        """The signs that occur in the tables."""
-        shown = [cell for change in self.changes for cell in (change.before_cell, change.after_cell)]
-        shown += [cell for level in self.levels for cell in level.cells]
-        present = {mark for cell in shown for mark in cell.marks} | {cell.state for cell in shown}
-        if self.costs and any(change.cost is None for change in self.changes):
-            present.add("missing")
-        return tuple(key for key in (*states.MARKS, *states.GLYPHS) if key in present)
-
-    def setting_of(self, case: Case) -> Setting:
-        return _setting(case, tuple(name for name, _ in self.settings[0].values))
-
-    def of(self, setting: Setting, batch_per_device: int) -> tuple[Summary, ...]:
-        """The summaries of one variant over scales, in the unit of the family (D02)."""
-        return tuple(
-            one
-            for one in self.summaries
-            if one.case.batch_per_device == batch_per_device
-            and one.unit == self.unit
-            and self.setting_of(one.case) == setting
+def sections(subject: Subject) -> Iterable[Section]:
+    """Only where two cases differ in one option; the parts of a report have it of their models."""
+    if found := () if subject.in_parts else families.families(subject.book):
+        yield Section(
+            id="variants",
+            title=subject.words("variants.title"),
+            template="variants.html.j2",
+            facts=lambda: _facts(found, subject),
+            markdown=lambda writer: _markdown(found, writer),
         )
 
 
-def families(book: Book) -> tuple[Family, ...]:
-    """Every group of planned cases in which two differ in one option alone, in the order of the page."""
-    groups: dict[Case, list[Case]] = {}
-    for case in book.planned:
-        if case.options:
-            groups.setdefault(_conditions(case), [])
-    for case in book.planned:
-        if (key := _conditions(case)) in groups:
-            groups[key].append(case)
-    found = (_family(book, key, cases, groups) for key, cases in groups.items())
-    return tuple(one for one in found if one is not None)
-
-
-def _conditions(case: Case) -> Case:
-    """What variants share: all but scale, batch size and the options that are no work of their own."""
-    options = tuple(pair for pair in case.options if pair[0] in WORK)
-    return replace(case, nodes=1, devices_per_node=1, batch_per_device=1, options=options)
-
-
-def _family(book: Book, key: Case, planned: Sequence[Case], groups: Iterable[Case]) -> Family | None:
-    options = [dict(case.options) for case in planned]
-    given = sorted({name for each in options for name in each})
-    varying = tuple(name for name in given if len({each.get(name) for each in options}) > 1)
-    changes = tuple(_changes(book, planned, varying))
-    if not changes:
-        return None
-    settings = sorted({_setting(case, varying) for case in planned}, key=_order)
-    summaries = tuple(book.valid_of[case.id] for case in planned if case.id in book.valid_of)
-    units = Counter(one.unit for one in summaries)
-    protocols = [each for each in groups if replace(each, protocol=Protocol()) == replace(key, protocol=Protocol())]
-    return Family(
-        conditions=key,
-        shared=tuple((name, options[0][name]) for name in given if name not in varying),
-        settings=tuple(settings),
-        changes=changes,
-        levels=tuple(_levels(book, planned, settings, varying)),
-        summaries=summaries,
-        unit=units.most_common(1)[0][0] if units else "",
-        has_twin=len(protocols) > 1,
+def _facts(found: tuple[Family, ...], subject: Subject) -> VariantFacts:
+    return VariantFacts(
+        families=found,
+        headings={family.id: families.heading(family, subject.words) for family in found},
+        figures=variant_figures.drawn(found, subject.look, subject.words),
     )
 
 
-def _spoken(name: str, value: str, several: bool) -> str:
-    """The value alone where it says enough; with its option where several differ and it is a number or a switch."""
-    if several and value == "on":
-        return names.visible(name)
-    bare = not several or not (value in NEUTRAL or value.isdigit())
-    return names.visible(value if bare else f"{name}={value}")
+def _markdown(found: Iterable[Family], writer: MarkdownWriter) -> Iterable[str]:
+    words = writer.words
+    yield f"## {writer.word('variants.title')}"
+    yield writer.word("variants.intro")
+    for family in found:
+        heading = families.heading(family, words)
+        caption = words("variants.caption", family_text=heading, unit=names.visible(family.unit))
+        yield f"**{writer.said(caption)}**"
+        keys = ("effects.option", "variants.change", "words.devices", "filter.batch_per_device")
+        keys += ("filter.ratio", "effects.significance", "variants.accuracy", "columns.before", "columns.after")
+        rows = [_change(one, writer) for one in family.changes]
+        yield table([*map(writer.word, keys)], rows, right=(2, 3, 4, 6, 7, 8))
+        if family.levels:
+            yield f"**{writer.said(words('variants.level_caption', family_text=heading))}**"
+            yield _levels(family, writer)
 
 
-def _setting(case: Case, varying: Sequence[str]) -> Setting:
-    return Setting(values=tuple((name, case.option(name)) for name in varying))
+def _change(one: Effect, writer: MarkdownWriter) -> list[str]:
+    words, lacking = writer.words, text(states.GLYPHS[one.lacking])
+    before, after = (writer.said(families.value(given, words)) for given in one.values)
+    ratio, judged, cost = lacking, lacking, NOTHING
+    if one.obstacles:
+        ratio, judged = NOTHING, writer.said(effects.why(one, words))
+    elif one.shown:
+        ratio, judged = text(one.shown), writer.word(f"filter.{one.judged}")
+    if one.cost:
+        cost = f"{text(' → '.join(map(str, one.cost.shown)))} ({text(one.cost.points)})"
+    return [
+        writer.known("options", one.option),
+        f"{before} → {after}",
+        text(names.scale(one.after)),
+        str(one.after.batch_per_device),
+        ratio,
+        judged,
+        cost,
+        writer.cell(one.before_cell),
+        writer.cell(one.after_cell),
+    ]
 
 
-def _order(setting: Setting) -> tuple:
-    return tuple(_value_order(value) for _, value in setting.values)
-
-
-def _value_order(value: str | None) -> tuple:
-    """What is not given first, then what switches nothing on, then by name."""
-    if value is None:
-        return (0, 0, "")
-    return (1, NEUTRAL.index(value), "") if value in NEUTRAL else (2, 0, value)
-
-
-def _changes(book: Book, planned: Sequence[Case], varying: Sequence[str]) -> Iterable[Effect]:
-    """For each option, at each scale and batch size: its base against each of its other values."""
-    for option in varying:
-        alike: dict[Case, list[Case]] = {}
-        for case in planned:
-            rest = tuple(pair for pair in case.options if pair[0] != option)
-            alike.setdefault(replace(case, options=rest), []).append(case)
-        for group in alike.values():
-            base, *others = sorted(group, key=lambda case: _value_order(case.option(option)))
-            yield from (_change(book, option, base, other) for other in others)
-
-
-def _change(book: Book, option: str, before: Case, after: Case) -> Effect:
-    cost = _cost(book.summary_of.get(before.id), book.summary_of.get(after.id))
-    return replace(effect(book, option, before, after), cost=cost)
-
-
-def _cost(before: Summary | Unmeasured | None, after: Summary | Unmeasured | None) -> Cost | None:
-    first, second = (room.run_of(one) if one else None for one in (before, after))
-    if first is None or second is None:
-        return None
-    for metric in METRICS:
-        a, b = room.final(first, "validation", metric), room.final(second, "validation", metric)
-        if a is not None and b is not None:
-            return Cost(metric=metric, before=a, after=b)
-    return None
-
-
-def _levels(
-    book: Book, planned: Sequence[Case], settings: Sequence[Setting], varying: Sequence[str]
-) -> Iterable[Level]:
-    for batch in sorted({case.batch_per_device for case in planned}):
-        ours = [case for case in planned if case.batch_per_device == batch]
-        scaled = [one for case in ours if (one := _scaled(book, case)) is not None]
-        reach = Counter((one.case.total_devices, one.case.nodes) for one in scaled)
-        common = max((scale for scale, variants in reach.items() if variants > 1), default=None)
-        if common is not None:
-            there = [case for case in ours if (case.total_devices, case.nodes) == common]
-            at = {_setting(case, varying): case for case in there}
-            yield Level(
-                batch_per_device=batch,
-                nodes=common[1],
-                devices=common[0],
-                cells=tuple(_efficiency(book, at.get(each)) for each in settings),
-                summaries=tuple(one for one in scaled if one.case in there),
-            )
-
-
-def _scaled(book: Book, case: Case) -> Summary | None:
-    """Its summary, if it has an efficiency against a smaller scale."""
-    found = book.valid_of.get(case.id)
-    return found if found is not None and found.efficiency and found.base != case else None
-
-
-def _efficiency(book: Book, case: Case | None) -> Cell:
-    if case is None:
-        return Cell(state="not_planned")
-    found = cells.efficiency_cell(book, case)
-    alone = found.state == "value" and _scaled(book, case) is None  # the base itself: 100 % would say nothing
-    return Cell(state="no_base", ref=found.ref) if alone else found
-
-
-def heading(family: Family, words: Words) -> Text:
-    """Model, framework, script, and the conditions that all its variants share."""
-    case = family.conditions
-    conditions = [names.precision(case.precision), words("words.gpu" if case.device == "gpu" else "words.cpu")]
-    conditions += ["XLA"] * case.xla
-    conditions += [heading_room.option(name, value, words) for name, value in family.shared]
-    if family.has_twin:
-        steps = (case.protocol.warmup_steps, case.protocol.measured_steps)
-        conditions.append(words("variants.steps", warmup=numbers.count(steps[0]), measured=numbers.count(steps[1])))
-    return words(
-        "variants.family",
-        model=names.model(case.model),
-        framework=family.framework,
-        recipe=names.visible(case.recipe),
-        conditions_text=words.listed(conditions),
-    )
-
-
-def value(given: str | None, words: Words) -> Text | str:
-    """The value of an option as it is printed."""
-    return names.visible(given) if given else words("variants.default")
+def _levels(family: Family, writer: MarkdownWriter) -> str:
+    heads = [writer.word(key) for key in ("filter.batch_per_device", "words.devices")]
+    default = writer.words("variants.default")
+    columns = [writer.said(each.given or default) for each in family.settings]
+    rows = [[str(one.batch_per_device), str(one.devices), *map(writer.cell, one.cells)] for one in family.levels]
+    return table([*heads, *columns], rows, right=range(2 + len(columns)))

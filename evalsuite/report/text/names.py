@@ -52,6 +52,11 @@ def model_anchor(name: str) -> str:
     return f"model-{name}" if SAFE.fullmatch(name) else anchor("model", name)
 
 
+def part_file(model: str) -> str:
+    """The file that a model has of its own, beside `report.html`, where one page cannot hold the report."""
+    return f"report.part-{model_anchor(model).removeprefix('model-')}.html"
+
+
 def anchor(kind: str, name: str) -> str:
     """A short id for *name* that is the same in every build and safe in HTML and URLs."""
     return f"{kind}-{hashlib.sha256(name.encode('utf-8', 'backslashreplace')).hexdigest()[: 2 * ANCHOR_BYTES]}"

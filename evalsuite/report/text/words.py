@@ -18,6 +18,7 @@ from markupsafe import Markup, escape
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
+from evalsuite.report.text import names
 
 FOLDER = paths.DATA / "text"
 BEYOND_THE_PAGE = FOLDER / "publishing"  # site, Markdown, spreadsheet and `compare-reports`
@@ -66,6 +67,10 @@ class Words:
     def sentences(self, items: Iterable[Any]) -> "Listed":
         """Whole sentences one after the other: Chinese sets no blank after a full stop."""
         return Listed(words=self, items=tuple(items), separators=BETWEEN_SENTENCES)
+
+    def same(self, text: str) -> "Pair":
+        """Text that reads the same in every language."""
+        return Pair(words=self, by_language=tuple((language, names.visible(text)) for language in self.languages))
 
     def duration(self, seconds: float) -> "Text":
         """A span of time as prose has it: 1 h 07 min 51 s."""

@@ -1,0 +1,98 @@
+"""What sections are written with in Markdown, GitHub's: sentences, cells and tables.
+
+Data is escaped, so that a framework's name or a log line cannot become markup, a link or a mention.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+from evalsuite.report.book.cells import Cell
+from evalsuite.report.text import names, words
+from evalsuite.report.text.words import Rendered
+
+TAG = re.compile(r"<(/?)(\w+)[^>]*>")
+SPECIAL = re.compile(r"([\\`*_\[\]#|~$])")
+MENTION = re.compile(r"@(?=\w)")
+NO_BREAK = "\u2060"  # a word joiner: invisible, and the name behind it is nobody's
+NOTHING = "—"  # in a cell that has no value and needs no reason
+
+
+class MarkdownWriter:
+    """Words, cells and numbers as Markdown in one language."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.words, self.beyond = words.read((language,)), words.read_beyond_the_page((language,))
+
+    def said(self, value: object) -> str:
+        """A sentence or a number: our own emphasis and code are kept, data is escaped."""
+        if isinstance(value, Rendered):
+            return from_markup(value.in_language(self.language))
+        return text(str(value))
+
+    def word(self, key: str) -> str:
+        """The words of *key*."""
+        return self.said(self.words(key))
+
+    def known(self, section: str, name: str) -> str:
+        """The words `section.name`, or the bare name where there are none."""
+        key = f"{section}.{name}"
+        return self.word(key) if key in self.words else text(name)
+
+    def cell(self, cell: Cell) -> str:
+        if cell.number is None:
+            return text(cell.glyph)
+        value = f"**{text(cell.number.text)}**" if cell.best else text(cell.number.text)
+        small = [text(cell.interval.text)] if cell.interval else []
+        if cell.n is not None:
+            small.append(f"({cell.n})")
+        if cell.base_devices:
+            small.append(f"· {self.said(self.words('models.base_in_cell', devices=cell.base_devices))}")
+        below = f"<br><sub>{' '.join(small)}</sub>" if small else ""
+        return f"{value}{cell.signs}{below}"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> str:
+    """A table; the columns in *right* are aligned to the right."""
+    rule = ["--:" if place in set(right) else "---" for place in range(len(heads))]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (heads, rule, *rows))
+
+
+def listed(items: Iterable[str]) -> str:
+    """One item a line."""
+    return "\n".join(f"- {item}" for item in items)
+
+
+def text(value: object) -> str:
+    """Data as Markdown text on one line."""
+    line = " ".join(names.visible(value).split())
+    line = SPECIAL.sub(r"\\\1", line).replace("<", "&lt;").replace(">", "&gt;")
+    return MENTION.sub("@" + NO_BREAK, line)
+
+
+def from_markup(markup: Markup) -> str:
+    """HTML of a sentence as Markdown: emphasis and code stay, other tags go."""
+    parts, inside_code, place = [], False, 0
+    for match in TAG.finditer(markup):
+        parts.append(_between(markup[place : match.start()], inside_code))
+        closing, tag = match.groups()
+        if tag in ("strong", "b"):
+            parts.append(f"<{closing}strong>")  # "**" is no emphasis between a full stop and a Han character
+        elif tag == "code":
+            inside_code = not closing
+            parts.append("`")
+        place = match.end()
+    parts.append(_between(markup[place:], inside_code))
+    return "".join(parts)
+
+
+def _between(markup: str, inside_code: bool) -> str:
+    found = html.unescape(str(markup))
+    if inside_code:
+        return " ".join(names.visible(found).replace("`", "'").split())
+    before = " " if found[:1].isspace() else ""
+    after = " " if found[-1:].isspace() and found.strip() else ""
+    return f"{before}{text(found)}{after}"

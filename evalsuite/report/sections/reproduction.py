@@ -1,0 +1,44 @@
+"""How every number is made again: software, commands, and a receipt for each run."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import receipts
+from evalsuite.report.sections.receipts import SeriesReceipt, Software
+from evalsuite.report.sections.section import Section, Subject, parts
+
+MOST_RUNS = 1_500  # more would make the page heavy; their table lies beside it
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproductionFacts:
+    """What the section shows."""
+
+    receipts: tuple[SeriesReceipt, ...]
+    software: tuple[Software, ...]
+    embedded: tuple[str, ...]
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    words = subject.words
+    yield Section(
+        id="reproduction",
+        title=words("reproduction.title"),
+        template="reproduction.html.j2",
+        facts=lambda: _facts(subject.book),
+        parts=parts(words, "reproduction", ("software", "cases")),
+    )
+
+
+def _facts(book: Book) -> ReproductionFacts:
+    return ReproductionFacts(
+        receipts=receipts.receipts(book), software=receipts.software(book), embedded=embedded(book)
+    )
+
+
+def embedded(book: Book) -> tuple[str, ...]:
+    """The tables that the page can hand out itself."""
+    if book.huge:
+        return ()  # they lie beside the page
+    return ("runs", "summaries") if len(book.measurements) <= MOST_RUNS else ("summaries",)
