@@ -309,6 +309,7 @@ class Verdict:
     criterion: str  # "C1"
     outcome: Literal["pass", "fail", "undetermined", "information"]
     threshold: float | None = None
+    min_nodes: int | None = None  # the smallest scale that the criterion is about
     measured: Interval | None = None
     n: int = 0
     case: Case | None = None  # the worst case in scope

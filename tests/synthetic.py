@@ -35,6 +35,7 @@ from evalsuite.model import (
 from evalsuite.results import convergence, criteria, rules
 from evalsuite.results import summary as summaries_of
 from evalsuite.results.scaling import with_scaling
+from evalsuite.results.verdicts import verdicts as judged
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch")
 VERSIONS = {"tensorflow": "2.15.1", "mxnet": "1.9.1", "paddlepaddle": "3.3.1", "pytorch": "2.13.0"}
@@ -267,7 +268,7 @@ def evaluation(summaries: Iterable[Summary] = (), **changes) -> Evaluation:
 
 def verdicts(summaries: tuple[Summary, ...]) -> tuple[Verdict, ...]:
     """What the default criteria say of *summaries*."""
-    return criteria.verdicts(summaries, criteria.read())
+    return judged(summaries, criteria.read())
 
 
 def command(of: Case) -> RunCommand:
@@ -384,6 +385,7 @@ def full(repeats: int = 1) -> Evaluation:
     )
     verdict = Verdict(
         criterion="C1",
+        min_nodes=20,
         outcome="pass",
         threshold=0.8,
         measured=Interval(value=0.861, low=0.842, high=0.877),
@@ -634,7 +636,7 @@ def training() -> Evaluation:
             for split, value in zip(("train", "validation"), pair, strict=True)
         )
         found.append(summary([replace(run, scores=tuple(scores))]))
-    targets = criteria.targets(criteria.read())
+    targets = criteria.read().targets
     rows = with_scaling(found)
     findings = tuple(convergence.findings(rows, targets))
     return evaluation(rows, targets=targets, findings=findings, repeats=1, profile="training", title="Training")

@@ -20,6 +20,7 @@ from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import PublishedDiffers
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Run, Summary, Throughput
 from evalsuite.results import criteria, scaling, summary
+from evalsuite.results.verdicts import verdicts
 
 SOURCE = paths.DATA / "reference" / "dlperf_v1"
 OUT = paths.DATA.parent / "docs" / "examples" / "dlperf-v1"
@@ -40,7 +41,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
         repeats=source["repeats"],
         skips=(),
         summaries=tuple(summaries),
-        verdicts=criteria.verdicts(summaries, criteria.read()),
+        verdicts=verdicts(summaries, criteria.read()),
         findings=tuple(_findings(summaries)),
         environments={_machine(source): _environment(source)},
         commands=_commands(_rows(folder / "cells.csv"), measurements),

@@ -1,159 +1,182 @@
-"""The acceptance criteria: passed, failed, or undetermined and why (REPORT.md §6.0)."""
+"""The acceptance criteria: a TOML file of thresholds → `Criteria`, every mistake in it said by file and key.
 
-import statistics as standard
+A table that is left out is a criterion that is not asked for. `results/verdicts` judges by them.
+"""
+
+import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Interval, Summary, Target, Unmeasured, Utilisation, Verdict
-from evalsuite.results.fairness import FRAMEWORKS, Common, group, relative
-from evalsuite.results.summary import valid
+from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.model import Target
 
-DECIDING_ORIGINS = ("measured", "imported")
-READINGS = {
-    "C2a": ("gpu",),
-    "C2b": ("gpu", "cpu", "memory", "disk", "network"),
-}
 DEFAULT = paths.DATA / "criteria" / "default.toml"
+EXAMPLE = "data/criteria/default.toml"
+METRICS = ("top1", "top5", "accuracy")  # what a target may ask for: in per cent, and higher is better
 
 
-def read(path: Path = DEFAULT) -> dict:
-    """The criteria file: criterion → its settings."""
+@dataclass(frozen=True, kw_only=True)
+class LinearSpeedup:
+    """C1: scaling efficiency against one device, at every measured scale from *min_nodes* nodes up."""
+
+    threshold: float  # share, 0..1
+    min_nodes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanUtilisation:
+    """C2: mean hardware utilisation, read in two ways, of which both are shown: GPU only, and all resources."""
+
+    threshold: float  # share, 0..1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Criteria:
+    """What an evaluation is judged by; None or empty = not asked for."""
+
+    linear_speedup: LinearSpeedup | None = None
+    mean_utilisation: MeanUtilisation | None = None
+    fastest: bool = False  # C3: the fastest framework against the second, as information
+    targets: tuple[Target, ...] = ()
+
+
+def read(path: Path = DEFAULT) -> Criteria:
+    """The criteria in the TOML file *path*. Raises EvalsuiteError, with the key, for whatever is wrong in it."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise EvalsuiteError(f"{path}: {error}; expected criteria like those of data/criteria/default.toml.") from error
+        facts = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise EvalsuiteError(f"{path}: {error.strerror}; expected a criteria file like {EXAMPLE}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvalsuiteError(f"{path}: {error}; expected TOML like that of {EXAMPLE}.") from error
+    return of(facts, str(path))
 
 
-def targets(criteria: Mapping) -> tuple[Target, ...]:
-    """What trained models must reach. Raises EvalsuiteError for an entry that lacks a field or has an unknown one."""
-    try:
-        return tuple(Target(**entry) for entry in criteria.get("target", ()))
-    except TypeError as error:
+def of(facts: Mapping[str, object], where: str) -> Criteria:
+    """The criteria in *facts*, the tables of the file *where*."""
+    _known(facts, ("C1", "C2", "C3", "target"), where, "the tables")
+    if not facts:
         raise EvalsuiteError(
-            f"criteria, [[target]]: {error}; expected model, metric, value, epochs and, if not 0.3, tolerance."
-        ) from error
-
-
-def verdicts(summaries: Sequence[Summary | Unmeasured], criteria: Mapping) -> tuple[Verdict, ...]:
-    """C1, C2a, C2b and C3 over *summaries*. Values that were not measured decide nothing."""
-    deciding = [summary for summary in valid(summaries) if summary.origin in DECIDING_ORIGINS]
-    return (
-        linear_speedup(deciding, criteria["C1"]["threshold"], criteria["C1"]["min_nodes"]),
-        *(mean_utilisation(name, deciding, criteria["C2"]["threshold"]) for name in READINGS),
-        fastest(deciding),
-    )
-
-
-def linear_speedup(summaries: Sequence[Summary], threshold: float, min_nodes: int) -> Verdict:
-    """C1: every measured scale of at least *min_nodes* nodes reaches *threshold* efficiency against 1 device."""
-    in_scope = [summary for summary in summaries if summary.case.nodes >= min_nodes]
-    about = {"criterion": "C1", "threshold": threshold}
-    if not in_scope:
-        largest = max((summary.case.nodes for summary in summaries), default=0)
-        return Verdict(
-            **about,
-            outcome="undetermined",
-            reason="no_large_scale",
-            values=(("largest", str(largest)), ("min_nodes", str(min_nodes))),
+            f"{where}: it asks for no criterion; expected one of the tables C1, C2, C3 or target at least, "
+            f"as in {EXAMPLE}."
         )
-    worst = min(in_scope, key=lambda summary: summary.efficiency.value)
-    about |= {"measured": worst.efficiency, "n": worst.n, "case": worst.case}
-    based = [summary for summary in in_scope if summary.base.total_devices != 1]
-    if based:
-        return Verdict(
-            **about,
-            outcome="undetermined",
-            reason="no_base",
-            values=(("base", str(based[0].base.total_devices)),),
-        )
-    if any(summary.partial for summary in in_scope):
-        return Verdict(**about, outcome="undetermined", reason="partial", values=(("n", str(worst.n)),))
-    return _decided(about, worst.efficiency, threshold)
-
-
-def mean_utilisation(name: str, summaries: Sequence[Summary], threshold: float) -> Verdict:
-    """C2a or C2b: the mean utilisation of the reading's resources, of the case where it is lowest."""
-    about = {"criterion": name, "threshold": threshold}
-    if not summaries:
-        return Verdict(**about, outcome="undetermined", reason="no_samples")
-    shares = [
-        (summary, [_share(summary.utilisation, resource) for resource in READINGS[name]]) for summary in summaries
-    ]
-    lacking = sorted(
-        {r for _, found in shares for r, value in zip(READINGS[name], found, strict=True) if value is None}
-    )
-    if "gpu" in lacking:
-        return Verdict(**about, outcome="undetermined", reason="no_gpu")
-    if lacking:
-        return Verdict(
-            **about, outcome="undetermined", reason="no_capacity", values=(("resources", ", ".join(lacking)),)
-        )
-    worst, found = min(shares, key=lambda pair: standard.fmean(pair[1]))
-    about |= {"measured": Interval(value=standard.fmean(found)), "n": worst.n, "case": worst.case}
-    if any(summary.partial for summary in summaries):
-        return Verdict(**about, outcome="undetermined", reason="partial", values=(("n", str(worst.n)),))
-    return _decided(about, about["measured"], threshold)
-
-
-def fastest(summaries: Sequence[Summary]) -> Verdict:
-    """C3: at the largest scale that two frameworks share, the fastest against the best other one."""
-    groups = _comparable(summaries)
-    if not groups:
-        return Verdict(criterion="C3", outcome="information", reason="nothing_to_compare")
-    largest = max(groups, key=lambda members: (members[0].case.total_devices, len(members)))
-    first, second = sorted(largest, key=lambda summary: -summary.items_per_s.value)[:2]
-    ratio = relative(first, second)
-    reason = {True: "faster", False: "no_difference", None: "cannot_tell"}[ratio.significant]
-    return Verdict(
-        criterion="C3",
-        outcome="information",
-        measured=ratio.ratio,
-        n=min(first.n, second.n),
-        case=first.case,
-        reason=reason,
-        values=(
-            ("first", first.case.framework),
-            ("second", second.case.framework),
-            ("scale", first.case.scale),
-        ),
-        within_noise=ratio.significant is not True,
+    _Table(facts.get("C3", {}), f"{where}: [C3]", ())
+    return Criteria(
+        linear_speedup=_linear_speedup(facts["C1"], where) if "C1" in facts else None,
+        mean_utilisation=_mean_utilisation(facts["C2"], where) if "C2" in facts else None,
+        fastest="C3" in facts,
+        targets=_targets(facts.get("target", []), where),
     )
 
 
-def _comparable(summaries: Sequence[Summary]) -> list[list[Summary]]:
-    groups: dict[Common, list[Summary]] = {}
-    for summary in summaries:
-        groups.setdefault(group(summary, FRAMEWORKS), []).append(summary)
-    return [members for members in groups.values() if len({summary.case.framework for summary in members}) > 1]
+def _linear_speedup(facts: object, where: str) -> LinearSpeedup:
+    table = _Table(facts, f"{where}: [C1]", ("threshold", "min_nodes"))
+    return LinearSpeedup(threshold=table.share("threshold"), min_nodes=table.whole("min_nodes"))
 
 
-def _decided(about: dict, measured: Interval, threshold: float) -> Verdict:
-    passed = measured.value >= threshold
-    crosses = measured.low is not None and measured.low < threshold <= measured.high
-    return Verdict(
-        **about,
-        outcome="pass" if passed else "fail",
-        reason="met" if passed else "not_met",
-        within_noise=crosses,
+def _mean_utilisation(facts: object, where: str) -> MeanUtilisation:
+    table = _Table(facts, f"{where}: [C2]", ("threshold",))
+    return MeanUtilisation(threshold=table.share("threshold"))
+
+
+def _targets(tables: object, where: str) -> tuple[Target, ...]:
+    if not isinstance(tables, list):
+        raise EvalsuiteError(f"{where}: target is no list of tables; each target begins with [[target]].")
+    return tuple(_target(facts, f"{where}: [[target]] {place}") for place, facts in enumerate(tables, 1))
+
+
+def _target(facts: object, where: str) -> Target:
+    table = _Table(facts, where, ("model", "metric", "value", "epochs", "tolerance"))
+    return Target(
+        model=table.text("model"),
+        metric=table.one_of("metric", METRICS),
+        value=table.percent("value"),
+        epochs=table.whole("epochs"),
+        tolerance=table.points("tolerance", Target.tolerance),
     )
 
 
-def _share(used: Sequence[Utilisation], resource: str) -> float | None:
-    """Mean utilisation of *resource* as a share of its capacity, 0..1; None if it or its capacity is unknown."""
-    matching = [
-        reading for reading in used if reading.resource == resource or reading.resource.startswith(f"{resource}_")
-    ]
-    if resource in ("gpu", "cpu", "memory"):
-        matching = [reading for reading in used if reading.resource == resource]
-    shares = [_of_capacity(reading) for reading in matching]
-    known = [share for share in shares if share is not None]
-    return standard.fmean(known) if known else None
+class _Table:
+    """One table of the file, whose values are taken by key, each checked."""
+
+    def __init__(self, facts: object, where: str, keys: tuple[str, ...]) -> None:
+        if not isinstance(facts, Mapping):
+            raise EvalsuiteError(f"{where}: {facts!r} stands there; expected a table, as in {EXAMPLE}.")
+        self.facts, self.where = facts, where
+        _known(facts, keys, where, "the keys")
+
+    def text(self, key: str) -> str:
+        found = self._given(key)
+        if not isinstance(found, str) or not found:
+            raise self._wrong(key, "a text")
+        return found
+
+    def one_of(self, key: str, allowed: tuple[str, ...]) -> str:
+        found = self.text(key)
+        if found not in allowed:
+            raise self._wrong(key, f"one of {', '.join(allowed)}", did_you_mean(found, allowed))
+        return found
+
+    def whole(self, key: str) -> int:
+        found = self._given(key)
+        if isinstance(found, bool) or not isinstance(found, int) or found < 1:
+            raise self._wrong(key, "a whole number, at least 1")
+        return found
+
+    def share(self, key: str) -> float:
+        """Above 0 and at most 1: 80 % is 0.8."""
+        found = self._number(key)
+        if found is None or not 0 < found <= 1:
+            asked = f" Did you mean {found / 100:g}?" if found is not None and 1 < found <= 100 else ""
+            raise self._wrong(key, "a share above 0 and at most 1", asked)
+        return found
+
+    def percent(self, key: str) -> float:
+        """Above 0 and at most 100: 76 % is 76."""
+        found = self._number(key)
+        if found is None or not 0 < found <= 100:
+            raise self._wrong(key, "per cent, above 0 and at most 100")
+        if found <= 1:
+            raise self._wrong(key, "per cent, such as 76.0", f" Did you mean {found * 100:g}?")
+        return found
+
+    def points(self, key: str, default: float) -> float:
+        """A difference of two percentages; *default* where it is not given."""
+        if key not in self.facts:
+            return default
+        found = self._number(key)
+        if found is None or not 0 <= found <= 100:
+            raise self._wrong(key, "points of per cent, at least 0")
+        return found
+
+    def _given(self, key: str) -> object:
+        if key not in self.facts:
+            raise EvalsuiteError(f'{self.where}: the key "{key}" is missing; expected one, as in {EXAMPLE}.')
+        return self.facts[key]
+
+    def _number(self, key: str) -> float | None:
+        """None where none stands there, or one that is not finite."""
+        found = self._given(key)
+        if isinstance(found, bool) or not isinstance(found, int | float):
+            return None
+        try:
+            return float(found) if math.isfinite(found) else None
+        except OverflowError:  # a whole number beyond all floats
+            return None
+
+    def _wrong(self, key: str, expected: str, hint: str = "") -> EvalsuiteError:
+        found = repr(self.facts[key])
+        shown = found if len(found) <= LONGEST_SHOWN else f"{found[:LONGEST_SHOWN]}…"
+        return EvalsuiteError(f"{self.where} {key} = {shown}; expected {expected}, as in {EXAMPLE}.{hint}")
 
 
-def _of_capacity(reading: Utilisation) -> float | None:
-    if reading.unit == "%":
-        return reading.mean / 100
-    return reading.mean / reading.capacity if reading.capacity else None
+LONGEST_SHOWN = 60  # characters of a value that an error quotes
+
+
+def _known(facts: Mapping[str, object], keys: tuple[str, ...], where: str, what: str) -> None:
+    for key in facts:
+        if key not in keys:
+            known = f"{what} are {', '.join(keys)}" if keys else "it has none"
+            raise EvalsuiteError(f'{where}: unknown key "{key}"; {known}.{did_you_mean(key, keys, cutoff=0.5)}')

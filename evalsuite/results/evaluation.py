@@ -15,6 +15,7 @@ from evalsuite.results import convergence, criteria, rules
 from evalsuite.results import measurement as measurement_room
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import counts, summaries, valid
+from evalsuite.results.verdicts import verdicts
 from evalsuite.runs.planned import read_back
 from evalsuite.runs.store import RunFolder, Store
 
@@ -52,7 +53,6 @@ def evaluate(
     environments = _environments(folders, ordered)
     commands = _commands(store, ordered)
     settings = criteria.read(criteria_file)
-    targets = criteria.targets(settings)
     return Evaluation(
         title=TITLE,
         profile=planned.get("profile", "custom"),
@@ -60,18 +60,18 @@ def evaluate(
         repeats=planned.get("repeats") or max((one.n for one in valid(rows)), default=0),
         skips=tuple(skips),
         summaries=tuple(rows),
-        verdicts=criteria.verdicts(rows, settings),
+        verdicts=verdicts(rows, settings),
         findings=(
             *broken,
             *rules.findings(rows, environments, commands),
-            *convergence.findings(rows, targets),
+            *convergence.findings(rows, settings.targets),
             *_all_findings(rows),
         ),
         environments=environments,
         commands=commands,
         timelines=_timelines(store, rows),
         recorded_elsewhere=recorded_elsewhere,
-        targets=targets,
+        targets=settings.targets,
     )
 
 

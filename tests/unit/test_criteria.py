@@ -2,10 +2,15 @@ from dataclasses import replace
 
 import pytest
 
+from evalsuite import cli, paths
+from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Utilisation
+from evalsuite.report.sections import cards
+from evalsuite.report.text import words
 from evalsuite.results import criteria
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import summaries
+from evalsuite.results.verdicts import verdicts
 from tests.toys import CASE, measured
 
 CRITERIA = criteria.read()
@@ -21,7 +26,7 @@ def rows(scales, repeats=5, **changes):
 
 
 def verdict(name, summaries):
-    return next(v for v in criteria.verdicts(summaries, CRITERIA) if v.criterion == name)
+    return next(v for v in verdicts(summaries, CRITERIA) if v.criterion == name)
 
 
 def test_without_a_scale_of_twenty_nodes_linear_speedup_is_undetermined():
@@ -87,3 +92,105 @@ def test_the_fastest_framework_is_named_only_if_the_difference_is_more_than_nois
     found = verdict("C3", with_scaling(summaries(runs)))
 
     assert (found.outcome, found.reason, found.within_noise) == ("information", "no_difference", True)
+
+
+# the file
+
+
+def written(folder, text):
+    file = folder / "own.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+C1 = "[C1]\nthreshold = 0.8\nmin_nodes = 2\n"
+TARGET = '[[target]]\nmodel = "m"\nmetric = "top1"\nvalue = 76.0\nepochs = 90\n'
+
+
+def test_the_default_file_asks_for_all_criteria():
+    assert CRITERIA.linear_speedup == criteria.LinearSpeedup(threshold=0.8, min_nodes=20)
+    assert CRITERIA.mean_utilisation == criteria.MeanUtilisation(threshold=0.8)
+    assert CRITERIA.fastest
+
+
+def test_a_table_that_is_left_out_is_not_asked_for(tmp_path):
+    asked = criteria.read(written(tmp_path, C1))
+
+    assert [found.criterion for found in verdicts(rows([(1, 1, 100.0)]), asked)] == ["C1"]
+    assert asked.targets == ()
+
+
+@pytest.mark.parametrize("text", [C1 + TARGET, C1 + TARGET + "tolerance = 0\n"])
+def test_a_target_may_leave_out_its_tolerance(text, tmp_path):
+    (target,) = criteria.read(written(tmp_path, text)).targets
+
+    assert target.tolerance == (0 if "tolerance" in text else 0.3)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (C1.replace("thr", "tr"), '[C1]: unknown key "treshold"; the keys are threshold, min_nodes. Did you mean'),
+        (C1.replace("min_nodes", "#"), '[C1]: the key "min_nodes" is missing'),
+        (C1.replace("0.8", "80"), "[C1] threshold = 80; expected a share above 0 and at most 1, as in"),
+        (C1.replace("0.8", "80"), "Did you mean 0.8?"),
+        (C1.replace("0.8", "0"), "[C1] threshold = 0; expected a share"),
+        (C1.replace("0.8", "nan"), "[C1] threshold = nan; expected a share"),
+        (C1.replace("0.8", "9" * 500), "…; expected a share"),
+        (C1.replace("0.8", '"0.8"'), "[C1] threshold = '0.8'; expected a share"),
+        (C1.replace("2", "2.5"), "[C1] min_nodes = 2.5; expected a whole number"),
+        (C1.replace("2", "true"), "[C1] min_nodes = True; expected a whole number"),
+        (C1.replace("2", "0"), "[C1] min_nodes = 0; expected a whole number, at least 1"),
+        ("C1 = 0.8\n", "[C1]: 0.8 stands there; expected a table"),
+        (C1.replace("[C1]", "[c1]"), 'unknown key "c1"; the tables are C1, C2, C3, target. Did you mean C1?'),
+        ('[C2]\nthreshold = 0.8\nbinding = "C2a"\n', '[C2]: unknown key "binding"; the keys are threshold.'),
+        ("[C3]\nthreshold = 0.8\n", '[C3]: unknown key "threshold"; it has none.'),
+        (TARGET.replace("[[target]]", "[target]"), "target is no list of tables; each target begins with [[target]]"),
+        (TARGET.replace("epochs", "epoch"), '[[target]] 1: unknown key "epoch"'),
+        (TARGET + TARGET.replace("76.0", "0.76"), "[[target]] 2 value = 0.76; expected per cent, such as 76.0"),
+        (TARGET.replace("76.0", "0.76"), "Did you mean 76?"),
+        (TARGET.replace("top1", "top 1"), "Did you mean top1?"),
+        (TARGET + "tolerance = -1\n", "[[target]] 1 tolerance = -1; expected points of per cent"),
+        ("", "it asks for no criterion; expected one of the tables C1, C2, C3 or target"),
+        ("[C1", "expected TOML like that of data/criteria/default.toml"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_said_by_file_and_key(text, message, tmp_path):
+    file = written(tmp_path, text)
+
+    with pytest.raises(EvalsuiteError) as raised:
+        criteria.read(file)
+
+    assert str(raised.value).startswith(f"{file}: ")
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"[C1]\nthreshold = 80\nmin_nodes = 2\n", None])
+def test_the_report_refuses_a_bad_file_without_a_traceback(content, tmp_path, capsys):
+    file = tmp_path / "own.toml"
+    if content is not None:
+        file.write_bytes(content)
+
+    code = cli.main(["report", "--runs", str(paths.DATA / "recorded"), "--out", str(tmp_path), "--criteria", str(file)])
+
+    said = capsys.readouterr().err
+    assert code == Exit.USAGE
+    assert str(file) in said and "Traceback" not in said
+    assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("min_nodes", "en", "zh"),
+    [(2, "of 2 nodes or more", "不少于 2 个节点"), (1, "of 1 node or more", "不少于 1 个节点")],
+)
+def test_the_card_says_the_scale_that_the_file_asks_for(min_nodes, en, zh, tmp_path):
+    asked = criteria.read(written(tmp_path, C1.replace("= 2", f"= {min_nodes}")))
+    (found,) = verdicts(rows([(1, 1, 100.0)], origin="cited"), asked)
+
+    card = cards._card(found, words.read())
+
+    for said in (card.statement, card.reason):
+        assert str(min_nodes) in said.plain("en")
+        assert "20" not in said.plain("en") + said.plain("zh")
+    assert en in card.statement.plain("en")
+    assert zh in card.statement.plain("zh")

@@ -7,7 +7,7 @@ from evalsuite import paths
 from evalsuite.report import figures
 from evalsuite.report.text import glossary, words
 from evalsuite.report.text.words import Words, WordsError
-from evalsuite.results import criteria
+from evalsuite.results import verdicts
 from tests import typography
 
 SPOKEN = words.read()
@@ -131,7 +131,7 @@ def test_no_sentence_lies_unused():
 
 
 def test_what_criteria_reason_has_a_sentence_in_both_languages():
-    text = Path(criteria.__file__).read_text(encoding="utf-8")
+    text = Path(verdicts.__file__).read_text(encoding="utf-8")
     reasons = set(re.findall(r'reason="(\w+)"', text)) | {"met", "not_met", "faster", "no_difference", "cannot_tell"}
 
     assert sorted(reason for reason in reasons if f"verdicts.{reason}" not in SPOKEN) == []

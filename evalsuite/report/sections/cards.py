@@ -101,9 +101,12 @@ def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
     key = f"criteria.{verdict.criterion}"
     if key not in words:
         return words("criteria.other", name=names.visible(verdict.criterion))
-    if verdict.threshold is None:
-        return words(key)
-    return words(key, threshold=form(verdict.threshold))
+    limits: dict[str, object] = {}
+    if verdict.threshold is not None:
+        limits["threshold"] = form(verdict.threshold)
+    if verdict.min_nodes is not None:
+        limits["min_nodes"] = numbers.count(verdict.min_nodes)
+    return words(key, **limits)
 
 
 def _reason(verdict: Verdict, words: Words) -> Text | None:
