@@ -1,25 +1,43 @@
-"""`evalsuite adapters`: the frameworks, their recipes, and what of them is installed."""
+"""`evalsuite adapters`: the frameworks, their recipes, what of them is installed, and an author's check."""
 
+import argparse
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from evalsuite.errors import Exit
+from evalsuite.commands import places
+from evalsuite.errors import EvalsuiteError, Exit
 
-HELP = "list the frameworks and their recipes"
+if TYPE_CHECKING:
+    from evalsuite.adapter import Adapter, Recipe
+    from evalsuite.commands.checking import Checked
+    from evalsuite.model import Case, Device
+
+HELP = "list the frameworks and their recipes, or check adapters of your own"
 EXAMPLES = """  evalsuite adapters
   evalsuite adapters --frameworks pytorch,mxnet --device gpu
   evalsuite adapters --adapters ./my-adapters --json
+  evalsuite adapters --check ./my-adapters/toynet.py --log toynet.log
 """
 
 
-def add_arguments(parser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--frameworks", metavar="A,B,…", help="only these")
     parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="what is asked about (default: cpu)")
-    parser.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help="more adapters")
+    places.add_arguments(parser)
+    parser.add_argument(
+        "--check", metavar="PATH", type=Path, help="say what the adapters there declare, run as, and lack"
+    )
+    parser.add_argument("--log", metavar="FILE", type=Path, help="with --check: a log that the script has printed")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
-def run(arguments) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.check is not None:
+        return _check(arguments)
+    if arguments.log is not None:
+        raise EvalsuiteError("--log: a log is read by --check alone; try --check PATH, or `evalsuite parse LOG`.")
     from evalsuite.registry import chosen, discover
 
     adapters = discover(arguments.adapters)
@@ -34,13 +52,16 @@ def run(arguments) -> int:
     return Exit.DONE
 
 
-def facts(adapter, recipe, device: str) -> dict:
-    """One recipe as plain values; `refused`, `amp` and `xla` are why not, or null."""
+def facts(adapter: "Adapter", recipe: "Recipe", device: "Device") -> dict[str, Any]:
+    """One recipe as plain values; `runs`, `amp` and `xla` say whether it can, as what, and if not, why."""
     from evalsuite.launch import virtualenvs
     from evalsuite.model import Case
+    from evalsuite.plan import repositories
 
     case = Case(framework=adapter.name, recipe=recipe.name, model=recipe.model, batch_per_device=32, device=device)
     made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
+    repository = repositories.of(recipe).get(recipe.checkout)
+    evidence = _evidence(adapter, recipe)
     return {
         "framework": adapter.name,
         "title": adapter.title,
@@ -48,7 +69,7 @@ def facts(adapter, recipe, device: str) -> dict:
         "model": recipe.model,
         "kind": recipe.kind,
         "spawn": recipe.spawn,
-        "dialect": recipe.dialect,
+        "dialect": recipe.dialect_name,
         "unit": recipe.unit,
         "device": device,
         "runs": _answer(recipe, case),
@@ -59,25 +80,43 @@ def facts(adapter, recipe, device: str) -> dict:
         "pins": [*recipe.pins(device), *recipe.built],
         "environment": {"folder": str(made.folder), "size_bytes": made.size_bytes} if made else None,
         "source": recipe.source or recipe.checkout,
-        "commit": recipe.commit,
+        "repository": repository.address if repository else recipe.source or None,
+        "commit": repository.commit if repository else recipe.commit or None,
+        "licence": repository.licence if repository else None,
+        "scripts": evidence.get("scripts") or _scripts(recipe, case),
         "image": recipe.image,
-        "verification": _verification(adapter, recipe),
+        "verification": _verification(recipe, evidence),
     }
 
 
-def _verification(adapter, recipe) -> dict:
-    """How far the command was checked against the script: its level and when (tools/verify_recipes.py)."""
+def _evidence(adapter: "Adapter", recipe: "Recipe") -> Mapping[str, Any]:
+    """What tools/verify_recipes.py has found out about a recipe of the house."""
     from evalsuite import paths
 
     file = paths.DATA / "verification.json"
-    evidence = json.loads(file.read_text()) if file.is_file() else {}
-    found = evidence.get(f"{adapter.name}/{recipe.name}")
+    ours = recipe.brought_by == paths.ADAPTERS and file.is_file()
+    found: Mapping[str, Any] = json.loads(file.read_text()).get(f"{adapter.name}/{recipe.name}", {}) if ours else {}
+    return found
+
+
+def _verification(recipe: "Recipe", evidence: Mapping[str, Any]) -> dict[str, str | None]:
+    """How far the command was checked against the script: its level and when."""
     if recipe.kind == "reference":
         return {"level": "our own", "date": None}
-    return {"level": found["level"], "date": found["date"]} if found else {"level": "unchecked", "date": None}
+    return {"level": evidence.get("level", "unchecked"), "date": evidence.get("date")}
 
 
-def _answer(recipe, case, kind: str | None = None, **switch) -> dict:
+def _scripts(recipe: "Recipe", case: "Case") -> list[str]:
+    """The Python files that the command names, in their repository or among our workloads."""
+    from dataclasses import replace
+
+    cases = (case, replace(case, device="gpu"), replace(case, device="gpu", precision="amp"))
+    served = next((one for one in cases if recipe.refusal(one) is None), None)
+    words = recipe.command(served).argv if served else ()
+    return [word.removeprefix("{checkout}/").removeprefix("{workloads}/") for word in words if word.endswith(".py")]
+
+
+def _answer(recipe: "Recipe", case: "Case", kind: str | None = None, **switch: Any) -> dict[str, object]:
     """Whether the recipe can serve *case* with *switch*, as what, and if not, why."""
     from dataclasses import replace
 
@@ -85,7 +124,7 @@ def _answer(recipe, case, kind: str | None = None, **switch) -> dict:
     return {"supported": refusal is None, "as": None if refusal else kind, "reason": refusal}
 
 
-def _print(found: list[dict], device: str) -> None:
+def _print(found: Sequence[Mapping[str, Any]], device: str) -> None:
     from evalsuite.commands.terminal import table
 
     headings = ("framework", "recipe", "model", "kind", "spawn", device, "AMP", "XLA", "pins", "environment", "checked")
@@ -100,3 +139,70 @@ def _print(found: list[dict], device: str) -> None:
         for one in found
     ]
     table(f"{len(rows)} recipes on a {device}", [(heading, "left") for heading in headings], rows)
+
+
+# --check
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from evalsuite import authored, registry
+    from evalsuite.commands import checking
+    from evalsuite.logs import catalogue
+
+    more = places.places(arguments)
+    known = catalogue.discover(more.dialects, (*more.adapters, arguments.check.resolve()))
+    found = [
+        checked
+        for file in authored.modules(arguments.check, registry.CONTRACT)
+        for checked in checking.adapters(registry.brought(file), file, known, arguments.log)
+    ]
+    if not found:
+        raise EvalsuiteError(f"{arguments.check}: no recipe stands there; expected modules with ADAPTER = Adapter(…).")
+    return show(found, arguments.json)
+
+
+def show(found: Sequence["Checked"], as_json: bool) -> int:
+    """Prints what a check has *found*; the exit code says whether something is missing."""
+    from dataclasses import asdict
+
+    if as_json:
+        print(json.dumps([asdict(one) for one in found], indent=1, ensure_ascii=False, default=str))
+    else:
+        for one in found:
+            _show(one)
+    return Exit.UNDETERMINED if any(one.missing for one in found) else Exit.DONE
+
+
+def _show(one: "Checked") -> None:
+    from evalsuite.commands.terminal import table
+
+    table(f"{one.name} ({one.file})", [("field", "left"), ("declared", "left")], list(one.declared.items()))
+    if one.commands:
+        columns = [(heading, "left") for heading in ("case", "starts")]
+        table("command lines of a small matrix", columns, list(_command_rows(one)))
+    print(_read(one))
+    for lack in one.missing:
+        print(f"missing: {lack.what}. Try: {lack.advice.rstrip('.')}.")
+    print(f"{one.name}: {f'{len(one.missing)} missing' if one.missing else 'nothing is missing'}.\n")
+
+
+def _command_rows(one: "Checked") -> Iterator[tuple[str, str]]:
+    """A row for each command line or refusal, with all the cases that it stands for."""
+    rows: dict[str, list[str]] = {}
+    for built in one.commands:
+        words = (*(f"{name}={value}" for name, value in sorted(built.environment.items())), *built.argv)
+        text = f"refused: {built.refused}" if built.refused else " ".join(words)
+        rows.setdefault(text, []).append(f"{built.device} {built.scale} {built.switches}")
+    every = len(one.commands)
+    return (("every case" if len(cases) == every else ", ".join(cases), text) for text, cases in rows.items())
+
+
+def _read(one: "Checked") -> str:
+    read = one.read
+    if read is None:
+        return "log: none can be read, the dialect is unknown"
+    if read.log is None:
+        return f"log: none; of the dialect {read.dialect}, samples of step lines that are read: {read.steps}"
+    speed = f", {read.items_per_s:,.2f} {read.unit}" if read.items_per_s is not None else ""
+    reason = f"; {read.reason}" if read.reason else ""
+    return f"log: {read.log} as {read.dialect}: {read.status}, {read.steps} steps{speed}{reason}"

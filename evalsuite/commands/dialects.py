@@ -1,24 +1,32 @@
-"""`evalsuite dialects`: the log dialects as a table, or line by line how one log is read."""
+"""`evalsuite dialects`: the log dialects as a table, line by line how one log is read, and an author's check."""
 
 import argparse
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
 
-HELP = "list the log dialects, or explain how a log is read"
+if TYPE_CHECKING:
+    from evalsuite.dialect import Dialect
+
+HELP = "list the log dialects, explain how a log is read, or check dialects of your own"
 EXAMPLES = """\
   python -m evalsuite dialects
   python -m evalsuite dialects --explain train.log
   python -m evalsuite dialects --explain train.log --dialect torchtitan --all
+  python -m evalsuite dialects --check my_dialects/toynet.py --log train.log
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--explain", metavar="LOG", type=Path, help="say line by line what matched and what was skipped"
-    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--explain", metavar="LOG", type=Path, help="say line by line what matched and what was skipped")
+    what.add_argument("--check", metavar="PATH", type=Path, help="say what the dialects there declare, read, and lack")
     parser.add_argument("--dialect", metavar="NAME", help="explain as this dialect instead of finding out")
+    parser.add_argument("--log", metavar="FILE", type=Path, help="with --check: a log that the script has printed")
     places.add_arguments(parser)
     parser.add_argument("--all", action="store_true", help="every line, not only the first of each kind")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -27,6 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.logs import catalogue
 
+    if arguments.check is not None:
+        return _check(arguments)
+    if arguments.log is not None:
+        raise EvalsuiteError("--log: a log is read by --check alone; try --explain LOG, or --check PATH.")
     dialects = catalogue.known(places.places(arguments))
     if arguments.explain is None:
         _list(dialects, arguments.json)
@@ -34,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _explain(arguments, dialects)
 
 
-def _list(dialects, as_json: bool) -> None:
+def _list(dialects: "Mapping[str, Dialect]", as_json: bool) -> None:
     rows = [
         {
             "name": known.name,
@@ -48,8 +60,6 @@ def _list(dialects, as_json: bool) -> None:
         for known in sorted(dialects.values(), key=lambda known: known.name)
     ]
     if as_json:
-        import json
-
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
     widths = {key: max(len(key), *(len(str(row[key] or "-")) for row in rows)) for key in rows[0] if key != "notes"}
@@ -58,7 +68,7 @@ def _list(dialects, as_json: bool) -> None:
         print("  ".join(str(row[key] or "-").ljust(width) for key, width in widths.items()))
 
 
-def _explain(arguments: argparse.Namespace, dialects) -> int:
+def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -> int:
     from evalsuite.logs import explaining
     from evalsuite.logs.logfile import Unreadable
 
@@ -67,10 +77,28 @@ def _explain(arguments: argparse.Namespace, dialects) -> int:
     except Unreadable as error:
         raise EvalsuiteError(f"{arguments.explain}: {error}.") from error
     if arguments.json:
-        import json
         from dataclasses import asdict
 
         print(json.dumps(asdict(found), indent=1, ensure_ascii=False))
     else:
         print("\n".join(explaining.sentences(found)))
     return Exit.DONE if found.dialect else Exit.NOTHING_MEASURED
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from evalsuite import authored
+    from evalsuite.commands import checking
+    from evalsuite.commands.adapters import show
+    from evalsuite.logs import catalogue
+
+    more = places.places(arguments)
+    known = catalogue.discover((*more.dialects, arguments.check.resolve()), more.adapters)
+    declared = {file: catalogue.load(file) for file in authored.modules(arguments.check, catalogue.CONTRACT)}
+    if not any(declared.values()):
+        raise EvalsuiteError(f"{arguments.check}: no dialect stands there; expected {catalogue.CONTRACT.example}.")
+    found = [
+        checked
+        for file, dialects in declared.items()
+        for checked in checking.dialects([known[one.name] for one in dialects], file, known, arguments.log)
+    ]
+    return show(found, arguments.json)
