@@ -21,10 +21,10 @@ COMMANDS = {
     "import": "make run folders from logs or tables produced elsewhere",
     "sample": "run a command, sampling the machine and stamping its output (the node agent)",
     "doctor": "say what this machine can run, what is missing and how to get it",
-    "adapters": "list the frameworks and their recipes",
+    "adapters": "list frameworks and recipes, or check your own adapters",
     "env": "list, create or remove the virtual environments of the recipes",
     "repositories": "fetch the official training repositories at their pinned commits, or list them",
-    "dialects": "list the log dialects, or explain how a log is read",
+    "dialects": "list log dialects, explain how a log is read, or check your own",
 }
 RENAMED = {"models": "repositories"}  # said for a release
 INTERRUPTED = 128 + 2  # what a shell says of a program ended by Ctrl-C

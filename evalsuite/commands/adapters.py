@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalsuite.commands.checking import Checked
     from evalsuite.model import Case, Device
 
-HELP = "list the frameworks and their recipes, or check adapters of your own"
+HELP = "list frameworks and recipes, or check your own adapters"
 EXAMPLES = """  evalsuite adapters
   evalsuite adapters --frameworks pytorch,mxnet --device gpu
   evalsuite adapters --adapters ./my-adapters --json

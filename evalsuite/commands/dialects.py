@@ -12,7 +12,7 @@ from evalsuite.errors import EvalsuiteError, Exit
 if TYPE_CHECKING:
     from evalsuite.dialect import Dialect
 
-HELP = "list the log dialects, explain how a log is read, or check dialects of your own"
+HELP = "list log dialects, explain how a log is read, or check your own"
 EXAMPLES = """\
   python -m evalsuite dialects
   python -m evalsuite dialects --explain train.log
