@@ -25,6 +25,7 @@ COMMANDS = {
     "env": "list, create or remove the virtual environments of the recipes",
     "repositories": "fetch the official training repositories at their pinned commits, or list them",
     "dialects": "list log dialects, explain how a log is read, or check your own",
+    "explain": "say what a data rule checks, why it matters and what to do",
 }
 RENAMED = {"models": "repositories"}  # said for a release
 INTERRUPTED = 128 + 2  # what a shell says of a program ended by Ctrl-C

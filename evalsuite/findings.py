@@ -278,7 +278,7 @@ class OwnAssumed(Finding):
 
 
 @rule("unreadable", "exclude")
-class Unreadable(Finding):
+class UnreadableRun(Finding):
     reason: Quote
 
 
@@ -422,6 +422,15 @@ def codes() -> tuple[str, ...]:
     """Every code once: the data rules by number, then the words by the alphabet."""
     found = {*UNRAISED, *(rule.code for rule in RULES.values())}
     return tuple(sorted(found, key=lambda code: (code.islower(), code)))
+
+
+def called(name: str) -> tuple[str, ...]:
+    """The codes that *name* means, in any case: a code, the data rule that several keep ("D16"), a rule's own name."""
+    wanted = re.sub(r"^d(\d)$", r"d0\1", name.casefold())  # "D5" is D05
+    exact = tuple(code for code in codes() if code.casefold() == wanted)
+    kept = tuple(code for code in codes() if (number(code) or "").casefold() == wanted and code not in exact)
+    named = tuple(rule.code for rule in RULES.values() if rule.name == wanted)
+    return tuple(dict.fromkeys((*exact, *kept, *named)))
 
 
 def of_code(code: str) -> tuple[type[Finding], ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
-from evalsuite.findings import Unreadable
+from evalsuite.findings import UnreadableRun
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Timeline
 from evalsuite.results import convergence, criteria, rules
@@ -94,7 +94,7 @@ def _one(folder: RunFolder, places: Places) -> Measurement | Finding:
         return measurement_room.measurement(folder, places)
     except EvalsuiteError as error:
         name = f"{folder.path.parent.name}/{folder.path.name}"
-        return Unreadable(reason=str(error), where=name)
+        return UnreadableRun(reason=str(error), where=name)
 
 
 def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:

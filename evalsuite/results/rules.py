@@ -46,7 +46,7 @@ def checked(measurements: Iterable[Measurement]) -> list[Measurement]:
 
 
 def _checked(run: Measurement, duplicate: bool) -> Measurement:
-    too_fast = {used: found for used in run.utilisation if (found := _too_fast(used))}
+    too_fast = {used: above for used in run.utilisation if (above := _too_fast(used))}
     possible = tuple(used for used in run.utilisation if used not in too_fast)
     found = [
         *([_duplicate(run)] if duplicate else []),
@@ -98,8 +98,8 @@ def _backwards(run: Measurement) -> Iterable[Finding]:
 
     Not by arrivals: two lines in one write have the same, and nothing is wrong.
     """
-    stamped = run.throughput is not None and run.throughput.method == "log stamps"
-    times = run.throughput.step_time_s if stamped else ()
+    measured = run.throughput
+    times = measured.step_time_s if measured is not None and measured.method == "log stamps" else ()
     if (count := sum(seconds <= 0 for seconds in times)) > 0:
         yield ClockBackwards(reports=count, of_reports=len(times))
 
@@ -145,14 +145,15 @@ def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCo
 def written(text: str) -> Decimal | None:
     """A number as somebody wrote it, digits and all: "1.57x", "12,411"; None where it is none."""
     try:
-        return Decimal(re.sub(r"[,\s%x×]", "", text))
+        found = Decimal(re.sub(r"[,\s%x×]", "", text))
     except InvalidOperation:
         return None
+    return found if found.is_finite() else None
 
 
 def rounds_to(printed: Decimal, computed: float) -> bool:
     """Whether *printed* is *computed* rounded to the digits that were written (REPORT.md §9, D16 and D23)."""
-    half = Decimal("0.5").scaleb(printed.as_tuple().exponent) * Decimal("1.000001")
+    half = Decimal("0.5").scaleb(int(printed.as_tuple().exponent)) * Decimal("1.000001")
     return abs(printed - Decimal(computed)) <= max(half, abs(printed) * Decimal("1e-9"))
 
 

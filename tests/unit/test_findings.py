@@ -1,25 +1,31 @@
 """Every rule is declared once, raised somewhere, and says what it found in both languages."""
 
 import ast
+import importlib.util
+import json
 import re
+import shutil
 from dataclasses import fields
-from functools import cache
 from typing import get_args, get_origin, get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite import findings, paths
+from evalsuite import cli, findings, paths
+from evalsuite.errors import Exit
 from evalsuite.findings import RULES, Kind
 from evalsuite.model import Finding
+from evalsuite.report.data import finished
+from evalsuite.report.text import explaining, numbers, words
 from evalsuite.report.text import findings as told
-from evalsuite.report.text import numbers, words
 from evalsuite.report.text.words import placeholders
+from tests import typography
 from tests.unit.test_architecture import FILES
 
 SPOKEN = words.read()
-DEVELOPERS = {"rebuild_dlperf": paths.DATA.parent / "tools" / "rebuild_dlperf.py"}
+HOUSE = paths.DATA.parent
+DEVELOPERS = {"rebuild_dlperf": HOUSE / "tools" / "rebuild_dlperf.py"}
 # Latin words that a Chinese engineer writes so: our name, terms and units.
 LATIN = {
     *("evalsuite", "CPU", "MPI", "CV", "MAD", "Top", "AllReduce", "s", "items", "B", "x"),
@@ -37,23 +43,17 @@ EXAMPLES = {  # what a name stands for is the same in every language: digits her
     Kind.QUOTE: "2",
 }
 WRITTEN = re.compile(r"\d+(?:\.\d+)?")  # a number in a sentence
-NAMES_WITH_DIGITS = re.compile(r"Top-?[15]|SHA-256")
+NAMES_WITH_DIGITS = re.compile(r"Top-?[15]|\(D10\)|（D10）|PYTHONUNBUFFERED=1|1x1")
 
 
-@cache
-def raised():
-    """Name of a class → the modules that make one, or choose between it and another."""
-    found = {}
-    for room, file in {**FILES, **DEVELOPERS}.items():
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        only_asked = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}  # `Drift.limit`
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
-                only_asked |= {id(inner) for inner in ast.walk(node)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name | ast.Attribute) and id(node) not in only_asked:
-                found.setdefault(node.id if isinstance(node, ast.Name) else node.attr, set()).add(room)
-    return found
+def tool(name):
+    spec = importlib.util.spec_from_file_location(name, HOUSE / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PAGES = tool("write_data_rules")
 
 
 def example(rule):
@@ -63,6 +63,12 @@ def example(rule):
         value = EXAMPLES.get(kind, 0.125)
         made[name] = (value, value) if get_origin(hints[name]) is tuple else value
     return rule(**made)
+
+
+def sentences(language):
+    """Everything that is said of a rule or by one."""
+    yield from (item for item in SPOKEN.tables[language].items() if item[0].startswith(("findings.", "rules.")))
+    yield from explaining.spoken(language).tables[language].items()
 
 
 def values_of(rule):
@@ -93,7 +99,8 @@ def test_every_rule_has_a_sentence_and_a_title_in_both_languages(rule):
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
 def test_every_rule_is_found_broken_somewhere(rule):
-    assert raised().get(rule.__name__, set()) - {"evalsuite.findings"}
+    assert PAGES.where(rule.code)
+    assert PAGES.raised().get(rule.__name__)
 
 
 def test_nothing_is_worded_that_is_no_rule():
@@ -119,8 +126,7 @@ def test_no_limit_is_typed_into_a_sentence():
     typed = {
         key: WRITTEN.findall(NAMES_WITH_DIGITS.sub("", words.PLACEHOLDER.sub("", sentence)))
         for language in SPOKEN.languages
-        for key, sentence in SPOKEN.tables[language].items()
-        if key.startswith(("findings.", "rules."))
+        for key, sentence in sentences(language)
     }
 
     assert {key: found for key, found in typed.items() if found} == {}
@@ -196,3 +202,94 @@ def test_a_finding_in_json_keeps_what_it_was_and_adds_the_numbers():
 def test_signed_numbers_are_printed_with_their_sign_and_zero_without():
     assert [numbers.change(value).text for value in (0.053, -0.053, 0.0, -0.0001)] == ["+5.3%", "-5.3%", "0.0%", "0.0%"]
     assert numbers.points(-0.094).text == "-0.09"
+
+
+# the rules explained
+
+
+def test_every_code_is_explained_in_both_languages_and_nothing_else_is():
+    words.check({language: explaining.spoken(language).tables[language] for language in SPOKEN.languages})
+    keys = {key.partition(".")[0] for key in explaining.spoken("en").tables["en"]}
+
+    assert keys == {*findings.codes(), "explain", "page"}
+    for code in findings.codes():
+        for language in SPOKEN.languages:
+            assert all(explaining.explained(code, language).parts.values())
+
+
+def test_the_chinese_of_the_explanations_keeps_the_rules_of_typography():
+    assert list(typography.all_faults(explaining.spoken("zh").tables["zh"])) == []
+
+
+def test_the_rules_that_the_design_numbers_are_all_here():
+    numbered = {findings.number(code) for code in findings.codes()} - {None}
+
+    assert numbered == {f"D{number:02d}" for number in range(1, 29)}
+    assert all((HOUSE / PAGES.where(code)[0]).is_file() for code in findings.codes())
+
+
+@pytest.mark.parametrize("language", PAGES.PAGES)
+def test_the_pages_of_rules_are_what_the_table_gives(language):
+    written = PAGES.PAGES[language].read_text(encoding="utf-8")
+
+    assert written == PAGES.page(language), "run tools/write_data_rules.py"
+
+
+def test_a_rule_is_explained_by_its_code_its_number_or_its_name():
+    assert findings.called("d10") == findings.called("drift") == ("D10",)
+    assert findings.called("D16") == ("D16_cited", "D16_speedup", "clock_disagrees", "final_disagrees")
+    assert findings.called("thin_samples") == ("D18",)
+    assert findings.called("D5") == ("D05",)
+    assert findings.called("nothing") == ()
+
+
+def test_explain_says_what_to_do_in_the_languages_asked_for(capsys):
+    assert cli.main(["explain", "D10", "--lang", "zh,en"]) == Exit.DONE
+
+    said = capsys.readouterr().out
+    assert "D10: 测量窗口首尾速度漂移超过 5%" in said
+    assert "D10: speed drifts by more than 5% over the window" in said
+    assert "What to do     Discard more steps (--steps)" in said
+
+
+@pytest.mark.parametrize("words_given", [["explain"], ["explain", "--list"]])
+def test_explain_without_a_code_lists_them_all(words_given, capsys):
+    assert cli.main(words_given) == Exit.DONE
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(findings.codes())
+
+
+def test_explain_gives_json(capsys):
+    assert cli.main(["explain", "D18", "--json", "--lang", "zh"]) == Exit.DONE
+
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["limits"] == {"wanted": 0.8}
+    assert [rule["name"] for rule in found["rules"]] == ["thin_samples", "impossible_samples"]
+    assert found["words"]["zh"]["says"][0] == "… 的采样只覆盖测量窗口的 …，应不少于 80%"
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [("busy_machin", "busy_machine"), ("drfit", "drift"), ("D16_speedupp", "D16_speedup")],
+)
+def test_an_unknown_code_gets_the_nearest(asked, near, capsys):
+    assert cli.main(["explain", asked]) == Exit.USAGE
+    assert f"Did you mean {near}?" in capsys.readouterr().err
+
+
+def test_a_line_of_chinese_is_broken_by_its_width_and_never_before_a_full_stop(capsys):
+    for code in findings.codes():
+        cli.main(["explain", code, "--lang", "zh"])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert max(sum(1 + (ord(letter) > 0x2E80) for letter in line) for line in lines) <= 102
+    assert not [line for line in lines if line.strip().startswith(("。", "，", "；", "）"))]
+
+
+def test_a_summary_of_an_older_version_is_still_read(tmp_path):
+    example = HOUSE / "docs" / "examples" / "recorded"
+    facts = json.loads((example / finished.SUMMARY).read_text(encoding="utf-8"))
+    facts["findings"] = [{key: one[key] for key in ("code", "severity", "text", "where")} for one in facts["findings"]]
+    (tmp_path / finished.SUMMARY).write_text(json.dumps(facts), encoding="utf-8")
+    shutil.copy(example / finished.PAGE, tmp_path)
+
+    assert len(finished.read(tmp_path).summaries) == len(facts["summaries"])

@@ -7,7 +7,7 @@ from evalsuite import findings
 from evalsuite.findings import Kind
 from evalsuite.model import Finding
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.numbers import Form
+from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import FOLDER, Rendered, Text, Words, placeholders, read
 
 RULES = FOLDER / "rules"  # what each rule checks, why it matters, and what to do
@@ -71,8 +71,13 @@ def rule(code: str, words: Words) -> Text:
 
 def with_limits(key: str, code: str, words: Words) -> Text:
     """The sentence *key*, with the limits of the rules that go by *code* in its places."""
-    limits = findings.limits(code)
-    return words(key, **{name: FORMS[limits[name][1]](limits[name][0]) for name in placeholders(words.sentence(key))})
+    known = limits(code)
+    return words(key, **{name: known[name] for name in placeholders(words.sentence(key))})
+
+
+def limits(code: str) -> dict[str, Number]:
+    """The limits of the rules that go by *code*, as they are printed."""
+    return {name: FORMS[kind](value) for name, (value, kind) in findings.limits(code).items()}
 
 
 @cache

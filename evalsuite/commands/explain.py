@@ -1,0 +1,141 @@
+"""`evalsuite explain`: what a data rule checks, why it matters, and what a reader of the report can do."""
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from evalsuite.errors import EvalsuiteError, Exit, did_you_mean
+
+if TYPE_CHECKING:
+    from evalsuite.report.text.explaining import Explained
+
+HELP = "say what a data rule checks, why it matters and what to do"
+EXAMPLES = """\
+  python -m evalsuite explain D10
+  python -m evalsuite explain busy_machine --lang zh,en
+  python -m evalsuite explain --list
+"""
+WIDTH = 100
+CLOSING = "，。；：、？）”"  # never begin a line
+HAN = r"\u2e80-\u9fff\uff00-\uffef"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("codes", nargs="*", metavar="CODE", help="the code of a finding (D10, busy_machine), or a rule")
+    parser.add_argument("--list", action="store_true", help="list the codes; the same without any CODE")
+    parser.add_argument(
+        "--lang", metavar="L,…", default="en", help="zh, en, or zh,en one after the other (default: en)"
+    )
+    parser.add_argument("--json", action="store_true", help="print a JSON array, one element a code")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from evalsuite import findings
+    from evalsuite.commands.report import check_languages
+
+    languages = check_languages(arguments.lang)
+    listing = arguments.list or not arguments.codes
+    codes = findings.codes() if listing else _chosen(arguments.codes)
+    if arguments.json:
+        _print_json(codes, languages)
+    elif listing:
+        _print_list(codes, languages)
+    else:
+        _print_explained(codes, languages)
+    return Exit.DONE
+
+
+def _chosen(names: Sequence[str]) -> tuple[str, ...]:
+    """The codes that *names* mean. Raises EvalsuiteError, with the nearest, for one that means none."""
+    from evalsuite import findings
+
+    for name in names:
+        if not findings.called(name):
+            known = {each.casefold(): each for each in (*findings.codes(), *findings.RULES)}
+            near = did_you_mean(name.casefold(), known, cutoff=0.5)
+            for folded, each in known.items():
+                near = near.replace(f" {folded}?", f" {each}?")
+            raise EvalsuiteError(f"{name}: unknown rule; expected the code of a finding, see explain --list.{near}")
+    return tuple(dict.fromkeys(code for name in names for code in findings.called(name)))
+
+
+def _print_list(codes: Sequence[str], languages: Sequence[str]) -> None:
+    from evalsuite.report.text.explaining import explained
+
+    width = max(map(len, codes))
+    for language in languages:
+        for code in codes:
+            print(f"{code.ljust(width)}  {explained(code, language).title}")
+
+
+def _print_explained(codes: Sequence[str], languages: Sequence[str]) -> None:
+    from evalsuite.report.text.explaining import explained
+
+    blocks = [_block(explained(code, language), language) for code in codes for language in languages]
+    print("\n\n".join("\n".join(block) for block in blocks))
+
+
+def _block(found: "Explained", language: str) -> list[str]:
+    from evalsuite import findings
+    from evalsuite.report.text.explaining import label
+
+    number = findings.number(found.code)
+    rows = [(label(part, language), text) for part, text in found.parts.items()]
+    rows += [(label("says", language), sentence) for sentence in found.says]
+    if number is not None and number != found.code:
+        rows.append((label("keeps", language), number))
+    width = max(_columns(name) for name, _ in rows)
+    lines = [f"{found.code}: {found.title}", *(f"  {level}" for level in found.levels)]
+    for name, text in rows:
+        first, *others = _wrapped(text, WIDTH - width - 4)
+        lines.append(f"  {name}{' ' * (width - _columns(name))}  {first}")
+        lines += [f"{' ' * (width + 4)}{each}" for each in others]
+    return lines
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """*text* in lines of *width* columns; Chinese may be broken between any two characters."""
+    lines, line = [], ""
+    for word in _words(text):
+        if line and _columns(line + word.rstrip()) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += word
+    return [*lines, line.rstrip()]
+
+
+def _words(text: str) -> list[str]:
+    """What a line may be broken behind: a blank, or a wide character with what must not begin a line."""
+    return re.findall(rf"(?:[{HAN}]|[^\s{HAN}]+)[{CLOSING}]*\s*", text)
+
+
+def _columns(text: str) -> int:
+    import unicodedata
+
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _print_json(codes: Sequence[str], languages: Sequence[str]) -> None:
+    import json
+
+    print(json.dumps([_facts(code, languages) for code in codes], indent=1, ensure_ascii=False))
+
+
+def _facts(code: str, languages: Sequence[str]) -> dict[str, object]:
+    from evalsuite import findings
+    from evalsuite.report.text.explaining import explained
+
+    told = {language: explained(code, language) for language in languages}
+    return {
+        "code": code,
+        "data_rule": findings.number(code),
+        "limits": {name: limit for name, (limit, _) in findings.limits(code).items()},
+        "rules": [
+            {"name": rule.name, "severity": rule.severity, "fields": findings.kinds(rule)}
+            for rule in findings.of_code(code)
+        ],
+        "words": {
+            language: {"title": each.title, **each.parts, "says": list(each.says)} for language, each in told.items()
+        },
+    }

@@ -1,0 +1,61 @@
+"""A data rule explained: what it checks, why it matters, what to do, and how its findings read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from evalsuite import findings
+from evalsuite.model import Finding
+from evalsuite.report.text.findings import limits, rule, with_limits
+from evalsuite.report.text.words import FOLDER, PLACEHOLDER, Words, read
+
+PARTS = ("checks", "matters", "remedy")
+LEFT_OUT = "…"  # where a finding has its numbers and names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explained:
+    """The words of one code in one language."""
+
+    code: str
+    title: str
+    levels: tuple[str, ...]  # a sentence for each severity that its findings may have
+    parts: Mapping[str, str]  # checks, matters, remedy
+    says: tuple[str, ...]  # the sentences of its findings
+
+
+def explained(code: str, language: str) -> Explained:
+    """The words of *code*, one of `findings.codes()`, in *language*."""
+    told, rules = spoken(language), findings.of_code(code)
+    severities = dict.fromkeys(rule.severity for rule in rules)
+    return Explained(
+        code=code,
+        title=rule(code, _page(language)).plain(language),
+        levels=tuple(label(each, language) for each in severities or ("silent",)),
+        parts={part: with_limits(f"{code}.{part}", code, told).plain(language) for part in PARTS},
+        says=tuple(_without_values(each, _page(language)) for each in rules),
+    )
+
+
+def label(name: str, language: str) -> str:
+    """A heading of an explanation, or the words of a level."""
+    return spoken(language)(f"explain.{name}").plain(language)
+
+
+@cache
+def spoken(language: str) -> Words:
+    """What each rule checks, why it matters, and what to do."""
+    return read((language,), FOLDER / "rules")
+
+
+@cache
+def _page(language: str) -> Words:
+    return read((language,))
+
+
+def _without_values(kind: type[Finding], words: Words) -> str:
+    """What findings of one rule say, with its limits and without their values; words for a number in the plural."""
+    known = limits(kind.code)
+    return PLACEHOLDER.sub(
+        lambda place: place[3] or str(known.get(place[1], LEFT_OUT)), words.sentence(f"findings.{kind.name}")
+    )
