@@ -7,15 +7,17 @@ Of ours this module imports the documents that an evaluation hands on, and nothi
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Literal, overload
+from typing import ClassVar, Literal, get_args, overload
 
 from evalsuite.documents import HostEnvironment, RunCommand
 
+Language = Literal["zh", "en"]  # of reports, in the order in which they show them
 Precision = Literal["fp32", "amp"]
 Device = Literal["cpu", "gpu"]
 Severity = Literal["note", "flag", "exclude", "reject"]
 Origin = Literal["measured", "imported", "cited", "digitised", "simulated"]
 Status = Literal["ok", "partial", "failed", "incomplete", "unrecognised", "timed_out"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
 @dataclass(frozen=True, kw_only=True)

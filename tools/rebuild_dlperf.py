@@ -18,7 +18,7 @@ from pathlib import Path
 from evalsuite import paths
 from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import PublishedDiffers
-from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Run, Summary, Throughput
+from evalsuite.model import LANGUAGES, Case, Evaluation, Finding, Measurement, Protocol, Run, Summary, Throughput
 from evalsuite.results import criteria, scaling, summary
 from evalsuite.results.verdicts import verdicts
 
@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--forms", default="html,md")
     arguments = parser.parse_args()
-    of, languages = evaluation(), ("zh", "en")
+    of, languages = evaluation(), LANGUAGES
     names = forms.named(arguments.forms)
     written = report.build(of, arguments.out, languages) + forms.write(names, of, arguments.out, languages)
     for path in written:

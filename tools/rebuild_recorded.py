@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.model import Case, Evaluation
+from evalsuite.model import LANGUAGES, Case, Evaluation
 from evalsuite.results import evaluation
 from evalsuite.runs.store import Store
 
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--forms", default="html,md")
     arguments = parser.parse_args()
-    names, languages = forms.named(arguments.forms), ("zh", "en")
+    names, languages = forms.named(arguments.forms), LANGUAGES
     for name, of in evaluations().items():
         out = arguments.out / name
         for path in report.build(of, out, languages) + forms.write(names, of, out, languages):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.model import Protocol
 
 HELP = "say what a training log says"
 EXAMPLES = """\
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("global", "per_device", "own"),
         help="whose rate the log prints: the whole job's, one device's, or each printer's own share",
     )
-    parser.add_argument("--steps", metavar="W+M", type=_protocol, default=(20, 100), help="warm-up + measured steps")
+    parser.add_argument("--steps", metavar="W+M", type=_protocol, default=Protocol(), help="warm-up + measured steps")
     parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log")
 
 
@@ -48,14 +49,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _reader(arguments: argparse.Namespace, dialects) -> Callable[[Path], dict]:
     from evalsuite.logs.reading import read_file
-    from evalsuite.model import Protocol
 
-    warmup, measured = arguments.steps
     options = {
         "dialect": arguments.dialect,
         "devices": arguments.devices,
         "batch_per_device": arguments.batch_per_device,
-        "protocol": Protocol(warmup_steps=warmup, measured_steps=measured),
+        "protocol": arguments.steps,
         "scope": arguments.scope,
         "dialects": dialects,
     }
@@ -171,8 +170,8 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _protocol(text: str) -> tuple[int, int]:
+def _protocol(text: str) -> Protocol:
     warmup, plus, measured = text.partition("+")
     if not (plus and warmup.isdigit() and measured.isdigit() and int(measured) > 0):
         raise argparse.ArgumentTypeError(f'"{text}" is no number of steps; expected warm-up + measured, such as 20+100')
-    return int(warmup), int(measured)
+    return Protocol(warmup_steps=int(warmup), measured_steps=int(measured))

@@ -5,14 +5,13 @@ from pathlib import Path
 
 from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.model import Summary, Unmeasured
+from evalsuite.model import LANGUAGES, Summary, Unmeasured
 
 HELP = "write the report from run folders; nothing is started"
 EXAMPLES = """  evalsuite report
   evalsuite report --runs /data/runs --out /data/report --lang zh,en
   evalsuite report --forms html,md,xlsx,pdf,zip
 """
-LANGUAGES = ("zh", "en")
 
 
 def add_arguments(parser) -> None:

@@ -8,10 +8,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalsuite.model import Evaluation
+from evalsuite.model import LANGUAGES, Evaluation
 
 
-def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = ("zh", "en")) -> list[Path]:
+def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGES) -> list[Path]:
     """Writes the report of *evaluation* into *out* and returns the files, the page first."""
     from evalsuite.files import write_atomically
     from evalsuite.report.book import identity

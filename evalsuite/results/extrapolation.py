@@ -20,6 +20,7 @@ from pathlib import Path
 
 from evalsuite import paths
 from evalsuite.model import Case, Interval, Summary, Unmeasured
+from evalsuite.results.statistics import nearest_rank
 from evalsuite.results.summary import valid
 
 FEWEST_SCALES = 3
@@ -237,8 +238,8 @@ def validations(path: Path = VALIDATION) -> Mapping[int, Validation]:
 
 
 def _validation(doublings: int, rows: Sequence[Mapping[str, str]], nearer: Validation | None) -> Validation:
-    ratios = sorted(float(row["published_to_predicted"]) for row in rows)
-    low, high = _percentile(ratios, LOW), _percentile(ratios, HIGH)
+    ratios = [float(row["published_to_predicted"]) for row in rows]
+    low, high = nearest_rank(ratios, LOW), nearest_rank(ratios, HIGH)
     return Validation(
         doublings=doublings,
         series=len({row["series"] for row in rows}),
@@ -247,11 +248,6 @@ def _validation(doublings: int, rows: Sequence[Mapping[str, str]], nearer: Valid
         low=min(low, nearer.low) if nearer else low,
         high=max(high, nearer.high) if nearer else high,
     )
-
-
-def _percentile(values: Sequence[float], percent: int) -> float:
-    """Nearest rank."""
-    return values[max(0, -(-percent * len(values) // 100) - 1)]
 
 
 @cache

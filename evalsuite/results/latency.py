@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.model import Measurement, Summary
+from evalsuite.results.statistics import nearest_rank
 from evalsuite.results.summary import counts
 
 PERCENTILES = (50, 90, 99)
@@ -47,8 +48,3 @@ def of_case(summary: Summary) -> Latency | None:
 
 def _median(values: Sequence[float | None]) -> float | None:
     return None if None in values else statistics.median(values)
-
-
-def nearest_rank(values: Sequence[float], percent: int) -> float:
-    """The smallest value that *percent* of all do not exceed (nearest rank, en.wikipedia.org/wiki/Percentile)."""
-    return sorted(values)[max(0, -(-percent * len(values) // 100) - 1)]

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Sequence
 from itertools import combinations
 
+from evalsuite.findings import FewRepeats
 from evalsuite.model import Interval
 
 BOOTSTRAP_DRAWS = 10_000  # REPORT.md §4
@@ -93,6 +94,11 @@ def _medians(numpy, values: Sequence[float], middles):
     return (ordered[lower] + ordered[upper]) / 2
 
 
+def nearest_rank(values: Sequence[float], percent: int) -> float:
+    """The smallest value that *percent* of all do not exceed (nearest rank, en.wikipedia.org/wiki/Percentile)."""
+    return sorted(values)[max(0, -(-percent * len(values) // 100) - 1)]
+
+
 def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
     """Two-sided p of the exact permutation test on the difference of means.
 
@@ -112,7 +118,7 @@ def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
     return as_far / splits
 
 
-MIN_RUNS_TO_TELL = 5  # below this the report says nothing of which is faster (REPORT.md §4, D05)
+MIN_RUNS_TO_TELL = FewRepeats.needed  # below this the report says nothing of which is faster
 SIGNIFICANCE = 0.05
 
 

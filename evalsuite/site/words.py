@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evalsuite.model import Protocol
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
@@ -17,9 +18,6 @@ def slug(model: str) -> str:
 
 
 SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
-
-
-FULL_WINDOW = (20, 100)
 
 
 def change_number(ratio: float) -> Number:
@@ -54,9 +52,9 @@ def case_name(line: Line, words: Words) -> Rendered:
     )
     more: list[Any] = [words("history.xla")] if case.xla else []
     more += [f"{names.visible(name)} = {names.visible(value)}" for name, value in case.options]
-    steps = (case.protocol.warmup_steps, case.protocol.measured_steps)
-    if steps != FULL_WINDOW:
-        more.append(words("history.steps", warmup=str(steps[0]), measured=str(steps[1])))
+    if case.protocol != Protocol():
+        steps = {"warmup": str(case.protocol.warmup_steps), "measured": str(case.protocol.measured_steps)}
+        more.append(words("history.steps", **steps))
     return words("history.case_more", case_text=plain, more=words.listed(more)) if more else plain
 
 

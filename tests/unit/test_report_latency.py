@@ -7,7 +7,7 @@ from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
 from evalsuite.report.sections import latency
-from evalsuite.results import latency as latency_room
+from evalsuite.results import statistics
 
 
 def rows(times, repeats=5):
@@ -48,8 +48,8 @@ def test_tables_and_summary_hold_the_percentiles_of_runs_and_cases():
     said = summary_json.document(book, "0" * 64)["summaries"][0]["latency"]
 
     assert (run["latency_p50_s"], run["latency_p99_s"]) == (
-        latency_room.nearest_rank(times, 50),
-        latency_room.nearest_rank(times, 99),
+        statistics.nearest_rank(times, 50),
+        statistics.nearest_rank(times, 99),
     )
     assert (case["latency_reports"], case["latency_steps_per_report"]) == (100, 1.0)
     assert said == {

@@ -23,7 +23,7 @@ from evalsuite.model import (
 )
 from evalsuite.results.summary import valid
 
-SCHEMA_VERSION = 1  # the one that report/summary_json.py writes; data/schema/summary.schema.json describes it
+SCHEMA_VERSION = 1  # of summary.json, written and read; data/schema/summary.schema.json describes it
 SUMMARY, PAGE = "summary.json", "report.html"
 
 

@@ -7,13 +7,12 @@ from evalsuite import __version__
 from evalsuite.model import Breakdown, Case, Interval, Summary, Unmeasured, Utilisation, Verdict
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
+from evalsuite.report.data.finished import SCHEMA_VERSION
 from evalsuite.report.sections import author
 from evalsuite.report.text import findings
 from evalsuite.results import convergence
 from evalsuite.results import latency as latency_room
 from evalsuite.results.summary import counts
-
-SCHEMA_VERSION = 1
 
 
 def document(book: Book, build_hash: str) -> Mapping[str, Any]:

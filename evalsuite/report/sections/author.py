@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import AuthorDiffers
-from evalsuite.model import AuthorNote, Evaluation, Finding
+from evalsuite.model import LANGUAGES, AuthorNote, Evaluation, Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
@@ -24,7 +24,6 @@ from evalsuite.report.text.words import Rendered, Words
 from evalsuite.report.text.words import read as read_words
 from evalsuite.results import rules
 
-LANGUAGES = ("zh", "en")
 SEVERITIES = ("note", "flag")
 KEYS = {*LANGUAGES, "severity", "cases", "model", "owner", "decides"}
 PLACE = re.compile(r"\{(\w+)(?::([^{}|]+))?(?:\|([^{}]*))?\}")

@@ -13,8 +13,8 @@ from evalsuite.report.sections.background import RULES
 from evalsuite.report.sections.quality import COUNTS
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.results.summary import FULL_REPEATS, MOST_REPEATS
 
-FULL_REPEATS = 5
 FULL_PROTOCOL = Protocol()
 
 
@@ -66,6 +66,10 @@ def _profile_notice(book: Book, short: Protocol, words: Words) -> Text:
         "warmup": numbers.count(short.warmup_steps),
         "measured": numbers.count(short.measured_steps),
         "repeats": numbers.count(book.evaluation.repeats),
+        "full_warmup": numbers.count(FULL_PROTOCOL.warmup_steps),
+        "full_measured": numbers.count(FULL_PROTOCOL.measured_steps),
+        "full_repeats": numbers.count(FULL_REPEATS),
+        "most_repeats": numbers.count(MOST_REPEATS),
     }
     sizes = sorted({size for case in book.planned if (size := case.option("image_size"))})
     if quick and sizes:

@@ -15,6 +15,7 @@ from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.markdown import MarkdownWriter
 from evalsuite.report.sections.section import Section, Subject, parts
 from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
 from evalsuite.results.summary import counts
 
 COUNTS = "counts-table"  # the anchor of the table that holds what sentences count
@@ -67,6 +68,7 @@ class QualityFacts:
     failures: tuple[Failure, ...]
     excluded: tuple[Measurement, ...]
     noisy: tuple[Summary, ...]
+    noisy_limit: Number
     skip_groups: tuple[SkipGroup, ...]
     repeats: tuple[tuple[Block, Drawn], ...]
 
@@ -91,6 +93,7 @@ def _facts(subject: Subject) -> QualityFacts:
         failures=failures(book),
         excluded=excluded(book),
         noisy=noisy(book),
+        noisy_limit=numbers.limit(NoisyRepeats.limit),
         skip_groups=skip_groups(book),
         repeats=repeats.drawn(book, subject.blocks, subject.look, subject.words),
     )

@@ -14,6 +14,7 @@ from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Pair, Words
+from evalsuite.results.utilisation import LEAST_COVERAGE
 
 COMPUTE = (
     "gpu",
@@ -167,7 +168,7 @@ def _reading(summary: Summary, resource: str) -> Reading | None:
         mean=numbers.quantity(together(used), unit),
         spread=_spread(used, unit),
         devices=len(used),
-        thin=min(one.coverage for one in used) < 0.8,
+        thin=min(one.coverage for one in used) < LEAST_COVERAGE,
     )
 
 

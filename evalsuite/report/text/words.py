@@ -18,6 +18,7 @@ from markupsafe import Markup, escape
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
+from evalsuite.model import LANGUAGES
 from evalsuite.report.text import names
 
 FOLDER = paths.DATA / "text"
@@ -176,7 +177,7 @@ def placeholders(sentence: str) -> set[str]:
     return {place[1] for place in PLACEHOLDER.finditer(sentence)}
 
 
-def read(languages: Iterable[str] = ("zh", "en"), folder: Path = FOLDER) -> Words:
+def read(languages: Iterable[str] = LANGUAGES, folder: Path = FOLDER) -> Words:
     """The words of *languages*. Raises WordsError if a file, a key or a placeholder is missing in one of them.
 
     Each set of languages is read once, so that what is made for its words (the compiled templates) is made once too.
@@ -194,7 +195,7 @@ def _read(languages: tuple[str, ...], folder: Path) -> Words:
     return Words({language: tables[language] for language in languages})
 
 
-def read_beyond_the_page(languages: Iterable[str] = ("zh", "en")) -> Words:
+def read_beyond_the_page(languages: Iterable[str] = LANGUAGES) -> Words:
     """The words of the other forms and doors in *languages*, under the same rules as those of the page."""
     return read(languages, BEYOND_THE_PAGE)
 
