@@ -88,14 +88,19 @@ class Recipe:
         """Why this recipe cannot serve *case*, from what it declares and from its own `unsupported`."""
         return _undeclared(self, case) or self.unsupported(case)
 
-    def meant(self, options: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    def meant(self, options: Iterable[tuple[str, str]], preset: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
         """The axes of a spec that say something about this recipe: an image size says nothing about words.
 
-        The size of an input is always said, the recipe's default where the spec has none: it is part of the case.
+        *preset* names those that a profile of ours sets and nobody has asked for: a recipe that does not declare one
+        does without. The size of an input is always said, the recipe's default where the spec has none: it is part
+        of the case.
         """
         declared = self.options or {}
         no_images = self.options is not None and self.unit != "images/s" and "image_size" not in declared
-        given = {name: value for name, value in options if not (no_images and name == "image_size")}
+        # A recipe that declares its axes and no image size trains at one size: another is refused, and not left out.
+        one_size = {"image_size"} if self.options is not None and not no_images else set()
+        left_out = set(preset) - declared.keys() - one_size | ({"image_size"} if no_images else set())
+        given = {name: value for name, value in options if name not in left_out}
         sizes = {name: (*declared[name], default)[0] for name, default in INPUT_SIZES.items() if name in declared}
         return tuple(sorted({**sizes, **given}.items()))
 

@@ -1,6 +1,7 @@
 """What a launching command was asked for: spec, adapters, machine, plan and store, from its arguments."""
 
 import argparse
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +33,7 @@ class Asked:
     engine: Engine
     store: Store
     places: Places  # where dialects beside the house's are found
+    python: Path | None = None  # the interpreter of every framework; None: each has an environment of its own
 
     def missing(self) -> list[Run]:
         return plan.missing(self.plan, self.store)
@@ -60,11 +62,19 @@ class Asked:
         return command_line(
             recipe,
             case,
-            python=made.python if made else NOT_MADE_YET,
+            python=self.python or (made.python if made else NOT_MADE_YET),
             folder=self.store.folder(Run(case=case, repeat=0)).path.resolve(),
             engine=self.engine,
             timeout_s=self.plan.spec.timeout_s,
         )
+
+    def without_python(self, case: Case) -> str | None:
+        """Why the command line of *case* still holds `{python}`, and what to do; None if it does not."""
+        if self.python or self.engine.container or NOT_MADE_YET not in self.command_line(case).training:
+            return None
+        if self.recipe(case).pins(case.device):
+            return "{python} is the interpreter of an environment that is made before the first run"
+        return f"{{python}}: recipe {case.recipe} names no requirements to make one; try --environment current"
 
     def recipe(self, case: Case) -> Recipe:
         return self.adapters[case.framework].recipe(case.recipe)
@@ -86,7 +96,15 @@ def planned(arguments: argparse.Namespace) -> Asked:
     made = plan.plan(spec, adapters, machine, refusals)
     _check_dialects(made, adapters, places(arguments))
     store = Store(_folder(arguments.runs))
-    return Asked(plan=made, adapters=adapters, machine=machine, engine=engine, store=store, places=places(arguments))
+    return Asked(
+        plan=made,
+        adapters=adapters,
+        machine=machine,
+        engine=engine,
+        store=store,
+        places=places(arguments),
+        python=Path(sys.executable) if arguments.environment == "current" and not engine.container else None,
+    )
 
 
 def _check_dialects(made: Plan, adapters: Mapping[str, Adapter], places: Places) -> None:

@@ -72,7 +72,7 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
 def _asked(base: Spec, given: dict, options: list[str]) -> Spec:
     """*base* with what was *given*. A spec of several parts has all of it replaced in each, but its frameworks,
     recipes and models are chosen from: a part of which nothing is left is not asked for."""
-    whole = replace(base, **given, options=_options(base, options))
+    whole = replace(base, **given, **_options(base, options))
     if not base.parts:
         return whole
     parts = [_part(part, given, options) for part in base.parts]
@@ -93,7 +93,7 @@ def _part(part: Spec, given: dict, options: list[str]) -> Spec:
     chosen = {
         axis: tuple(word for word in getattr(part, axis) if word in given[axis]) for axis in CHOSEN if axis in given
     }
-    return replace(part, **{**given, **chosen}, options=_options(part, options))
+    return replace(part, **{**given, **chosen}, **_options(part, options))
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:
@@ -107,11 +107,14 @@ def _each(convert, text: str | None) -> tuple | None:
     return None if words is None else tuple(convert(word) for word in words)
 
 
-def _options(base: Spec, given: list[str]) -> tuple[tuple[str, str], ...]:
+def _options(base: Spec, given: list[str]) -> dict[str, tuple[tuple[str, str], ...] | tuple[str, ...]]:
+    """The options of *base* with those *given*, which are then asked for."""
     pairs = dict(base.options)
     for text in given:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
             raise spec.EvalsuiteError(f'--option "{text}": expected NAME=VALUE, such as image_size=224.')
         pairs[name] = value
-    return tuple(sorted(pairs.items()))
+    asked = {text.partition("=")[0] for text in given}
+    preset = tuple(name for name in base.preset if name not in asked)
+    return {"options": tuple(sorted(pairs.items())), "preset": preset}

@@ -72,6 +72,8 @@ def _print_commands(asked) -> None:
         print(shlex.join(whole.engine))
         for node, line in enumerate(whole.on_nodes(case, asked.recipe(case))):
             print(f"#   on node {node}: {shlex.join(line) if line else '(samples only: the first node reaches it)'}")
+        if why := asked.without_python(case):
+            print(f"#   {why}")
     for skip in asked.plan.skips:
         print(f"# skipped: {skip.case.id}: {skip.reason}", file=sys.stdout)
 

@@ -59,7 +59,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
         _check_models(matrix, adapters)
     asked = _asked(spec, adapters, machine)
     checks = (_too_many_gpus(machine), *refusals)
-    skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, checks))]
+    skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, adapters, checks))]
     skipped = {skip.case.id for skip in skips}
     cases = tuple(case for case, _ in asked if case.id not in skipped)
     return Plan(
@@ -110,20 +110,27 @@ def _of_matrix(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) ->
                     xla=xla,
                     device=machine.device,
                     protocol=spec.protocol,
-                    options=recipe.meant(spec.options) if recipe else spec.options,
+                    options=recipe.meant(spec.options, spec.preset) if recipe else spec.options,
                 )
                 yield case, recipe
 
 
-def _skip(case: Case, recipe: Recipe | None, checks: Iterable[Refusal]) -> Skip | None:
+def _skip(case: Case, recipe: Recipe | None, adapters: Mapping[str, Adapter], checks: Iterable[Refusal]) -> Skip | None:
     """Why *case* is not launched: its recipe cannot serve it, or this machine cannot; None if both can."""
     if recipe is None:
-        reason = f"{case.framework} has no such recipe for {case.model}"
-        return Skip(case=case, reason=reason, kind="unsupported")
+        return Skip(case=case, reason=_no_recipe(case, adapters[case.framework]), kind="unsupported")
     if reason := recipe.refusal(case):
         return Skip(case=case, reason=reason, kind="unsupported")
     reason = next((reason for check in checks if (reason := check(case, recipe))), None)
     return Skip(case=case, reason=reason) if reason else None
+
+
+def _no_recipe(case: Case, adapter: Adapter) -> str:
+    """That there is none for the case's model among those asked for, and what there is."""
+    others = [recipe.name for recipe in adapter.recipes if recipe.model == case.model]
+    models = sorted({recipe.model for recipe in adapter.recipes})
+    there = f"--recipe {','.join(others)}" if others else f"--models {','.join(models)}"
+    return f"{case.framework} has no such recipe for {case.model}; it has {there}"
 
 
 def _too_many_gpus(machine: Machine) -> Refusal:

@@ -31,6 +31,7 @@ class Spec:
     repeats: int = 5
     timeout_s: float = 3600.0
     options: tuple[tuple[str, str], ...] = ()
+    preset: tuple[str, ...] = ()  # names of the options that a profile of ours sets: nobody has asked for them
     parts: tuple["Spec", ...] = ()
     """Several matrices measured as one: where scripts want models, batches or steps of their own, each is a spec
     of its own. The repeats of all are interleaved. () = the matrix is this spec's own."""
@@ -73,7 +74,12 @@ def profile(name: str) -> Spec:
             f'--profile: unknown profile "{name}"; the profiles are {", ".join(known)}.{hint} '
             "A spec of your own is given with --spec FILE."
         )
-    return read(paths.DATA / "specs" / f"{name}.toml")
+    return _preset(read(paths.DATA / "specs" / f"{name}.toml"))
+
+
+def _preset(spec: Spec) -> Spec:
+    names = tuple(name for name, _ in spec.options)
+    return replace(spec, preset=names, parts=tuple(_preset(part) for part in spec.parts))
 
 
 def scale(text: str) -> tuple[int, int]:

@@ -31,3 +31,16 @@ def test_the_line_that_the_page_shows_is_the_sample_of_its_dialect():
     (line,) = re.findall(r"^\[toynet\] epoch .*$", PAGE, re.MULTILINE)
 
     assert f'sample=b"{line}"' in PAGE
+
+
+def test_nothing_is_missing_from_the_dialect_of_the_page(tmp_path, monkeypatch, capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (folder := tmp_path / "my_dialects").mkdir()
+    (folder / "toynet.py").write_text(code)
+    lines = [f"[toynet] epoch 0 step {step}/1000 loss 2.31 speed 812.5 img/s\n" for step in range(10, 200, 10)]
+    (tmp_path / "train.log").write_text("".join(lines))
+    monkeypatch.chdir(tmp_path)
+    (line,) = re.findall(r"^python -m evalsuite (dialects --check .*)$", PAGE, re.MULTILINE)
+
+    assert main(line.split()) == Exit.DONE
+    assert "toynet: nothing is missing." in capsys.readouterr().out

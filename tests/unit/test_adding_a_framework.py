@@ -2,30 +2,42 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
-from evalsuite import cli, registry
+from evalsuite import cli, placeholders, registry
+from evalsuite.commands import checking
 from evalsuite.errors import Exit
+from evalsuite.logs import catalogue
 from evalsuite.model import Case, Protocol
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "adding-a-framework.md"
-CODE = re.search(r"```python\n(.*?)```", PAGE.read_text(), re.S).group(1)
-COMMANDS = re.search(r"```sh\n(.*?)```", PAGE.read_text(), re.S).group(1).splitlines()
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-framework.md").read_text(encoding="utf-8")
+TOYNET, TINYNET = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+CHECK, FIRST, OWN = (block.splitlines() for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """The page's own folder with the page's own module in it."""
-    folder = tmp_path / "my-adapters"
-    folder.mkdir()
-    (folder / "toynet.py").write_text(CODE)
+def folder(tmp_path, monkeypatch):
+    """The page's own folder with the page's own modules in it, beside which its commands are typed."""
+    (folder := tmp_path / "my-adapters").mkdir()
+    (folder / "toynet.py").write_text(TOYNET)
+    (folder / "tinynet.py").write_text(TINYNET)
+    (tmp_path / "train.log").write_text("".join(f"tinynet: step {step} took 20.2 ms\n" for step in range(1, 200)))
+    monkeypatch.chdir(tmp_path)
     return folder
 
 
+def typed(line: str, *more: str) -> int:
+    """The exit code of a command line of the page."""
+    words = line.split()
+    assert words[:3] == ["python", "-m", "evalsuite"]
+    return cli.main([*words[3:], *more])
+
+
 def test_the_adapter_of_the_page_has_at_most_thirty_lines():
-    assert len([line for line in CODE.splitlines() if line.strip()]) <= 30
+    assert len([line for line in TOYNET.splitlines() if line.strip()]) <= 30
 
 
 def test_the_adapter_of_the_page_is_found_and_builds_its_command(folder):
@@ -43,7 +55,13 @@ def test_the_adapter_of_the_page_is_found_and_builds_its_command(folder):
     words = toynet.recipe("train-resnet50").command(case).argv
 
     assert words[:3] == ("{python}", "-m", "toynet.run")
-    assert words[-4:] == ("--batch", "64", "--steps", "120")
+    assert words[-6:] == ("--batch", "64", "--image-size", "224", "--steps", "120")
+
+
+def test_nothing_is_missing_from_the_adapter_of_the_page(folder):
+    found = checking.adapters(registry.brought(folder / "toynet.py"), folder, catalogue.known(), None)
+
+    assert [lack for one in found for lack in one.missing] == []
 
 
 def test_a_switch_that_the_page_declares_absent_is_refused(folder):
@@ -53,13 +71,56 @@ def test_a_switch_that_the_page_declares_absent_is_refused(folder):
     assert "no XLA" in recipe.refusal(case)
 
 
-def test_the_commands_of_the_page_that_start_nothing_work(folder, monkeypatch, capsys):
-    monkeypatch.chdir(folder.parent)
-    listing, planning = (line.split()[3:] for line in COMMANDS[:2])
+def test_the_checks_of_the_page_say_what_the_page_says(folder, capsys):
+    codes = [typed(CHECK[0], "--json"), typed(OWN[0], "--json")]
 
-    codes = [cli.main([*listing, "--json"]), cli.main([*planning, "--runs", str(folder.parent / "runs")])]
-
-    assert codes == [Exit.DONE, Exit.DONE]
+    assert codes == [Exit.UNDETERMINED, Exit.UNDETERMINED]
     printed = capsys.readouterr().out
-    assert json.loads(printed[: printed.index("\n]") + 2])[0]["pins"] == ["toynet==1.4.2"]
-    assert "toynet.run" in printed
+    (tinynet,) = json.loads(printed[printed.index("\n]") + 2 :])
+    assert tinynet["read"]["status"] == "ok"
+    assert ["--environment current" in lack["advice"] for lack in tinynet["missing"]] == [True]
+
+
+def test_the_plan_of_the_page_needs_no_further_option(folder, capsys):
+    assert typed(FIRST[0]) == Exit.DONE
+
+    printed = capsys.readouterr().out
+    assert "toynet.run" in printed and "--image-size 64" in printed
+    assert "{python} is the interpreter of an environment that is made before the first run" in printed
+
+
+def test_the_plan_of_a_model_of_ones_own_has_no_image_size_and_a_real_interpreter(folder, capsys):
+    assert typed(OWN[1]) == Exit.DONE
+
+    printed = capsys.readouterr().out
+    assert "image_size" not in printed
+    assert sys.executable in printed and "{python}" not in printed
+
+
+def test_without_requirements_the_plan_says_what_to_do(folder, capsys):
+    assert typed(OWN[1].replace("--environment current ", "")) == Exit.DONE
+
+    assert "names no requirements to make one; try --environment current" in capsys.readouterr().out
+
+
+def test_the_comparisons_of_the_page_are_planned(folder, capsys):
+    for line in (FIRST[1], OWN[2]):
+        assert typed(line.replace("compare", "plan"), "--json") == Exit.DONE
+        cases = [one["id"] for one in json.loads(capsys.readouterr().out)["cases"]]
+        assert [case for case in cases if case.startswith(("toynet-train-resnet50", "tinynet-train-tiny"))]
+
+
+def test_a_model_that_was_not_asked_for_is_named(folder, capsys):
+    code = cli.main(
+        ["plan", "--adapters", str(folder), "--frameworks", "tinynet", "--environment", "current", "--json"]
+    )
+
+    assert code == Exit.NOTHING_MEASURED
+    reasons = {skip["reason"] for skip in json.loads(capsys.readouterr().out)["skips"]}
+    assert reasons == {"tinynet has no such recipe for resnet50_v1.5; it has --models tiny"}
+
+
+def test_the_page_names_every_placeholder():
+    named = set(re.findall(r"`(\{\w+\})`", PAGE))
+
+    assert {*placeholders.BY_PLAN, *placeholders.BY_AGENT} <= named

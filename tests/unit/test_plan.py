@@ -71,8 +71,45 @@ def test_a_framework_without_the_model_is_a_skip_and_not_silence():
     made = plan(replace(SPEC, frameworks=("toynet", "bertnet")), adapters, LAPTOP)
 
     assert {(skip.case.framework, skip.reason) for skip in made.skips} == {
-        ("bertnet", "bertnet has no such recipe for resnet50_v1.5")
+        ("bertnet", "bertnet has no such recipe for resnet50_v1.5; it has --models bert_base")
     }
+
+
+def test_a_recipe_that_was_not_asked_for_is_named():
+    made = plan(replace(SPEC, frameworks=("toynet",)), {"toynet": toynet(kind="official")}, LAPTOP)
+
+    assert {skip.reason for skip in made.skips} == {
+        "toynet has no such recipe for resnet50_v1.5; it has --recipe reference-resnet50"
+    }
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ({"options": None}, ()),  # the script says nothing of sizes: the case says nothing either
+        ({"options": None, "unit": "tokens/s"}, ()),
+        ({"options": {"image_size": ()}}, (("image_size", "64"),)),
+        ({"options": {}}, (("image_size", "64"),)),  # it trains at one size, and 64 is refused
+        ({"options": {}, "unit": "tokens/s"}, ()),
+    ],
+)
+def test_an_axis_of_a_profile_is_for_the_recipes_that_declare_it(declared, expected):
+    quick = replace(spec.profile("quick"), frameworks=("toynet",), scales=((1, 1),))
+
+    made = plan(quick, {"toynet": toynet(**declared)}, LAPTOP)
+
+    assert {one.options for one in (*made.cases, *(skip.case for skip in made.skips))} == {expected}
+
+
+def test_an_axis_that_was_asked_for_is_kept_and_refused():
+    adapters = {"toynet": toynet(options={}, unit="tokens/s")}
+    asked = replace(SPEC, frameworks=("toynet",), scales=((1, 1),), options=(("colour", "blue"),))
+
+    kept = plan(asked, {"toynet": toynet(options=None)}, LAPTOP)
+    refused = plan(asked, adapters, LAPTOP)
+
+    assert [case.options for case in kept.cases] == [(("colour", "blue"),)]
+    assert "has no axis colour" in refused.skips[0].reason
 
 
 def test_more_processes_than_cores_are_allowed_and_flagged():

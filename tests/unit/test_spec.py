@@ -46,6 +46,7 @@ def test_one_option_given_keeps_the_others_of_the_spec():
     asked = axes.spec_from(arguments("--option", "layout=NHWC"))
 
     assert dict(asked.options) == {"image_size": "64", "layout": "NHWC"}
+    assert asked.preset == ("image_size",)
 
 
 @pytest.mark.parametrize("text", ["2x", "0x1", "1x0", "x", "2*8", "-1x1", "1x1x1", "", "１x１"])
