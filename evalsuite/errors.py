@@ -1,4 +1,4 @@
-"""What the user can mend, and the exit codes of every command (DESIGN.md §3)."""
+"""What the user can mend, and the exit codes of every command (docs/contracts.md#exit-codes)."""
 
 from collections.abc import Iterable
 from enum import IntEnum

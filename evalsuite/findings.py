@@ -74,12 +74,12 @@ UNRAISED: Mapping[str, str] = {  # data rules that are kept without a finding �
     "D02": "evalsuite.report.book.blocks",
     "D28": "evalsuite.launch.importing",
 }
-_NUMBERS: dict[str, str] = {}  # code → the data rule of REPORT.md §9 that it keeps
+_NUMBERS: dict[str, str] = {}  # code → the data rule of docs/data-rules.md that it keeps
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def rule(code: str, severity: Severity, *, keeps: str | None = None) -> Callable[[type[F]], type[F]]:
-    """Declares the class under it as a rule. *keeps*: the data rule of REPORT.md §9 behind a code that is a word."""
+    """Declares the class under it as a rule. *keeps*: the rule of docs/data-rules.md behind a code that is a word."""
 
     def declared(kind: type[F]) -> type[F]:
         made = dataclasses.dataclass(frozen=True, kw_only=True)(kind)
@@ -213,7 +213,7 @@ class ClockDisagrees(Finding):
     other_method: Method
     other_items_per_s: Rate
     difference: Change
-    limit: Limit = 0.02  # REPORT.md §4
+    limit: Limit = 0.02  # docs/report.md#definitions
 
 
 @rule("contradicts_log", "flag", keeps="D03")
@@ -414,7 +414,7 @@ class Oversubscribed(Finding):
 
 
 def number(code: str) -> str | None:
-    """The data rule of REPORT.md §9 that *code* keeps: "D16" of `clock_disagrees`; None where it has none."""
+    """The data rule of docs/data-rules.md that *code* keeps: "D16" of `clock_disagrees`; None where it has none."""
     return code if code in UNRAISED else _NUMBERS.get(code)
 
 

@@ -1,6 +1,6 @@
 """Each launcher's own words for "this many processes on these nodes": pure functions from a case to an argv prefix.
 
-Recipes put them before their script. Sources: RECIPES.md §11 and the launchers' own help; what stands in braces
+Recipes put them before their script. Source: each launcher's own help; what stands in braces
 is filled by the node agent (`evalsuite.adapter.Command`).
 """
 

@@ -24,7 +24,7 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 class Protocol:
     """How long a run trains: steps thrown away first, steps measured after, both in optimiser steps."""
 
-    warmup_steps: int = 20  # kernels are chosen and caches filled in these (REPORT.md §4)
+    warmup_steps: int = 20  # kernels are chosen and caches filled in these (docs/report.md#definitions)
     measured_steps: int = 100
 
     @property
@@ -69,7 +69,7 @@ class Case:
 
     @cached_property
     def series(self) -> str:
-        """What a speed-up may be computed within: everything but the scale (REPORT.md §4)."""
+        """What a speed-up may be computed within: everything but the scale (docs/report.md#definitions)."""
         switches = "-xla" if self.xla else ""
         options = "".join(f"-{name}={value}" for name, value in self.options)
         steps = f"{self.protocol.warmup_steps}+{self.protocol.measured_steps}"
@@ -116,7 +116,7 @@ class Skip:
 class Finding:
     """Something a reader must know. Every rule that can be found broken is a class of its own, in `findings.py`."""
 
-    code: ClassVar[str]  # a data rule of REPORT.md §9 ("D08") or a word ("clock_disagrees")
+    code: ClassVar[str]  # a data rule of docs/data-rules.md ("D08") or a word ("clock_disagrees")
     name: ClassVar[str]  # of the rule; two of them may go by one code
     severity: ClassVar[Severity]
     where: str = ""  # a run id, a case id, or file:line
@@ -211,12 +211,12 @@ class Target:
     metric: str
     value: float
     epochs: int
-    tolerance: float = 0.3  # in points of the metric: closer results are the same (REPORT.md §6.8)
+    tolerance: float = 0.3  # in points of the metric: closer results are the same (docs/report.md#convergence)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Utilisation:
-    """One resource of one run over its measured steps (REPORT.md §4): time-weighted mean and spread."""
+    """One resource of one run over its measured steps (docs/report.md#definitions): time-weighted mean and spread."""
 
     resource: str  # "cpu", "memory", "disk_read", "disk_write", "network_receive", "gpu", "gpu_memory", …
     unit: str  # "%", "bytes/s", "W", …

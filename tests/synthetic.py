@@ -338,7 +338,7 @@ GPU_MACHINE = replace(
 )
 
 
-# the pages of REPORT.md §11.2
+# the pages of docs/report.md#checks
 
 
 @cache

@@ -18,7 +18,7 @@ from evalsuite.results.extrapolation import VALIDATION, Trial, trials
 COLUMNS = ("series", "source", "scales", "measured_to", "target", "published_to_predicted")
 HEADER = (
     "# Written by tools/validate_extrapolation.py from published scaling series; `source` is who prints the series.",
-    "# A row: the model of evalsuite/extrapolation.py was given the first `scales` scales, to `measured_to` devices;",
+    "# A row: evalsuite/results/extrapolation.py was given the first `scales` scales, to `measured_to` devices;",
     "# at `target` devices the published throughput is so many times the predicted one.",
 )
 

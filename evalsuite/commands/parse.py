@@ -105,7 +105,7 @@ def _exit(found: list[dict], names: Sequence[str]) -> int:
 
 
 def facts(path: Path, reading) -> dict:
-    """One element of `parse --json` (DESIGN.md §3)."""
+    """One element of `parse --json` (docs/contracts.md#parse---json)."""
     from evalsuite.report.text.findings import english
 
     throughput = reading.throughput

@@ -22,7 +22,7 @@ QUESTION_TIMEOUT_S = 5.0
 GIB = 1 << 30
 NVIDIA = "0x10de"  # PCI vendor number
 DISPLAY = "0x03"  # PCI class of graphics and 3D controllers
-ROOM_BYTES = 10 * GIB  # four frameworks' environments took 5 GB on a CPU machine (FEASIBILITY: 0.3 to 1.5 GB each)
+ROOM_BYTES = 10 * GIB  # four frameworks' environments took 5 GB on a CPU machine (0.3 to 1.5 GB each)
 LIBRARIES = {  # module → distribution, and what it is for
     "psutil": ("psutil", "sampling CPU, memory, disks and network"),
     "pynvml": ("nvidia-ml-py", "sampling NVIDIA devices"),

@@ -1,4 +1,4 @@
-"""How good the model was after each epoch, as the log prints it (REPORT.md §6.8)."""
+"""How good the model was after each epoch, as the log prints it (docs/report.md#convergence)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A script's own timers → the time of a step, taken apart (REPORT.md §6.6).
+"""A script's own timers → the time of a step, taken apart (docs/report.md#step-time).
 
 Our reference workloads print the parts of each step in one line, ElasticDL one line for each timer of a task.
 """

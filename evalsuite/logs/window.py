@@ -1,4 +1,4 @@
-"""The window: which steps are measured, and what they make as a number (REPORT.md §4).
+"""The window: which steps are measured, and what they make as a number (docs/report.md#definitions).
 
 The first steps are thrown away, the next ones are measured, and the value is items ÷ time. Which clock tells
 the time, in this order: stamps printed in the log with fractions of a second; the arrival of the lines; the
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from evalsuite.findings import ArrivalsBursty, ClockDisagrees, Drift, PartialBatch, RatesScatter
 from evalsuite.model import Finding, Protocol, Step, Throughput, Window
 
-DISAGREE = ClockDisagrees.limit  # above this two clocks do not tell the same story (REPORT.md §4)
+DISAGREE = ClockDisagrees.limit  # above this two clocks do not tell the same story (docs/report.md#definitions)
 DRIFT = Drift.limit
 SCATTER = RatesScatter.limit
 FULL_BATCH = PartialBatch.limit  # a step with a smaller share of the usual items trained a cut batch

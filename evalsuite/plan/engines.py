@@ -1,7 +1,7 @@
 """Engines say where: pure functions from the node agent's command line to the one that starts it everywhere.
 
 Scheduling, placement and transport are the engine's own; none of it is written here. Sources of the shapes:
-RECIPES.md §11, the manuals of srun (Slurm 22.05) and mpirun (Open MPI 4.1).
+the manuals of srun (Slurm 22.05) and mpirun (Open MPI 4.1).
 """
 
 from collections.abc import Callable, Mapping

@@ -1,8 +1,8 @@
 """How good the models became, and how long that took: final values, time to solution, what may be called the same.
 
 Time to solution is the wall time from the start of the run to the end of the target's last epoch, evaluation and
-checkpoints included (REPORT.md §4). A run that ended earlier has its time scaled to that many epochs, and the value
-says so (D17). A final value below the target is a difference and never "the same accuracy" (D24).
+checkpoints included (docs/report.md#definitions). A run that ended earlier has its time scaled to that many epochs,
+and the value says so (D17). A final value below the target is a difference and never "the same accuracy" (D24).
 """
 
 from collections.abc import Iterable, Sequence

@@ -94,7 +94,7 @@ def predicted(points: Points, devices: int) -> float:
 
 
 def offered(points: Points) -> bool:
-    """Three scales, and no fall at the last step (REPORT.md §6.10)."""
+    """Three scales, and no fall at the last step (docs/report.md#extrapolation)."""
     return len(points) >= FEWEST_SCALES and points[-1][1] >= points[-2][1]
 
 

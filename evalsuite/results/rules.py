@@ -1,4 +1,4 @@
-"""Data rules of REPORT.md §9 that ask more than one log: duplicates, origins, hardware that cannot be.
+"""Data rules of docs/data-rules.md that ask more than one log: duplicates, origins, hardware that cannot be.
 
 `checked` looks at the runs before they are summarised, `findings` at the whole afterwards. Both take values
 and give values. Where each rule is raised, here or elsewhere, stands in docs/data-rules.md.
@@ -152,7 +152,7 @@ def written(text: str) -> Decimal | None:
 
 
 def rounds_to(printed: Decimal, computed: float) -> bool:
-    """Whether *printed* is *computed* rounded to the digits that were written (REPORT.md §9, D16 and D23)."""
+    """Whether *printed* is *computed* rounded to the digits that were written (docs/data-rules.md, D16 and D23)."""
     half = Decimal("0.5").scaleb(int(printed.as_tuple().exponent)) * Decimal("1.000001")
     return abs(printed - Decimal(computed)) <= max(half, abs(printed) * Decimal("1e-9"))
 

@@ -21,7 +21,7 @@ def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Un
 
     A series is everything but the scale (`fairness.SCALES`): same framework, version, recipe, precision, XLA, batch
     per device, options, protocol and environment. Its base is one node with one device, else the smallest scale
-    measured, and the base is named wherever the number is shown (REPORT.md §4, D14, D15).
+    measured, and the base is named wherever the number is shown (docs/report.md#definitions, D14, D15).
     """
     rows = list(summaries)
     bases = {series: _base(members) for series, members in _series(valid(rows)).items()}

@@ -9,7 +9,7 @@ from itertools import combinations
 from evalsuite.findings import FewRepeats
 from evalsuite.model import Interval
 
-BOOTSTRAP_DRAWS = 10_000  # REPORT.md §4
+BOOTSTRAP_DRAWS = 10_000  # docs/report.md#definitions
 BOOTSTRAP_SEED = 20  # any fixed number: the same runs must give the same interval
 BOOTSTRAP_COVERAGE = 0.95
 SCALED_MAD = 1.4826  # makes the MAD of a normal distribution equal its standard deviation
@@ -19,7 +19,7 @@ def median_with_range(values: Sequence[float]) -> Interval:
     """The median of *values* with their minimum and maximum, and the exact coverage of that interval.
 
     The range of n independent values holds the median of their distribution unless all fall on the same
-    side of it: coverage = 1 - 2 x 0.5^n (Hahn & Meeker, Statistical Intervals, §5.2; REPORT.md §4).
+    side of it: coverage = 1 - 2 x 0.5^n (Hahn & Meeker, Statistical Intervals, §5.2; docs/report.md#definitions).
     One value has no interval.
     """
     ordered = sorted(values)
@@ -41,7 +41,7 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
 
 
 def outliers(values: Sequence[float], factor: float = 3.0) -> list[int]:
-    """Positions of the values more than *factor* scaled MADs from the median (REPORT.md §9, D09).
+    """Positions of the values more than *factor* scaled MADs from the median (docs/data-rules.md, D09).
 
     With a MAD of zero (most values equal) nothing is called an outlier: there is no scale to judge by.
     """
@@ -55,7 +55,7 @@ def outliers(values: Sequence[float], factor: float = 3.0) -> list[int]:
 def ratio_of_medians(values: Sequence[float], base: Sequence[float], divisor: float = 1.0) -> Interval:
     """median(*values*) ÷ median(*base*) ÷ *divisor*, with a percentile bootstrap interval over the runs.
 
-    10,000 draws, fixed seed (REPORT.md §4; Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13).
+    10,000 draws, fixed seed (docs/report.md#definitions; Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13).
     Fewer than two runs on either side give no interval.
     """
     value = statistics.median(values) / statistics.median(base) / divisor
@@ -125,7 +125,7 @@ SIGNIFICANCE = 0.05
 def differ(a: Sequence[float], b: Sequence[float]) -> bool | None:
     """Whether *a* and *b* differ by more than noise; None if there are too few runs to tell.
 
-    They differ if the ranges do not overlap or the permutation test gives p < 0.05 (REPORT.md §4).
+    They differ if the ranges do not overlap or the permutation test gives p < 0.05 (docs/report.md#definitions).
     """
     if min(len(a), len(b)) < MIN_RUNS_TO_TELL:
         return None

@@ -17,7 +17,7 @@ from evalsuite.findings import (
 from evalsuite.model import Breakdown, Case, Finding, Measurement, Summary, Unmeasured, Utilisation
 from evalsuite.results.statistics import coefficient_of_variation, median_with_range, outliers
 
-FULL_REPEATS = FewRepeats.needed  # fewer are partial (REPORT.md §9, D05)
+FULL_REPEATS = FewRepeats.needed  # fewer are partial (docs/data-rules.md, D05)
 MOST_REPEATS = ManyRepeats.usual
 NOISY_CV = NoisyRepeats.limit
 UNSTABLE_CV = UnstableRepeats.limit
@@ -115,7 +115,7 @@ def _far_off(valid: Sequence[Measurement]) -> list[Finding]:
 
 
 def _over_repeats(valid: Sequence[Measurement]) -> tuple[Utilisation, ...]:
-    """Median over the repeats for each resource and device; sample counts are added up (REPORT.md §4)."""
+    """Median over the repeats for each resource and device; sample counts are added up (docs/report.md#definitions)."""
 
     def key(used: Utilisation) -> tuple[str, str]:
         return (used.resource, used.device or "")

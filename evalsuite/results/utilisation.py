@@ -1,7 +1,7 @@
 """Samples → how much of each resource the measured steps used, and how that went over time.
 
-Pure. A mean is weighted with time and taken over the window alone (REPORT.md §4): a counter gives the rate
-between two readings, cut at the window's edges; a gauge stands for the time around its reading, at most
+Pure. A mean is weighted with time and taken over the window alone (docs/report.md#definitions): a counter gives the
+rate between two readings, cut at the window's edges; a gauge stands for the time around its reading, at most
 one period long, and counts only if it was read inside the window. What was not measured is absent.
 """
 

@@ -1,4 +1,4 @@
-"""The verdicts: each acceptance criterion passed, failed, or undetermined and why (REPORT.md §6.0)."""
+"""The verdicts: each acceptance criterion passed, failed, or undetermined and why (docs/report.md#verdicts)."""
 
 import statistics as standard
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The report as it looks, against golden pictures (REPORT.md §11.2): `tests/golden/screens`, see tests/screens.py.
+"""The report as it looks, against golden pictures: `tests/golden/screens` (docs/report.md#checks, tests/screens.py).
 
 The pictures hold for the fonts they were made with; with other ones the comparison is skipped and says so.
 `EVALSUITE_GOLDEN=write` makes them anew: look at each before it is committed.

@@ -1,16 +1,14 @@
 """Final accuracy, time to solution, and what may be called the same (D17, D24)."""
 
-import csv
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import synthetic
 
 from evalsuite.model import Score, Target
 from evalsuite.results import convergence, criteria
+from tests import seeds
 
-SEEDS = Path(__file__).parents[3] / "shared" / "reference" / "seeds.csv"
 TARGET = Target(model="resnet50_v1.5", metric="top1", value=76.0, epochs=90)
 
 
@@ -71,15 +69,12 @@ def test_the_same_accuracy_is_within_the_tolerance_and_not_below_the_target(valu
     assert convergence.same(score(value), score(base), TARGET) is same
 
 
-# the systems whose published figures this must judge (REPORT.md §11.1)
+# the systems whose published figures this must judge (docs/report.md#checks)
 
 
 def published(system, metric):
     """(devices, variant) → value, as published."""
-    if not SEEDS.is_file():
-        pytest.skip("needs ../shared/reference/seeds.csv")
-    with SEEDS.open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if (row["seed"], row["metric"]) == (system, metric)]
+    rows = [row for row in seeds.rows() if (row["seed"], row["metric"]) == (system, metric)]
     return {(int(row["total_devices"]), row["variant"]): float(row["value"]) for row in rows}
 
 

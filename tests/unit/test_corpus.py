@@ -1,4 +1,4 @@
-"""The corpus of real logs in ../shared/logs, where it is present: each reading as it was reviewed by eye.
+"""The corpus of real logs beside the checkout, where they are present: each reading as it was reviewed by eye.
 
 `EVALSUITE_GOLDEN=write python -m pytest tests/unit/test_corpus.py` writes what is read now into
 `tests/golden/readings.csv`; look at each log whose row has changed and renew its mark with `python -m tests.reviewed`.

@@ -13,7 +13,6 @@ from evalsuite.results import extrapolation
 from evalsuite.results.scaling import with_scaling
 
 TOOLS = Path(__file__).parents[2] / "tools"
-PUBLISHED = Path(__file__).parents[3] / "shared" / "reference" / "scaling_series.csv"
 GPU = {"protocol": synthetic.FULL, "options": (), "device": "gpu", "batch_per_device": 128}
 
 
@@ -114,14 +113,14 @@ def test_nine_tenths_of_the_published_values_lie_in_the_interval_of_their_distan
     assert inside / len(near) == pytest.approx(0.9, abs=0.01)
 
 
-def test_the_file_is_what_the_tool_writes_from_the_published_series(monkeypatch):
-    if not PUBLISHED.is_file():
-        pytest.skip("needs ../shared/reference/scaling_series.csv")
+def test_the_file_is_what_the_tool_writes_from_the_published_series(monkeypatch, shared):
     monkeypatch.syspath_prepend(str(TOOLS))
     sys.modules.pop("validate_extrapolation", None)
     import validate_extrapolation
 
-    assert validate_extrapolation.text(PUBLISHED) == extrapolation.VALIDATION.read_text(encoding="utf-8")
+    found = validate_extrapolation.text(shared / "reference" / "scaling_series.csv")
+
+    assert found == extrapolation.VALIDATION.read_text(encoding="utf-8")
 
 
 def test_a_series_is_cut_at_every_scale_that_the_model_would_be_offered_for():
@@ -132,7 +131,7 @@ def test_a_series_is_cut_at_every_scale_that_the_model_would_be_offered_for():
     assert [(one.scales, one.target) for one in found] == [(3, 8), (3, 16)]  # the first four end with a fall
 
 
-# that it decides nothing (REPORT.md §11.4)
+# that it decides nothing (docs/report.md#checks)
 
 
 def test_without_its_measured_large_scales_c1_is_undetermined_however_good_the_forecast():

@@ -18,6 +18,7 @@ from evalsuite.logs import catalogue
 from evalsuite.logs.reading import read_file
 from evalsuite.model import Protocol
 from tests.corpus import LOGS as SHARED
+from tests.corpus import with_logs
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 RECORDED = paths.DATA / "recorded"
@@ -175,7 +176,7 @@ def stands_in(sample: bytes, text: bytes) -> bool:
     return False
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/logs is not here")
+@with_logs
 def test_every_sample_stands_in_a_log():
     logs = all_logs()
     samples = [(name, line.sample) for name, declared in DIALECTS.items() for line in lines_of(declared)]

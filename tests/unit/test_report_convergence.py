@@ -1,4 +1,4 @@
-"""The section on convergence: final values, curves, time to solution, what is called the same (REPORT.md §6.8)."""
+"""The section on convergence: final values, curves, time to solution (docs/report.md#convergence)."""
 
 import pages
 import pytest

@@ -1,4 +1,4 @@
-"""The section on extrapolation: what it says, and that nothing of it leaves it (REPORT.md §6.10)."""
+"""The section on extrapolation: what it says, and that nothing of it leaves it (docs/report.md#extrapolation)."""
 
 import pages
 import pytest

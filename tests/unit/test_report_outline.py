@@ -1,4 +1,4 @@
-"""The structure of the golden pages (REPORT.md §11.2): headings, landmarks, tables, figures, controls, in order."""
+"""The structure of the golden pages (docs/report.md#checks): headings, landmarks, tables, figures, in order."""
 
 import pages
 import pytest

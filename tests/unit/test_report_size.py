@@ -1,4 +1,4 @@
-"""The bytes of a large page: what goes from its markup, and that nothing it says goes with that (REPORT.md §2)."""
+"""The bytes of a large page: what goes from its markup, and nothing that it says (docs/report.md#size)."""
 
 import html.parser
 

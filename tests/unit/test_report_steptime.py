@@ -1,4 +1,4 @@
-"""The section on what a step is made of: its table, its figures and its other forms (REPORT.md §6.6)."""
+"""The section on what a step is made of: its table, its figures and its other forms (docs/report.md#step-time)."""
 
 import pages
 import pytest

@@ -193,9 +193,5 @@ def test_labels_are_the_glossarys_terms():
             assert SPOKEN.tables["en"][key].casefold() == terms[term].en.casefold()
 
 
-def test_the_glossary_is_the_shared_one():
-    shared = paths.PACKAGE.parents[1] / "shared" / "reference" / "glossary.csv"
-    if not shared.is_file():
-        pytest.skip("the shared glossary is not here: ../shared/reference/glossary.csv")
-
-    assert glossary.FILE.read_bytes() == shared.read_bytes()
+def test_the_glossary_is_the_shared_one(shared):
+    assert glossary.FILE.read_bytes() == (shared / "reference" / "glossary.csv").read_bytes()

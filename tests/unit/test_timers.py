@@ -1,16 +1,13 @@
 """The time of a step, taken apart: from lines of a log to phases, and what cannot be (D19)."""
 
-import csv
-from pathlib import Path
-
 import pytest
 
 from evalsuite.logs import catalogue, reading, timers
 from evalsuite.model import Breakdown, Case, Phase, Protocol, Window
 from evalsuite.results import breakdown
 from evalsuite.runs.store import Log
+from tests import seeds
 
-SEEDS = Path(__file__).parents[3] / "shared" / "reference" / "seeds.csv"
 ELASTICDL = (
     "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] task_process time is 12.5577 seconds\n"
     "[2020-07-26 04:01:26,378] [DEBUG] [timing_utils.py:55:report_timing] batch_process time is 12.4717 seconds\n"
@@ -101,17 +98,14 @@ def test_the_dialects_timers_match_their_own_sample():
     assert timers.OWN.line.compiled.search(timers.OWN.line.sample)
 
 
-def seeds(model):
+def task(model):
     """Seconds of a task of ElasticDL by (workers, metric), as published; a missing marker is absent."""
-    if not SEEDS.is_file():
-        pytest.skip("needs ../shared/reference/seeds.csv")
-    with SEEDS.open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if "ImageNet 256" in row["dataset"] and row["model"] == model]
+    rows = [row for row in seeds.rows() if "ImageNet 256" in row["dataset"] and row["model"] == model]
     return {(int(row["total_devices"]), row["metric"]): float(row["value"]) for row in rows if row["value"] != "-"}
 
 
 def published(model, workers, parent):
-    known = seeds(model)
+    known = task(model)
     parts = (("allreduce", None), ("tensor_numpy", parent), ("apply_gradients", None), ("forward_backward", None))
     phases = tuple(
         Phase(name=name, seconds=known[workers, f"{name}_time"], parent=inside)

@@ -1,4 +1,4 @@
-"""The window: which steps are measured and what they make as a number (REPORT.md §4)."""
+"""The window: which steps are measured and what they make as a number (docs/report.md#definitions)."""
 
 import math
 from dataclasses import replace

@@ -196,7 +196,7 @@ DIALECTS = (
             ),
         ),
         facts=(
-            # --batch_size is the batch of all cards of the process: RECIPES.md, card 4.10
+            # --batch_size is the batch of all cards of the process
             Line(
                 pattern=rb"INFO:utils\.utility: +batch_size : (?P<global_batch>\d+)",
                 sample=b"INFO:utils.utility:               batch_size : 4",

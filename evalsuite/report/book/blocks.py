@@ -1,11 +1,10 @@
-"""Model sections: participants, and one block of tables per precision, batch and protocol (REPORT.md §6.3)."""
+"""Model sections: participants, and one block of tables for each setting (docs/report.md#model-sections)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import Any
 
 from evalsuite.model import Case, Protocol, Summary, Unmeasured
 from evalsuite.report.book import cells, states
@@ -215,7 +214,7 @@ def blocks(book: Book, model: str) -> Iterable[Block]:
         yield from _by_unit(book, list(group))
 
 
-def _block_key(case: Case) -> tuple[Any, ...]:
+def _block_key(case: Case) -> tuple:
     protocol = (case.protocol.warmup_steps, case.protocol.measured_steps)
     return (case.device, case.precision, case.batch_per_device, case.options, protocol)
 

@@ -9,7 +9,7 @@ from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names
 from evalsuite.results.summary import valid
 
-LARGE = 200  # planned cases; from here on a page shows less twice (REPORT.md §2, size budget)
+LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
 HUGE = 1_000  # from here on each model has a page of its own beside that of the report
 
 
@@ -107,7 +107,7 @@ class Book:
         return "not_run" if case.id in self.planned_ids else "not_planned"
 
     def marks(self, summary: Summary) -> tuple[str, ...]:
-        found: list[str] = [summary.origin] if summary.origin in MARKS else []
+        found = [summary.origin] if summary.origin in MARKS else []
         if summary.partial:
             found.append("partial")
         if any(finding.severity == "flag" for finding in self.findings_of(summary)):

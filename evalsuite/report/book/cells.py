@@ -1,6 +1,6 @@
 """Status cells: what stands at each point of the matrix, a value with its marks or the reason for none.
 
-An empty cell is a defect (REPORT.md §5): every planned or unplanned point has a glyph, and every glyph a
+An empty cell is a defect (docs/report.md#states-and-marks): every point, planned or not, has a glyph, and every glyph a
 sentence in the legend.
 """
 

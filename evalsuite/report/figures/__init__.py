@@ -1,6 +1,6 @@
 """Figures of the report: plain data → SVG text with real text nodes, themed by the page.
 
-Words live in HTML (REPORT.md §7): inside an SVG stand numbers, units and proper names. Each function gives a
+Words live in HTML (docs/report.md#words): inside an SVG stand numbers, units and proper names. Each function gives a
 `Figure` with the SVG, the table behind it, its legend and the keys of its axes. Matplotlib is imported when
 the first figure is really drawn; a figure drawn before comes from the cache.
 """
@@ -15,7 +15,6 @@ from evalsuite.report.figures.data import (
     Figure,
     Label,
     LegendEntry,
-    Metric,
     Point,
     Series,
     Table,
@@ -59,7 +58,6 @@ __all__ = [
     "Label",
     "LegendEntry",
     "Look",
-    "Metric",
     "Multiple",
     "Pair",
     "Phase",

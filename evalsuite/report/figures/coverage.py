@@ -35,7 +35,7 @@ _FILLS = {
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageCell:
-    """The state of one case: its status (REPORT.md §5) and how many valid repeats it has."""
+    """The state of one case: its status (docs/report.md#states-and-marks) and how many valid repeats it has."""
 
     row: Label
     column: str  # "1x8"

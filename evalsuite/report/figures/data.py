@@ -44,7 +44,7 @@ class Point:
 
     @property
     def sign(self) -> str:
-        """The provenance mark of REPORT.md §5 that stands beside the point."""
+        """The provenance mark of docs/report.md#states-and-marks that stands beside the point."""
         return SIGNS.get(self.origin, "") + (FLAG if self.flagged else "")
 
     @property

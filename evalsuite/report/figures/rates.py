@@ -78,7 +78,7 @@ def _window_mean(line: TimeLine, window: tuple[float, float] | None) -> float | 
 
 
 def _extremes(points: list[tuple[float, float]], most: int = 400) -> list[tuple[float, float]]:
-    """At most *most* points that keep every bucket's minimum and maximum (REPORT.md §2)."""
+    """At most *most* points that keep every bucket's minimum and maximum (docs/report.md#size)."""
     if len(points) <= most:
         return points
     size = math.ceil(len(points) / (most // 2))

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 from evalsuite.report.figures.data import Label, Words
 from evalsuite.report.figures.style import MARKER_RADIUS, ROLES, Hue, polygon
 
-WIDTH = 760  # pixels: the text column of the report (REPORT.md §8)
+WIDTH = 760  # pixels: the text column of the report (docs/report.md#figures)
 TEXT, SMALL = 13, 11.5
 _PIXELS_PER_INCH = 72  # matplotlib's points are then our pixels
 _TOKEN = re.compile(r"X(\d+)X")

@@ -1,4 +1,4 @@
-"""The same page in fewer bytes: one of 500 cases holds a hundred drawings and 50,000 cells (REPORT.md §2).
+"""The same page in fewer bytes: one of 500 cases holds a hundred drawings and 50,000 cells (docs/report.md#size).
 
 What a reader sees stays. In drawings coordinates keep a tenth of a pixel, strokes drawn alike become one path, and
 the ids inside are short; ids that the page asks for (`<id>-svg`, `data-ref`, `data-series`) are not touched. Of the

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from evalsuite import paths
 
-# REPORT.md §8: at least 3.1:1 on white and 3.6:1 on #14171A, told apart under protan, deutan, tritan.
+# docs/report.md#figures: at least 3.1:1 on white and 3.6:1 on #14171A, told apart under protan, deutan, tritan.
 LIGHT_HUES = ("#EE4411", "#0088FF", "#441133", "#CC7788", "#000099", "#770000")
 HUES = len(LIGHT_HUES)
 DARK_HUES = ("#DDDDDD", "#FF6600", "#BB11FF", "#337799", "#33FF88", "#887755")

@@ -1,4 +1,4 @@
-"""Where ticks stand and how numbers are written inside a figure (REPORT.md §4: the same in both languages)."""
+"""Where ticks stand and how numbers are written inside a figure (docs/report.md#numbers)."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ def percent(value: float) -> str:
 
 
 def percent_value(value: float) -> str:
-    """A share with the one decimal of REPORT.md §4: "83.4%"."""
+    """A share with the one decimal of docs/report.md#numbers: "83.4%"."""
     return f"{100 * value:.1f}%"
 
 

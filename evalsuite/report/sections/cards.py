@@ -1,6 +1,6 @@
 """The cards of the verdict: one for each acceptance criterion, with its value, its threshold and its reason.
 
-Every sentence is a template with a condition; none is chosen by taste (REPORT.md §7).
+Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
 """
 
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ def cards(book: Book, words: Words) -> tuple[Card, ...]:
 
 
 def _expects(book: Book, verdict: Verdict, words: Words) -> Rendered | None:
-    """The worst forecast in the scope of C1 where no case in its scope was measured (REPORT.md §6.0)."""
+    """The worst forecast in the scope of C1 where no case in its scope was measured (docs/report.md#verdicts)."""
     if verdict.reason != "no_large_scale":
         return None
     least = int(dict(verdict.values)["min_nodes"])

@@ -1,6 +1,6 @@
 """What a reader must know before any number, and how much of the plan is valid.
 
-Every sentence is a template with a condition; none is chosen by taste (REPORT.md §7).
+Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
 """
 
 from collections.abc import Sequence

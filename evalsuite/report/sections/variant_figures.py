@@ -1,4 +1,4 @@
-"""The figures of variants: throughput over scales, changes as dumbbells, accuracy against time (REPORT.md §6.9)."""
+"""The figures of variants: throughput, changes as dumbbells, accuracy over time (docs/report.md#variants)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -66,7 +66,7 @@ def _throughput(family: Family, batch: int, members: Members, own: Look, words: 
         figure=figure,
         title=words("variants.figure_lines", framework=family.framework, batch=numbers.count(batch)),
         reading=(words("figures.throughput_see"),),
-        labels=tuple(printed[str(row[0])] for row in figure.table.rows),
+        labels=tuple(printed[row[0]] for row in figure.table.rows),
     )
 
 
@@ -114,7 +114,7 @@ def _row(family: Family, one: Effect, words: Words) -> figures.Label:
     return figures.Words(zh=f"{where} {which}{after.zh}", en=f"{where} {which}{after.en}")
 
 
-# accuracy against time (REPORT.md §6.8)
+# accuracy against time (docs/report.md#convergence)
 
 
 def _accuracy(family: Family, own: Look, words: Words) -> Iterable[Drawn]:

@@ -1,0 +1,93 @@
+"""What code, data and docs refer to lies in the repository: no page, file or heading that a reader would not find."""
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from evalsuite import paths
+
+HOUSE = paths.PACKAGE.parent
+FOLDERS = ("evalsuite", "adapters", "templates", "tools", "benchmarks", "data", "docs", "tests")
+READ = {".py", ".md", ".toml", ".j2", ".js", ".css"}
+# examples are built pages; the history tells what was
+NOT_READ = (
+    "docs/examples/",
+    "data/recorded/",
+    "tests/golden/",
+    "tests/logs/",
+    "CHANGELOG.md",
+    "tests/unit/test_ref",
+    "templates/report.js",
+)
+THEIRS = {"tools/launch.py"}  # MXNet's, in its own repository
+# a file of ours in running text; behind a commit and a colon it is a file of somebody else's repository
+FILE = re.compile(
+    rf"""(?<![\w/@:.{{}}"-])((?:{"|".join(FOLDERS)})/[\w./-]+\.[a-z]\w*|[A-Z]{{4,}}\d?\.md)(?:#([\w-]+))?"""
+)
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+# the one place that names reference material beside the checkout, and those who tell that it is not there
+BESIDE = re.compile(r"\.\./shared|FEASIBILITY")
+KNOWS_OF_IT = {"tests/conftest.py", "tests/corpus.py"}
+
+
+def texts():
+    listed = subprocess.run(["git", "ls-files"], cwd=HOUSE, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("no git here, or no checkout: nothing says which files are the project's")
+    for name in listed.stdout.splitlines():
+        file = HOUSE / name
+        if file.suffix in READ and not name.startswith(NOT_READ) and file.is_file():
+            yield name, file.read_text(encoding="utf-8")
+
+
+@cache
+def headings(file: Path) -> frozenset[str]:
+    """The anchors of a page of Markdown, as code hosts make them (github.com/Flet/github-slugger)."""
+    found = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()) for heading in found)
+    return frozenset(heading.replace(" ", "-") for heading in plain)
+
+
+def leads_nowhere(file: Path, anchor: str | None) -> bool:
+    if not file.exists():
+        return True
+    return bool(anchor) and file.suffix == ".md" and anchor not in headings(file)
+
+
+def test_every_file_that_is_named_exists_and_has_the_heading():
+    lost = [
+        f"{name}: {match[0]}"
+        for name, text in texts()
+        for match in FILE.finditer(text)
+        if match[1] not in THEIRS and leads_nowhere(HOUSE / match[1], match[2])
+    ]
+
+    assert lost == []
+
+
+def test_every_link_of_a_page_leads_somewhere():
+    lost = [
+        f"{name}: {match[0]}"
+        for name, text in texts()
+        if name.endswith(".md")
+        for match in LINK.finditer(text)
+        if leads_nowhere((HOUSE / name).parent / match[1] if match[1] else HOUSE / name, match[2])
+    ]
+
+    assert lost == []
+
+
+def test_only_one_place_names_what_lies_beside_the_checkout():
+    found = {name for name, text in texts() if BESIDE.search(text)}
+
+    assert found <= KNOWS_OF_IT
+
+
+@pytest.mark.parametrize("text", ["see docs/no-such-page.md", "(REPORT.md §4)", "docs/method.md#no-such-heading"])
+def test_a_reference_that_leads_nowhere_is_found(text):
+    (match,) = FILE.finditer(text)
+
+    assert leads_nowhere(HOUSE / match[1], match[2])
