@@ -121,6 +121,7 @@ def _environment(words: Words) -> templates.Environment:
         "setting": lambda block: heading.heading(block, words),
         "sentence": lambda finding: findings.sentence(finding, words),
         "rule": lambda code: findings.rule(code, words),
+        "limits": findings.limits,
         "why": lambda effect: effects.why(effect, words),
         "table_rows": drawn.table_rows,
         "part_file": names.part_file,
