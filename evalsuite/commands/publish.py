@@ -42,6 +42,8 @@ def _url(text: str | None) -> str | None:
 
 
 def _print(published, arguments) -> None:
+    from evalsuite.site import shelf
+
     if arguments.json:
         import json
 
@@ -52,18 +54,20 @@ def _print(published, arguments) -> None:
     for name in published.known:
         print(f"known   {arguments.site / 'reports' / name}")
     for one in published.shelf:
-        if one.broken:
+        if isinstance(one, shelf.Unreadable):
             print(f"broken  {one.broken}")
     regressed = len(published.history.regressions)
     print(f"site: {arguments.site / 'index.html'}, reports: {len(published.shelf)}, regressions: {regressed}")
 
 
 def _facts(published, site: Path) -> dict:
+    from evalsuite.site import shelf
+
     return {
         "site": str(site),
         "added": list(published.added),
         "known": list(published.known),
-        "broken": [one.id for one in published.shelf if one.broken],
+        "broken": [one.id for one in published.shelf if isinstance(one, shelf.Unreadable)],
         "reports": [one.id for one in published.shelf],
         "regressions": [line.case.id for line in published.history.regressions],
     }

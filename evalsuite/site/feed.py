@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from evalsuite.report.data.finished import moment
+from evalsuite.report.data.finished import instant
 from evalsuite.report.text import names
 from evalsuite.report.text.words import HTML_LANG, Rendered
 
@@ -67,7 +67,7 @@ def _entry(entry: Entry, language: str) -> str:
 
 
 def _stamp(text: str) -> str:
-    return moment(text).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return instant(text).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _urn(name: str) -> str:

@@ -7,14 +7,17 @@ measurement, and the later, larger one stands for both.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from evalsuite.model import Case, Summary
-from evalsuite.report.data.finished import Finished, moment
+from evalsuite.report.data.finished import Finished, instant, moment
 from evalsuite.results import changes, fairness
 from evalsuite.results.changes import Change
 from evalsuite.results.fairness import Common
+from evalsuite.results.statistics import SIGNIFICANCE
 from evalsuite.results.summary import counts, valid
+
+UNDATED = datetime.min.replace(tzinfo=UTC)  # a point without a date is alone in its line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,12 +57,19 @@ class Line:
     @property
     def regressed(self) -> bool:
         """Whether the latest full measurement is slower than the one before, or than the best so far."""
-        return self.since_best is not None or self.just_slowed
+        return self.slowed is not None
 
     @property
-    def just_slowed(self) -> bool:
-        """Whether it is slower than the full measurement just before it."""
-        return self.judged is not None and self.judged.change is not None and self.judged.change.outcome == "slower"
+    def slowed(self) -> tuple[Point, Change] | None:
+        """The measurement that is slower, and than what: the best so far, or the full one just before it."""
+        change = self.since_best or self.just_slowed
+        return (self.judged, change) if self.judged and change else None
+
+    @property
+    def just_slowed(self) -> Change | None:
+        """The change since the full measurement just before it, where that was faster; None where it was not."""
+        change = self.judged.change if self.judged else None
+        return change if change is not None and change.outcome == "slower" else None
 
     @property
     def untold(self) -> bool:
@@ -88,7 +98,7 @@ class History:
 
     @property
     def expected_by_chance(self) -> float:
-        return self.tested * changes.SIGNIFICANCE
+        return self.tested * SIGNIFICANCE
 
     def in_model(self, model: str) -> tuple[Line, ...]:
         return tuple(line for line in self.lines if line.case.model == model)
@@ -98,7 +108,7 @@ class History:
 
     def in_report(self, report: str) -> tuple[Line, ...]:
         """The lines that regressed with the measurement in *report*."""
-        return tuple(line for line in self.regressions if line.judged.report == report)
+        return tuple(line for line in self.regressions if line.judged and line.judged.report == report)
 
 
 def history(reports: Iterable[tuple[str, Finished]]) -> History:
@@ -121,7 +131,7 @@ def _key(summary: Summary) -> Common:
     return fairness.group(summary, fairness.VERSIONS)
 
 
-def _order(line: Line) -> tuple:
+def _order(line: Line) -> tuple[object, ...]:
     return (
         line.case.model,
         line.case.series,
@@ -133,8 +143,9 @@ def _order(line: Line) -> tuple:
 
 
 def _point(report: str, summary: Summary) -> Point:
-    starts = [run.started_at for run in summary.measurements if counts(run) and moment(run.started_at)]
-    return Point(report=report, started_at=min(starts, key=moment, default=None), summary=summary)
+    starts = [run.started_at for run in summary.measurements if counts(run) and run.started_at]
+    dated = [stamp for stamp in starts if moment(stamp)]
+    return Point(report=report, started_at=min(dated, key=instant, default=None), summary=summary)
 
 
 def _line(points: Sequence[Point]) -> Line:
@@ -152,7 +163,7 @@ def _line(points: Sequence[Point]) -> Line:
 
 
 def _when(point: Point) -> tuple[datetime, int, str]:
-    return (moment(point.started_at), point.summary.n, point.report)
+    return (moment(point.started_at) or UNDATED, point.summary.n, point.report)
 
 
 def _without_repeated_runs(points: Sequence[Point]) -> list[Point]:

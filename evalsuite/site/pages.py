@@ -13,15 +13,16 @@ from evalsuite.report.page import assets, render, templates
 from evalsuite.report.page.templates import static
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
+from evalsuite.results.changes import Change
 from evalsuite.site import feed, timechart
-from evalsuite.site.history import History, Line
-from evalsuite.site.shelf import About, Shelved
+from evalsuite.site.history import History, Line, Point
+from evalsuite.site.shelf import About, OnShelf, Shelved, Unreadable
 from evalsuite.site.words import case_name, change_text, slug, versions
 
 SCHEMA_VERSION = 1  # of site.json
 
 
-def pages(shelf: Sequence[Shelved], found: History, about: About) -> dict[str, bytes]:
+def pages(shelf: Sequence[OnShelf], found: History, about: About) -> dict[str, bytes]:
     """Every file of the site but the reports: path → content."""
     site = Site(shelf, found, about)
     told = site.told()
@@ -39,10 +40,9 @@ def pages(shelf: Sequence[Shelved], found: History, about: About) -> dict[str, b
 class Site:
     """What every page of the site is made of."""
 
-    def __init__(self, shelf: Sequence[Shelved], found: History, about: About) -> None:
+    def __init__(self, shelf: Sequence[OnShelf], found: History, about: About) -> None:
         self.shelf, self.history, self.about = tuple(shelf), found, about
         self.words, self.report_words = words.read_beyond_the_page(), words.read()
-        self.by_id = {one.id: one for one in shelf}
         self.environment = _environment(self)
 
     @property
@@ -58,7 +58,7 @@ class Site:
 
     def page(self, template: str, *, root: str, **facts: Any) -> str:
         """One HTML page; *root* leads from it to the site's folder."""
-        return self.environment.get_template(template).render(root=root, **facts)
+        return str(self.environment.get_template(template).render(root=root, **facts))
 
     def model(self, model: str) -> str:
         found = self.history.in_model(model)
@@ -83,16 +83,15 @@ class Site:
 
     def told(self) -> feed.Feed:
         """What the feeds tell: the dated reports, each of a set of data in its newest build."""
-        dated = [one for one in self.shelf if one.report and one.report.period and not one.superseded]
+        newest = [one for one in self.shelf if isinstance(one, Shelved) and not one.superseded]
         return feed.Feed(
             title=self.words("feed.title", site_text=self.title),
             author=self.title,
             url=self.about.url or "",
-            entries=[self._entry(one) for one in dated],
+            entries=[self._entry(one, one.report.period[1]) for one in newest if one.report.period],
         )
 
-    def _entry(self, one: Shelved) -> feed.Entry:
-        at = one.report.period[1]
+    def _entry(self, one: Shelved, at: str) -> feed.Entry:
         return feed.Entry(
             id=one.id,
             at=at,
@@ -122,13 +121,15 @@ class Site:
             "schema_version": SCHEMA_VERSION,
             "evalsuite": __version__,
             "reports": [self._report_facts(one) for one in self.shelf],
-            "regressions": [_regression_facts(line) for line in self.history.regressions],
+            "regressions": [
+                _regression_facts(line, *found) for line in self.history.regressions if (found := line.slowed)
+            ],
             "tested": self.history.tested,
             "expected_by_chance": self.history.expected_by_chance,
         }
 
-    def _report_facts(self, one: Shelved) -> Mapping[str, Any]:
-        if one.report is None:
+    def _report_facts(self, one: OnShelf) -> Mapping[str, Any]:
+        if isinstance(one, Unreadable):
             return {"id": one.id, "folder": one.folder, "broken": one.broken}
         return {
             "id": one.id,
@@ -142,12 +143,11 @@ class Site:
         }
 
 
-def _regression_facts(line: Line) -> Mapping[str, Any]:
-    change = line.since_best or line.judged.change
+def _regression_facts(line: Line, judged: Point, change: Change) -> Mapping[str, Any]:
     return {
         "case": line.case.id,
         "environment": line.environment,
-        "report": line.judged.report,
+        "report": judged.report,
         "ratio": {"value": change.ratio.value, "low": change.ratio.low, "high": change.ratio.high},
         "against": "best" if line.since_best else "previous",
     }

@@ -18,7 +18,7 @@ from evalsuite.files import write_atomically
 from evalsuite.report.data import finished
 from evalsuite.site.history import History, history
 from evalsuite.site.pages import pages
-from evalsuite.site.shelf import REPORTS, About, Shelved, content_id, files_of, shelved
+from evalsuite.site.shelf import REPORTS, About, OnShelf, Shelved, content_id, files_of, shelved
 
 MARKER = "site.json"  # its presence tells a site of ours from any other folder
 LOCK = ".publish.lock"
@@ -32,7 +32,7 @@ class Published:
 
     added: tuple[str, ...]  # ids
     known: tuple[str, ...]  # ids that stood there already
-    shelf: tuple[Shelved, ...]
+    shelf: tuple[OnShelf, ...]
     history: History = field(repr=False)
 
 
@@ -49,7 +49,7 @@ def publish(reports: Sequence[Path], site: Path, about: About | None = None) -> 
     with _alone(site):
         outcomes = [(name, _add(folder, name, site)) for folder, name in sources]
         shelf = shelved(site)
-        found = history((one.id, one.report) for one in shelf if one.report and not one.superseded)
+        found = history((one.id, one.report) for one in shelf if isinstance(one, Shelved) and not one.superseded)
         _write_pages(site, shelf, found, about or About())
     added = dict.fromkeys(name for name, new in outcomes if new)
     known = dict.fromkeys(name for name, _ in outcomes if name not in added)
@@ -111,7 +111,7 @@ def _copy(source: Path, target: Path) -> None:
     target.chmod(MODE_FILE)
 
 
-def _write_pages(site: Path, shelf: Sequence[Shelved], found: History, about: About) -> None:
+def _write_pages(site: Path, shelf: Sequence[OnShelf], found: History, about: About) -> None:
     for name, content in pages(shelf, found, about).items():
         file = site / name
         file.parent.mkdir(parents=True, exist_ok=True)

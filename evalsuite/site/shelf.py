@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
@@ -19,13 +19,27 @@ class Shelved:
     """One report on the site."""
 
     id: str
-    report: Finished | None  # None: it stands there, and its summary cannot be read
-    broken: str = ""  # why not
+    report: Finished
     superseded: bool = False  # a later build of the same data stands there too
 
     @property
     def folder(self) -> str:
         return f"{REPORTS}/{self.id}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unreadable:
+    """A report on the site whose summary cannot be read."""
+
+    id: str
+    broken: str  # why not
+
+    @property
+    def folder(self) -> str:
+        return f"{REPORTS}/{self.id}"
+
+
+OnShelf = Shelved | Unreadable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,30 +71,27 @@ def files_of(folder: Path) -> list[Path]:
     return found
 
 
-def shelved(site: Path) -> list[Shelved]:
+def shelved(site: Path) -> list[OnShelf]:
     """All reports on *site*: the newest data first, the undated ones after them, the unreadable ones last."""
     names = sorted(path.name for path in (site / REPORTS).iterdir() if path.is_dir() and path.name[0] != ".")
     found = [_shelved(site / REPORTS / name) for name in names]
     newest = _newest_builds(found)
-    found = [
-        one if one.report is None else Shelved(id=one.id, report=one.report, superseded=one.id not in newest)
-        for one in found
-    ]
+    found = [replace(one, superseded=one.id not in newest) if isinstance(one, Shelved) else one for one in found]
     return sorted(sorted(found, key=lambda one: one.id), key=_when, reverse=True)
 
 
-def _shelved(folder: Path) -> Shelved:
+def _shelved(folder: Path) -> OnShelf:
     try:
         return Shelved(id=folder.name, report=finished.read(folder))
     except EvalsuiteError as error:
-        return Shelved(id=folder.name, report=None, broken=str(error).replace(f"{folder}", f"{REPORTS}/{folder.name}"))
+        return Unreadable(id=folder.name, broken=str(error).replace(f"{folder}", f"{REPORTS}/{folder.name}"))
 
 
-def _newest_builds(found: Sequence[Shelved]) -> set[str]:
+def _newest_builds(found: Sequence[OnShelf]) -> set[str]:
     """Of the reports over the same input, the one that the newest evalsuite wrote."""
     newest: dict[str, Shelved] = {}
     for one in found:
-        if one.report is None:
+        if isinstance(one, Unreadable):
             continue
         other = newest.get(one.report.input_sha256)
         if other is None or _build(one) > _build(other):
@@ -88,14 +99,14 @@ def _newest_builds(found: Sequence[Shelved]) -> set[str]:
     return {one.id for one in newest.values()}
 
 
-def _build(one: Shelved) -> tuple:
+def _build(one: Shelved) -> tuple[list[int], str]:
     numbers = [int(part) for part in one.report.evalsuite.split(".") if part.isdigit()]
     return (numbers, one.id)
 
 
-def _when(one: Shelved) -> tuple:
-    if one.report is None:
+def _when(one: OnShelf) -> tuple[int, str]:
+    if isinstance(one, Unreadable):
         return (0, "")
     if one.report.period is None:
         return (1, "")
-    return (2, finished.moment(one.report.period[1]).isoformat())
+    return (2, finished.instant(one.report.period[1]).isoformat())

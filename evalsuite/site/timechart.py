@@ -4,7 +4,7 @@ Written by hand, not by matplotlib: a site has hundreds of them, and they hold a
 numbers, dates and versions only; the words are in the page around it (docs/report.md#words).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 from evalsuite.report.text import names, numbers
@@ -15,6 +15,7 @@ WIDTH, HEIGHT = 760, 210
 LEFT, RIGHT, TOP, BOTTOM = 84, 24, 26, 46
 NARROWEST = 0.10  # the axis spans at least ±10 % around the values, so that noise does not look like change
 MOST_LABELS = 8
+Scale = Callable[[float], float]  # value → its place from the top
 SIGNS = {"slower": "▼", "faster": "▲"}
 
 
@@ -46,7 +47,7 @@ def _x(place: int, count: int) -> float:
     return LEFT + span / 2 if count == 1 else LEFT + 16 + (span - 32) * place / (count - 1)
 
 
-def _grid(low: float, high: float, y) -> str:
+def _grid(low: float, high: float, y: Scale) -> str:
     rows = []
     for share in (0, 0.5, 1):
         value = low + (high - low) * share
@@ -58,12 +59,12 @@ def _grid(low: float, high: float, y) -> str:
     return "".join(rows)
 
 
-def _path(places: Sequence[tuple[float, Point]], y) -> str:
+def _path(places: Sequence[tuple[float, Point]], y: Scale) -> str:
     corners = " ".join(f"{x:.1f},{y(point.summary.items_per_s.value):.1f}" for x, point in places)
     return f'<polyline class="trend" points="{corners}"/>' if len(places) > 1 else ""
 
 
-def _mark(x: float, point: Point, y) -> str:
+def _mark(x: float, point: Point, y: Scale) -> str:
     found = point.summary.items_per_s
     whisker = ""
     if found.low is not None and found.high is not None:
@@ -85,7 +86,10 @@ def _labelled(places: Sequence[tuple[float, Point]]) -> list[tuple[float, Point]
 
 def _label(x: float, point: Point) -> str:
     versions = ", ".join(names.visible(version) for version in point.versions)
-    lines = ((HEIGHT - BOTTOM + 20, day(point.started_at)), (HEIGHT - BOTTOM + 36, versions))
+    lines = (
+        (HEIGHT - BOTTOM + 20, day(point.started_at) if point.started_at else ""),
+        (HEIGHT - BOTTOM + 36, versions),
+    )
     return "".join(
         f'<text class="tick" x="{x:.1f}" y="{y}" text-anchor="middle">{escape(text)}</text>'
         for y, text in lines

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
+from typing import Any
 
 from evalsuite.model import Case, Protocol, Summary, Unmeasured
 from evalsuite.report.book import cells, states
@@ -214,7 +215,7 @@ def blocks(book: Book, model: str) -> Iterable[Block]:
         yield from _by_unit(book, list(group))
 
 
-def _block_key(case: Case) -> tuple:
+def _block_key(case: Case) -> tuple[Any, ...]:
     protocol = (case.protocol.warmup_steps, case.protocol.measured_steps)
     return (case.device, case.precision, case.batch_per_device, case.options, protocol)
 

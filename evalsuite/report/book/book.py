@@ -107,7 +107,7 @@ class Book:
         return "not_run" if case.id in self.planned_ids else "not_planned"
 
     def marks(self, summary: Summary) -> tuple[str, ...]:
-        found = [summary.origin] if summary.origin in MARKS else []
+        found: list[str] = [summary.origin] if summary.origin in MARKS else []
         if summary.partial:
             found.append("partial")
         if any(finding.severity == "flag" for finding in self.findings_of(summary)):

@@ -64,5 +64,5 @@ def _has_other_unit(block: Block) -> bool:
     )
 
 
-def _conditions(of: Block | Case) -> tuple:
+def _conditions(of: Block | Case) -> tuple[object, ...]:
     return (of.model, of.device, of.precision, of.batch_per_device, of.options)

@@ -32,7 +32,7 @@ MARKS: Mapping[str, str] = {
 # PyTorch "CUDA out of memory", Paddle "Out of memory error", TensorFlow "OOM when allocating tensor" and
 # "ResourceExhaustedError", C++ "std::bad_alloc"
 OUT_OF_MEMORY = re.compile(r"out of memory|\bOOM\b|bad_alloc|ResourceExhausted|Cannot allocate memory", re.IGNORECASE)
-WORST_FIRST = ("oom", "timed_out", "failed", "invalid")
+WORST_FIRST: tuple[State, ...] = ("oom", "timed_out", "failed", "invalid")
 
 
 def ended(measurements: Iterable[Measurement]) -> State:

@@ -48,8 +48,8 @@ class Finished:
     @cached_property
     def period(self) -> tuple[str, str] | None:
         """Start of the first and of the last run, ISO 8601 with zone; None where no run says when it was."""
-        starts = sorted((run.started_at for run in self.measurements if moment(run.started_at)), key=moment)
-        return (starts[0], starts[-1]) if starts else None
+        stamps = [run.started_at for run in self.measurements if run.started_at and moment(run.started_at)]
+        return (min(stamps, key=instant), max(reversed(stamps), key=instant)) if stamps else None
 
     @cached_property
     def versions(self) -> dict[str, tuple[str, ...]]:
@@ -96,18 +96,20 @@ def read(folder: Path) -> Finished:
 
 
 def moment(stamp: str | None) -> datetime | None:
-    """The time in an ISO 8601 stamp, in UTC, for putting stamps of several zones into order; None if it is none.
-
-    A stamp without a zone is taken as UTC.
-    """
+    """The time in an ISO 8601 stamp, in UTC, for putting stamps of several zones into order; None if it is none."""
     try:
-        found = datetime.fromisoformat(stamp or "")
+        return instant(stamp or "")
     except ValueError:
         return None
+
+
+def instant(stamp: str) -> datetime:
+    """The time in a stamp that is known to be one, in UTC; a stamp without a zone is taken as UTC."""
+    found = datetime.fromisoformat(stamp)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
-def _finished(folder: Path, facts: Mapping) -> Finished:
+def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
     return Finished(
         folder=folder,
         title=facts["title"],
@@ -121,7 +123,7 @@ def _finished(folder: Path, facts: Mapping) -> Finished:
     )
 
 
-def _summary(facts: Mapping) -> Summary | Unmeasured:
+def _summary(facts: Mapping[str, Any]) -> Summary | Unmeasured:
     case = case_of(facts["case"])
     throughput = _interval(facts["throughput"])
     runs = tuple(_measurement(case, facts["unit"], run) for run in facts["runs"])
@@ -141,7 +143,7 @@ def _summary(facts: Mapping) -> Summary | Unmeasured:
     )
 
 
-def case_of(facts: Mapping) -> Case:
+def case_of(facts: Mapping[str, Any]) -> Case:
     """The case as `summary.json` writes it."""
     protocol = Protocol(warmup_steps=facts["warmup_steps"], measured_steps=facts["measured_steps"])
     same = ("framework", "recipe", "model", "precision", "xla", "device", "batch_per_device", "nodes")
@@ -152,7 +154,7 @@ def case_of(facts: Mapping) -> Case:
     )
 
 
-def _measurement(case: Case, unit: str, run: Mapping) -> Measurement:
+def _measurement(case: Case, unit: str, run: Mapping[str, Any]) -> Measurement:
     value = run["value"]
     throughput = Throughput(items_per_s=value, unit=unit, method="", window=None) if value is not None else None
     return Measurement(
@@ -170,7 +172,7 @@ def _measurement(case: Case, unit: str, run: Mapping) -> Measurement:
     )
 
 
-def _verdict(facts: Mapping) -> Verdict:
+def _verdict(facts: Mapping[str, Any]) -> Verdict:
     return Verdict(
         criterion=facts["criterion"],
         outcome=facts["outcome"],
@@ -183,5 +185,5 @@ def _verdict(facts: Mapping) -> Verdict:
     )
 
 
-def _interval(facts: Mapping | None) -> Interval | None:
+def _interval(facts: Mapping[str, Any] | None) -> Interval | None:
     return None if facts is None else Interval(**facts)

@@ -37,7 +37,7 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
     }
 
 
-def _case(case: Case) -> dict:
+def _case(case: Case) -> dict[str, Any]:
     return {
         "id": case.id,
         "series": case.series,
@@ -58,7 +58,7 @@ def _case(case: Case) -> dict:
     }
 
 
-def _summary(book: Book, one: Summary | Unmeasured) -> dict:
+def _summary(book: Book, one: Summary | Unmeasured) -> dict[str, Any]:
     return {
         "id": one.case.id,
         "case": _case(one.case),
@@ -119,20 +119,20 @@ def _no_numbers() -> dict[str, Any]:
     }
 
 
-def _interval(found: Interval | None) -> dict | None:
+def _interval(found: Interval | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {"value": found.value, "low": found.low, "high": found.high, "coverage": found.coverage}
 
 
-def _latency(found: latency_room.Latency | None) -> dict | None:
+def _latency(found: latency_room.Latency | None) -> dict[str, Any] | None:
     if found is None:
         return None
     named = {f"p{each}_s": value for each, value in zip(latency_room.PERCENTILES, found.percentiles_s, strict=True)}
     return {**named, "reports": found.reports, "steps_per_report": found.steps_per_report}
 
 
-def _utilisation(used: Utilisation) -> dict:
+def _utilisation(used: Utilisation) -> dict[str, Any]:
     return {
         "resource": used.resource,
         "device": used.device,
@@ -146,7 +146,7 @@ def _utilisation(used: Utilisation) -> dict:
     }
 
 
-def _breakdown(found: Breakdown | None) -> dict | None:
+def _breakdown(found: Breakdown | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
@@ -157,7 +157,7 @@ def _breakdown(found: Breakdown | None) -> dict | None:
     }
 
 
-def _final_scores(one: Summary | Unmeasured) -> list[dict]:
+def _final_scores(one: Summary | Unmeasured) -> list[dict[str, Any]]:
     """Of the run that trained longest, the last value of each metric on each split."""
     run = convergence.run_of(one)
     last = {(score.split, score.metric): score for score in run.scores} if run else {}
@@ -167,14 +167,16 @@ def _final_scores(one: Summary | Unmeasured) -> list[dict]:
     ]
 
 
-def _solution(book: Book, one: Summary | Unmeasured) -> dict | None:
+def _solution(book: Book, one: Summary | Unmeasured) -> dict[str, Any] | None:
     run = convergence.run_of(one)
     found = convergence.target_of(one.case, run, book.evaluation.targets) if run else None
-    solved = convergence.solution(run, found[0]) if found else None
-    return solved and {"seconds": solved.seconds, "epochs": solved.epochs, "scaled_by": solved.factor}
+    solved = convergence.solution(run, found[0]) if run and found else None
+    if solved is None:
+        return None
+    return {"seconds": solved.seconds, "epochs": solved.epochs, "scaled_by": solved.factor}
 
 
-def _verdict(verdict: Verdict) -> dict:
+def _verdict(verdict: Verdict) -> dict[str, Any]:
     return {
         "criterion": verdict.criterion,
         "outcome": verdict.outcome,
@@ -188,11 +190,11 @@ def _verdict(verdict: Verdict) -> dict:
     }
 
 
-def _author(row: Mapping[str, Any]) -> dict:
+def _author(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "cases": [name for name in row["cases"].split(";") if name]}
 
 
-def _quality(book: Book) -> dict:
+def _quality(book: Book) -> dict[str, Any]:
     found = tally(book)
     return {
         "cases_planned": found.cases_planned,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.files import write_atomically
-from evalsuite.model import Case, Finding, Measurement, Summary, Unmeasured
+from evalsuite.model import Case, Finding, Interval, Measurement, Summary, Unmeasured
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.sections import author, families
@@ -156,7 +156,7 @@ def _finding(one: Finding) -> Row:
     return {"code": one.code, "severity": one.severity, "where": one.where, "text": findings.english(one)}
 
 
-def _interval(name: str, found) -> Row:
+def _interval(name: str, found: Interval | None) -> Row:
     parts = ("value", "low", "high", "coverage")
     return {(name if part == "value" else f"{name}_{part}"): getattr(found, part, None) for part in parts}
 

@@ -56,7 +56,7 @@ def workbook(material: Material) -> bytes:
     return into.getvalue()
 
 
-def _library():
+def _library() -> Any:
     try:
         import xlsxwriter
     except ImportError as error:
@@ -78,7 +78,7 @@ def _title(book: Book, material: Material) -> str:
     return " · ".join(dict.fromkeys(title.plain(language) for language in material.languages))
 
 
-def _about(sheet, book: Book, material: Material, told: Words, head, wrapped) -> None:
+def _about(sheet: Any, book: Book, material: Material, told: Words, head: Any, wrapped: Any) -> None:
     """What the file is, before any number."""
     period = book.period
     facts = (
@@ -116,7 +116,7 @@ def _verdicts(book: Book) -> tuple[Sequence[str], list[dict[str, Any]]]:
     return columns, rows
 
 
-def _table(sheet, columns: Sequence[str], rows: Sequence[dict[str, Any]], head) -> None:
+def _table(sheet: Any, columns: Sequence[str], rows: Sequence[dict[str, Any]], head: Any) -> None:
     """A table with a frozen head and filters; what was not measured is an empty cell."""
     for place, column in enumerate(columns):
         sheet.write_string(0, place, column, head)
@@ -128,7 +128,7 @@ def _table(sheet, columns: Sequence[str], rows: Sequence[dict[str, Any]], head) 
     sheet.autofilter(0, 0, max(len(rows), 1), len(columns) - 1)
 
 
-def _write(sheet, line: int, place: int, value: Any) -> None:
+def _write(sheet: Any, line: int, place: int, value: Any) -> None:
     if value is None:
         return
     if isinstance(value, bool):

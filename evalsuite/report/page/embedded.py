@@ -31,7 +31,7 @@ CASE_KEYS = (
 )
 
 
-def _case(book: Book, case: Case) -> dict:
+def _case(book: Book, case: Case) -> dict[str, Any]:
     """What filters ask of a case, and what its card shows; printed numbers come from `numbers` alone."""
     fair = repr((case.series.removeprefix(f"{case.framework}-{case.recipe}"), case.scale))
     facts = {
@@ -50,11 +50,11 @@ def _case(book: Book, case: Case) -> dict:
     return facts | (_value(summary) if summary else {})
 
 
-def _by_column(rows: list[dict]) -> dict:
+def _by_column(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {key: _packed([row.get(key) for row in rows]) for key in CASE_KEYS}
 
 
-def _value(summary: Summary) -> dict:
+def _value(summary: Summary) -> dict[str, Any]:
     return {
         "origin": summary.origin,
         "partial": summary.partial,
@@ -74,7 +74,7 @@ def _text(number: numbers.Number | None) -> str | None:
     return number.text if number else None
 
 
-def _table(name: str, found: list[dict]) -> dict:
+def _table(name: str, found: list[dict[str, Any]]) -> dict[str, Any]:
     """A table by columns; one with few different values as those values and the place of each row's."""
     columns = [column for column in tables.COLUMNS[name] if column not in DERIVED.get(name, ())]
     return {
@@ -84,7 +84,7 @@ def _table(name: str, found: list[dict]) -> dict:
     }
 
 
-def _packed(values: list) -> list | dict:
+def _packed(values: list[Any]) -> list[Any] | dict[str, Any]:
     different = {repr(value): value for value in values}  # by repr: 1, 1.0 and true are not the same
     if 2 * len(different) > len(values):
         return values

@@ -4,7 +4,7 @@ import base64
 import functools
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -21,7 +21,7 @@ from evalsuite.report.sections import background, drawn, effects, verdict
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.sections.verdict import VerdictFacts
 from evalsuite.report.text import findings, glossary, names, numbers
-from evalsuite.report.text.words import HTML_LANG, Pair, Words
+from evalsuite.report.text.words import HTML_LANG, Pair, Rendered, Words
 
 WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
 
@@ -72,11 +72,12 @@ def _filled(
     return slim_room.page(html) if book.large else html
 
 
-def choices(book: Book) -> Mapping[str, list]:
+def choices(book: Book) -> Mapping[str, Sequence[object]]:
     """What can be filtered by: only axes with two values at least."""
     cases = book.planned
-    found = {
-        "framework": sorted({names.framework(case.framework) for case in cases}, key=str.casefold),
+    frameworks = sorted({names.framework(case.framework) for case in cases}, key=str.casefold)
+    found: dict[str, Sequence[object]] = {
+        "framework": frameworks,
         "model": [names.model(name) for name in book.models],
         "precision": sorted({names.precision(case.precision) for case in cases}),
         "xla": sorted({case.xla for case in cases}),
@@ -149,7 +150,7 @@ def _present(value: Any) -> Any:
     return value
 
 
-def _term(words: Words):
+def _term(words: Words) -> Callable[[str], Markup]:
     found = {term.key: term for term in glossary.terms()}
 
     def term(key: str) -> Markup:
@@ -165,8 +166,8 @@ def breakable(text: str) -> Markup:
     return Markup("<wbr>").join(escape(part) for part in WORD_ENDS.split(text) if part)
 
 
-def _known(words: Words):
-    def known(section: str, name: str):
+def _known(words: Words) -> Callable[[str, str], Rendered]:
+    def known(section: str, name: str) -> Rendered:
         """The words `section.name`, or the bare name where there are none."""
         key = f"{section}.{name}"
         if key in words:

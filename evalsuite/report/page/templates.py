@@ -8,6 +8,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from evalsuite import paths
 
+__all__ = ["Environment", "environment", "static"]
+
 
 def environment(folders: Sequence[Path], finalize: Callable[[Any], Any] | None = None) -> Environment:
     """Templates of *folders*, the first that has one: escaped, and strict about names that nobody gave."""

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import AuthorDiffers
-from evalsuite.model import LANGUAGES, AuthorNote, Evaluation, Finding
+from evalsuite.model import LANGUAGES, AuthorNote, Evaluation, Finding, Summary
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
@@ -37,12 +37,12 @@ COUNTS: Mapping[str, Callable[[Book], int]] = {
     "nodes": lambda book: max((case.nodes for case in book.planned), default=0),
     "devices": lambda book: max((case.total_devices for case in book.planned), default=0),
 }
-OF_A_CASE: Mapping[str, tuple[Callable, Callable[[float], Number], int]] = {
+OF_A_CASE: Mapping[str, tuple[Callable[[Summary], float | None], Callable[[float], Number], int]] = {
     # name: (value of a summary, how it is printed, what the author's number is divided by)
     "throughput": (lambda one: one.items_per_s.value, numbers.throughput, 1),
-    "speedup": (lambda one: one.speedup and one.speedup.value, numbers.speedup, 1),
-    "efficiency": (lambda one: one.efficiency and one.efficiency.value, numbers.percent, 100),
-    "n": (lambda one: one.n, numbers.count, 1),
+    "speedup": (lambda one: one.speedup.value if one.speedup else None, numbers.speedup, 1),
+    "efficiency": (lambda one: one.efficiency.value if one.efficiency else None, numbers.percent, 100),
+    "n": (lambda one: one.n, lambda n: numbers.count(round(n)), 1),
 }
 
 
@@ -137,7 +137,7 @@ def _scale(name: str) -> int:
     return OF_A_CASE[name][2] if name in OF_A_CASE else 1
 
 
-def _number(book: Book, place: re.Match, source: str = "") -> Number:
+def _number(book: Book, place: re.Match[str], source: str = "") -> Number:
     """The computed number that a place names."""
     name, case_id = place[1], place[2]
     if name in COUNTS and case_id is None:
@@ -155,9 +155,10 @@ ROW = ("source", "severity", "model", "cases", "owner", "decides", *LANGUAGES)
 
 def rows(book: Book) -> list[dict[str, Any]]:
     """The notes as plain values, with their numbers filled in."""
-    notes = book.evaluation.author_notes
-    words = read_words() if notes else None
-    return [_plain(note, Said(words, book, note)) for note in notes]
+    if not book.evaluation.author_notes:
+        return []
+    words = read_words()
+    return [_plain(note, Said(words, book, note)) for note in book.evaluation.author_notes]
 
 
 def _plain(note: AuthorNote, text: Said) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from evalsuite.documents import HostEnvironment, Interface
-from evalsuite.model import Case
+from evalsuite.model import Case, Window
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, throughput_cell
@@ -249,13 +249,14 @@ def _links(line: str, columns: int) -> tuple[str, tuple[str, ...]]:
     return name, tuple((links + [""] * columns)[:columns])
 
 
-def _legend(lines: list[str]):
+def _legend(lines: list[str]) -> Iterator[tuple[str, str]]:
     for line in lines:
         sign, equals, meaning = line.strip().partition(" = ")
         if equals and len(sign.strip()) <= 5:
             yield sign.strip(), meaning.strip()
         elif re.match(r"^NIC\d+: ", line.strip()):
-            yield tuple(line.strip().split(": ", 1))
+            sign, _, meaning = line.strip().partition(": ")
+            yield sign, meaning
 
 
 def matrix(models: tuple[Model, ...]) -> tuple[tuple[tuple[int, int], ...], tuple[MatrixRow, ...]]:
@@ -281,7 +282,7 @@ def _matrix_cell(book: Book, case: Case) -> tuple[Case, Cell]:
 
 def methods(book: Book) -> tuple[Method, ...]:
     """The window method of each framework, as its runs were read."""
-    found: dict[tuple, list] = {}
+    found: dict[tuple[str, str, int], list[Window | None]] = {}
     for run in book.measurements:
         if run.throughput is not None:
             key = (run.run.case.framework, run.throughput.method, run.run.case.protocol.warmup_steps)

@@ -89,20 +89,23 @@ def _reading(figure: Figure, words: Words) -> Text | None:
     """What the marks of a figure over scales say in one sentence: how many, from where to where."""
     if "series" not in figure.table.columns:
         return None
-    key = figure.table.columns[2]
-    value, name = (figure.table.columns.index(column) for column in (key, "series"))
-    rows = [row for row in figure.table.rows if row[value] is not None]
-    if not rows:
+    key, place = figure.table.columns[2], figure.table.columns.index("series")
+    points = [(value, row[place]) for row in figure.table.rows if isinstance(value := row[2], int | float)]
+    if not points:
         return None
-    low, high = min(rows, key=lambda row: row[value]), max(rows, key=lambda row: row[value])
-    if len(rows) == 1:
-        return words("figures.reading_point", value=FORMS[key](low[value]), name=low[name])
+    (low, low_name), (high, high_name) = min(points, key=_value), max(points, key=_value)
+    if len(points) == 1:
+        return words("figures.reading_point", value=FORMS[key](low), name=low_name)
     return words(
         "figures.reading_points",
-        series=numbers.count(len({row[name] for row in rows})),
-        points=numbers.count(len(rows)),
-        low=FORMS[key](low[value]),
-        low_name=low[name],
-        high=FORMS[key](high[value]),
-        high_name=high[name],
+        series=numbers.count(len({name for _, name in points})),
+        points=numbers.count(len(points)),
+        low=FORMS[key](low),
+        low_name=low_name,
+        high=FORMS[key](high),
+        high_name=high_name,
     )
+
+
+def _value(point: tuple[float, object]) -> float:
+    return point[0]

@@ -1,7 +1,7 @@
 """How good the models became and how long it took: table, curves, time to solution (docs/report.md#convergence)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalsuite.model import Measurement, Score, Summary, Target, Unmeasured
 from evalsuite.report import figures
@@ -16,7 +16,9 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results import convergence as room
+from evalsuite.results.convergence import Solution
 
+Trial = tuple[Summary | Unmeasured, Measurement]  # a case, and its run that trained longest
 METRICS = ("top1", "accuracy", "top5", "loss")
 SPLITS = ("train", "validation")
 MOST_CURVES = 6  # of one figure: hues that can be told apart
@@ -106,10 +108,11 @@ def _of_block(block: Block, targets: Sequence[Target], words: Words) -> Trained 
 
 def drawn(tables: Sequence[Trained], look: Look, words: Words) -> dict[str, tuple[Drawn, ...]]:
     """The figures of each table by its id: curves by epoch as long as there is room, and time to solution."""
-    found, left = {}, MOST_FIGURES
+    found: dict[str, tuple[Drawn, ...]] = {}
+    left = MOST_FIGURES
     for one in tables:
-        curves = [_curves(one, column, words) for column in one.block.columns[:left]]
-        curves = [each for each in curves if each is not None]
+        drawings = (_curves(one, column, words) for column in one.block.columns[:left])
+        curves = [each for each in drawings if each is not None]
         left -= len(curves)
         times = _times(one.block, one.rows, look, words) if one.target else None
         found[one.id] = (*curves, *([times] if times else []))
@@ -117,16 +120,19 @@ def drawn(tables: Sequence[Trained], look: Look, words: Words) -> dict[str, tupl
 
 
 def _row(
-    block, summary: Summary | Unmeasured, run: Measurement, metrics, runs, targets: Sequence[Target], words: Words
+    block: Block,
+    summary: Summary | Unmeasured,
+    run: Measurement,
+    metrics: Sequence[tuple[str, str]],
+    runs: Sequence[Trial],
+    targets: Sequence[Target],
+    words: Words,
 ) -> TrainedRow:
     column = next(column for column in block.columns if column.series == summary.case.series)
     finals = [room.final(run, split, metric) for split, metric in metrics]
     found = room.target_of(summary.case, run, targets)
     solved = room.solution(run, found[0]) if found else None
     last = max(run.scores, key=lambda score: score.epoch)
-    seconds = numbers.seconds(solved.seconds) if solved else None
-    if solved and solved.scaled:
-        seconds = Number(text=f"{MARKS['simulated']}{seconds.text}", raw=seconds.raw)
     return TrainedRow(
         column=column,
         summary=summary,
@@ -134,11 +140,17 @@ def _row(
         epochs=last.epoch,
         values=tuple(None if score is None else number(score) for score in finals),
         time=None if last.at_s is None else numbers.seconds(last.at_s),
-        solution=seconds,
+        solution=_solution(solved) if solved else None,
         scaled=bool(solved and solved.scaled),
-        missed=bool(solved and found[1].value < found[0].value),
+        missed=bool(solved and found and found[1].value < found[0].value),
         judgement=_judgement(summary, found, solved, runs, targets, words),
     )
+
+
+def _solution(solved: Solution) -> Number:
+    """The time to solution; ≈ where it was not measured to the end."""
+    seconds = numbers.seconds(solved.seconds)
+    return replace(seconds, text=f"{MARKS['simulated']}{seconds.text}") if solved.scaled else seconds
 
 
 def number(score: Score) -> Number:
@@ -149,7 +161,12 @@ def number(score: Score) -> Number:
 
 
 def _judgement(
-    summary: Summary | Unmeasured, found, solved, runs, targets: Sequence[Target], words: Words
+    summary: Summary | Unmeasured,
+    found: tuple[Target, Score] | None,
+    solved: Solution | None,
+    runs: Sequence[Trial],
+    targets: Sequence[Target],
+    words: Words,
 ) -> Text | None:
     """What may be said of the final value; None where no target is set for it."""
     if found is None:
@@ -176,7 +193,7 @@ def points(difference: float) -> str:
     return f"{difference:+.2f}".replace("-", "−")
 
 
-def _base(summary: Summary | Unmeasured, runs, targets: Sequence[Target]) -> Score | None:
+def _base(summary: Summary | Unmeasured, runs: Sequence[Trial], targets: Sequence[Target]) -> Score | None:
     """The final value at the smallest global batch of the same series; None if that is *summary* itself."""
     series = [(one, run) for one, run in runs if one.case.series == summary.case.series]
     smallest, run = min(series, key=lambda pair: (pair[0].case.global_batch, pair[0].case.nodes))
@@ -201,8 +218,7 @@ def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
         )
         if curves:
             unit = "%" if metric in room.IN_PERCENT else ""
-            called = target is not None and metric in room.ALSO_CALLED.get(target.metric, (target.metric,))
-            aim = target.value if called and split == "validation" else None
+            aim = target.value if target and _aimed_at(target, split, metric) else None
             panels.append(figures.CurvePanel(label=_label(split, metric, words), curves=curves, unit=unit, target=aim))
     if not panels:
         return None
@@ -211,10 +227,15 @@ def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
     said = {_label(*each, words).en: words(f"scores.{each[0]}_{each[1]}") for each in table.metrics}
     return Drawn(
         figure=figure,
-        labels=tuple(said[row[0]] for row in figure.table.rows),
+        labels=tuple(said[str(row[0])] for row in figure.table.rows),
         title=words("convergence.figure", framework=column.label),
         reading=(setting(block, words), words("convergence.see"), *_aim(panels, words)),
     )
+
+
+def _aimed_at(target: Target, split: str, metric: str) -> bool:
+    """Whether the target is set for *metric*, however the log calls it."""
+    return split == "validation" and metric in room.ALSO_CALLED.get(target.metric, (target.metric,))
 
 
 def _names(rows: Sequence[TrainedRow]) -> list[str]:
@@ -240,17 +261,17 @@ def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -
     """Time to solution against devices, where a series has it at two scales."""
     series = []
     for column in block.columns:
-        solved = [row for row in rows if row.column is column and row.solution]
-        if len({row.summary.case.total_devices for row in solved}) > 1:
+        solved = [(row, row.solution) for row in rows if row.column is column and row.solution]
+        if len({row.summary.case.total_devices for row, _ in solved}) > 1:
             points_of = tuple(
                 figures.Point(
                     devices=row.summary.case.total_devices,
-                    value=row.solution.raw,
+                    value=solution.raw,
                     ref=row.ref,
                     flagged=row.missed,
                     origin="extrapolated" if row.scaled else "measured",
                 )
-                for row in solved
+                for row, solution in solved
             )
             base = min(point.devices for point in points_of)
             series.append(

@@ -58,7 +58,7 @@ def look(book: Book) -> Look:
     return figures.look([*filter(coloured.__contains__, book.frameworks), *book.frameworks])
 
 
-def series_of_block(block: Block, metric: str) -> tuple[figures.Series, ...]:
+def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.Series, ...]:
     """The values of *block* as series of one metric, whose marks lead to the anchors of the page."""
     printed = {column.series: column.label for column in block.columns}
     return tuple(anchored(each) for each in figures.series_of(block.valid, metric, printed))

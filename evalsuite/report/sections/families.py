@@ -9,6 +9,7 @@ from evalsuite.report.book import cells, states
 from evalsuite.report.book import heading as heading_room
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
+from evalsuite.report.book.scaled import Scaled, scaled
 from evalsuite.report.sections.effects import Cost, Effect, effect
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
@@ -40,7 +41,7 @@ class Level:
     nodes: int
     devices: int  # of the whole job
     cells: tuple[Cell, ...]  # in the order of the family's settings
-    summaries: tuple[Summary, ...]  # of those that have an efficiency there
+    scaled: tuple[Scaled, ...]  # those that have an efficiency there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +72,11 @@ class Family:
     @property
     def bases(self) -> tuple[int, ...]:
         """Devices of the bases that the efficiencies count from."""
-        return tuple(sorted({one.base.total_devices for level in self.levels for one in level.summaries}))
+        return tuple(sorted({one.base.total_devices for level in self.levels for one in level.scaled}))
 
     @property
     def coverages(self) -> tuple[float, ...]:
-        found = {one.efficiency.coverage for level in self.levels for one in level.summaries}
+        found = {one.efficiency.coverage for level in self.levels for one in level.scaled}
         return tuple(sorted(share for share in found if share is not None))
 
     @property
@@ -156,11 +157,11 @@ def _setting(case: Case, varying: Sequence[str]) -> Setting:
     return Setting(values=tuple((name, case.option(name)) for name in varying))
 
 
-def _order(setting: Setting) -> tuple:
+def _order(setting: Setting) -> tuple[tuple[int, int, str], ...]:
     return tuple(_value_order(value) for _, value in setting.values)
 
 
-def _value_order(value: str | None) -> tuple:
+def _value_order(value: str | None) -> tuple[int, int, str]:
     """What is not given first, then what switches nothing on, then by name."""
     if value is None:
         return (0, 0, "")
@@ -200,8 +201,8 @@ def _levels(
 ) -> Iterable[Level]:
     for batch in sorted({case.batch_per_device for case in planned}):
         ours = [case for case in planned if case.batch_per_device == batch]
-        scaled = [one for case in ours if (one := _scaled(book, case)) is not None]
-        reach = Counter((one.case.total_devices, one.case.nodes) for one in scaled)
+        known = [one for case in ours if (one := _scaled(book, case)) is not None]
+        reach = Counter((one.case.total_devices, one.case.nodes) for one in known)
         common = max((scale for scale, variants in reach.items() if variants > 1), default=None)
         if common is not None:
             there = [case for case in ours if (case.total_devices, case.nodes) == common]
@@ -211,14 +212,14 @@ def _levels(
                 nodes=common[1],
                 devices=common[0],
                 cells=tuple(_efficiency(book, at.get(each)) for each in settings),
-                summaries=tuple(one for one in scaled if one.case in there),
+                scaled=tuple(one for one in known if one.case in there),
             )
 
 
-def _scaled(book: Book, case: Case) -> Summary | None:
-    """Its summary, if it has an efficiency against a smaller scale."""
+def _scaled(book: Book, case: Case) -> Scaled | None:
+    """Its result, if it has an efficiency against a smaller scale."""
     found = book.valid_of.get(case.id)
-    return found if found is not None and found.efficiency and found.base != case else None
+    return scaled(found) if found else None
 
 
 def _efficiency(book: Book, case: Case | None) -> Cell:

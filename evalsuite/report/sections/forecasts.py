@@ -4,6 +4,7 @@ where nothing is offered (docs/report.md#extrapolation). Every value here carrie
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from evalsuite.model import Interval
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.book import Book
@@ -131,10 +132,16 @@ def _row(block: Block, column: Column, outlook: Outlook, forecast: Forecast) -> 
         outlook=outlook,
         forecast=forecast,
         throughput=about(forecast.items_per_s.value, numbers.throughput),
-        throughput_interval=numbers.interval(forecast.items_per_s, numbers.throughput),
+        throughput_interval=_span(forecast.items_per_s, numbers.throughput),
         efficiency=about(forecast.efficiency.value, numbers.percent),
-        efficiency_interval=numbers.interval(forecast.efficiency, numbers.percent),
+        efficiency_interval=_span(forecast.efficiency, numbers.percent),
     )
+
+
+def _span(found: Interval, form: Form) -> Number:
+    if found.low is None or found.high is None:
+        raise ValueError("a forecast has no interval; the model gives one with every value")
+    return numbers.span(found.low, found.high, form)
 
 
 def about(value: float, form: Form) -> Number:

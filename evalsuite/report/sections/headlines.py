@@ -6,9 +6,10 @@ Every sentence is a template with a condition; none is chosen by taste (docs/rep
 from collections.abc import Iterable, Sequence
 
 from evalsuite.findings import OddEfficiency
-from evalsuite.model import Interval, Summary
+from evalsuite.model import Interval, Summary, Utilisation
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
+from evalsuite.report.book.scaled import Scaled, scaled
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.background import RULES
 from evalsuite.report.sections.quality import COUNTS
@@ -77,22 +78,20 @@ def _speed(block: Block, words: Words) -> Iterable[Text]:
 
 def _scaling(block: Block, words: Words) -> Iterable[Text]:
     """Efficiency at the largest scale, with its base; adjectives only where the rule allows them."""
-    scaled = [
-        one for one in block.valid if one.efficiency and one.base and one.base != one.case and not _suspicious(one)
-    ]
-    if not scaled:
+    known = [one for summary in block.valid if not _suspicious(summary) and (one := scaled(summary))]
+    if not known:
         return
-    largest = max(one.case.total_devices for one in scaled)
-    row = sorted((one for one in scaled if one.case.total_devices == largest), key=lambda one: one.efficiency.value)
+    largest = max(one.case.total_devices for one in known)
+    row = sorted((one for one in known if one.case.total_devices == largest), key=lambda one: one.efficiency.value)
     low, high = row[0], row[-1]
-    fewest = min(row, key=lambda one: one.n)
+    fewest = min((one.summary for one in row), key=lambda summary: summary.n)
     shared = block.device == "cpu" and any(one.case.devices_per_node > 1 for one in row)
     key = "headlines.efficiency" if len(row) > 1 else "headlines.efficiency_one"
     values = {
-        "setting": _condition(block, low, words),
+        "setting": _condition(block, low.summary, words),
         "low": numbers.percent(low.efficiency.value).to(names.case_anchor(low.case)),
         "low_framework": names.framework(low.case.framework),
-        "interval_text": _interval(low, low.efficiency, numbers.percent, words),
+        "interval_text": _interval(low.summary, low.efficiency, numbers.percent, words),
         "n": numbers.count(fewest.n).about(_anchor(fewest)),
         "base": _base(row, words),
         "remark_text": words("headlines.shared_cores") if shared else _by_rule(_adjective(row, words)),
@@ -101,7 +100,7 @@ def _scaling(block: Block, words: Words) -> Iterable[Text]:
         values |= {
             "high": numbers.percent(high.efficiency.value).to(names.case_anchor(high.case)),
             "high_framework": names.framework(high.case.framework),
-            "high_interval_text": _interval(high, high.efficiency, numbers.percent, words),
+            "high_interval_text": _interval(high.summary, high.efficiency, numbers.percent, words),
         }
     yield words(key, **values)
 
@@ -111,10 +110,10 @@ def _by_rule(said: Text) -> Rendered:
     return Traced(words=said.words, inside=said, ref=RULES)
 
 
-def _adjective(row: Sequence[Summary], words: Words) -> Text:
+def _adjective(row: Sequence[Scaled], words: Words) -> Text:
     """*linear* from 98 %, *near linear* from 90 %, each with the whole interval above it; else nothing."""
     for key, limit in (("headlines.linear", LINEAR), ("headlines.near_linear", NEAR_LINEAR)):
-        found = [one for one in row if not one.partial and _whole_above(one.efficiency, limit)]
+        found = [one for one in row if not one.summary.partial and _whole_above(one.efficiency, limit)]
         if found:
             return words(key, frameworks=words.listed(names.framework(one.case.framework) for one in found))
     return words("headlines.no_adjective")
@@ -142,7 +141,7 @@ def _busy(blocks: Sequence[Block], words: Words) -> Iterable[Text]:
         return
 
 
-def _of(summary: Summary, resource: str) -> list:
+def _of(summary: Summary, resource: str) -> list[Utilisation]:
     return [used for used in summary.utilisation if used.resource == resource]
 
 
@@ -198,7 +197,7 @@ def _interval(summary: Summary, found: Interval, form: Form, words: Words) -> Te
     return words("headlines.interval", interval=interval.about(_anchor(summary)))
 
 
-def _base(row: Sequence[Summary], words: Words) -> Text:
+def _base(row: Sequence[Scaled], words: Words) -> Text:
     bases = {one.base.total_devices: one.base for one in row}
     counted = (numbers.count(each).about(names.case_anchor(bases[each])) for each in sorted(bases))
     return words("headlines.base", devices=words.listed(counted))

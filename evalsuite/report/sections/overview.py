@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Model
+from evalsuite.report.book.scaled import Scaled, scaled
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn, panel_name, series_of_block
 from evalsuite.report.sections.section import Section, Subject
@@ -20,8 +21,12 @@ class Rank:
     """One series of the overview: its efficiency at the largest scale that all of its panel share."""
 
     block: Block
-    summary: Summary
+    scaled: Scaled
     place: int | None  # None: it lacks the common scale
+
+    @property
+    def summary(self) -> Summary:
+        return self.scaled.summary
 
     @property
     def title(self) -> str:
@@ -66,18 +71,17 @@ def ranks(blocks: Sequence[Block]) -> tuple[Rank, ...]:
 
 
 def _ranks(block: Block) -> Iterable[Rank]:
-    series: dict[str, dict[int, Summary]] = {}
-    for summary in block.valid:
-        if summary.efficiency and summary.base != summary.case:
-            series.setdefault(summary.case.series, {})[summary.case.total_devices] = summary
+    series: dict[str, dict[int, Scaled]] = {}
+    for one in filter(None, map(scaled, block.valid)):
+        series.setdefault(one.case.series, {})[one.case.total_devices] = one
     reach = sorted({devices for scales in series.values() for devices in scales}, reverse=True)
     common = next((devices for devices in reach if sum(devices in scales for scales in series.values()) > 1), None)
     level = [scales[common] for scales in series.values() if common in scales]
     level.sort(key=lambda one: -one.efficiency.value)
-    yield from (Rank(block=block, summary=one, place=place) for place, one in enumerate(level, 1))
+    yield from (Rank(block=block, scaled=one, place=place) for place, one in enumerate(level, 1))
     for scales in series.values():
         if common not in scales:
-            yield Rank(block=block, summary=scales[max(scales)], place=None)
+            yield Rank(block=block, scaled=scales[max(scales)], place=None)
 
 
 def drawn(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:

@@ -141,7 +141,7 @@ def noisy(book: Book) -> tuple[Summary, ...]:
 
 
 def skip_groups(book: Book) -> tuple[SkipGroup, ...]:
-    found: dict[tuple, list[Skip]] = {}
+    found: dict[tuple[str, str, str], list[Skip]] = {}
     for skip in book.skips:
         found.setdefault((skip.case.framework, skip.kind, skip.reason), []).append(skip)
     return tuple(

@@ -188,7 +188,7 @@ def _again(book: Book, cases: Sequence[CaseReceipt]) -> str:
 
 
 def software(book: Book) -> tuple[Software, ...]:
-    found: dict[tuple, Software] = {}
+    found: dict[tuple[object, ...], Software] = {}
     for run in book.measurements:
         one = _software(run, book.evaluation.commands.get(run.run.id))
         found.setdefault((one.title.casefold(), one.recipe, one.version or "", one.commit, one.packages), one)

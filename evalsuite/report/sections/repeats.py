@@ -50,7 +50,7 @@ def _by_case(rows: Sequence[figures.Repeats]) -> figures.Table:
     """One row a case: its runs side by side, in the order of the repeats."""
     return figures.Table(
         columns=("case", "runs", "median", "cv"),
-        rows=tuple((row.label, _side_by_side(row), row.median, row.cv) for row in rows),
+        rows=tuple((figures.plain(row.label), _side_by_side(row), row.median, row.cv) for row in rows),
         refs=tuple(row.ref for row in rows),
     )
 
@@ -70,7 +70,7 @@ def _repeats(column: Column, summary: Summary, of: Block | None = None) -> figur
     return figures.Repeats(
         label=f"{column.label} {names.scale(summary.case)}" + (f" · {panel_name(of)}" if of else ""),
         framework=summary.case.framework,
-        values=tuple(run.value for run in summary.measurements if counts(run)),
+        values=tuple(run.value for run in summary.measurements if run.value is not None and counts(run)),
         excluded=tuple(run.value for run in summary.measurements if run.value is not None and not counts(run)),
         unit=names.visible(summary.unit),
         ref=names.case_anchor(summary.case),

@@ -38,6 +38,7 @@ class StepRow:
     """One case of the table; None where its log has no such timer."""
 
     summary: Summary
+    breakdown: Breakdown
     whole: Number
     parts: tuple[PhaseShare | None, ...]  # in the order of the table's phases
     rest: PhaseShare | None  # None where the phases fill the whole
@@ -112,18 +113,18 @@ def step_times(book: Book, models: Sequence[Model]) -> tuple[StepTimes, ...]:
 
 
 def _of_block(book: Book, block: Block) -> Iterable[StepTimes]:
-    timed = [one for one in block.valid if one.breakdown]
+    timed = [(one, one.breakdown) for one in block.valid if one.breakdown]
     for of in ("step", "task"):
-        ours = [one for one in timed if one.breakdown.of == of]
+        ours = [(one, found) for one, found in timed if found.of == of]
         if ours:
-            phases = _phases([one.breakdown for one in ours])
-            form = _form([one.breakdown for one in ours])
+            phases = _phases([found for _, found in ours])
+            form = _form([found for _, found in ours])
             yield StepTimes(
                 block=block,
                 of=of,
                 phases=phases,
-                rows=tuple(_row(book, one, phases, form) for one in ours),
-                untimed=_untimed(block, timed),
+                rows=tuple(_row(book, one, found, phases, form) for one, found in ours),
+                untimed=_untimed(block, [one for one, _ in timed]),
             )
 
 
@@ -148,11 +149,14 @@ def _form(found: Sequence[Breakdown]) -> Form:
     return numbers.seconds if max(one.seconds for one in found) >= SECONDS_FROM else numbers.milliseconds
 
 
-def _row(book: Book, summary: Summary, phases: Sequence[tuple[str, str | None]], form: Form) -> StepRow:
-    found, case = summary.breakdown, summary.case
+def _row(
+    book: Book, summary: Summary, found: Breakdown, phases: Sequence[tuple[str, str | None]], form: Form
+) -> StepRow:
+    case = summary.case
     waited = breakdown.communication(found)
     return StepRow(
         summary=summary,
+        breakdown=found,
         whole=form(found.seconds),
         parts=tuple(_part(found, found.seconds_of(name), form) for name, _ in phases),
         rest=_part(found, breakdown.rest(found), form),
@@ -183,7 +187,7 @@ def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
 def drawn(found: StepTimes, look: Look, words: Words) -> Drawn:
     """The bars in seconds, and as shares of the whole as their other view."""
     rows = found.rows[:MOST_BARS]
-    scale, unit = (1.0, "s") if _form([row.summary.breakdown for row in rows]) is numbers.seconds else (1e3, "ms")
+    scale, unit = (1.0, "s") if _form([row.breakdown for row in rows]) is numbers.seconds else (1e3, "ms")
     steps = tuple(_step(found, row, scale) for row in rows)
     id = f"f-{found.id}"
     absolute = _view(found, figures.phases(steps, look, id=id, unit=unit), "see", words)
@@ -208,7 +212,7 @@ def _view(found: StepTimes, figure: figures.Figure, see: str, words: Words) -> D
 
 
 def _step(found: StepTimes, row: StepRow, scale: float) -> figures.Step:
-    case, held = row.summary.case, row.summary.breakdown
+    case, held = row.summary.case, row.breakdown
     label = next(column.label for column in found.block.columns if column.series == case.series)
     waited = breakdown.communication(held)
     of_name = {phase.name: phase for phase in held.phases}

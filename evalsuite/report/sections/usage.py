@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Case, Summary, Timeline, Utilisation
+from evalsuite.model import Case, Summary, Timeline, Utilisation, Window
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Model, told_apart
 from evalsuite.report.book.book import Book
@@ -13,7 +13,7 @@ from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Pair, Words
+from evalsuite.report.text.words import Pair, Rendered, Words
 from evalsuite.results.utilisation import LEAST_COVERAGE
 
 COMPUTE = (
@@ -206,9 +206,8 @@ def timelines(usage: Usage, look: Look, words: Words) -> tuple[Drawn, ...]:
 
 
 def _timeline(summary: Summary, run_id: str, line: Timeline, look: Look, words: Words) -> Drawn:
-    window = (line.window.begin_s, line.window.end_s) if line.window and line.window.begin_s is not None else None
     strips = tuple(_strips(summary, run_id, line, words))
-    figure = figures.utilisation(strips, look, id=names.anchor("f-u", run_id), window=window)
+    figure = figures.utilisation(strips, look, id=names.anchor("f-u", run_id), window=_bounds(line.window))
     case = words(
         "words.case",
         framework=names.framework(summary.case.framework),
@@ -222,8 +221,20 @@ def _timeline(summary: Summary, run_id: str, line: Timeline, look: Look, words: 
         figure=figure,
         title=words("figures.timeline", framework=names.framework(summary.case.framework)),
         reading=(words("figures.timeline_see", case=case, repeat=repeat),),
-        labels=tuple(Pair(words=words, by_language=(("zh", s.label.zh), ("en", s.label.en))) for s in strips),
+        labels=tuple(_label(strip.label, words) for strip in strips),
     )
+
+
+def _label(label: figures.Label, words: Words) -> Rendered:
+    if isinstance(label, str):
+        return words.same(label)
+    return Pair(words=words, by_language=(("zh", label.zh), ("en", label.en)))
+
+
+def _bounds(window: Window | None) -> tuple[float, float] | None:
+    if window is None or window.begin_s is None or window.end_s is None:
+        return None
+    return window.begin_s, window.end_s
 
 
 def _strips(summary: Summary, run_id: str, line: Timeline, words: Words) -> Iterable[figures.Strip]:

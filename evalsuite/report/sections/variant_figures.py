@@ -66,7 +66,7 @@ def _throughput(family: Family, batch: int, members: Members, own: Look, words: 
         figure=figure,
         title=words("variants.figure_lines", framework=family.framework, batch=numbers.count(batch)),
         reading=(words("figures.throughput_see"),),
-        labels=tuple(printed[row[0]] for row in figure.table.rows),
+        labels=tuple(printed[str(row[0])] for row in figure.table.rows),
     )
 
 

@@ -51,8 +51,10 @@ def _markdown(found: Iterable[Family], writer: MarkdownWriter) -> Iterable[str]:
         heading = families.heading(family, words)
         caption = words("variants.caption", family_text=heading, unit=names.visible(family.unit))
         yield f"**{writer.said(caption)}**"
-        keys = ("effects.option", "variants.change", "words.devices", "filter.batch_per_device")
-        keys += ("filter.ratio", "effects.significance", "variants.accuracy", "columns.before", "columns.after")
+        keys = (
+            *("effects.option", "variants.change", "words.devices", "filter.batch_per_device"),
+            *("filter.ratio", "effects.significance", "variants.accuracy", "columns.before", "columns.after"),
+        )
         rows = [_change(one, writer) for one in family.changes]
         yield table([*map(writer.word, keys)], rows, right=(2, 3, 4, 6, 7, 8))
         if family.levels:

@@ -3,7 +3,9 @@
 import hashlib
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from evalsuite import paths
 from evalsuite.model import Case
@@ -17,13 +19,13 @@ DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(
 
 
 @cache
-def facts() -> dict:
+def facts() -> dict[str, Any]:
     return tomllib.loads((paths.DATA / "text" / "names.toml").read_text(encoding="utf-8"))
 
 
 def framework(name: str) -> str:
     """The framework as its makers write it."""
-    return facts()["frameworks"].get(name, visible(name))
+    return str(facts()["frameworks"].get(name, visible(name)))
 
 
 def scale(case: Case) -> str:
@@ -32,11 +34,12 @@ def scale(case: Case) -> str:
 
 
 def model(name: str) -> str:
-    return facts()["models"].get(name, {}).get("title", visible(name))
+    return str(model_facts(name).get("title", visible(name)))
 
 
-def model_facts(name: str) -> dict:
-    return facts()["models"].get(name, {})
+def model_facts(name: str) -> Mapping[str, str]:
+    known: Mapping[str, Mapping[str, str]] = facts()["models"]
+    return known.get(name, {})
 
 
 def precision(name: str) -> str:
@@ -67,13 +70,13 @@ def visible(text: object) -> str:
     return str(text).encode("utf-8", "backslashreplace").decode().translate(CONTROL | DIRECTION)
 
 
-def model_order(name: str) -> tuple:
+def model_order(name: str) -> tuple[int, str]:
     """The outline's models first, in its order; others by name."""
     known = list(facts()["models"])
     return (known.index(name), "") if name in known else (len(known), name)
 
 
-def case_order(case: Case) -> tuple:
+def case_order(case: Case) -> tuple[Any, ...]:
     """The order of cases in every table: model, precision, batch, framework, scale."""
     return (
         model_order(case.model),

@@ -162,7 +162,7 @@ class Traced(Rendered):
         return Markup('<span data-ref="{}">{}</span>').format(self.ref, self.inside.in_language(language))
 
 
-def _filled(place: re.Match, value: Any, language: str) -> Markup:
+def _filled(place: re.Match[str], value: Any, language: str) -> Markup:
     if place[2] is None:
         return _shown(value, language)
     text = value.plain(language) if isinstance(value, Rendered) else str(value)
