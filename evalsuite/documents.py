@@ -12,11 +12,13 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from evalsuite.errors import EvalsuiteError
 
 LONGEST_SHOWN = 60  # characters of a value that an error quotes
+TRY = "Was the file edited, or written by another version? Move the run folder away and run the case again."
+Noun = TypeVar("Noun")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,22 +26,16 @@ class Document:
     """What one JSON file holds. Each class of documents has its fields as keys, and `schema` beside them."""
 
     SCHEMAS: ClassVar[range] = range(1, 2)  # those that are read; the last one is written
-    TRY: ClassVar[str] = (
-        "Was the file edited, or written by another version? Move the run folder away and run the case again."
-    )
 
     def to_json(self) -> dict[str, object]:
         """The object to write."""
-        return {"schema": self.SCHEMAS[-1], **_facts(self)}
+        return {"schema": self.SCHEMAS[-1], **facts_of(self)}
 
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> Self:
         """The noun in *facts*, the JSON of the file *where*. Raises EvalsuiteError with the file and the key."""
-        try:
-            _check_schema(facts, cls.SCHEMAS)
-            return cast(Self, _read(cls, facts))
-        except _Wrong as error:
-            raise EvalsuiteError(f"{where}: {error}. {error.hint or cls.TRY}") from error
+        checked_schema(facts, cls.SCHEMAS, where)
+        return noun(cls, facts, where)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,14 +116,6 @@ class RunCommand(Document):
     printed: PrintedBeside | None = None
 
 
-def checked_schema(facts: Mapping[str, object], schemas: range, where: Path | str) -> None:
-    """Raises EvalsuiteError if *facts*, the JSON of the file *where*, were not written by one of *schemas*."""
-    try:
-        _check_schema(facts, schemas)
-    except _Wrong as error:
-        raise EvalsuiteError(f"{where}: {error}. {error.hint or Document.TRY}") from error
-
-
 @dataclass(frozen=True, kw_only=True)
 class Gpu:
     """What an accelerator is."""
@@ -188,6 +176,28 @@ class HostEnvironment(Document):
 
 
 # from JSON to nouns and back
+
+
+def noun(cls: type[Noun], facts: object, where: Path | str) -> Noun:
+    """The noun in *facts*, the JSON of the file *where*. Raises EvalsuiteError with the file and the key."""
+    try:
+        return cast(Noun, _read(cls, facts))
+    except _Wrong as error:
+        raise EvalsuiteError(f"{where}: {error}. {TRY}") from error
+
+
+def facts_of(noun: Any) -> dict[str, object]:
+    """The JSON object of *noun*, less what is None by default."""
+    values = ((field, getattr(noun, field.name)) for field in fields(noun))
+    return {field.name: _plain(value) for field, value in values if value is not None or field.default is not None}
+
+
+def checked_schema(facts: object, schemas: range, where: Path | str) -> None:
+    """Raises EvalsuiteError if *facts*, the JSON of the file *where*, were not written by one of *schemas*."""
+    try:
+        _check_schema(facts, schemas)
+    except _Wrong as error:
+        raise EvalsuiteError(f"{where}: {error}. {error.hint or TRY}") from error
 
 
 class _Wrong(Exception):
@@ -383,14 +393,9 @@ def _listed(words: tuple[object, ...]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def _facts(noun: Any) -> dict[str, object]:
-    values = ((field, getattr(noun, field.name)) for field in fields(noun))
-    return {field.name: _plain(value) for field, value in values if value is not None or field.default is not None}
-
-
 def _plain(value: object) -> object:
     if is_dataclass(value):
-        return _facts(value)
+        return facts_of(value)
     if isinstance(value, Mapping):
         return {name: _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value

@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from evalsuite.runs.samples import TreeReading
+
 PROC = "/proc"
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -62,7 +64,7 @@ class Tree:
         self._waited_before_s = _waited_for_s()
         self._cpu_s = 0.0
 
-    def reading(self) -> dict:
+    def reading(self) -> TreeReading:
         """CPU seconds since the start, memory, and number of processes."""
         cpu_s = _waited_for_s() - self._waited_before_s  # first: what ends now is missed, not counted twice
         self._look_around()
@@ -76,7 +78,7 @@ class Tree:
             memory_bytes += found.memory_bytes
             alive += found.state != "Z"
         self._cpu_s = max(self._cpu_s, cpu_s)
-        return {"cpu_s": round(self._cpu_s, 6), "memory_bytes": memory_bytes, "processes": alive}
+        return TreeReading(cpu_s=round(self._cpu_s, 6), memory_bytes=memory_bytes, processes=alive)
 
     def _look_around(self) -> None:
         present = _pids()

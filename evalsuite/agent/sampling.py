@@ -4,13 +4,14 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 from evalsuite.agent import cgroups, processes, sensors
 from evalsuite.agent.order import Order
 from evalsuite.agent.recording import File
 from evalsuite.documents import Gpu
+from evalsuite.runs.samples import Header, Sample
 from evalsuite.runs.store import RunFolder
 
 DRAIN_S = 5.0  # for the last output, once no process of ours is left to write it
@@ -26,7 +27,6 @@ class Sampler:
         self._fail = fail
         self._node = NodeSensors(order)
         self._file = File(folder.samples_path(order.host))
-        self._hz = order.hz
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="sampler", daemon=True)
 
@@ -44,7 +44,7 @@ class Sampler:
     def _sample(self) -> None:
         try:
             started_at_unix_s = time.time() - (time.monotonic() - self._start_s)
-            self._write({"header": True, "hz": self._hz, "started_at_unix_s": started_at_unix_s} | self._node.facts())
+            self._write(replace(self._node.header(), started_at_unix_s=started_at_unix_s))
             k = 0
             while True:
                 self._write(self._node.reading(self._start_s))
@@ -60,12 +60,12 @@ class Sampler:
         finally:
             self._file.close()
 
-    def _write(self, facts: Mapping) -> None:
-        self._file.write(json.dumps(facts, separators=(",", ":")).encode() + b"\n")
+    def _write(self, line: Header | Sample) -> None:
+        self._file.write(json.dumps(line.to_json(), separators=(",", ":")).encode() + b"\n")
 
 
 class NodeSensors:
-    """All sensors of this node in one reading, the shape of a line of `samples.<host>.jsonl`."""
+    """All sensors of this node in one reading."""
 
     def __init__(self, order: Order) -> None:
         limits = cgroups.limits()
@@ -75,36 +75,38 @@ class NodeSensors:
         self._network = sensors.Network()
         self._gpus = sensors.Gpus()
         self._tree = processes.Tree()
+        self._hz = order.hz
         self._devices = order.devices_per_node
 
-    def facts(self) -> dict:
-        """The header: what the readings are measured against."""
-        return {
-            "cpu_count": self._cpu.capacity,
-            "cpu_scope": self._cpu.scope,
-            "cores": self._cpu.cores,
-            "memory_total_bytes": self._memory.total_bytes,
-            "memory_scope": self._memory.scope,
-            "disks": self._disks.names,
-            "interfaces": {name: asdict(about) for name, about in self._network.facts.items()},
-            "gpus": [asdict(gpu) for gpu in self._gpu_facts()],
-            "pcie_period_s": self._gpus.pcie_period_s,
-        }
+    def header(self) -> Header:
+        """What the readings are measured against."""
+        return Header(
+            hz=self._hz,
+            cpu_count=self._cpu.capacity,
+            cpu_scope=self._cpu.scope,
+            cores=tuple(self._cpu.cores),
+            memory_total_bytes=self._memory.total_bytes,
+            memory_scope=self._memory.scope,
+            disks=tuple(self._disks.names),
+            interfaces=self._network.facts,
+            gpus=tuple(self._gpu_facts()),
+            pcie_period_s=self._gpus.pcie_period_s,
+        )
 
-    def reading(self, start_s: float) -> dict:
+    def reading(self, start_s: float) -> Sample:
         """One sample. CPU percentages hold from the sample before to this one."""
         at_s = time.monotonic() - start_s
         percent, per_core = self._cpu.reading()
-        return {
-            "at_s": round(at_s, 6),
-            "cpu_percent": _rounded(percent),
-            "cpu_percent_per_core": None if per_core is None else [_rounded(core) for core in per_core],
-            "memory_used_bytes": self._memory.used_bytes(),
-            "disks": self._disks.reading(),
-            "interfaces": self._network.reading(),
-            "tree": self._tree.reading(),
-            "gpus": self._gpus.reading(),
-        }
+        return Sample(
+            at_s=round(at_s, 6),
+            cpu_percent=_rounded(percent),
+            cpu_percent_per_core=None if per_core is None else tuple(map(_rounded, per_core)),
+            memory_used_bytes=self._memory.used_bytes(),
+            disks=self._disks.reading(),
+            interfaces=self._network.reading(),
+            tree=self._tree.reading(),
+            gpus=tuple(self._gpus.reading()),
+        )
 
     def close(self) -> None:
         self._gpus.close()

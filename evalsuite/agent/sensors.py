@@ -15,6 +15,7 @@ from typing import Any
 
 from evalsuite.agent import cgroups
 from evalsuite.documents import Gpu, Interface
+from evalsuite.runs.samples import DiskCounters, GpuReading, InterfaceCounters
 
 KIBIBYTE = 1024  # nvmlDeviceGetPcieThroughput answers in KB/s
 PCIE_QUESTION_S = 0.02  # that is how long it takes to answer
@@ -101,7 +102,7 @@ class Disks:
         real = [name for name in counters if (blocks / name.replace("/", "!") / "device").exists()]
         self.names = sorted(real or (name for name in counters if not name.startswith(("loop", "ram", "zram"))))
 
-    def reading(self) -> dict[str, dict[str, int]]:
+    def reading(self) -> dict[str, DiskCounters]:
         counters = _psutil("disk_io_counters", perdisk=True, nowrap=False) or {}
         return {name: _disk(counters[name]) for name in self.names if name in counters}
 
@@ -123,13 +124,13 @@ class Network:
         }
         self.facts = {name: Interface(speed_mbit_s=speed or None) for name, speed in speeds.items()}
 
-    def reading(self) -> dict[str, dict[str, int]]:
+    def reading(self) -> dict[str, InterfaceCounters]:
         counters = _psutil("net_io_counters", pernic=True, nowrap=False) or {}
         found = {name: _interface(counters[name]) for name in self.facts if name in counters}
         for name, port in self._ports.items():
             received, sent = (_words(port / "counters" / f"port_{way}_data") for way in ("rcv", "xmit"))
             if received is not None and sent is not None:
-                found[name] = {"received_bytes": received, "sent_bytes": sent}
+                found[name] = InterfaceCounters(received_bytes=received, sent_bytes=sent)
         return found
 
 
@@ -152,12 +153,14 @@ class Gpus:
         """What each device is."""
         return [_gpu_facts(index, handle) for index, handle in enumerate(self._handles)]
 
-    def reading(self) -> list[dict]:
+    def reading(self) -> list[GpuReading]:
         """What each device does."""
         if self._handles and self._pcie is None:
             self._pcie = PcieMeter(self._handles, self.pcie_period_s)
         traffic = self._pcie.taken() if self._pcie else {}
-        return [_gpu_reading(index, handle) | _pcie(traffic.get(index)) for index, handle in enumerate(self._handles)]
+        return [
+            _gpu_reading(index, handle, traffic.get(index, (None, None))) for index, handle in enumerate(self._handles)
+        ]
 
     def close(self) -> None:
         if self._pcie:
@@ -311,19 +314,21 @@ def _gpu_facts(index: int, handle: Any) -> Gpu:
     )
 
 
-def _gpu_reading(index: int, handle: Any) -> dict:
+def _gpu_reading(index: int, handle: Any, traffic: tuple[int | None, int | None]) -> GpuReading:
     busy = _nvml("nvmlDeviceGetUtilizationRates", handle)
     memory = _gpu_memory(handle)
-    return {
-        "index": index,
-        "utilisation_percent": busy.gpu if busy else None,
-        "memory_used_bytes": memory.used if memory else None,
-        "memory_utilisation_percent": busy.memory if busy else None,
-        "power_w": _scaled(_nvml("nvmlDeviceGetPowerUsage", handle), 1e-3),
-        "temperature_c": _nvml("nvmlDeviceGetTemperature", handle, _nvml_constant("NVML_TEMPERATURE_GPU")),
-        "sm_clock_mhz": _nvml("nvmlDeviceGetClockInfo", handle, _nvml_constant("NVML_CLOCK_SM")),
-        "memory_clock_mhz": _nvml("nvmlDeviceGetClockInfo", handle, _nvml_constant("NVML_CLOCK_MEM")),
-    }
+    return GpuReading(
+        index=index,
+        utilisation_percent=busy.gpu if busy else None,
+        memory_used_bytes=memory.used if memory else None,
+        memory_utilisation_percent=busy.memory if busy else None,
+        power_w=_scaled(_nvml("nvmlDeviceGetPowerUsage", handle), 1e-3),
+        temperature_c=_nvml("nvmlDeviceGetTemperature", handle, _nvml_constant("NVML_TEMPERATURE_GPU")),
+        sm_clock_mhz=_nvml("nvmlDeviceGetClockInfo", handle, _nvml_constant("NVML_CLOCK_SM")),
+        memory_clock_mhz=_nvml("nvmlDeviceGetClockInfo", handle, _nvml_constant("NVML_CLOCK_MEM")),
+        pcie_received_bytes_per_s=traffic[0],
+        pcie_sent_bytes_per_s=traffic[1],
+    )
 
 
 def _gpu_memory(handle: Any) -> Any:
@@ -331,11 +336,6 @@ def _gpu_memory(handle: Any) -> Any:
     version = _nvml_constant("nvmlMemory_v2")
     newer = _nvml("nvmlDeviceGetMemoryInfo", handle, version=version) if version else None
     return newer or _nvml("nvmlDeviceGetMemoryInfo", handle)
-
-
-def _pcie(traffic: tuple[int | None, int | None] | None) -> dict:
-    received, sent = traffic or (None, None)
-    return {"pcie_received_bytes_per_s": received, "pcie_sent_bytes_per_s": sent}
 
 
 def _throughput(handle: Any, way: str) -> int | None:
@@ -374,13 +374,13 @@ def _total_s(times: Any) -> float:
     return sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
 
 
-def _disk(counters: Any) -> dict[str, int]:
-    return {
-        "read_bytes": counters.read_bytes,
-        "write_bytes": counters.write_bytes,
-        "read_operations": counters.read_count,
-        "write_operations": counters.write_count,
-    }
+def _disk(counters: Any) -> DiskCounters:
+    return DiskCounters(
+        read_bytes=counters.read_bytes,
+        write_bytes=counters.write_bytes,
+        read_operations=counters.read_count,
+        write_operations=counters.write_count,
+    )
 
 
 def _interfaces(state: Mapping, folder: Path, infiniband: bool) -> list[str]:
@@ -392,8 +392,8 @@ def _interfaces(state: Mapping, folder: Path, infiniband: bool) -> list[str]:
     return sorted({*names, *state.keys() & {LOOPBACK}})
 
 
-def _interface(counters: Any) -> dict[str, int]:
-    return {"received_bytes": counters.bytes_recv, "sent_bytes": counters.bytes_sent}
+def _interface(counters: Any) -> InterfaceCounters:
+    return InterfaceCounters(received_bytes=counters.bytes_recv, sent_bytes=counters.bytes_sent)
 
 
 def _ports(root: Path) -> list[Path]:

@@ -57,7 +57,8 @@ def _print_summary(order: "Order", outcome: "AgentOutcome") -> None:
     from evalsuite.runs.store import RunFolder
 
     whole = Window(first_step=0, last_step=0, steps=0, begin_s=0.0, end_s=outcome.duration_s)
-    used, _ = utilisation.of_job({order.host: RunFolder(order.folder).samples(order.host)}, whole)
+    samples = RunFolder(order.folder).samples(order.host)
+    used, _ = utilisation.of_job({order.host: samples}, whole) if samples else ((), ())
     means = ", ".join(f"{one.resource} {one.mean:.1f} %" for one in used if one.unit == "%")
     print(
         f"evalsuite sample: {outcome.duration_s:.1f} s, exit code {outcome.exit_code}, {outcome.samples} samples in "

@@ -39,7 +39,7 @@ def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
 def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
     """Utilisation over time on the first host of the run, for drawing; None without samples."""
     host = next(iter(folder.environments()), None)
-    samples = folder.samples(host) if host else []
+    samples = folder.samples(host) if host else None
     return utilisation.timeline(samples, window) if samples else None
 
 

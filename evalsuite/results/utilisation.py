@@ -7,14 +7,16 @@ one period long, and counts only if it was read inside the window. What was not 
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from evalsuite.documents import Gpu
 from evalsuite.findings import ImpossibleSamples, ThinSamples
 from evalsuite.model import Finding, Timeline, Utilisation, Window
+from evalsuite.runs.samples import GpuReading, Header, Sample, Samples
 
 LEAST_COVERAGE = ThinSamples.wanted
 # Two clocks, that of the counter and ours, are never read at the same instant: a little above 100 % is full.
@@ -23,6 +25,9 @@ JOB_CPU_GRAIN_PERCENT = 10.0  # the kernel gives a process's CPU time in steps o
 DRAWN_READINGS = 1500  # a figure is some 1,000 points wide
 BITS_PER_BYTE = 8
 MEGA = 1e6
+
+Values = Sequence[float | None]  # one a reading; None: not read
+Part = TypeVar("Part")  # of a sample
 
 
 class Cell(NamedTuple):
@@ -56,8 +61,8 @@ class Series:
 class _Samples:
     """One host's samples: header, and readings in order of time on the run's clock."""
 
-    header: Mapping
-    readings: tuple[Mapping, ...]
+    header: Header
+    readings: tuple[Sample, ...]
     times_s: tuple[float, ...]
     host: str | None = None  # None: the only one
     stride: int = 1  # every so many readings of the file are here
@@ -65,12 +70,11 @@ class _Samples:
     @property
     def period_s(self) -> float:
         """Seconds from one reading to the next."""
-        hz = _number(self.header.get("hz"))
-        return self.stride / hz if hz and hz > 0 else 0.5 * self.stride
+        return self.stride / self.header.hz
 
 
 def of_job(
-    hosts: Mapping[str, Sequence[Mapping]], window: Window, clock: str | None = None
+    hosts: Mapping[str, Samples], window: Window, clock: str | None = None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     """The job's use of each resource over *window*: one figure a resource, whatever the devices and nodes.
 
@@ -87,7 +91,7 @@ def of_job(
     return used, _findings(every, used)
 
 
-def timeline(samples: Sequence[Mapping], window: Window | None) -> Timeline:
+def timeline(samples: Samples, window: Window | None) -> Timeline:
     """How the use of each resource went over the whole run, on one host: a point where each was read.
 
     Of a long run every k-th reading is drawn, so that there are at most DRAWN_READINGS.
@@ -108,22 +112,22 @@ def timeline(samples: Sequence[Mapping], window: Window | None) -> Timeline:
     )
 
 
-# from lines of samples.<host>.jsonl to series
+# from the samples of hosts to series
 
 
-def _on_one_clock(hosts: Mapping[str, Sequence[Mapping]], clock: str | None) -> list[_Samples]:
-    headers = {host: _header(samples) for host, samples in hosts.items()}
-    origin = _number(headers.get(clock or next(iter(hosts), ""), {}).get("started_at_unix_s"))
+def _on_one_clock(hosts: Mapping[str, Samples], clock: str | None) -> list[_Samples]:
+    first = clock or next(iter(hosts), "")
+    origin = hosts[first].header.started_at_unix_s if first in hosts else None
     found = []
     for host, samples in hosts.items():
-        start = _number(headers[host].get("started_at_unix_s"))
+        start = samples.header.started_at_unix_s
         shift_s = start - origin if start is not None and origin is not None else 0.0
-        readings = _in_order(samples)
+        readings = _in_order(samples.readings)
         found.append(
             _Samples(
-                header=headers[host],
-                readings=tuple(reading for _, reading in readings),
-                times_s=tuple(at_s + shift_s for at_s, _ in readings),
+                header=samples.header,
+                readings=tuple(readings),
+                times_s=tuple(reading.at_s + shift_s for reading in readings),
                 host=host if len(hosts) > 1 else None,
             )
         )
@@ -142,18 +146,12 @@ def _near(samples: _Samples, window: Window) -> _Samples:
     return replace(samples, readings=samples.readings[first:last], times_s=samples.times_s[first:last])
 
 
-def _header(samples: Sequence[Mapping]) -> Mapping:
-    first = samples[0] if samples else {}
-    return first if isinstance(first, Mapping) and first.get("header") else {}
-
-
-def _in_order(samples: Sequence[Mapping]) -> list[tuple[float, Mapping]]:
-    """Readings with their times; one that does not come after the one before it is left out (D21)."""
-    kept: list[tuple[float, Mapping]] = []
+def _in_order(samples: Iterable[Sample]) -> list[Sample]:
+    """The readings, less those that do not come after the one before them (D21)."""
+    kept: list[Sample] = []
     for sample in samples:
-        at_s = _number(_at(sample, "at_s"))
-        if at_s is not None and (not kept or at_s > kept[-1][0]):
-            kept.append((at_s, sample))
+        if not kept or sample.at_s > kept[-1].at_s:
+            kept.append(sample)
     return kept
 
 
@@ -164,123 +162,115 @@ def _series(samples: _Samples, window: Window | None) -> list[Series]:
     return [one for one in made if one.cells or one.rejected]
 
 
-def _node_series(samples: _Samples, window: Window | None) -> Iterable[Series]:
-    total = _number(samples.header.get("memory_total_bytes"))
-    cores = _number(samples.header.get("cpu_count"))
-    node = {"device": samples.host}
-    percent = {"unit": "%", "capacity": 100.0, **node}
-    cpu = _spans(samples, lambda sample: _number(_at(sample, "cpu_percent")))
-    yield _checked("cpu", cpu, window, limit=100.0 + GRAIN_PERCENT, **percent)
+def _node_series(samples: _Samples, window: Window | None) -> Iterator[Series]:
+    total, cores = samples.header.memory_total_bytes, samples.header.cpu_count
+    trees = [sample.tree for sample in samples.readings]
+    cpu = _spans(samples, [sample.cpu_percent for sample in samples.readings])
+    yield _checked("cpu", cpu, window, limit=100.0 + GRAIN_PERCENT, unit="%", capacity=100.0, device=samples.host)
     if total:
-        used = _gauge(samples, lambda sample: _share(_at(sample, "memory_used_bytes"), total), window)
-        yield _checked("memory", used, window, limit=100.0 + GRAIN_PERCENT, **percent)
+        taken = [sample.memory_used_bytes for sample in samples.readings]
+        used = _gauge(samples, [None if it is None else 100.0 * it / total for it in taken], window)
+        yield _checked(
+            "memory", used, window, limit=100.0 + GRAIN_PERCENT, unit="%", capacity=100.0, device=samples.host
+        )
     if cores:
-        busy = [
-            cell._replace(value=100.0 * cell.value / cores)
-            for cell in _rates(samples, lambda sample: _number(_at(sample, "tree", "cpu_s")))
-        ]
-        yield _checked("job_cpu", busy, window, limit=100.0 + JOB_CPU_GRAIN_PERCENT, **percent)
-    resident = _gauge(samples, lambda sample: _number(_at(sample, "tree", "memory_bytes")), window)
-    yield _checked("job_memory", resident, window, unit="bytes", capacity=total, summed=True, **node)
+        spent = _rates(samples, _each(trees, lambda tree: tree.cpu_s))
+        busy = [cell._replace(value=100.0 * cell.value / cores) for cell in spent]
+        limit = 100.0 + JOB_CPU_GRAIN_PERCENT
+        yield _checked("job_cpu", busy, window, limit=limit, unit="%", capacity=100.0, device=samples.host)
+    resident = _gauge(samples, _each(trees, lambda tree: tree.memory_bytes), window)
+    capacity = _scaled(total)
+    yield _checked("job_memory", resident, window, unit="bytes", capacity=capacity, summed=True, device=samples.host)
 
 
-def _disk_series(samples: _Samples, window: Window | None) -> Iterable[Series]:
-    for name in _names(samples, "disks"):
-        for resource, unit, counters in (
-            ("disk_read", "bytes/s", ("read_bytes",)),
-            ("disk_write", "bytes/s", ("write_bytes",)),
-            ("disk_operations", "1/s", ("read_operations", "write_operations")),
+def _disk_series(samples: _Samples, window: Window | None) -> Iterator[Series]:
+    for name in samples.header.disks or ():
+        known = [(sample.disks or {}).get(name) for sample in samples.readings]
+        for resource, unit, counts in (
+            ("disk_read", "bytes/s", _each(known, lambda disk: disk.read_bytes)),
+            ("disk_write", "bytes/s", _each(known, lambda disk: disk.write_bytes)),
+            ("disk_operations", "1/s", _each(known, lambda disk: disk.read_operations + disk.write_operations)),
         ):
-            rates = _rates(samples, lambda sample, n=name, c=counters: _total(sample, "disks", n, c))
+            rates = _rates(samples, counts)
             yield _checked(resource, rates, window, unit=unit, device=_label(samples, name), summed=True)
 
 
-def _network_series(samples: _Samples, window: Window | None) -> Iterable[Series]:
-    for name in _names(samples, "interfaces"):
-        speed = _number(_at(samples.header, "interfaces", name, "speed_mbit_s"))
-        capacity = speed * MEGA / BITS_PER_BYTE if speed else None
-        ways = {"network_receive": "received_bytes", "network_send": "sent_bytes"}
-        for resource, counter in {"loopback": "received_bytes"}.items() if name == "lo" else ways.items():
-            rates = _rates(samples, lambda sample, n=name, c=counter: _total(sample, "interfaces", n, (c,)))
+def _network_series(samples: _Samples, window: Window | None) -> Iterator[Series]:
+    for name, about in (samples.header.interfaces or {}).items():
+        known = [(sample.interfaces or {}).get(name) for sample in samples.readings]
+        received, sent = _each(known, lambda port: port.received_bytes), _each(known, lambda port: port.sent_bytes)
+        capacity = about.speed_mbit_s * MEGA / BITS_PER_BYTE if about.speed_mbit_s else None
+        ways = {"network_receive": received, "network_send": sent}
+        for resource, counts in {"loopback": received}.items() if name == "lo" else ways.items():
+            rates = _rates(samples, counts)
             device = _label(samples, name)
             yield _checked(resource, rates, window, unit="bytes/s", device=device, capacity=capacity, summed=True)
 
 
-def _gpu_series(samples: _Samples, window: Window | None) -> Iterable[Series]:
-    for gpu in _of_job(samples.header.get("gpus")):
-        memory = _number(gpu.get("memory_total_bytes"))
-        readings = _of_device(samples, gpu.get("index"))
-        for resource, unit, field_name, scale, capacity in (
-            ("gpu", "%", "utilisation_percent", 1.0, 100.0),
-            ("gpu_memory", "%", "memory_used_bytes", 100.0 / memory if memory else None, 100.0),
-            ("gpu_power", "W", "power_w", 1.0, _number(gpu.get("power_limit_w"))),
-            ("gpu_temperature", "°C", "temperature_c", 1.0, None),
-            ("gpu_sm_clock", "MHz", "sm_clock_mhz", 1.0, None),
-            ("gpu_memory_clock", "MHz", "memory_clock_mhz", 1.0, None),
-            ("pcie_receive", "bytes/s", "pcie_received_bytes_per_s", 1.0, None),
-            ("pcie_send", "bytes/s", "pcie_sent_bytes_per_s", 1.0, None),
+def _gpu_series(samples: _Samples, window: Window | None) -> Iterator[Series]:
+    for gpu in samples.header.gpus or ():
+        if gpu.of_job is False:
+            continue
+        read = [_of_device(sample, gpu) for sample in samples.readings]
+        power_limit_w = _scaled(gpu.power_limit_w)
+        for resource, unit, values, capacity in (
+            ("gpu", "%", _each(read, lambda one: one.utilisation_percent), 100.0),
+            ("gpu_memory", "%", [_memory_percent(one, gpu) for one in read], 100.0),
+            ("gpu_power", "W", _each(read, lambda one: one.power_w), power_limit_w),
+            ("gpu_temperature", "°C", _each(read, lambda one: one.temperature_c), None),
+            ("gpu_sm_clock", "MHz", _each(read, lambda one: one.sm_clock_mhz), None),
+            ("gpu_memory_clock", "MHz", _each(read, lambda one: one.memory_clock_mhz), None),
+            ("pcie_receive", "bytes/s", _each(read, lambda one: one.pcie_received_bytes_per_s), None),
+            ("pcie_send", "bytes/s", _each(read, lambda one: one.pcie_sent_bytes_per_s), None),
         ):
-            if scale is None:
-                continue
-            reach_s = _number(samples.header.get("pcie_period_s")) if resource.startswith("pcie") else None
-            cells = _gauge(readings, _field(field_name, scale), window, reach_s)
+            reach_s = samples.header.pcie_period_s if resource.startswith("pcie") else None
             yield _checked(
                 resource,
-                cells,
+                _gauge(samples, values, window, reach_s),
                 window,
                 unit=unit,
-                device=_label(samples, f"gpu{gpu.get('index')}"),
+                device=_label(samples, f"gpu{gpu.index}"),
                 capacity=capacity,
                 limit=100.0 + GRAIN_PERCENT if unit == "%" else math.inf,
                 summed=unit == "bytes/s",
             )
 
 
-def _of_job(gpus: object) -> list[Mapping]:
-    """The devices that the job uses; all of them where the header does not say."""
-    known = [gpu for gpu in gpus if isinstance(gpu, Mapping)] if isinstance(gpus, list) else []
-    return [gpu for gpu in known if gpu.get("of_job", True)]
+def _each(parts: Iterable[Part | None], value: Callable[[Part], float | None]) -> Values:
+    """The *value* of each of *parts*; None where there is no part."""
+    return [None if part is None else value(part) for part in parts]
 
 
-def _field(name: str, scale: float) -> Callable[[Mapping], float | None]:
-    def value(reading: Mapping) -> float | None:
-        found = _number(reading.get(name))
-        return None if found is None else found * scale
-
-    return value
+def _of_device(sample: Sample, gpu: Gpu) -> GpuReading | None:
+    return next((reading for reading in sample.gpus or () if reading.index == gpu.index), None)
 
 
-def _of_device(samples: _Samples, index: object) -> _Samples:
-    """The same samples, each reading that of one device alone."""
-    return replace(samples, readings=tuple(_device(reading, index) for reading in samples.readings))
+def _memory_percent(reading: GpuReading | None, gpu: Gpu) -> float | None:
+    if reading is None or not gpu.memory_total_bytes:
+        return None
+    return _scaled(reading.memory_used_bytes, 100.0 / gpu.memory_total_bytes)
 
 
-def _device(reading: Mapping, index: object) -> Mapping:
-    devices = _at(reading, "gpus")
-    for device in devices if isinstance(devices, list) else ():
-        if isinstance(device, Mapping) and device.get("index") == index:
-            return device
-    return {}
+def _scaled(value: float | None, factor: float = 1.0) -> float | None:
+    return None if value is None else value * factor
 
 
 # from readings to cells
 
 
-def _spans(samples: _Samples, value: Callable[[Mapping], float | None]) -> list[Cell]:
+def _spans(samples: _Samples, values: Values) -> list[Cell]:
     """A value that each reading gives for the time since the reading before it."""
-    pairs = pairwise(zip(samples.times_s, samples.readings, strict=True))
-    found = ((begin, end, value(reading)) for (begin, _), (end, reading) in pairs)
-    return [Cell(begin_s=begin, end_s=end, at_s=end, value=it) for begin, end, it in found if it is not None]
+    found = zip(pairwise(samples.times_s), values[1:], strict=True)
+    return [Cell(begin_s=begin, end_s=end, at_s=end, value=float(it)) for (begin, end), it in found if it is not None]
 
 
-def _rates(samples: _Samples, counter: Callable[[Mapping], float | None]) -> list[Cell]:
+def _rates(samples: _Samples, counts: Values) -> list[Cell]:
     """How fast a counter went from one reading to the next, per second.
 
     The agent's last reading may follow hard on the one before it; that one is passed over then, since the
     grain of the counters would be taken for a peak.
     """
-    known = [(at_s, counter(reading)) for at_s, reading in zip(samples.times_s, samples.readings, strict=True)]
-    known = [(at_s, count) for at_s, count in known if count is not None]
+    known = [(at_s, count) for at_s, count in zip(samples.times_s, counts, strict=True) if count is not None]
     if len(known) > 2 and known[-1][0] - known[-2][0] < samples.period_s / 2:
         del known[-2]
     return [
@@ -291,7 +281,7 @@ def _rates(samples: _Samples, counter: Callable[[Mapping], float | None]) -> lis
 
 def _gauge(
     samples: _Samples,
-    value: Callable[[Mapping], float | None],
+    values: Values,
     window: Window | None,
     period_s: float | None = None,
 ) -> list[Cell]:
@@ -299,8 +289,8 @@ def _gauge(
 
     *period_s* is the time between two readings, where it is not that between two samples.
     """
-    read = ((at_s, value(reading)) for at_s, reading in zip(samples.times_s, samples.readings, strict=True))
-    inside = [(at_s, it) for at_s, it in read if it is not None and _holds(window, at_s)]
+    read = zip(samples.times_s, values, strict=True)
+    inside = [(at_s, float(it)) for at_s, it in read if it is not None and _holds(window, at_s)]
     reach_s = max(samples.period_s, period_s or 0.0)
     cells = []
     for place, (at_s, it) in enumerate(inside):
@@ -452,38 +442,6 @@ def _findings(every: Sequence[Series], used: Sequence[Utilisation]) -> tuple[Fin
         named = tuple(sorted({one.resource for one in bad}))
         found.append(ImpossibleSamples(resources=named, samples=sum(one.rejected for one in bad)))
     return tuple(found)
-
-
-# from JSON that may hold anything to numbers
-
-
-def _at(found: object, *path: str) -> object:
-    for name in path:
-        if not isinstance(found, Mapping):
-            return None
-        found = found.get(name)
-    return found
-
-
-def _number(found: object) -> float | None:
-    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-        return None
-    return float(found)
-
-
-def _share(used: object, total: float) -> float | None:
-    number = _number(used)
-    return None if number is None else 100.0 * number / total
-
-
-def _total(sample: Mapping, kind: str, name: str, counters: Sequence[str]) -> float | None:
-    values = [_number(_at(sample, kind, name, counter)) for counter in counters]
-    return None if None in values else sum(values)
-
-
-def _names(samples: _Samples, kind: str) -> list[str]:
-    known = samples.header.get(kind)
-    return [str(name) for name in known] if isinstance(known, list | Mapping) else []
 
 
 def _label(samples: _Samples, device: str) -> str:

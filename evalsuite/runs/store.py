@@ -9,7 +9,6 @@ Folders are append-only: a finished run is never edited, an interrupted one is m
 
 import contextlib
 import fcntl
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +18,9 @@ from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, sha256, write_json
 from evalsuite.model import Case, Protocol, Run
+from evalsuite.runs import samples
 from evalsuite.runs.endings import AgentOutcome, Outcome
+from evalsuite.runs.samples import Samples
 
 CASE = "case.json"
 COMMAND = "command.json"
@@ -139,9 +140,9 @@ class RunFolder:
                 found.append(Log(path=file, arrivals=self.arrivals_path(host, rank), host=host, rank=rank))
         return sorted(found, key=lambda log: (log.host, -1 if log.rank is None else log.rank))
 
-    def samples(self, host: str) -> list[dict]:
-        """The sensor readings of *host* in time order; a half-written last line is left out."""
-        return list(_json_lines(self.samples_path(host)))
+    def samples(self, host: str) -> Samples | None:
+        """The sensor readings of *host*; None if there are none. A half-written last line is left out."""
+        return samples.read(self.samples_path(host))
 
 
 class Store:
@@ -232,14 +233,3 @@ def _move_aside(path: Path) -> None:
     while (aside := path.with_name(f"{path.name}.interrupted-{attempt}")).exists():
         attempt += 1
     path.rename(aside)
-
-
-def _json_lines(path: Path) -> Iterator[dict]:
-    if not path.is_file():
-        return
-    with open(path, "rb") as file:
-        for line in file:
-            try:
-                yield json.loads(line)
-            except ValueError:
-                return  # the agent was killed while it wrote this line

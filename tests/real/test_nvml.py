@@ -12,8 +12,10 @@ import sys
 
 import pytest
 
+from evalsuite.documents import Gpu
 from evalsuite.model import Window
 from evalsuite.results import utilisation
+from evalsuite.runs.samples import GpuReading, Samples
 from evalsuite.runs.store import RunFolder
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
@@ -72,8 +74,8 @@ def sampled(tmp_path):
         environment = os.environ | {"LD_LIBRARY_PATH": str(library.parent)} | environment
         line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "run"), "--host", "n", "--hz", "4"]
         subprocess.run([*line, "--", "sleep", seconds], env=environment, check=True, timeout=60)
-        header, *samples = RunFolder(tmp_path / "run").samples("n")
-        return header, samples, RunFolder(tmp_path / "run").environments()["n"]
+        found = RunFolder(tmp_path / "run").samples("n")
+        return found.header, found.readings, RunFolder(tmp_path / "run").environments()["n"]
 
     return run
 
@@ -85,32 +87,32 @@ def library(*parts, init=0):
 def test_every_value_is_read_with_its_unit(sampled):
     header, samples, _ = sampled(library(READINGS))
 
-    assert header["gpus"][1] == {
-        "index": 1,
-        "uuid": "GPU-00001",
-        "name": "Stand-in 1",
-        "memory_total_bytes": 16 << 30,
-        "power_limit_w": pytest.approx(300.0),
-        "of_job": False,
-    }
-    assert samples[-2]["gpus"][1] == {
-        "index": 1,
-        "utilisation_percent": 91,
-        "memory_used_bytes": 4 << 30,
-        "memory_utilisation_percent": 41,
-        "power_w": pytest.approx(250.5),
-        "temperature_c": 61,
-        "sm_clock_mhz": 1410,
-        "memory_clock_mhz": 1215,
-        "pcie_received_bytes_per_s": samples[-2]["gpus"][1]["pcie_received_bytes_per_s"],
-        "pcie_sent_bytes_per_s": samples[-2]["gpus"][1]["pcie_sent_bytes_per_s"],
-    }
+    assert header.gpus[1] == Gpu(
+        index=1,
+        uuid="GPU-00001",
+        name="Stand-in 1",
+        memory_total_bytes=16 << 30,
+        power_limit_w=pytest.approx(300.0),
+        of_job=False,
+    )
+    assert samples[-2].gpus[1] == GpuReading(
+        index=1,
+        utilisation_percent=91,
+        memory_used_bytes=4 << 30,
+        memory_utilisation_percent=41,
+        power_w=pytest.approx(250.5),
+        temperature_c=61,
+        sm_clock_mhz=1410,
+        memory_clock_mhz=1215,
+        pcie_received_bytes_per_s=samples[-2].gpus[1].pcie_received_bytes_per_s,
+        pcie_sent_bytes_per_s=samples[-2].gpus[1].pcie_sent_bytes_per_s,
+    )
 
 
 def test_pcie_traffic_is_read_both_ways(sampled):
     _, samples, _ = sampled(library(READINGS))
 
-    read = {(gpu["pcie_received_bytes_per_s"], gpu["pcie_sent_bytes_per_s"]) for one in samples for gpu in one["gpus"]}
+    read = {(gpu.pcie_received_bytes_per_s, gpu.pcie_sent_bytes_per_s) for one in samples for gpu in one.gpus}
     assert read - {(None, None)} == {(2000 * 1024, 1000 * 1024)}
 
 
@@ -124,15 +126,14 @@ def test_the_environment_names_driver_and_cuda(sampled):
 def test_what_the_driver_does_not_have_is_absent(sampled):
     header, samples, environment = sampled(library(), seconds="0.1")
 
-    values = {name: value for name, value in samples[0]["gpus"][0].items() if name != "index"}
-    assert set(values.values()) == {None}
-    assert (header["gpus"][0]["memory_total_bytes"], environment.driver) == (None, None)
+    assert samples[0].gpus[0] == GpuReading(index=0)
+    assert (header.gpus[0].memory_total_bytes, environment.driver) == (None, None)
 
 
 def test_what_the_driver_keeps_for_itself_is_not_used_memory(sampled):
     _, samples, _ = sampled(library(READINGS, NEWER_MEMORY), seconds="0.1")
 
-    assert samples[0]["gpus"][0]["memory_used_bytes"] == 3 << 30
+    assert samples[0].gpus[0].memory_used_bytes == 3 << 30
 
 
 def test_a_device_that_is_lost_gives_no_value_and_the_others_do(sampled):
@@ -140,8 +141,8 @@ def test_a_device_that_is_lost_gives_no_value_and_the_others_do(sampled):
 
     _, samples, _ = sampled(source, seconds="0.1")
 
-    assert samples[0]["gpus"][0]["utilisation_percent"] is None
-    assert samples[0]["gpus"][0]["power_w"] == pytest.approx(250.5)
+    assert samples[0].gpus[0].utilisation_percent is None
+    assert samples[0].gpus[0].power_w == pytest.approx(250.5)
 
 
 def test_a_library_without_a_driver_finds_no_device(sampled):
@@ -149,18 +150,19 @@ def test_a_library_without_a_driver_finds_no_device(sampled):
 
     header, samples, _ = sampled(library(READINGS, init=driver_not_loaded), seconds="0.1")
 
-    assert header["gpus"] == []
-    assert samples[0]["gpus"] == []
+    assert header.gpus == ()
+    assert samples[0].gpus == ()
 
 
 def test_only_the_devices_of_the_job_count_as_used(sampled):
     header, samples, _ = sampled(library(READINGS), CUDA_VISIBLE_DEVICES="1")
 
     used, findings = utilisation.of_job(
-        {"n": [header, *samples]}, Window(first_step=1, last_step=2, steps=2, begin_s=0.1, end_s=1.1)
+        {"n": Samples(header=header, readings=samples)},
+        Window(first_step=1, last_step=2, steps=2, begin_s=0.1, end_s=1.1),
     )
     figures = {one.resource: one for one in used}
-    assert [gpu["of_job"] for gpu in header["gpus"]] == [False, True]
+    assert [gpu.of_job for gpu in header.gpus] == [False, True]
     assert figures["gpu"].mean == pytest.approx(91)
     assert figures["gpu_memory"].mean == pytest.approx(25.0)
     assert (figures["gpu_power"].mean, figures["gpu_power"].capacity) == (pytest.approx(250.5), pytest.approx(300.0))
@@ -170,4 +172,5 @@ def test_only_the_devices_of_the_job_count_as_used(sampled):
 def test_nothing_of_the_stand_in_breaks_the_json(sampled):
     header, samples, _ = sampled(library(READINGS), seconds="0.1")
 
-    assert json.loads(json.dumps([header, samples], allow_nan=False)) == [header, samples]
+    for line in (header, *samples):
+        assert type(line).from_json(json.loads(json.dumps(line.to_json(), allow_nan=False)), "n") == line

@@ -114,4 +114,4 @@ def test_the_tree_is_found_through_processes_in_between(monkeypatch, tmp_path):
     monkeypatch.setattr(processes, "PROC", str(tmp_path))
 
     assert processes.descendants() == [900, 20, 30]
-    assert processes.Tree().reading()["processes"] == 3
+    assert processes.Tree().reading().processes == 3

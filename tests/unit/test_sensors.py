@@ -7,9 +7,10 @@ import pytest
 
 from evalsuite.agent import cgroups, sensors
 from evalsuite.documents import Gpu, Interface
+from evalsuite.runs.samples import DiskCounters, InterfaceCounters
 
 Times = namedtuple("Times", "user system idle iowait guest guest_nice")
-DiskCounters = namedtuple("DiskCounters", "read_bytes write_bytes read_count write_count")
+PsutilDisk = namedtuple("PsutilDisk", "read_bytes write_bytes read_count write_count")
 NicCounters = namedtuple("NicCounters", "bytes_recv bytes_sent")
 NicState = namedtuple("NicState", "isup speed")
 Virtual = namedtuple("Virtual", "total available")
@@ -108,14 +109,14 @@ def test_a_containers_memory_limit_is_the_capacity(psutil_says, tmp_path):
 
 
 def test_a_disk_counts_once_and_its_partitions_not(psutil_says, tmp_path):
-    counters = DiskCounters(read_bytes=1, write_bytes=2, read_count=3, write_count=4)
+    counters = PsutilDisk(read_bytes=1, write_bytes=2, read_count=3, write_count=4)
     psutil_says["disk_io_counters"] = dict.fromkeys(("sda", "sda1", "dm-0", "loop0"), counters)
     (tmp_path / "sys/block/sda/device").mkdir(parents=True)
     (tmp_path / "sys/block/dm-0").mkdir()
 
     disks = sensors.Disks(tmp_path)
 
-    assert disks.reading() == {"sda": {"read_bytes": 1, "write_bytes": 2, "read_operations": 3, "write_operations": 4}}
+    assert disks.reading() == {"sda": DiskCounters(read_bytes=1, write_bytes=2, read_operations=3, write_operations=4)}
 
 
 def test_only_real_interfaces_and_the_loopback_are_read(psutil_says, tmp_path):
@@ -127,7 +128,7 @@ def test_only_real_interfaces_and_the_loopback_are_read(psutil_says, tmp_path):
     network = sensors.Network(tmp_path)
 
     assert network.facts == {"eth0": Interface(speed_mbit_s=10_000), "lo": Interface(speed_mbit_s=10_000)}
-    assert network.reading()["eth0"] == {"received_bytes": 5, "sent_bytes": 6}
+    assert network.reading()["eth0"] == InterfaceCounters(received_bytes=5, sent_bytes=6)
 
 
 def test_in_a_container_what_is_up_is_read(psutil_says, tmp_path):
@@ -150,7 +151,7 @@ def test_infiniband_ports_are_read_in_bytes_and_ipoib_is_not_counted_again(psuti
     network = sensors.Network(tmp_path)
 
     assert network.facts == {"eth0": Interface(speed_mbit_s=1000), "mlx5_0/1": Interface(speed_mbit_s=100_000)}
-    assert network.reading() == {"mlx5_0/1": {"received_bytes": 1000, "sent_bytes": 2000}}
+    assert network.reading() == {"mlx5_0/1": InterfaceCounters(received_bytes=1000, sent_bytes=2000)}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Run
 from evalsuite.runs.endings import Outcome
+from evalsuite.runs.samples import Header, Sample, Samples
 from evalsuite.runs.store import RunFolder, Store
 from tests.toys import CASE
 
@@ -64,9 +65,26 @@ def test_logs_are_given_by_host_and_rank(tmp_path):
 
 def test_a_half_written_sample_is_left_out(tmp_path):
     folder = RunFolder(tmp_path)
-    folder.samples_path("a").write_text('{"at_s": 0.5}\n{"at_s": 1.0, "cpu_pe')
+    folder.samples_path("a").write_text('{"header": true, "hz": 2}\n{"at_s": 0.5}\n{"at_s": 1.0, "cpu_pe')
 
-    assert folder.samples("a") == [{"at_s": 0.5}]
+    assert folder.samples("a") == Samples(header=Header(hz=2), readings=(Sample(at_s=0.5),))
+
+
+@pytest.mark.parametrize("content", [None, "", '{"header": tr'])
+def test_a_host_without_a_whole_line_of_samples_has_none(content, tmp_path):
+    folder = RunFolder(tmp_path)
+    if content is not None:
+        folder.samples_path("a").write_text(content)
+
+    assert folder.samples("a") is None
+
+
+def test_a_sample_that_is_none_is_an_error_that_names_its_line(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.samples_path("a").write_text('{"header": true, "hz": 2}\n{"at_s": 0.5, "tree": {"cpu_s": "1"}}\n')
+
+    with pytest.raises(EvalsuiteError, match=r'samples\.a\.jsonl:2: tree\.cpu_s: the text "1" stands there'):
+        folder.samples("a")
 
 
 @pytest.mark.parametrize("content", [b"", b'{"status": "comp', b"[1, 2]", b"\xff\xfe"])

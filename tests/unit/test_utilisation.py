@@ -1,13 +1,16 @@
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Window
 from evalsuite.report.text.findings import english
 from evalsuite.results import utilisation
+from evalsuite.runs.samples import Header, Sample, Samples
 
 GIB = 1 << 30
 HEADER = {
@@ -20,6 +23,12 @@ HEADER = {
     "interfaces": {"eth0": {"speed_mbit_s": 1000}, "lo": {"speed_mbit_s": None}},
     "gpus": [],
 }
+
+
+def recorded(header, *lines):
+    """What is read of a file with these lines."""
+    readings = tuple(Sample.from_json(line, "file:1") for line in lines)
+    return Samples(header=Header.from_json(header, "file:1"), readings=readings)
 
 
 def window(begin_s, end_s):
@@ -37,7 +46,7 @@ def findings(samples, begin_s, end_s):
 
 def ticks(*values, name="cpu_percent", header=HEADER, period_s=0.5):
     """A sample every half second: {name: value}."""
-    return [header, *({"at_s": place * period_s, name: value} for place, value in enumerate(values))]
+    return recorded(header, *({"at_s": place * period_s, name: value} for place, value in enumerate(values)))
 
 
 def disk(*counts):
@@ -95,10 +104,8 @@ def test_a_counter_that_falls_is_left_out_and_said():
 
 
 def test_a_last_reading_hard_on_the_one_before_makes_no_peak():
-    samples = [
-        HEADER,
-        *({"at_s": at_s, "disks": one} for at_s, one in zip((0.0, 0.5, 1.0, 1.001), disk(0, 10, 20, 30), strict=True)),
-    ]
+    counted = zip((0.0, 0.5, 1.0, 1.001), disk(0, 10, 20, 30), strict=True)
+    samples = recorded(HEADER, *({"at_s": at_s, "disks": one} for at_s, one in counted))
 
     figure = used(samples, 0.0, 1.001)["disk_read"]
 
@@ -106,7 +113,7 @@ def test_a_last_reading_hard_on_the_one_before_makes_no_peak():
 
 
 def test_the_jobs_cpu_is_a_share_of_the_usable_cores():
-    samples = ticks({"cpu_s": 0.0}, {"cpu_s": 1.0}, {"cpu_s": 2.0}, name="tree")
+    samples = ticks(*({"cpu_s": cpu_s, "memory_bytes": 1, "processes": 1} for cpu_s in (0.0, 1.0, 2.0)), name="tree")
 
     figure = used(samples, 0.0, 1.0)["job_cpu"]
 
@@ -154,7 +161,9 @@ def test_the_gpu_figure_is_the_mean_over_the_devices_and_their_samples():
 
 def test_devices_that_the_job_does_not_use_do_not_count():
     samples = gpus((100, 0), (100, 0), (100, 0))
-    samples[0]["gpus"][0]["of_job"], samples[0]["gpus"][1]["of_job"] = True, False
+    first, second = samples.header.gpus
+    header = replace(samples.header, gpus=(replace(first, of_job=True), replace(second, of_job=False)))
+    samples = replace(samples, header=header)
 
     assert used(samples, 0.0, 1.0)["gpu"].mean == 100.0
 
@@ -184,7 +193,8 @@ def test_a_grain_above_a_hundred_percent_is_full():
 
 
 def test_a_gap_in_the_samples_is_a_finding():
-    samples = [HEADER, *({"at_s": at_s, "memory_used_bytes": 50} for at_s in (0.0, 0.5, 1.0, 4.0, 4.5, 5.0))]
+    times_s = (0.0, 0.5, 1.0, 4.0, 4.5, 5.0)
+    samples = recorded(HEADER, *({"at_s": at_s, "memory_used_bytes": 50} for at_s in times_s))
 
     assert used(samples, 0.0, 5.0)["memory"].coverage == pytest.approx(2.75 / 5)
     assert any("Host memory used (machine) cover only 55.0%" in text for text in findings(samples, 0.0, 5.0))
@@ -192,8 +202,11 @@ def test_a_gap_in_the_samples_is_a_finding():
 
 def test_percentages_of_several_nodes_are_averaged_and_rates_are_added():
     def node(percent, rate):
-        percents = ticks(None, percent, percent)
-        return [percents[0], *(one | {"disks": disk(place * rate)[0]} for place, one in enumerate(percents[1:]))]
+        values = zip((None, percent, percent), disk(0, rate, 2 * rate), strict=True)
+        return recorded(
+            HEADER,
+            *({"at_s": 0.5 * k, "cpu_percent": busy, "disks": disks} for k, (busy, disks) in enumerate(values)),
+        )
 
     figures, _ = utilisation.of_job({"a": node(100.0, 50), "b": node(50.0, 150)}, window(0.0, 1.0))
     by_resource = {figure.resource: figure for figure in figures}
@@ -233,12 +246,11 @@ def test_a_window_outside_the_samples_gives_nothing_rather_than_zero():
 
 def test_no_samples_give_nothing():
     assert utilisation.of_job({}, window(0, 1)) == ((), ())
-    assert utilisation.of_job({"n": []}, window(0, 1)) == ((), ())
+    assert utilisation.of_job({"n": recorded(HEADER)}, window(0, 1)) == ((), ())
 
 
 def test_a_clock_that_goes_back_costs_that_sample_alone():
-    samples = ticks(None, 50.0, 50.0, 50.0)
-    samples[3]["at_s"] = 0.1
+    samples = recorded(HEADER, *({"at_s": at_s, "cpu_percent": 50.0} for at_s in (0.0, 0.5, 0.1, 1.5)))
 
     assert used(samples, 0.0, 1.5)["cpu"].mean == 50.0
 
@@ -267,7 +279,7 @@ def test_the_time_line_of_a_long_run_is_thinned():
 
 
 def test_the_time_line_of_nothing_is_empty():
-    assert utilisation.timeline([], None).series == {}
+    assert utilisation.timeline(recorded(HEADER), None).series == {}
 
 
 def test_a_constant_counter_rate_is_found_whatever_the_window():
@@ -311,11 +323,14 @@ def test_two_halves_of_a_window_make_the_whole(values, edge):
         assert weighted == pytest.approx(whole.mean, abs=1e-6)
 
 
-@given(samples=st.lists(sample, max_size=6), header=st.sampled_from([HEADER, HEADER | {"gpus": [{}, 1]}]))
-def test_samples_that_hold_anything_never_raise(samples, header):
-    samples = [header, *samples]
-    figures, found = utilisation.of_job({"n": samples}, window(0.0, 1.0))
+@given(samples=st.lists(sample, max_size=6), header=st.sampled_from([HEADER, HEADER | {"gpus": [{}]}]))
+def test_samples_that_hold_anything_are_refused_or_give_finite_figures(samples, header):
+    try:
+        found = recorded(header, *samples)
+    except EvalsuiteError:
+        return
+    figures, findings = utilisation.of_job({"n": found}, window(0.0, 1.0))
 
     assert all(math.isfinite(figure.mean) for figure in figures)
-    assert isinstance(found, tuple)
-    assert json.dumps([list(key) for key in utilisation.timeline(samples, None).series])
+    assert isinstance(findings, tuple)
+    assert json.dumps([list(key) for key in utilisation.timeline(found, None).series])

@@ -1,0 +1,218 @@
+"""The samples of one host: a header, and the readings of its sensors in order of time.
+
+A run has some hundred readings, and a report a thousand runs. A line that looks as the node agent writes it is taken
+by `_plain` in a few microseconds; any other is read key by key, so that an error names what is wrong.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from evalsuite import documents
+from evalsuite.documents import TRY, Document, Gpu, Interface
+from evalsuite.errors import EvalsuiteError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header(Document):
+    """What the readings are measured against. The first line of the file."""
+
+    hz: float  # readings per second
+    started_at_unix_s: float | None = None  # the time of day at which the run's clock began
+    cpu_count: float | None = None  # cores' worth of CPU time that is 100 %
+    cpu_scope: str | None = None  # "machine", "container"
+    cores: tuple[int, ...] | None = None
+    memory_total_bytes: int | None = None
+    memory_scope: str | None = None
+    disks: tuple[str, ...] | None = None
+    interfaces: Mapping[str, Interface] | None = None
+    gpus: tuple[Gpu, ...] | None = None
+    pcie_period_s: float | None = None  # from one reading of PCIe traffic to the next
+
+    def to_json(self) -> dict[str, object]:
+        return {"header": True, **super().to_json()}
+
+    @classmethod
+    def from_json(cls, facts: object, where: Path | str) -> Self:
+        """As `Document.from_json`. A header without a schema is of the first."""
+        if not isinstance(facts, Mapping) or facts.get("header") is not True:
+            raise EvalsuiteError(f"{where}: header: it is not true; expected the header before all samples. {TRY}")
+        found = super().from_json({"schema": 1, **facts}, where)
+        if found.hz <= 0:
+            raise EvalsuiteError(f"{where}: hz: {found.hz:g} stands there; expected more than 0. {TRY}")
+        return found
+
+
+# JSON tells 1 from 1.0, and nothing depends on it: what is counted in bytes may be either.
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskCounters:
+    """What a disk has done since the machine started."""
+
+    read_bytes: float
+    write_bytes: float
+    read_operations: float
+    write_operations: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterfaceCounters:
+    """What an interface has carried since the machine started."""
+
+    received_bytes: float
+    sent_bytes: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeReading:
+    """The processes of the run on this host."""
+
+    cpu_s: float  # CPU seconds since the start
+    memory_bytes: float
+    processes: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuReading:
+    """What an accelerator does at this instant."""
+
+    index: float | None = None
+    utilisation_percent: float | None = None
+    memory_used_bytes: float | None = None
+    memory_utilisation_percent: float | None = None
+    power_w: float | None = None
+    temperature_c: float | None = None
+    sm_clock_mhz: float | None = None
+    memory_clock_mhz: float | None = None
+    pcie_received_bytes_per_s: float | None = None
+    pcie_sent_bytes_per_s: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One reading of the sensors. CPU percentages hold from the sample before to this one."""
+
+    at_s: float  # since the run began
+    cpu_percent: float | None = None
+    cpu_percent_per_core: tuple[float | None, ...] | None = None
+    memory_used_bytes: float | None = None
+    disks: Mapping[str, DiskCounters] | None = None
+    interfaces: Mapping[str, InterfaceCounters] | None = None
+    tree: TreeReading | None = None
+    gpus: tuple[GpuReading, ...] | None = None
+
+    def to_json(self) -> dict[str, object]:
+        return documents.facts_of(self)
+
+    @classmethod
+    def from_json(cls, facts: object, where: Path | str) -> "Sample":
+        """The sample in *facts*, a line of the file *where*. Raises EvalsuiteError with the file and the key."""
+        try:
+            return _plain(facts)
+        except UNLIKELY:
+            return documents.noun(cls, facts, where)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples:
+    """The samples of one host over a run."""
+
+    header: Header
+    readings: tuple[Sample, ...]
+
+
+def read(file: Path) -> Samples | None:
+    """The samples in *file*; None if there is none yet. A half-written last line is left out."""
+    found = _lines(file)
+    number, facts = next(found, (0, None))
+    if not number:
+        return None
+    header = Header.from_json(facts, f"{file}:{number}")
+    return Samples(header=header, readings=tuple(Sample.from_json(facts, f"{file}:{at}") for at, facts in found))
+
+
+def _lines(file: Path) -> Iterator[tuple[int, object]]:
+    if not file.is_file():
+        return
+    with open(file, "rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                yield number, json.loads(line)
+            except ValueError:
+                return  # the agent was killed while it wrote this line
+            except RecursionError as error:
+                raise EvalsuiteError(f"{file}:{number}: {error}; expected a sample. {TRY}") from error
+
+
+# the short way: a line as the agent writes it
+
+Part = TypeVar("Part")
+NUMBERS = frozenset({int, float})
+NUMBERS_OR_NONE = NUMBERS | {type(None)}
+UNLIKELY = (KeyError, TypeError, AttributeError, OverflowError)  # what the short way raises of any other line
+
+
+def _plain(facts: Any) -> Sample:
+    """The sample in *facts*, a line as the agent writes it. Raises one of UNLIKELY if it is anything else."""
+    if type(facts) is not dict:
+        raise TypeError
+    parts: dict[str, object] = {}
+    counts, readings = [facts["at_s"]], [facts.get("cpu_percent"), facts.get("memory_used_bytes")]
+    for name, kind in (("disks", DiskCounters), ("interfaces", InterfaceCounters)):
+        if (found := facts.get(name)) is not None:
+            parts[name] = {each: _whole_part(kind, of) for each, of in found.items()}
+            for of in found.values():
+                counts += of.values()
+    if (tree := facts.get("tree")) is not None:
+        parts["tree"] = _whole_part(TreeReading, tree)
+        counts += tree.values()
+    if (gpus := facts.get("gpus")) is not None:
+        parts["gpus"] = tuple(_part(GpuReading, gpu) for gpu in _list(gpus))
+        for gpu in gpus:
+            readings += gpu.values()
+    if (cores := facts.get("cpu_percent_per_core")) is not None:
+        parts["cpu_percent_per_core"] = tuple(_list(cores))
+        readings += cores
+    _check(counts, NUMBERS)
+    _check(readings, NUMBERS_OR_NONE)
+    return _part(Sample, facts | parts)
+
+
+def _part(cls: type[Part], facts: Any) -> Part:
+    """A noun made of *facts*, whose keys may be its fields and no others.
+
+    Its own `__init__` would take most of the time that a report spends on samples: it sets the fields of a frozen
+    dataclass one by one.
+    """
+    if not facts.keys() <= NAMES[cls]:
+        raise TypeError
+    part = object.__new__(cls)
+    vars(part).update(facts)
+    return part
+
+
+def _whole_part(cls: type[Part], facts: Any) -> Part:
+    if len(facts) != len(NAMES[cls]):
+        raise TypeError
+    return _part(cls, facts)
+
+
+def _list(found: Any) -> list[Any]:
+    if type(found) is not list:
+        raise TypeError
+    return found
+
+
+def _check(values: list[Any], kinds: Set[type]) -> None:
+    if not kinds >= {*map(type, values)} or not abs(sum(filter(None, values))) <= sys.float_info.max:
+        raise TypeError
+
+
+NAMES: Mapping[type, frozenset[str]] = {
+    cls: frozenset(field.name for field in fields(cls))
+    for cls in (Sample, DiskCounters, InterfaceCounters, TreeReading, GpuReading)
+}
