@@ -26,8 +26,7 @@ def run(arguments) -> int:
     from evalsuite.results.summary import valid
 
     asked = planned(arguments)
-    report.check_languages(arguments.lang)
-    report.check_forms(arguments.forms)
+    report.check(arguments)
     asked, failed = run_missing(asked, arguments.environment)
     if not asked.plan.cases:
         return _recorded(asked, arguments)

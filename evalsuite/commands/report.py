@@ -1,5 +1,6 @@
 """`evalsuite report`: the report from run folders. Nothing is started."""
 
+import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,10 +40,23 @@ def run(arguments) -> int:
     from evalsuite.results.summary import valid
     from evalsuite.runs.store import Store
 
-    check_languages(arguments.lang)
-    check_forms(arguments.forms)
+    check(arguments)
     summaries = write(Store(arguments.runs), arguments)
     return Exit.DONE if valid(summaries) else Exit.NOTHING_MEASURED
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Raises EvalsuiteError for what the report is asked for and cannot give, before anything is started or read."""
+    from evalsuite.results import criteria
+
+    check_languages(arguments.lang)
+    check_forms(arguments.forms)
+    if arguments.criteria:
+        criteria.read(arguments.criteria)
+    if arguments.author:
+        from evalsuite.report.sections import author
+
+        author.read(arguments.author)
 
 
 def check_languages(text: str) -> tuple[str, ...]:

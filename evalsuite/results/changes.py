@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from evalsuite.model import Case, Interval, Summary, Unmeasured
+from evalsuite.model import Case, Interval, Protocol, Summary, Unmeasured
 from evalsuite.results import fairness
 from evalsuite.results.fairness import Obstacle
 from evalsuite.results.statistics import SIGNIFICANCE
@@ -174,7 +174,7 @@ def _differences(a: Case, b: Case) -> list[tuple[str, str, str]]:
 
 
 def _text(value: object) -> str:
-    if hasattr(value, "warmup_steps"):
+    if isinstance(value, Protocol):
         return f"{value.warmup_steps}+{value.measured_steps}"
     if isinstance(value, tuple):
         return " ".join(f"{name}={found}" for name, found in value) or "-"

@@ -57,14 +57,16 @@ def target_of(case: Case, run: Measurement, targets: Sequence[Target]) -> tuple[
 
 def solution(run: Measurement, target: Target) -> Solution | None:
     """None where the run ended before half of the target's epochs, or nothing tells the time."""
-    timed = [score for score in run.scores if score.at_s is not None and 0 < score.epoch <= target.epochs]
+    timed = [
+        (score.epoch, score.at_s) for score in run.scores if score.at_s is not None and 0 < score.epoch <= target.epochs
+    ]
     if not timed or run.status not in ("ok", "partial"):
         return None
-    last = max(timed, key=lambda score: (score.epoch, score.at_s))
-    if last.epoch < LEAST_SHARE * target.epochs:
+    epochs, seconds = max(timed)
+    if epochs < LEAST_SHARE * target.epochs:
         return None
-    factor = target.epochs / last.epoch
-    return Solution(seconds=last.at_s * factor, epochs=last.epoch, factor=factor)
+    factor = target.epochs / epochs
+    return Solution(seconds=seconds * factor, epochs=epochs, factor=factor)
 
 
 def same(score: Score, base: Score, target: Target) -> bool:
@@ -78,13 +80,16 @@ def findings(summaries: Iterable[Summary | Unmeasured], targets: Sequence[Target
     for summary in summaries:
         run = run_of(summary)
         found = target_of(summary.case, run, targets) if run else None
-        solved = solution(run, found[0]) if found else None
-        if solved is not None:
-            target, score = found
-            if solved.scaled:
-                yield scaled(solved.epochs, target.epochs, run.run.id)
-            if score.value < target.value:
-                yield missed(score, target, run.run.id)
+        if run is None or found is None:
+            continue
+        target, score = found
+        solved = solution(run, target)
+        if solved is None:
+            continue
+        if solved.scaled:
+            yield scaled(solved.epochs, target.epochs, run.run.id)
+        if score.value < target.value:
+            yield missed(score, target, run.run.id)
 
 
 def scaled(trained: int, stated: int, where: str) -> Finding:

@@ -2,15 +2,16 @@
 
 import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.findings import UnreadableRun
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import Case, Evaluation, Finding, Measurement, Timeline
+from evalsuite.model import Case, Evaluation, Finding, Measurement, Summary, Timeline, Unmeasured
 from evalsuite.results import convergence, criteria, rules
 from evalsuite.results import measurement as measurement_room
 from evalsuite.results.scaling import with_scaling
@@ -22,6 +23,7 @@ from evalsuite.runs.store import RunFolder, Store
 TITLE = "evaluation"  # key of the title in data/text
 WORTH_A_SECOND_PROCESS = 200  # folders; below that starting it costs more than it saves
 CHUNK = 25  # folders that a process is given at once
+T = TypeVar("T")
 
 
 def evaluate(
@@ -38,6 +40,7 @@ def evaluate(
     there is no run folder at all; failed runs are part of the evaluation. *places* are where dialects beside the
     house's are found.
     """
+    settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None
     folders = [folder for folder in store.finished() if wanted is None or folder.path.parent.name in wanted]
     if not folders:
@@ -52,7 +55,6 @@ def evaluate(
     rows = with_scaling(summaries(ordered))
     environments = _environments(folders, ordered)
     commands = _commands(store, ordered)
-    settings = criteria.read(criteria_file)
     return Evaluation(
         title=TITLE,
         profile=planned.get("profile", "custom"),
@@ -81,7 +83,7 @@ def _measured(folders: Sequence[RunFolder], places: Places) -> tuple[list[Measur
     return [m for m in found if isinstance(m, Measurement)], [f for f in found if isinstance(f, Finding)]
 
 
-def _on_all_cores(made: Callable, *of: Sequence) -> list:
+def _on_all_cores(made: Callable[..., T], *of: Sequence[object]) -> list[T]:
     """`made` of each folder (and what stands beside it), in order, by several processes where there are many."""
     if len(of[0]) < WORTH_A_SECOND_PROCESS:
         return list(map(made, *of))
@@ -102,7 +104,7 @@ def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -
     return sorted(measurements, key=lambda m: (position[m.run.case.id], m.run.repeat))
 
 
-def _all_findings(rows) -> list[Finding]:
+def _all_findings(rows: Iterable[Summary | Unmeasured]) -> list[Finding]:
     return [
         finding
         for summary in rows
@@ -130,14 +132,16 @@ def _commands(store: Store, measurements: Sequence[Measurement]) -> dict[str, Ru
     return found
 
 
-def _timelines(store: Store, rows) -> dict[str, Timeline]:
+def _timelines(store: Store, rows: Iterable[Summary | Unmeasured]) -> dict[str, Timeline]:
     """For each case the time line of its median run: one run that happened, not an average of several."""
-    runs = [run for run in map(_median_run, rows) if run]
-    folders, windows = [store.folder(run.run) for run in runs], [run.throughput.window for run in runs]
+    runs = [_median_run(one) for one in valid(rows)]
+    folders = [store.folder(run.run) for run in runs]
+    windows = [run.throughput.window if run.throughput else None for run in runs]
     lines = _on_all_cores(measurement_room.timeline, folders, windows)
     return {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
 
 
-def _median_run(summary) -> Measurement | None:
-    valid = sorted((m for m in summary.measurements if counts(m)), key=lambda m: m.value)
-    return valid[(len(valid) - 1) // 2] if valid else None
+def _median_run(summary: Summary) -> Measurement:
+    counted = [(run.value, run) for run in summary.measurements if counts(run) and run.value is not None]
+    counted.sort(key=lambda pair: pair[0])
+    return counted[(len(counted) - 1) // 2][1]

@@ -14,7 +14,7 @@ import csv
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -131,13 +131,13 @@ def _outlook(members: Sequence[Summary], beyond: Sequence[Case]) -> Outlook:
     outlook = Outlook(measured=tuple(members), base=base, forecasts=(), refusals=())
     points = _points(members)
     if not offered(points):
-        return Outlook(**{**vars(outlook), "refusals": (_refused(beyond[-1], points),)})
+        return replace(outlook, refusals=(_refused(beyond[-1], points),))
     known, last = validations(), points[-1][0]
     near = [case for case in beyond if _doublings(case.total_devices / last) in known]
     far = [case for case in beyond if case not in near]
     forecasts = tuple(_forecast(outlook, case) for case in near)
     refusals = (_too_far(far[-1], last),) if far else ()
-    return Outlook(**{**vars(outlook), "forecasts": forecasts, "refusals": refusals})
+    return replace(outlook, forecasts=forecasts, refusals=refusals)
 
 
 def _points(members: Sequence[Summary]) -> list[tuple[int, float]]:
@@ -165,8 +165,8 @@ def _forecast(outlook: Outlook, case: Case) -> Forecast:
 
 def _refused(case: Case, points: Points) -> Refusal:
     if len(points) < FEWEST_SCALES:
-        values = (("n", str(len(points))), ("needed", str(FEWEST_SCALES)))
-        return Refusal(case=case, reason="too_few", values=values)
+        counted = (("n", str(len(points))), ("needed", str(FEWEST_SCALES)))
+        return Refusal(case=case, reason="too_few", values=counted)
     (before, slower_than), (last, rate) = points[-2:]
     values = (("before", str(before)), ("last", str(last)), ("faster", f"{slower_than:,.2f}"), ("rate", f"{rate:,.2f}"))
     return Refusal(case=case, reason="falls", values=values)

@@ -23,10 +23,9 @@ class Latency:
 
 def of_run(run: Measurement) -> Latency | None:
     """The step time of one run; None where its log does not tell it."""
-    times = run.throughput.step_time_s if run.throughput else ()
-    if not times:
+    if run.throughput is None or not run.throughput.step_time_s:
         return None
-    window = run.throughput.window
+    times, window = run.throughput.step_time_s, run.throughput.window
     return Latency(
         percentiles_s=tuple(nearest_rank(times, one) if len(times) >= FEWEST[one] else None for one in PERCENTILES),
         reports=len(times),
@@ -47,4 +46,5 @@ def of_case(summary: Summary) -> Latency | None:
 
 
 def _median(values: Sequence[float | None]) -> float | None:
-    return None if None in values else statistics.median(values)
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if len(known) == len(values) else None

@@ -5,9 +5,14 @@ import math
 import statistics
 from collections.abc import Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from evalsuite.findings import FewRepeats
 from evalsuite.model import Interval
+
+if TYPE_CHECKING:
+    from numpy import float64, int64
+    from numpy.typing import NDArray
 
 BOOTSTRAP_DRAWS = 10_000  # docs/report.md#definitions
 BOOTSTRAP_SEED = 20  # any fixed number: the same runs must give the same interval
@@ -64,14 +69,14 @@ def ratio_of_medians(values: Sequence[float], base: Sequence[float], divisor: fl
     import numpy
 
     of_values, of_base = _middles(len(values), len(base))
-    ratios = _medians(numpy, values, of_values) / _medians(numpy, base, of_base) / divisor
+    ratios = _medians(values, of_values) / _medians(base, of_base) / divisor
     tail = (1 - BOOTSTRAP_COVERAGE) / 2
     low, high = numpy.quantile(ratios, [tail, 1 - tail])
     return Interval(value=value, low=float(low), high=float(high), coverage=BOOTSTRAP_COVERAGE)
 
 
 @functools.cache
-def _middles(*sizes: int):
+def _middles(*sizes: int) -> "tuple[NDArray[int64], ...]":
     """For each of *sizes* the places of the two middle values of BOOTSTRAP_DRAWS resamples: shape (2, draws).
 
     With a fixed seed the draws depend on the numbers of runs alone, and in ordered runs the median of a draw
@@ -87,11 +92,14 @@ def _middles(*sizes: int):
     return tuple(found)
 
 
-def _medians(numpy, values: Sequence[float], middles):
+def _medians(values: Sequence[float], middles: "NDArray[int64]") -> "NDArray[float64]":
     """The medians of the resamples of *values* whose middle places are *middles*: shape (draws,)."""
+    import numpy
+
     ordered = numpy.sort(numpy.asarray(values, dtype=float))
     lower, upper = middles
-    return (ordered[lower] + ordered[upper]) / 2
+    found: NDArray[float64] = (ordered[lower] + ordered[upper]) / 2
+    return found
 
 
 def nearest_rank(values: Sequence[float], percent: int) -> float:

@@ -194,3 +194,13 @@ def test_the_card_says_the_scale_that_the_file_asks_for(min_nodes, en, zh, tmp_p
         assert "20" not in said.plain("en") + said.plain("zh")
     assert en in card.statement.plain("en")
     assert zh in card.statement.plain("zh")
+
+
+def test_compare_refuses_a_bad_file_before_anything_is_started(tmp_path, capsys):
+    file = written(tmp_path, C1.replace("0.8", "80"))
+
+    code = cli.main(["compare", "--frameworks", "pytorch", "--runs", str(tmp_path / "runs"), "--criteria", str(file)])
+
+    assert code == Exit.USAGE
+    assert "Did you mean 0.8?" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
