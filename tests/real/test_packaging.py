@@ -55,3 +55,29 @@ def test_the_unpacked_wheel_plans_without_the_checkout(wheel, tmp_path):
     assert done.returncode == 0, done.stderr
     assert str(tmp_path / "site") in done.stdout
     assert "paddlepaddle" in done.stdout
+
+
+def test_the_wheel_says_that_it_has_types(wheel):
+    assert "evalsuite/py.typed" in names(wheel)
+
+
+def test_an_editable_install_leaves_no_copy_that_would_grow_old(tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    line = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "-e", str(ROOT)]
+    subprocess.run(line, check=True)
+    program = "from evalsuite import paths; print(paths.PACKAGE.parent, paths.ADAPTERS, paths.TEMPLATES, paths.DATA)"
+
+    seen = subprocess.run(
+        [python, "-P", "-c", program],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+    )
+
+    assert seen.stdout.split() == [str(ROOT), *(str(ROOT / name) for name in ("adapters", "templates", "data"))]
+    (site,) = (tmp_path / "venv" / "lib").glob("python3*/site-packages")
+    installed = {file.name.partition("-")[0] for file in site.iterdir()}
+    assert installed == {"_evalsuite.pth", "evalsuite"}
+    assert not (site / "evalsuite").exists()
