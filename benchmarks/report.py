@@ -19,7 +19,8 @@ from pathlib import Path
 import synthetic_evaluations
 import synthetic_runs
 
-from evalsuite import paths, report
+from evalsuite import report
+from evalsuite.report.page import assets
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import chromium
@@ -109,7 +110,7 @@ def sizes(root: Path, numbers: list[int]) -> dict[int, Path]:
 
 
 def browser(root: Path, pages: dict[int, Path]) -> None:
-    script = sum((paths.TEMPLATES / name).stat().st_size for name in ("boot.js", "report.js")) / 1e3
+    script = sum(len(assets.script(name).encode()) for name in ("boot.js", "report.js")) / 1e3
     print(f"in the browser; script {script:.0f} KB (goal {GOAL_SCRIPT_KB})")
     if not chromium.executable():
         print("  no Chromium is installed: the filter was not measured")

@@ -10,7 +10,6 @@ from evalsuite import __version__, paths
 from evalsuite.model import Verdict
 from evalsuite.report.book import heading
 from evalsuite.report.page import assets, render, templates
-from evalsuite.report.page.templates import static
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.results.changes import Change
@@ -157,8 +156,8 @@ def _environment(site: Site) -> templates.Environment:
     environment = templates.environment([paths.TEMPLATES / "site", paths.TEMPLATES])
     style, boot, script = (
         assets.style("site.css"),
-        static("boot.js"),
-        static("site/site.js"),
+        assets.script("boot.js"),
+        assets.script("site.js"),
     )
     environment.globals |= {
         "site": site,

@@ -8,6 +8,7 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.report.book import book
+from evalsuite.report.page import assets
 
 if chromium.executable() is None:
     pytest.skip(
@@ -43,6 +44,16 @@ def test_the_page_loads_without_a_complaint_and_without_a_request(tab, address, 
     assert tab.evaluate("document.documentElement.classList.contains('ready')")
     assert tab.complaints() == []
     assert set(tab.requests()) == {address(name)}
+
+
+@pytest.mark.parametrize("name", ["boot.js", "report.js", "site.js"])
+def test_a_built_script_parses(tab, name):
+    tab.visit("about:blank#")
+
+    script = assets.script(name)
+    found = tab.call("Runtime.compileScript", expression=script, sourceURL=name, persistScript=False)
+
+    assert "exceptionDetails" not in found
 
 
 def test_hostile_text_runs_nowhere(tab, address):

@@ -49,7 +49,7 @@ def _filled(
 ) -> str:
     environment = _environment(words)
     style, figure_style = assets.style("report.css"), figures.css()
-    boot, script = templates.static("boot.js"), templates.static("report.js")
+    boot, script = assets.script("boot.js"), assets.script("report.js")
     html = environment.get_template("report.html.j2").render(
         book=book,
         evaluation=book.evaluation,

@@ -1,4 +1,4 @@
-"""The one room that touches Jinja: templates of a page, and the static files that stand in it."""
+"""The one room that touches Jinja: the templates of a page."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -6,9 +6,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from evalsuite import paths
-
-__all__ = ["Environment", "environment", "static"]
+__all__ = ["Environment", "environment"]
 
 
 def environment(folders: Sequence[Path], finalize: Callable[[Any], Any] | None = None) -> Environment:
@@ -21,8 +19,3 @@ def environment(folders: Sequence[Path], finalize: Callable[[Any], Any] | None =
         lstrip_blocks=True,
         finalize=finalize,
     )
-
-
-def static(name: str) -> str:
-    """The text of a file of `templates/` that stands in a page as it is."""
-    return (paths.TEMPLATES / name).read_text(encoding="utf-8")

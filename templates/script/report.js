@@ -1,0 +1,53 @@
+/* Adds to a page that is complete without it: filters, sorting, cards at marks, links, downloads.
+   All words come from the page's own <template>; all data is put in as text, never as markup.
+   Its modules are joined into one script when a page is built (evalsuite/report/page/assets.py). */
+import { pairsOf } from "./address.js";
+import { followReading } from "./contents.js";
+import { followCopyButtons } from "./copy.js";
+import { byId } from "./dom.js";
+import { offerDrawings } from "./drawings.js";
+import { applyFilter, followFilter, isFiltered, setFilter } from "./filter.js";
+import { followLegends, followMarks } from "./marks.js";
+import { setPins } from "./pins.js";
+import { followLinks, goTo } from "./places.js";
+import { root } from "./preferences.js";
+import { followPrinting } from "./printing.js";
+import { makeTablesSortable } from "./sort.js";
+import { current, setState } from "./state.js";
+import { changeLanguage, followSwitches } from "./switches.js";
+import { offerData, offerTables } from "./tables.js";
+import { followViewButtons, setViews } from "./views.js";
+
+/** Shows what the address says. @param {boolean} first whether the page has just come up */
+function load(first) {
+  const pairs = pairsOf(location.hash);
+  const { lang, theme } = current();
+  setState(first ? pairs : { lang, theme, ...pairs });
+  const choice = pairs.lang && byId(`lang-${pairs.lang}`);
+  if (choice && pairs.lang !== root.dataset.lang) {
+    choice.checked = true;
+    changeLanguage(pairs.lang);
+  }
+  setFilter(pairs);
+  setViews(pairs.view);
+  if (isFiltered(pairs) || !first) applyFilter();
+  setPins(pairs.pins);
+  if (pairs.at) goTo(pairs.at, first);
+}
+
+followSwitches();
+followLinks();
+followReading();
+followFilter(); // before sorting, which moves rows
+makeTablesSortable();
+followViewButtons();
+followCopyButtons();
+followPrinting();
+offerTables();
+offerData();
+offerDrawings();
+followMarks();
+followLegends();
+for (const event of ["popstate", "hashchange"]) addEventListener(event, () => load(false));
+load(true);
+root.classList.add("ready");
