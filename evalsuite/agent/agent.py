@@ -164,7 +164,7 @@ class _Agent:
                     self.children[pid] = status
                     self.first_failure = self.first_failure or status
 
-    def _end_tree(self) -> processes.Ended:
+    def _end_tree(self) -> processes.EndedTree:
         """Leaves no process behind; a program that ended by itself gives its helpers a moment first."""
         self.complete = not self._running()
         deadline = time.monotonic() + (SETTLE_S if self.complete else 0.0)
@@ -185,7 +185,7 @@ class _Agent:
         self.failure = self.failure or error
         os.kill(os.getpid(), signal.SIGCHLD)
 
-    def _outcome(self, ended: processes.Ended, duration_s: float) -> AgentOutcome:
+    def _outcome(self, ended: processes.EndedTree, duration_s: float) -> AgentOutcome:
         status = self.first_failure or 0
         killer = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         return AgentOutcome(

@@ -33,7 +33,7 @@ class Stat:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended:
+class EndedTree:
     """What became of the processes that were still there."""
 
     asked: int = 0  # alive when we began
@@ -122,7 +122,9 @@ def send(pids: list[int], number: int) -> None:
             os.kill(pid, number)
 
 
-def end_descendants(*, first: int, grace_s: float, kill_s: float, wait: Callable[[float], bool] | None = None) -> Ended:
+def end_descendants(
+    *, first: int, grace_s: float, kill_s: float, wait: Callable[[float], bool] | None = None
+) -> EndedTree:
     """Ends every process below this one: signal *first*, *grace_s* to comply, then SIGKILL until none is left.
 
     *wait(seconds)* reaps the children that have ended, may sleep that long, and returns whether to lose
@@ -140,7 +142,7 @@ def end_descendants(*, first: int, grace_s: float, kill_s: float, wait: Callable
         send(left, signal.SIGKILL)
         wait(POLL_S)
         left = descendants()
-    return Ended(asked=asked, survivors=len(left))
+    return EndedTree(asked=asked, survivors=len(left))
 
 
 def _reap_and_sleep(seconds: float) -> bool:

@@ -54,7 +54,7 @@ def _print(published, arguments) -> None:
     for name in published.known:
         print(f"known   {arguments.site / 'reports' / name}")
     for one in published.shelf:
-        if isinstance(one, shelf.Unreadable):
+        if isinstance(one, shelf.BrokenReport):
             print(f"broken  {one.broken}")
     regressed = len(published.history.regressions)
     print(f"site: {arguments.site / 'index.html'}, reports: {len(published.shelf)}, regressions: {regressed}")
@@ -67,7 +67,7 @@ def _facts(published, site: Path) -> dict:
         "site": str(site),
         "added": list(published.added),
         "known": list(published.known),
-        "broken": [one.id for one in published.shelf if isinstance(one, shelf.Unreadable)],
+        "broken": [one.id for one in published.shelf if isinstance(one, shelf.BrokenReport)],
         "reports": [one.id for one in published.shelf],
         "regressions": [line.case.id for line in published.history.regressions],
     }

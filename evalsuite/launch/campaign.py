@@ -20,7 +20,7 @@ SILENT_S = 120.0  # after so long without a word behind its last step, a script 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended:
+class EndedRun:
     """A run that this process has just finished."""
 
     run: Run
@@ -83,7 +83,7 @@ def launch_all(
     ready: Environments,
     dialects: Mapping[str, Dialect],
     tick: Callable[[Run, float], None] = lambda run, seconds: None,
-) -> Iterator[Ended]:
+) -> Iterator[EndedRun]:
     """Launches *runs* in order and gives each as it ends. A failed run does not stop the others.
 
     A run that another evalsuite process holds, or has finished meanwhile, is passed over. *dialects* are those that
@@ -108,7 +108,7 @@ def launch_all(
                 )
             except OSError as error:
                 raise _mendable(error, folder.path) from error
-        yield Ended(run=run, outcome=outcome)
+        yield EndedRun(run=run, outcome=outcome)
 
 
 def _enough(

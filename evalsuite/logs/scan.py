@@ -12,8 +12,8 @@ from typing import Protocol
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logs.logfile import Chunk, chunks
 from evalsuite.logs.records import Extractor, Record, count, matches, rate_of, whole_match
-from evalsuite.logs.scores import Collector as ScoreCollector
-from evalsuite.logs.timers import Collector as TimerCollector
+from evalsuite.logs.scores import ScoreCollector
+from evalsuite.logs.timers import TimerCollector
 
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 QUIET_CHUNKS = 4  # so many chunks behind the last step, and at the end, are searched for a failure

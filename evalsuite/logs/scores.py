@@ -28,7 +28,7 @@ class Printed:
     line: int
 
 
-class Collector:
+class ScoreCollector:
     """Takes the scores out of the chunks of one log, one after the other."""
 
     def __init__(self, dialect: Dialect) -> None:

@@ -37,7 +37,7 @@ class Timed:
     seconds: Mapping[str, float]
 
 
-class Collector:
+class TimerCollector:
     """Takes the timers out of the chunks of one log, one after the other."""
 
     def __init__(self, timers: Timers | None) -> None:

@@ -2,10 +2,10 @@
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from evalsuite.findings import OddEfficiency, OtherBase, SlowerAtScale, SuperLinear
-from evalsuite.model import Finding, Interval, Summary, Unmeasured
+from evalsuite.model import Case, Finding, Interval, Summary, Unmeasured
 from evalsuite.results import fairness
 from evalsuite.results.fairness import Common
 from evalsuite.results.statistics import ratio_of_medians
@@ -14,6 +14,26 @@ from evalsuite.results.summary import valid, values
 SUPERLINEAR = SuperLinear.limit
 CHECK_BASE_ABOVE = OddEfficiency.highest
 CHECK_BASE_BELOW = OddEfficiency.lowest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaled:
+    """A summary with its efficiency and what that counts from."""
+
+    summary: Summary
+    base: Case
+    efficiency: Interval
+
+    @property
+    def case(self) -> Case:
+        return self.summary.case
+
+
+def above_base(summary: Summary) -> Scaled | None:
+    """*summary* with its efficiency; None for the base itself, which would say 100 %, and where there is no base."""
+    if summary.efficiency is None or summary.base is None or summary.base == summary.case:
+        return None
+    return Scaled(summary=summary, base=summary.base, efficiency=summary.efficiency)
 
 
 def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:

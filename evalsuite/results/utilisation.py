@@ -30,7 +30,7 @@ Values = Sequence[float | None]  # one a reading; None: not read
 Part = TypeVar("Part")  # of a sample
 
 
-class Cell(NamedTuple):
+class TimedValue(NamedTuple):
     """A value and the time that it stands for. A run has many thousands: a tuple is made fastest."""
 
     begin_s: float
@@ -44,13 +44,13 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Series:
+class ReadingSeries:
     """One resource of one device or node: what was measured, in order of time and without overlap."""
 
     resource: str
     unit: str
     device: str | None
-    cells: tuple[Cell, ...]
+    cells: tuple[TimedValue, ...]
     capacity: float | None = None
     samples: int = 0
     rejected: int = 0
@@ -155,14 +155,14 @@ def _in_order(samples: Iterable[Sample]) -> list[Sample]:
     return kept
 
 
-def _series(samples: _Samples, window: Window | None) -> list[Series]:
+def _series(samples: _Samples, window: Window | None) -> list[ReadingSeries]:
     """All series of one host, cut to *window* if there is one; those without a value are left out."""
     made = [*_node_series(samples, window), *_disk_series(samples, window)]
     made += [*_network_series(samples, window), *_gpu_series(samples, window)]
     return [one for one in made if one.cells or one.rejected]
 
 
-def _node_series(samples: _Samples, window: Window | None) -> Iterator[Series]:
+def _node_series(samples: _Samples, window: Window | None) -> Iterator[ReadingSeries]:
     total, cores = samples.header.memory_total_bytes, samples.header.cpu_count
     trees = [sample.tree for sample in samples.readings]
     cpu = _spans(samples, [sample.cpu_percent for sample in samples.readings])
@@ -183,7 +183,7 @@ def _node_series(samples: _Samples, window: Window | None) -> Iterator[Series]:
     yield _checked("job_memory", resident, window, unit="bytes", capacity=capacity, summed=True, device=samples.host)
 
 
-def _disk_series(samples: _Samples, window: Window | None) -> Iterator[Series]:
+def _disk_series(samples: _Samples, window: Window | None) -> Iterator[ReadingSeries]:
     for name in samples.header.disks or ():
         known = [(sample.disks or {}).get(name) for sample in samples.readings]
         for resource, unit, counts in (
@@ -195,7 +195,7 @@ def _disk_series(samples: _Samples, window: Window | None) -> Iterator[Series]:
             yield _checked(resource, rates, window, unit=unit, device=_label(samples, name), summed=True)
 
 
-def _network_series(samples: _Samples, window: Window | None) -> Iterator[Series]:
+def _network_series(samples: _Samples, window: Window | None) -> Iterator[ReadingSeries]:
     for name, about in (samples.header.interfaces or {}).items():
         known = [(sample.interfaces or {}).get(name) for sample in samples.readings]
         received, sent = _each(known, lambda port: port.received_bytes), _each(known, lambda port: port.sent_bytes)
@@ -207,7 +207,7 @@ def _network_series(samples: _Samples, window: Window | None) -> Iterator[Series
             yield _checked(resource, rates, window, unit="bytes/s", device=device, capacity=capacity, summed=True)
 
 
-def _gpu_series(samples: _Samples, window: Window | None) -> Iterator[Series]:
+def _gpu_series(samples: _Samples, window: Window | None) -> Iterator[ReadingSeries]:
     for gpu in samples.header.gpus or ():
         if gpu.of_job is False:
             continue
@@ -258,13 +258,15 @@ def _scaled(value: float | None, factor: float = 1.0) -> float | None:
 # from readings to cells
 
 
-def _spans(samples: _Samples, values: Values) -> list[Cell]:
+def _spans(samples: _Samples, values: Values) -> list[TimedValue]:
     """A value that each reading gives for the time since the reading before it."""
     found = zip(pairwise(samples.times_s), values[1:], strict=True)
-    return [Cell(begin_s=begin, end_s=end, at_s=end, value=float(it)) for (begin, end), it in found if it is not None]
+    return [
+        TimedValue(begin_s=begin, end_s=end, at_s=end, value=float(it)) for (begin, end), it in found if it is not None
+    ]
 
 
-def _rates(samples: _Samples, counts: Values) -> list[Cell]:
+def _rates(samples: _Samples, counts: Values) -> list[TimedValue]:
     """How fast a counter went from one reading to the next, per second.
 
     The agent's last reading may follow hard on the one before it; that one is passed over then, since the
@@ -274,7 +276,7 @@ def _rates(samples: _Samples, counts: Values) -> list[Cell]:
     if len(known) > 2 and known[-1][0] - known[-2][0] < samples.period_s / 2:
         del known[-2]
     return [
-        Cell(begin_s=begin, end_s=end, at_s=end, value=(after - before) / (end - begin))
+        TimedValue(begin_s=begin, end_s=end, at_s=end, value=(after - before) / (end - begin))
         for (begin, before), (end, after) in pairwise(known)
     ]
 
@@ -284,7 +286,7 @@ def _gauge(
     values: Values,
     window: Window | None,
     period_s: float | None = None,
-) -> list[Cell]:
+) -> list[TimedValue]:
     """Readings of an instant: each stands for the time around it, up to half-way to its neighbours.
 
     *period_s* is the time between two readings, where it is not that between two samples.
@@ -299,7 +301,7 @@ def _gauge(
             begin = at_s - min((at_s - inside[place - 1][0]) / 2, 0.75 * reach_s)
         if place < len(inside) - 1:
             end = at_s + min((inside[place + 1][0] - at_s) / 2, 0.75 * reach_s)
-        cells.append(Cell(begin_s=begin, end_s=end, at_s=at_s, value=it))
+        cells.append(TimedValue(begin_s=begin, end_s=end, at_s=at_s, value=it))
     return cells
 
 
@@ -309,7 +311,7 @@ def _holds(window: Window | None, at_s: float) -> bool:
 
 def _checked(
     resource: str,
-    cells: Iterable[Cell],
+    cells: Iterable[TimedValue],
     window: Window | None,
     *,
     unit: str,
@@ -317,13 +319,13 @@ def _checked(
     limit: float = math.inf,
     capacity: float | None = None,
     summed: bool = False,
-) -> Series:
+) -> ReadingSeries:
     """The series of the cells inside the window, without those that cannot be (D18)."""
     inside = [cell for cell in _cut(cells, window) if cell.seconds > 0]
     sound = [cell for cell in inside if 0 <= cell.value <= limit]
     if unit == "%":
         sound = [cell if cell.value <= 100 else cell._replace(value=100.0) for cell in sound]
-    return Series(
+    return ReadingSeries(
         resource=resource,
         unit=unit,
         device=device,
@@ -335,29 +337,31 @@ def _checked(
     )
 
 
-def _cut(cells: Iterable[Cell], window: Window | None) -> Iterable[Cell]:
+def _cut(cells: Iterable[TimedValue], window: Window | None) -> Iterable[TimedValue]:
     if window is None:
         return cells
     return (_inside(cell, window.begin_s, window.end_s) for cell in cells)
 
 
-def _inside(cell: Cell, begin_s: float, end_s: float) -> Cell:
+def _inside(cell: TimedValue, begin_s: float, end_s: float) -> TimedValue:
     if begin_s <= cell.begin_s and cell.end_s <= end_s:
         return cell
-    return Cell(begin_s=max(cell.begin_s, begin_s), end_s=min(cell.end_s, end_s), at_s=cell.at_s, value=cell.value)
+    return TimedValue(
+        begin_s=max(cell.begin_s, begin_s), end_s=min(cell.end_s, end_s), at_s=cell.at_s, value=cell.value
+    )
 
 
 # from series to the job
 
 
-def _by_resource(every: Sequence[Series]) -> list[list[Series]]:
-    grouped: dict[str, list[Series]] = {}
+def _by_resource(every: Sequence[ReadingSeries]) -> list[list[ReadingSeries]]:
+    grouped: dict[str, list[ReadingSeries]] = {}
     for one in every:
         grouped.setdefault(one.resource, []).append(one)
     return list(grouped.values())
 
 
-def _job(same: Sequence[Series]) -> Series:
+def _job(same: Sequence[ReadingSeries]) -> ReadingSeries:
     """One series for the job: the sum over devices where that means something, else all their cells."""
     if same[0].summed and len(same) > 1:
         return _together(same)
@@ -367,7 +371,7 @@ def _job(same: Sequence[Series]) -> Series:
     )
 
 
-def _together(same: Sequence[Series]) -> Series:
+def _together(same: Sequence[ReadingSeries]) -> ReadingSeries:
     """The sum (or mean) of the devices at each instant at which all of them were measured."""
     if len(same) == 1:
         return replace(same[0], device=None)
@@ -384,7 +388,7 @@ def _together(same: Sequence[Series]) -> Series:
         if len(held) == len(same):
             total = sum(cell.value for cell in held) / (1 if same[0].summed else len(held))
             at_s = min(max(held[0].at_s, begin), end)
-            cells.append(Cell(begin_s=begin, end_s=end, at_s=at_s, value=total))
+            cells.append(TimedValue(begin_s=begin, end_s=end, at_s=at_s, value=total))
     return replace(
         same[0],
         device=None,
@@ -394,14 +398,14 @@ def _together(same: Sequence[Series]) -> Series:
     )
 
 
-def _capacity(same: Sequence[Series]) -> float | None:
+def _capacity(same: Sequence[ReadingSeries]) -> float | None:
     known = [one.capacity for one in same]
     if None in known:
         return None
     return sum(known) if same[0].summed else sum(known) / len(known)
 
 
-def _utilisation(one: Series, window: Window, devices: int) -> Utilisation | None:
+def _utilisation(one: ReadingSeries, window: Window, devices: int) -> Utilisation | None:
     """The figures of one series; None if nothing of it lies in the window."""
     if not one.cells:
         return None
@@ -431,7 +435,7 @@ def _percentile(ordered: Sequence[tuple[float, float]], wanted_s: float) -> floa
     return ordered[-1][0]
 
 
-def _findings(every: Sequence[Series], used: Sequence[Utilisation]) -> tuple[Finding, ...]:
+def _findings(every: Sequence[ReadingSeries], used: Sequence[Utilisation]) -> tuple[Finding, ...]:
     thin = [one for one in used if one.coverage < LEAST_COVERAGE]
     bad = [one for one in every if one.rejected]
     found: list[Finding] = []

@@ -3,11 +3,11 @@
 import statistics as standard
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
-from evalsuite.model import Case, Interval, Summary, Unmeasured, Utilisation, Verdict
+from evalsuite.model import Interval, Summary, Unmeasured, Utilisation, Verdict
 from evalsuite.results.criteria import Criteria, LinearSpeedup, MeanUtilisation
 from evalsuite.results.fairness import FRAMEWORKS, Common, group, relative
+from evalsuite.results.scaling import Scaled
 from evalsuite.results.summary import valid
 
 DECIDING_ORIGINS = ("measured", "imported")
@@ -15,14 +15,6 @@ READINGS = {
     "C2a": ("gpu",),
     "C2b": ("gpu", "cpu", "memory", "disk", "network"),
 }
-
-
-class Scaled(NamedTuple):
-    """A summary with what its efficiency counts from."""
-
-    summary: Summary
-    base: Case
-    efficiency: Interval
 
 
 def verdicts(summaries: Sequence[Summary | Unmeasured], criteria: Criteria) -> tuple[Verdict, ...]:
@@ -112,7 +104,7 @@ def _comparable(summaries: Sequence[Summary]) -> list[list[Summary]]:
 def _scaled(one: Summary) -> Scaled:
     if one.base is None or one.efficiency is None:
         raise ValueError(f"{one.case.id} has no efficiency: verdicts are given after `with_scaling`")
-    return Scaled(one, one.base, one.efficiency)
+    return Scaled(summary=one, base=one.base, efficiency=one.efficiency)
 
 
 def _decided(undecided: Verdict, measured: Interval, threshold: float) -> Verdict:

@@ -21,7 +21,7 @@ UNDATED = datetime.min.replace(tzinfo=UTC)  # a point without a date is alone in
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class HistoryPoint:
     """One measurement of a case: the report it stands in and how it compares with the one before."""
 
     report: str  # the id of the report on the site
@@ -35,22 +35,22 @@ class Point:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class HistoryLine:
     """One case in one environment, over all reports."""
 
     case: Case
     environment: str | None
     unit: str
     origin: str
-    points: tuple[Point, ...]  # by the time of their data
+    points: tuple[HistoryPoint, ...]  # by the time of their data
     since_best: Change | None = None  # the last full point, where it is significantly slower than the best before it
 
     @property
-    def last(self) -> Point:
+    def last(self) -> HistoryPoint:
         return self.points[-1]
 
     @property
-    def judged(self) -> Point | None:
+    def judged(self) -> HistoryPoint | None:
         """The latest full measurement: the one that a regression is looked for in."""
         return next((point for point in reversed(self.points) if not point.summary.partial), None)
 
@@ -60,7 +60,7 @@ class Line:
         return self.slowed is not None
 
     @property
-    def slowed(self) -> tuple[Point, Change] | None:
+    def slowed(self) -> tuple[HistoryPoint, Change] | None:
         """The measurement that is slower, and than what: the best so far, or the full one just before it."""
         change = self.since_best or self.just_slowed
         return (self.judged, change) if self.judged and change else None
@@ -81,15 +81,15 @@ class Line:
 class History:
     """All lines, and how many pairs were tested for them."""
 
-    lines: tuple[Line, ...]
-    undated: tuple[Line, ...] = ()  # results without a date, one point each: shown, and compared with nothing
+    lines: tuple[HistoryLine, ...]
+    undated: tuple[HistoryLine, ...] = ()  # results without a date, one point each: shown, and compared with nothing
 
     @property
-    def regressions(self) -> tuple[Line, ...]:
+    def regressions(self) -> tuple[HistoryLine, ...]:
         return tuple(line for line in self.lines if line.regressed)
 
     @property
-    def untold(self) -> tuple[Line, ...]:
+    def untold(self) -> tuple[HistoryLine, ...]:
         return tuple(line for line in self.lines if line.untold)
 
     @property
@@ -100,13 +100,13 @@ class History:
     def expected_by_chance(self) -> float:
         return self.tested * SIGNIFICANCE
 
-    def in_model(self, model: str) -> tuple[Line, ...]:
+    def in_model(self, model: str) -> tuple[HistoryLine, ...]:
         return tuple(line for line in self.lines if line.case.model == model)
 
-    def undated_in_model(self, model: str) -> tuple[Line, ...]:
+    def undated_in_model(self, model: str) -> tuple[HistoryLine, ...]:
         return tuple(line for line in self.undated if line.case.model == model)
 
-    def in_report(self, report: str) -> tuple[Line, ...]:
+    def in_report(self, report: str) -> tuple[HistoryLine, ...]:
         """The lines that regressed with the measurement in *report*."""
         return tuple(line for line in self.regressions if line.judged and line.judged.report == report)
 
@@ -114,7 +114,7 @@ class History:
 def history(reports: Iterable[tuple[str, Finished]]) -> History:
     """The history of every case with a valid result in *reports*, given as (id, report)."""
     points = [(_key(one), _point(name, one)) for name, report in reports for one in valid(report.summaries)]
-    by_line: dict[Common, list[Point]] = {}
+    by_line: dict[Common, list[HistoryPoint]] = {}
     for key, point in points:
         if point.started_at is not None:
             by_line.setdefault(key, []).append(point)
@@ -131,7 +131,7 @@ def _key(summary: Summary) -> Common:
     return fairness.group(summary, fairness.VERSIONS)
 
 
-def _order(line: Line) -> tuple[object, ...]:
+def _order(line: HistoryLine) -> tuple[object, ...]:
     return (
         line.case.model,
         line.case.series,
@@ -142,17 +142,17 @@ def _order(line: Line) -> tuple[object, ...]:
     )
 
 
-def _point(report: str, summary: Summary) -> Point:
+def _point(report: str, summary: Summary) -> HistoryPoint:
     starts = [run.started_at for run in summary.measurements if counts(run) and run.started_at]
     dated = [stamp for stamp in starts if moment(stamp)]
-    return Point(report=report, started_at=min(dated, key=instant, default=None), summary=summary)
+    return HistoryPoint(report=report, started_at=min(dated, key=instant, default=None), summary=summary)
 
 
-def _line(points: Sequence[Point]) -> Line:
+def _line(points: Sequence[HistoryPoint]) -> HistoryLine:
     example = points[0].summary
     ordered = sorted(points, key=_when) if len(points) > 1 else points
     compared = _compared(_without_repeated_runs(ordered))
-    return Line(
+    return HistoryLine(
         case=example.case,
         environment=" + ".join(fairness.environments(example)) or None,
         unit=example.unit,
@@ -162,20 +162,20 @@ def _line(points: Sequence[Point]) -> Line:
     )
 
 
-def _when(point: Point) -> tuple[datetime, int, str]:
+def _when(point: HistoryPoint) -> tuple[datetime, int, str]:
     return (moment(point.started_at) or UNDATED, point.summary.n, point.report)
 
 
-def _without_repeated_runs(points: Sequence[Point]) -> list[Point]:
+def _without_repeated_runs(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
     """*points* without those whose runs stand in a later one too (a report that was written again, or extended)."""
-    kept: list[Point] = []
+    kept: list[HistoryPoint] = []
     for point in points:
         kept = [one for one in kept if not fairness.share_runs(one.summary, point.summary)]
         kept.append(point)
     return kept
 
 
-def _compared(points: Sequence[Point]) -> list[Point]:
+def _compared(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
     """Each point against the last full measurement before it; against the one just before where none is full."""
     found = list(points[:1])
     for point in points[1:]:
@@ -185,11 +185,11 @@ def _compared(points: Sequence[Point]) -> list[Point]:
     return found
 
 
-def _with(point: Point, change: Change | None) -> Point:
-    return Point(report=point.report, started_at=point.started_at, summary=point.summary, change=change)
+def _with(point: HistoryPoint, change: Change | None) -> HistoryPoint:
+    return HistoryPoint(report=point.report, started_at=point.started_at, summary=point.summary, change=change)
 
 
-def _since_best(points: Sequence[Point]) -> Change | None:
+def _since_best(points: Sequence[HistoryPoint]) -> Change | None:
     """The last full point against the best before it, if it is significantly slower: what creeps shows only so."""
     full = [point for point in points if not point.summary.partial]
     earlier = full[:-2]  # the one just before is compared already

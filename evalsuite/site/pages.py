@@ -14,8 +14,8 @@ from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.results.changes import Change
 from evalsuite.site import feed, timechart
-from evalsuite.site.history import History, Line, Point
-from evalsuite.site.shelf import About, OnShelf, Shelved, Unreadable
+from evalsuite.site.history import History, HistoryLine, HistoryPoint
+from evalsuite.site.shelf import About, BrokenReport, OnShelf, Shelved
 from evalsuite.site.words import case_name, change_text, slug, versions
 
 SCHEMA_VERSION = 1  # of site.json
@@ -128,7 +128,7 @@ class Site:
         }
 
     def _report_facts(self, one: OnShelf) -> Mapping[str, Any]:
-        if isinstance(one, Unreadable):
+        if isinstance(one, BrokenReport):
             return {"id": one.id, "folder": one.folder, "broken": one.broken}
         return {
             "id": one.id,
@@ -142,7 +142,7 @@ class Site:
         }
 
 
-def _regression_facts(line: Line, judged: Point, change: Change) -> Mapping[str, Any]:
+def _regression_facts(line: HistoryLine, judged: HistoryPoint, change: Change) -> Mapping[str, Any]:
     return {
         "case": line.case.id,
         "environment": line.environment,

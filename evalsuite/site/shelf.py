@@ -28,7 +28,7 @@ class Shelved:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unreadable:
+class BrokenReport:
     """A report on the site whose summary cannot be read."""
 
     id: str
@@ -39,7 +39,7 @@ class Unreadable:
         return f"{REPORTS}/{self.id}"
 
 
-OnShelf = Shelved | Unreadable
+OnShelf = Shelved | BrokenReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,14 +84,14 @@ def _shelved(folder: Path) -> OnShelf:
     try:
         return Shelved(id=folder.name, report=finished.read(folder))
     except EvalsuiteError as error:
-        return Unreadable(id=folder.name, broken=str(error).replace(f"{folder}", f"{REPORTS}/{folder.name}"))
+        return BrokenReport(id=folder.name, broken=str(error).replace(f"{folder}", f"{REPORTS}/{folder.name}"))
 
 
 def _newest_builds(found: Sequence[OnShelf]) -> set[str]:
     """Of the reports over the same input, the one that the newest evalsuite wrote."""
     newest: dict[str, Shelved] = {}
     for one in found:
-        if isinstance(one, Unreadable):
+        if isinstance(one, BrokenReport):
             continue
         other = newest.get(one.report.input_sha256)
         if other is None or _build(one) > _build(other):
@@ -105,7 +105,7 @@ def _build(one: Shelved) -> tuple[list[int], str]:
 
 
 def _when(one: OnShelf) -> tuple[int, str]:
-    if isinstance(one, Unreadable):
+    if isinstance(one, BrokenReport):
         return (0, "")
     if one.report.period is None:
         return (1, "")

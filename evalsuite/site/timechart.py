@@ -9,7 +9,7 @@ from html import escape
 
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.names import day
-from evalsuite.site.history import Line, Point
+from evalsuite.site.history import HistoryLine, HistoryPoint
 
 WIDTH, HEIGHT = 760, 210
 LEFT, RIGHT, TOP, BOTTOM = 84, 24, 26, 46
@@ -19,7 +19,7 @@ Scale = Callable[[float], float]  # value → its place from the top
 SIGNS = {"slower": "▼", "faster": "▲"}
 
 
-def svg(line: Line) -> str:
+def svg(line: HistoryLine) -> str:
     """The chart as SVG text; its colours are the page's own variables. Its words are labelled by the page."""
     low, high = _limits(line.points)
     places = [(_x(k, len(line.points)), point) for k, point in enumerate(line.points)]
@@ -33,7 +33,7 @@ def svg(line: Line) -> str:
     return f'<svg class="time" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" {{label}}>{"".join(parts)}</svg>'
 
 
-def _limits(points: Sequence[Point]) -> tuple[float, float]:
+def _limits(points: Sequence[HistoryPoint]) -> tuple[float, float]:
     found = [point.summary.items_per_s for point in points]
     low = min(one.value if one.low is None else one.low for one in found)
     high = max(one.value if one.high is None else one.high for one in found)
@@ -59,12 +59,12 @@ def _grid(low: float, high: float, y: Scale) -> str:
     return "".join(rows)
 
 
-def _path(places: Sequence[tuple[float, Point]], y: Scale) -> str:
+def _path(places: Sequence[tuple[float, HistoryPoint]], y: Scale) -> str:
     corners = " ".join(f"{x:.1f},{y(point.summary.items_per_s.value):.1f}" for x, point in places)
     return f'<polyline class="trend" points="{corners}"/>' if len(places) > 1 else ""
 
 
-def _mark(x: float, point: Point, y: Scale) -> str:
+def _mark(x: float, point: HistoryPoint, y: Scale) -> str:
     found = point.summary.items_per_s
     whisker = ""
     if found.low is not None and found.high is not None:
@@ -77,14 +77,14 @@ def _mark(x: float, point: Point, y: Scale) -> str:
     return whisker + dot + (f'<text class="sign-{outcome}" x="{x:.1f}" y="{top:.1f}">{sign}</text>' if sign else "")
 
 
-def _labelled(places: Sequence[tuple[float, Point]]) -> list[tuple[float, Point]]:
+def _labelled(places: Sequence[tuple[float, HistoryPoint]]) -> list[tuple[float, HistoryPoint]]:
     """The first, the last and a few between them."""
     step = -(-len(places) // MOST_LABELS)
     kept = [one for k, one in enumerate(places) if (len(places) - 1 - k) % step == 0]
     return kept
 
 
-def _label(x: float, point: Point) -> str:
+def _label(x: float, point: HistoryPoint) -> str:
     versions = ", ".join(names.visible(version) for version in point.versions)
     lines = (
         (HEIGHT - BOTTOM + 20, day(point.started_at) if point.started_at else ""),

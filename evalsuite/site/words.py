@@ -9,7 +9,7 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.changes import Change
-from evalsuite.site.history import Line, Point
+from evalsuite.site.history import HistoryLine, HistoryPoint
 
 
 def slug(model: str) -> str:
@@ -39,7 +39,7 @@ def change_text(change: Change, words: Words) -> Rendered:
     )
 
 
-def case_name(line: Line, words: Words) -> Rendered:
+def case_name(line: HistoryLine, words: Words) -> Rendered:
     """The case in words; what is unusual about it (XLA, options, a short protocol) in brackets."""
     case = line.case
     plain = words(
@@ -58,8 +58,8 @@ def case_name(line: Line, words: Words) -> Rendered:
     return words("history.case_more", case_text=plain, more=words.listed(more)) if more else plain
 
 
-def versions(found: Mapping[str, Sequence[str]] | Point) -> str:
-    if isinstance(found, Point):
+def versions(found: Mapping[str, Sequence[str]] | HistoryPoint) -> str:
+    if isinstance(found, HistoryPoint):
         return ", ".join(names.visible(version) for version in found.versions)
     return " · ".join(
         f"{names.framework(name)} {', '.join(names.visible(v) for v in each)}" for name, each in found.items()

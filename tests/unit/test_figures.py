@@ -29,12 +29,12 @@ HOSTILE = (
 
 def line(framework="pytorch", name="PyTorch", counts=(1, 2, 8, 16), one=100.0, **fields):
     points = tuple(
-        figures.Point(
+        figures.ScalePoint(
             devices=m, value=one * m**0.9, low=one * m**0.9 * 0.97, high=one * m**0.9 * 1.02, ref=f"{name}-{m}"
         )
         for m in counts
     )
-    return figures.Series(name=name, framework=framework, points=tuple(replace(p, **fields) for p in points))
+    return figures.ScaleSeries(name=name, framework=framework, points=tuple(replace(p, **fields) for p in points))
 
 
 def shares(series):
@@ -44,13 +44,13 @@ def shares(series):
 SERIES = (line(), line("mxnet", "NGC MXNet", one=90.0))
 STRIPS = (
     figures.Strip(
-        label=figures.Words(zh="内存", en="Memory"),
+        label=figures.Bilingual(zh="内存", en="Memory"),
         samples=tuple((i / 2, float(i % 100)) for i in range(200)),
         mean=50.0,
     ),
     figures.Strip(label="GPU 0", samples=tuple((i / 2, None if 40 < i < 60 else 90.0) for i in range(200)), mean=90.0),
 )
-SWEEP = figures.Sweep(
+SWEEP = figures.SweepLine(
     name="OneFlow",
     framework="oneflow",
     points=(
@@ -58,14 +58,14 @@ SWEEP = figures.Sweep(
         figures.SweepPoint(batch_per_device=128, oom=True),
     ),
 )
-STEP = figures.Step(
+STEP = figures.StepBar(
     label="8",
     total=100.0,
     phases=(
-        figures.Phase(key="forward", value=60.0),
-        figures.Phase(key="allreduce", value=30.0),
-        figures.Phase(key="copy", value=10.0, parent="allreduce"),
-        figures.Phase(key="optimiser", value=None),
+        figures.PhaseBar(key="forward", value=60.0),
+        figures.PhaseBar(key="allreduce", value=30.0),
+        figures.PhaseBar(key="copy", value=10.0, parent="allreduce"),
+        figures.PhaseBar(key="optimiser", value=None),
     ),
     communication=0.3,
 )
@@ -80,7 +80,7 @@ def every_figure(look=LOOK, label="PyTorch"):
     """One figure of each kind, all with *label* where a name may stand."""
     series = (line(name=label), line("mxnet", "NGC MXNet", partial=True), line("paddle", origin="cited"))
     percent = tuple(map(shares, series))
-    forecast = tuple(figures.Forecast(devices=m, value=0.9, low=0.8, high=0.95) for m in (1, 16, 64))
+    forecast = tuple(figures.ExpectedPoint(devices=m, value=0.9, low=0.8, high=0.95) for m in (1, 16, 64))
     cells = (
         figures.CoverageCell(row=label, column="1x1", status="ok", n=5),
         figures.CoverageCell(row=label, column="1x2", status="oom"),
@@ -110,7 +110,7 @@ def every_figure(look=LOOK, label="PyTorch"):
             (figures.Bullet(label=label, value=0.83, low=0.8, high=0.9, threshold=0.8),), look, id="f11"
         ),
         "dumbbell": figures.dumbbell(
-            (figures.Pair(label=label, framework="pytorch", off=100.0, on=180.0),), look, id="f12", unit="images/s"
+            (figures.Dumbbell(label=label, framework="pytorch", off=100.0, on=180.0),), look, id="f12", unit="images/s"
         ),
         "phases": figures.phases((replace(STEP, label=label),), look, id="f13"),
         "phase_shares": figures.phases((STEP,), look, id="f14", share=True),
@@ -268,8 +268,8 @@ import sys, pathlib
 from evalsuite import model
 from evalsuite.report import figures
 look = figures.Look(hues=figures.palette(["a"]), cache=pathlib.Path(sys.argv[1]))
-point = figures.Point(devices=1, value=2.0)
-series = figures.Series(name="A", framework="a", points=(point,))
+point = figures.ScalePoint(devices=1, value=2.0)
+series = figures.ScaleSeries(name="A", framework="a", points=(point,))
 figures.throughput([series], look, id="f", unit="images/s")
 print("matplotlib" in sys.modules, "matplotlib.pyplot" in sys.modules)
 """
@@ -369,8 +369,8 @@ def test_twelve_frameworks_on_a_thousand_devices_have_at_most_six_hues():
 
 
 def test_without_anything_to_draw_there_is_a_table_and_no_svg():
-    missing = figures.Series(
-        name="PyTorch", framework="pytorch", points=(figures.Point(devices=8, value=None, ref="c"),)
+    missing = figures.ScaleSeries(
+        name="PyTorch", framework="pytorch", points=(figures.ScalePoint(devices=8, value=None, ref="c"),)
     )
 
     figure = figures.throughput((missing,), LOOK, id="none", unit="images/s")
@@ -393,10 +393,12 @@ def test_without_anything_to_draw_there_is_a_table_and_no_svg():
 
 def test_points_without_a_positive_number_are_left_out_of_the_drawing_and_kept_in_the_table():
     odd = tuple(
-        figures.Point(devices=m, value=v) for m, v in ((1, math.nan), (2, 0.0), (4, 7.0), (8, math.inf), (16, 9.0))
+        figures.ScalePoint(devices=m, value=v) for m, v in ((1, math.nan), (2, 0.0), (4, 7.0), (8, math.inf), (16, 9.0))
     )
 
-    figure = figures.throughput((figures.Series(name="A", framework="mxnet", points=odd),), LOOK, id="odd", unit="")
+    figure = figures.throughput(
+        (figures.ScaleSeries(name="A", framework="mxnet", points=odd),), LOOK, id="odd", unit=""
+    )
 
     assert figure.svg.count('class="mark') == 2
     assert len(figure.table.rows) == 5
@@ -562,12 +564,14 @@ def test_an_id_that_html_could_not_carry_is_refused():
 )
 def test_any_numbers_and_any_names_make_a_figure(drawn):
     series = tuple(
-        figures.Series(
+        figures.ScaleSeries(
             name=name,
             framework=FRAMEWORKS[i % 6],
             points=(
-                figures.Point(devices=1, value=value),
-                figures.Point(devices=count, value=value * count, low=value * (1 - spread), high=value * (1 + spread)),
+                figures.ScalePoint(devices=1, value=value),
+                figures.ScalePoint(
+                    devices=count, value=value * count, low=value * (1 - spread), high=value * (1 + spread)
+                ),
             ),
         )
         for i, (count, value, spread, name) in enumerate(drawn)

@@ -79,7 +79,7 @@ def test_elasticdl_times_a_task_whose_copies_lie_inside_the_all_reduce(tmp_path)
 
 
 def test_a_step_trained_again_after_a_restart_is_counted_once():
-    again = timers.Collector(None)
+    again = timers.TimerCollector(None)
     again.add(b"reference workload: step=1 data_s=1.0 step_s=4.0\nreference workload: step=1 data_s=2.0 step_s=3.0\n")
 
     assert [(one.index, one.seconds) for one in again.timed()] == [(1, {"data": 2.0, "step": 3.0})]

@@ -11,25 +11,25 @@ from evalsuite.report.figures.coverage import CoverageCell, coverage
 from evalsuite.report.figures.curves import Curve, CurvePanel, convergence
 from evalsuite.report.figures.data import (
     Axis,
-    Cell,
+    Bilingual,
     Figure,
     Label,
     LegendEntry,
     Metric,
-    Point,
-    Series,
+    ScalePoint,
+    ScaleSeries,
     Table,
-    Words,
+    TableValue,
     plain,
     series_of,
 )
-from evalsuite.report.figures.forecast import Forecast, extrapolation
+from evalsuite.report.figures.forecast import ExpectedPoint, extrapolation
 from evalsuite.report.figures.multiples import Multiple, small_multiples
-from evalsuite.report.figures.options import Pair, dumbbell
+from evalsuite.report.figures.options import Dumbbell, dumbbell
 from evalsuite.report.figures.rates import TimeLine, TimePanel, time_panels
 from evalsuite.report.figures.repeats import Repeats, repeats
 from evalsuite.report.figures.scaling import efficiency, per_device, throughput, time_to_solution
-from evalsuite.report.figures.steps import Phase, Step, phases
+from evalsuite.report.figures.steps import PhaseBar, StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation
 from evalsuite.report.figures.style import (
     HUES,
@@ -43,37 +43,37 @@ from evalsuite.report.figures.style import (
     standalone,
     swatch,
 )
-from evalsuite.report.figures.sweeps import Sweep, SweepPoint, batch_sweep
+from evalsuite.report.figures.sweeps import SweepLine, SweepPoint, batch_sweep
 
 __all__ = [
     "HUES",
     "Axis",
+    "Bilingual",
     "Bullet",
-    "Cell",
     "CoverageCell",
     "Curve",
     "CurvePanel",
+    "Dumbbell",
+    "ExpectedPoint",
     "Figure",
-    "Forecast",
     "Hue",
     "Label",
     "LegendEntry",
     "Look",
     "Metric",
     "Multiple",
-    "Pair",
-    "Phase",
-    "Point",
+    "PhaseBar",
     "Repeats",
-    "Series",
-    "Step",
+    "ScalePoint",
+    "ScaleSeries",
+    "StepBar",
     "Strip",
-    "Sweep",
+    "SweepLine",
     "SweepPoint",
     "Table",
+    "TableValue",
     "TimeLine",
     "TimePanel",
-    "Words",
     "batch_sweep",
     "bullets",
     "convergence",

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
-from evalsuite.report.figures.data import Axis, Figure, Point, Series, point_notes, point_table
+from evalsuite.report.figures.data import Axis, Figure, ScalePoint, ScaleSeries, point_notes, point_table
 from evalsuite.report.figures.scaling import NARROW, WIDEST_RANGE, counts_of, drawable, legend, positive
 from evalsuite.report.figures.shapes import Box, bars, cores, outlines, whiskers
 from evalsuite.report.figures.sheet import SMALL, TEXT, Sheet, marker_style, text_width
 from evalsuite.report.figures.style import Hue, Look
 
 
-def speedup(series: Sequence[Series], look: Look, *, id: str) -> Figure:
+def speedup(series: Sequence[ScaleSeries], look: Look, *, id: str) -> Figure:
     """Speed-up as bars grouped by devices, each in the outlined box that ideal scaling would fill.
 
     Scales too far apart for one linear axis (1 beside 1000) are put in panels side by side.
@@ -29,7 +29,7 @@ def speedup(series: Sequence[Series], look: Look, *, id: str) -> Figure:
     )
 
 
-def _speedup(id: str, look: Look, series: Sequence[Series]) -> str:
+def _speedup(id: str, look: Look, series: Sequence[ScaleSeries]) -> str:
     height = 340
     sheet = Sheet(id, height=height)
     chunks = _chunks(counts_of(series))
@@ -56,7 +56,7 @@ def _chunks(counts: Sequence[int]) -> list[list[int]]:
 
 
 def _speedup_panel(
-    sheet: Sheet, panel, counts: Sequence[int], series: Sequence[Series], look: Look, group: float
+    sheet: Sheet, panel, counts: Sequence[int], series: Sequence[ScaleSeries], look: Look, group: float
 ) -> None:
     ideals = [m / s.base_devices for s in series for m in counts]
     values = [v for s in series for p in s.points if p.devices in counts for v in (p.value, p.high) if positive(v)]
@@ -85,7 +85,7 @@ def _speedup_panel(
 class _Bar:
     """One bar of a group: which point it shows and where it stands (1 = the width of a group)."""
 
-    point: Point
+    point: ScalePoint
     row: int
     left: float
     width: float
@@ -99,7 +99,7 @@ class _Bar:
         return (self.left, 0, self.width, height)
 
 
-def _bars_of(series: Sequence[Series], counts: Sequence[int], width: float) -> list[list[_Bar]]:
+def _bars_of(series: Sequence[ScaleSeries], counts: Sequence[int], width: float) -> list[list[_Bar]]:
     """The bars of each series, side by side around the middle of their group."""
     columns, row = [], 0
     for place, each in enumerate(series):
@@ -122,7 +122,7 @@ def _bars_of(series: Sequence[Series], counts: Sequence[int], width: float) -> l
 
 
 def _ideal_boxes(
-    series: Sequence[Series], counts: Sequence[int], every: Sequence[_Bar], width: float, pixels: float
+    series: Sequence[ScaleSeries], counts: Sequence[int], every: Sequence[_Bar], width: float, pixels: float
 ) -> list[Box]:
     """A box around each bar, or one around the group where bars are thin and share their base."""
     bases = {each.base_devices for each in series}

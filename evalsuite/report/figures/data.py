@@ -9,27 +9,27 @@ from evalsuite.model import Origin, Summary
 from evalsuite.report.figures.style import note_swatch
 
 Metric = Literal["items_per_s", "per_device", "speedup", "efficiency"]
-Cell = str | float | int | bool | None
+TableValue = str | float | int | bool | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class Bilingual:
     """A label that must be a word: both languages go into the SVG, the page's `lang` rule shows one."""
 
     zh: str
     en: str
 
 
-Label = str | Words  # a plain str is a proper name, a number or a unit, the same in both languages
+Label = str | Bilingual  # a plain str is a proper name, a number or a unit, the same in both languages
 
 
 def plain(label: Label) -> str:
     """The label as it stands in a table of data."""
-    return label.en if isinstance(label, Words) else label
+    return label.en if isinstance(label, Bilingual) else label
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class ScalePoint:
     """One case in a series: its value and how much it can be trusted."""
 
     devices: int
@@ -58,12 +58,12 @@ SIGNS = {"extrapolated": "≈", "simulated": "≈", "cited": "†", "digitised":
 
 
 @dataclass(frozen=True, kw_only=True)
-class Series:
+class ScaleSeries:
     """One framework (in one variant) over scales. *framework* chooses hue and marker, *name* is printed."""
 
     name: Label
     framework: str
-    points: tuple[Point, ...]
+    points: tuple[ScalePoint, ...]
     base_devices: int = 1
     variant: int = 0  # 1, 2, … for further series of the same framework: same hue and marker, other dash
 
@@ -82,7 +82,7 @@ class Table:
     """The exact data behind a figure, unrounded. `refs[i]` is the case id of `rows[i]`."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...] = ()
+    rows: tuple[tuple[TableValue, ...], ...] = ()
     refs: tuple[str, ...] = ()
     units: tuple[str, ...] = ()  # one per column, "" where it has none
 
@@ -132,7 +132,7 @@ class Figure:
 
 def series_of(
     summaries: Sequence[Summary], metric: Metric, names: Mapping[str, str] | None = None
-) -> tuple[Series, ...]:
+) -> tuple[ScaleSeries, ...]:
     """Summaries as series of one metric, in the order they are first met.
 
     *names* gives the printed name of a series (key: `case.series`) or of a framework; else the framework's key.
@@ -146,7 +146,7 @@ def series_of(
         framework = members[0].case.framework
         variant = seen[framework] = seen.get(framework, -1) + 1
         result.append(
-            Series(
+            ScaleSeries(
                 name=(names or {}).get(key) or (names or {}).get(framework, framework),
                 framework=framework,
                 points=tuple(_point(summary, metric) for summary in members),
@@ -162,11 +162,11 @@ def _base_devices(summaries: Sequence[Summary]) -> int:
     return named[0] if named else min(s.case.total_devices for s in summaries)
 
 
-def _point(summary: Summary, metric: Metric) -> Point:
+def _point(summary: Summary, metric: Metric) -> ScalePoint:
     found = getattr(summary, "items_per_s" if metric == "per_device" else metric)
     share = summary.case.total_devices if metric == "per_device" else 1
     value, low, high = (found.value, found.low, found.high) if found else (None, None, None)
-    return Point(
+    return ScalePoint(
         devices=summary.case.total_devices,
         value=_divided(value, share),
         low=_divided(low, share),
@@ -183,7 +183,7 @@ def _divided(value: float | None, share: int) -> float | None:
     return None if value is None else value / share
 
 
-def point_notes(series: Sequence[Series]) -> tuple[str, ...]:
+def point_notes(series: Sequence[ScaleSeries]) -> tuple[str, ...]:
     """Keys of the provenance marks that occur, in a fixed order."""
     points = [point for each in series for point in each.points if point.value is not None]
     present = {point.origin for point in points}
@@ -193,7 +193,9 @@ def point_notes(series: Sequence[Series]) -> tuple[str, ...]:
     return tuple(key for key in order if key in present)
 
 
-def point_table(drawn: Sequence[Series], value_key: str, unit: str = "", *, given: Sequence[Series] = ()) -> Table:
+def point_table(
+    drawn: Sequence[ScaleSeries], value_key: str, unit: str = "", *, given: Sequence[ScaleSeries] = ()
+) -> Table:
     """Every point as a row, first those of *drawn* in their order, then what of *given* could not be drawn."""
     pairs = [(each, point) for each in drawn for point in each.points]
     visible = {id(point) for _, point in pairs}
@@ -211,7 +213,7 @@ def note_entry(key: str) -> LegendEntry:
 
 
 def ref_of(label: Label) -> str:
-    return label.en if isinstance(label, Words) else label
+    return label.en if isinstance(label, Bilingual) else label
 
 
 def finite(value: float | None) -> bool:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
-from evalsuite.report.figures.data import Axis, Figure, LegendEntry, Series, Table, plain, point_notes, point_table
+from evalsuite.report.figures.data import Axis, Figure, LegendEntry, ScaleSeries, Table, plain, point_notes, point_table
 from evalsuite.report.figures.scaling import draw_series, drawable, legend, positive, scale_columns
 from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, marker_style, text_width
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 
 @dataclass(frozen=True, kw_only=True)
-class Forecast:
+class ExpectedPoint:
     """What a model expects at one scale, with its prediction interval."""
 
     devices: int
@@ -22,8 +22,8 @@ class Forecast:
 
 
 def extrapolation(
-    measured: Series,
-    forecast: Sequence[Forecast],
+    measured: ScaleSeries,
+    forecast: Sequence[ExpectedPoint],
     look: Look,
     *,
     id: str,
@@ -65,7 +65,7 @@ def extrapolation(
 
 
 def _extrapolation(
-    id: str, look: Look, series: Series, forecast: Sequence[Forecast], unit: str, threshold: float | None
+    id: str, look: Look, series: ScaleSeries, forecast: Sequence[ExpectedPoint], unit: str, threshold: float | None
 ) -> str:
     sheet = Sheet(id, height=340)
     hue, target = look.hue(series.framework), forecast[-1]
@@ -89,17 +89,17 @@ def _extrapolation(
     return sheet.svg()
 
 
-def _beginning(series: Series) -> Forecast:
+def _beginning(series: ScaleSeries) -> ExpectedPoint:
     """The largest measured point, through which the model passes: nothing is uncertain there but noise."""
     last = max(series.points, key=lambda point: point.devices)
-    return Forecast(devices=last.devices, value=last.value, low=last.value, high=last.value)
+    return ExpectedPoint(devices=last.devices, value=last.value, low=last.value, high=last.value)
 
 
 def _quantity(value: float, unit: str) -> str:
     return ticks.percent_value(value) if unit == "%" else ticks.rounded(value)
 
 
-def _forecast_axes(sheet: Sheet, panel, series: Series, forecast: Sequence[Forecast], unit: str) -> None:
+def _forecast_axes(sheet: Sheet, panel, series: ScaleSeries, forecast: Sequence[ExpectedPoint], unit: str) -> None:
     from matplotlib.ticker import NullLocator
 
     counts = sorted({*(p.devices for p in series.points), forecast[-1].devices})
@@ -117,7 +117,7 @@ def _forecast_axes(sheet: Sheet, panel, series: Series, forecast: Sequence[Forec
     panel.yaxis.set_minor_locator(NullLocator())
 
 
-def _band(panel, forecast: Sequence[Forecast]) -> None:
+def _band(panel, forecast: Sequence[ExpectedPoint]) -> None:
     xs = [f.devices for f in forecast]
     lows = [max(f.low, panel.get_ylim()[0]) for f in forecast]
     highs = [f.high for f in forecast]

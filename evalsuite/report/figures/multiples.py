@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
-from evalsuite.report.figures.data import Axis, Figure, Label, Series, Table, plain, point_notes, point_table
+from evalsuite.report.figures.data import Axis, Figure, Label, ScaleSeries, Table, plain, point_notes, point_table
 from evalsuite.report.figures.scaling import (
     counts_of,
     draw_ideal,
@@ -25,7 +25,7 @@ class Multiple:
     """One panel: a model in one precision, say "BERT-base · AMP"."""
 
     label: Label
-    series: tuple[Series, ...]
+    series: tuple[ScaleSeries, ...]
 
 
 def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshold: float | None = 0.8) -> Figure:
@@ -49,9 +49,9 @@ def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshol
     )
 
 
-def _once(every: Sequence[Series]) -> list[Series]:
+def _once(every: Sequence[ScaleSeries]) -> list[ScaleSeries]:
     """The first series of each name: a legend names it once, however many panels it stands in."""
-    found: dict[tuple[str, str], Series] = {}
+    found: dict[tuple[str, str], ScaleSeries] = {}
     for each in every:
         found.setdefault((each.framework, each.name), each)
     return list(found.values())

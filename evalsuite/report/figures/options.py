@@ -12,7 +12,7 @@ from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class Dumbbell:
     """One case without and with an option (XLA, AMP, double buffering); None where it was not measured."""
 
     label: Label
@@ -26,7 +26,9 @@ class Pair:
     on_ref: str = ""
 
 
-def dumbbell(pairs: Sequence[Pair], look: Look, *, id: str, unit: str, ends: tuple[str, str] = ("off", "on")) -> Figure:
+def dumbbell(
+    pairs: Sequence[Dumbbell], look: Look, *, id: str, unit: str, ends: tuple[str, str] = ("off", "on")
+) -> Figure:
     """Option off (hollow circle) → on (a triangle that points the way it went), with the ratio.
 
     *ends* are the keys by which the page words the two sides.
@@ -50,11 +52,11 @@ def dumbbell(pairs: Sequence[Pair], look: Look, *, id: str, unit: str, ends: tup
     )
 
 
-def _ratio(pair: Pair) -> float | None:
+def _ratio(pair: Dumbbell) -> float | None:
     return pair.on / pair.off if positive(pair.on) and positive(pair.off) else None
 
 
-def _dumbbell(id: str, look: Look, pairs: Sequence[Pair], unit: str) -> str:
+def _dumbbell(id: str, look: Look, pairs: Sequence[Dumbbell], unit: str) -> str:
     row = 30
     left = min(max(text_width(p.label, TEXT) for p in pairs) + 18, 280)
     height = 10 + row * len(pairs) + 32
@@ -89,7 +91,7 @@ def _value_columns(sheet: Sheet, panel, values: Sequence[float]) -> None:
     panel.xaxis.set_minor_locator(NullLocator())
 
 
-def _dumbbell_row(sheet: Sheet, panel, pair: Pair, hue: Hue, place: int) -> None:
+def _dumbbell_row(sheet: Sheet, panel, pair: Dumbbell, hue: Hue, place: int) -> None:
     colour = ROLES[hue.name]
     for interval in (pair.off_interval, pair.on_interval):
         if interval:

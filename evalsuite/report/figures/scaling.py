@@ -7,7 +7,16 @@ from typing import Literal
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
-from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Point, Series, point_notes, point_table
+from evalsuite.report.figures.data import (
+    Axis,
+    Figure,
+    Label,
+    LegendEntry,
+    ScalePoint,
+    ScaleSeries,
+    point_notes,
+    point_table,
+)
 from evalsuite.report.figures.shapes import bars, cores, lead, whiskers
 from evalsuite.report.figures.sheet import SMALL, TEXT, Sheet, marker_style, shortened, spread, text_width
 from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
@@ -19,7 +28,7 @@ _END = 60  # pixels: a series that ends further from its label is named beside i
 NARROW = 8  # pixels: thinner bars share one ideal box and have no marker below
 
 
-def throughput(series: Sequence[Series], look: Look, *, id: str, unit: str, logarithmic: bool = True) -> Figure:
+def throughput(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str, logarithmic: bool = True) -> Figure:
     """Throughput of the whole job against devices, log–log, with the ideal line from each base.
 
     `logarithmic=False` is the toggle: y linear from 0, x as before.
@@ -28,18 +37,18 @@ def throughput(series: Sequence[Series], look: Look, *, id: str, unit: str, loga
     return _figure(series, look, id, form, "items_per_s")
 
 
-def per_device(series: Sequence[Series], look: Look, *, id: str, unit: str) -> Figure:
+def per_device(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
     """Throughput per device, y from 0: flat is perfect. Points carry items/s per device."""
     return _figure(series, look, id, _Form(ideal="flat", unit=unit), "items_per_s_per_device")
 
 
-def time_to_solution(series: Sequence[Series], look: Look, *, id: str, unit: str = "s") -> Figure:
+def time_to_solution(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str = "s") -> Figure:
     """Time to a stated end against devices, log–log, with the ideal line falling from each base."""
     form = _Form(logarithmic=True, ideal="inverse", unit=unit)
     return _figure(series, look, id, form, "time_to_solution")
 
 
-def efficiency(series: Sequence[Series], look: Look, *, id: str, threshold: float | None = 0.8) -> Figure:
+def efficiency(series: Sequence[ScaleSeries], look: Look, *, id: str, threshold: float | None = 0.8) -> Figure:
     """Scaling efficiency (1.0 = linear) against devices, y from 0 to at least 105 %, with the threshold."""
     form = _Form(percent=True, threshold=threshold, ideal="one", least_top=1.05)
     return _figure(series, look, id, form, "efficiency")
@@ -65,7 +74,7 @@ class _Form:
         return ticks.percent_value if self.percent else ticks.rounded
 
 
-def _figure(series: Sequence[Series], look: Look, id: str, form: _Form, key: str) -> Figure:
+def _figure(series: Sequence[ScaleSeries], look: Look, id: str, form: _Form, key: str) -> Figure:
     visible = drawable(series)
     counts = counts_of(visible)
     draw = _lines if len(counts) > 1 else _one_scale
@@ -86,7 +95,7 @@ def _axes(key: str, form: _Form, *, scales: int) -> tuple[Axis, ...]:
     return (Axis(key="devices", logarithmic=True), value) if scales > 1 else (value,)
 
 
-def drawable(series: Sequence[Series]) -> tuple[Series, ...]:
+def drawable(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
     """*series* with only the points that have a positive, finite value and a scale, sorted; none empty."""
     kept = []
     for each in series:
@@ -100,7 +109,7 @@ def positive(value: float | None) -> bool:
     return value is not None and math.isfinite(value) and value > 0
 
 
-def counts_of(series: Sequence[Series]) -> list[int]:
+def counts_of(series: Sequence[ScaleSeries]) -> list[int]:
     return sorted({point.devices for each in series for point in each.points})
 
 
@@ -111,7 +120,7 @@ def entry(name: Label, key: str, look: Look) -> LegendEntry:
 
 
 def legend(
-    series: Sequence[Series], look: Look, notes: Sequence[str] = (), *, form: str = "line"
+    series: Sequence[ScaleSeries], look: Look, notes: Sequence[str] = (), *, form: str = "line"
 ) -> tuple[LegendEntry, ...]:
     """One entry per series, then what the notes name."""
     entries = []
@@ -138,7 +147,7 @@ def dashed(hue: Hue, variant: int) -> Hue:
 # --- lines over scales -------------------------------------------------------------------------------
 
 
-def _lines(id: str, look: Look, series: Sequence[Series], form: _Form) -> str:
+def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> str:
     names = [each.name for each in series]
     room = min(max(text_width(name, SMALL) for name in names) + 30, 190)
     height = max(360, 17 * len(series) + 90)
@@ -172,7 +181,7 @@ def scale_columns(sheet: Sheet, panel, counts: Sequence[int]) -> None:
     panel.xaxis.set_minor_locator(NullLocator())
 
 
-def _rows(series: Sequence[Series], form: _Form) -> tuple[tuple[float, float], list[float]]:
+def _rows(series: Sequence[ScaleSeries], form: _Form) -> tuple[tuple[float, float], list[float]]:
     """The limits of the y axis and the numbers at its grid lines."""
     low, high = _reach(series, form)
     if form.logarithmic:
@@ -195,7 +204,7 @@ def _scale_rows(sheet: Sheet, panel, limits: tuple[float, float], values: Sequen
     panel.yaxis.set_minor_locator(NullLocator())
 
 
-def _reach(series: Sequence[Series], form: _Form) -> tuple[float, float]:
+def _reach(series: Sequence[ScaleSeries], form: _Form) -> tuple[float, float]:
     """The smallest and the largest number that the y axis must show."""
     points = [p for each in series for p in each.points]
     values = [v for p in points for v in (p.value, p.low, p.high) if positive(v)]
@@ -205,19 +214,21 @@ def _reach(series: Sequence[Series], form: _Form) -> tuple[float, float]:
     return min(values), max(values)
 
 
-def _base(series: Series) -> Point:
+def _base(series: ScaleSeries) -> ScalePoint:
     """The point that speed-up counts from: the series' base, or the smallest scale where that is missing."""
     named = [p for p in series.points if p.devices == series.base_devices]
     return (named or series.points)[0]
 
 
-def _ideal(base: Point, devices: int, kind: str) -> float:
+def _ideal(base: ScalePoint, devices: int, kind: str) -> float:
     """What perfect scaling from *base* would give on *devices*."""
     ratio = devices / base.devices
     return base.value * {"proportional": ratio, "inverse": 1 / ratio, "flat": 1.0}[kind]
 
 
-def draw_ideal(sheet: Sheet, panel, series: Sequence[Series], look: Look, kind: str, counts: Sequence[int]) -> None:
+def draw_ideal(
+    sheet: Sheet, panel, series: Sequence[ScaleSeries], look: Look, kind: str, counts: Sequence[int]
+) -> None:
     """What perfect scaling would be: from each base, or the one line at 100 %."""
     if kind == "one":
         panel.axhline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
@@ -235,7 +246,9 @@ def draw_ideal(sheet: Sheet, panel, series: Sequence[Series], look: Look, kind: 
         sheet.belongs(line, each.framework)
 
 
-def draw_series(sheet: Sheet, panel, series: Series, look: Look, first_row: int, *, connected: bool = True) -> None:
+def draw_series(
+    sheet: Sheet, panel, series: ScaleSeries, look: Look, first_row: int, *, connected: bool = True
+) -> None:
     """Connection, whiskers, markers and provenance signs of one series."""
     hue = dashed(look.hue(series.framework), series.variant)
     if connected:
@@ -258,7 +271,7 @@ def draw_series(sheet: Sheet, panel, series: Series, look: Look, first_row: int,
             sheet.write(x + 7, y - 9, point.sign, size=TEXT, colour="ink", style="halo")
 
 
-def _connection(sheet: Sheet, panel, series: Series, hue: Hue) -> None:
+def _connection(sheet: Sheet, panel, series: ScaleSeries, hue: Hue) -> None:
     """A line through three scales or more, dots between two: two points show no curve."""
     if len(series.points) < 2:
         return
@@ -269,7 +282,7 @@ def _connection(sheet: Sheet, panel, series: Series, hue: Hue) -> None:
     sheet.belongs(line, series.framework)
 
 
-def _whiskers(sheet: Sheet, panel, series: Series, hue: Hue) -> None:
+def _whiskers(sheet: Sheet, panel, series: ScaleSeries, hue: Hue) -> None:
     spans = [(p.devices, p.low, p.high) for p in series.points if positive(p.low) and positive(p.high)]
     if spans:
         xs, lows, highs = zip(*spans, strict=True)
@@ -277,10 +290,10 @@ def _whiskers(sheet: Sheet, panel, series: Series, hue: Hue) -> None:
         sheet.belongs(whiskers, series.framework)
 
 
-def end_labels(sheet: Sheet, panel, series: Sequence[Series], room: float) -> None:
+def end_labels(sheet: Sheet, panel, series: Sequence[ScaleSeries], room: float) -> None:
     """Names behind the ends of their lines, moved apart, with a thin lead where they moved."""
     left = sheet.width - room + 16
-    columns: dict[float, list[tuple[Series, float]]] = {}
+    columns: dict[float, list[tuple[ScaleSeries, float]]] = {}
     for each in series:
         x, y = sheet.pixel(panel, each.points[-1].devices, each.points[-1].value)
         columns.setdefault(x, []).append((each, y))
@@ -300,7 +313,7 @@ def end_labels(sheet: Sheet, panel, series: Sequence[Series], room: float) -> No
 # --- one scale: bars from 0, no line -----------------------------------------------------------------
 
 
-def _one_scale(id: str, look: Look, series: Sequence[Series], form: _Form) -> str:
+def _one_scale(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> str:
     names = max(text_width(each.name, TEXT) for each in series)
     left = min(names + 20, 240)
     height = _ROW * len(series) + 52
@@ -319,7 +332,7 @@ def _one_scale(id: str, look: Look, series: Sequence[Series], form: _Form) -> st
     return sheet.svg()
 
 
-def _bar_row(sheet: Sheet, panel, series: Series, hue: Hue, row: int, left: float, form: _Form) -> None:
+def _bar_row(sheet: Sheet, panel, series: ScaleSeries, hue: Hue, row: int, left: float, form: _Form) -> None:
     point = series.points[0]
     box = (0, row - 0.3, point.value, 0.6)
     bars(sheet, panel, [(box, point, row)], hue, series.framework)

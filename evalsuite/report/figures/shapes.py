@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evalsuite.report.figures.data import Point
+from evalsuite.report.figures.data import ScalePoint
 from evalsuite.report.figures.sheet import Sheet
 from evalsuite.report.figures.style import ROLES, Hue
 
@@ -10,7 +10,7 @@ STRIPE, MOST_STRIPES = 0.14, 3  # of the width of a bar
 Box = tuple[float, float, float, float]  # x, y, width, height in the panel's data
 
 
-def bars(sheet: Sheet, panel, boxes: Sequence[tuple[Box, Point, int]], hue: Hue, series: str) -> None:
+def bars(sheet: Sheet, panel, boxes: Sequence[tuple[Box, ScalePoint, int]], hue: Hue, series: str) -> None:
     """Bars as (box, point, table row); hatched where the point is not fully measured."""
     for hollow in (False, True):
         group = [bar for bar in boxes if bar[1].hollow == hollow]

@@ -13,7 +13,7 @@ from io import StringIO
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
-from evalsuite.report.figures.data import Label, Words
+from evalsuite.report.figures.data import Bilingual, Label
 from evalsuite.report.figures.style import MARKER_RADIUS, ROLES, Hue, polygon
 
 WIDTH = 760  # pixels: the text column of the report (docs/report.md#figures)
@@ -166,7 +166,7 @@ def marker_style(hue: Hue, *, hollow: bool = False) -> dict:
 
 def text_width(text: Label, size: float = SMALL) -> float:
     """A guess of the width in pixels, on the wide side: the page's font is not known here."""
-    if isinstance(text, Words):
+    if isinstance(text, Bilingual):
         return max(text_width(text.zh, size), text_width(text.en, size))
     return size * sum(_character_width(character) for character in text)
 
@@ -183,8 +183,8 @@ def _character_width(character: str) -> float:
 
 def shortened(text: Label, width: float, size: float = SMALL) -> Label:
     """*text* cut with "…" so that it fits; the whole name is in the legend and the table."""
-    if isinstance(text, Words):
-        return Words(zh=shortened(text.zh, width, size), en=shortened(text.en, width, size))
+    if isinstance(text, Bilingual):
+        return Bilingual(zh=shortened(text.zh, width, size), en=shortened(text.en, width, size))
     if text_width(text, size) <= width:
         return text
     while text and text_width(text, size) + size > width:
@@ -296,7 +296,7 @@ class _Page:
         label = self.texts[int(found[1])] if found else node.text or ""
         classes = [*group.style.split(), *classes]
         shared = f"{_classes(classes)}{self.attributes(node)}{plain}"
-        if isinstance(label, Words):
+        if isinstance(label, Bilingual):
             both = (("zh-CN", label.zh), ("en", label.en))
             return "".join(f'<text lang="{lang}"{shared}>{_written(words)}</text>' for lang, words in both)
         return f"<text{shared}>{_written(label)}</text>"

@@ -13,7 +13,7 @@ from evalsuite.report.figures.style import ROLES, Look, note_swatch, phase_swatc
 
 
 @dataclass(frozen=True, kw_only=True)
-class Phase:
+class PhaseBar:
     """A part of the step time. *key* is worded by the page; None = not recorded, which is not 0."""
 
     key: str
@@ -22,12 +22,12 @@ class Phase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class StepBar:
     """The step time of one case, taken apart."""
 
     label: Label
     total: float
-    phases: tuple[Phase, ...]
+    phases: tuple[PhaseBar, ...]
     communication: float | None = None  # its share of the step time, 0..1, drawn in a panel of its own
     ref: str = ""
 
@@ -47,7 +47,7 @@ class Step:
 _PHASE_HUES = 6  # and "other" in grey
 
 
-def phases(steps: Sequence[Step], look: Look, *, id: str, unit: str = "ms", share: bool = False) -> Figure:
+def phases(steps: Sequence[StepBar], look: Look, *, id: str, unit: str = "ms", share: bool = False) -> Figure:
     """Step time as stacked bars, nested phases as hatched parts inside their parent.
 
     `share=True` is the 100 % variant. A bar whose phases overlap beyond 2 % is hatched as a whole. The share of
@@ -78,7 +78,7 @@ def phases(steps: Sequence[Step], look: Look, *, id: str, unit: str = "ms", shar
     )
 
 
-def _phase_keys(steps: Sequence[Step]) -> dict[str, int]:
+def _phase_keys(steps: Sequence[StepBar]) -> dict[str, int]:
     """Hue per phase by place, 0 (grey) for "rest" and for what comes after the sixth."""
     known = {key for step in steps for key, _ in step.parts}
     names = [key for key in dict.fromkeys(p.key for step in steps for p in step.phases) if key in known]
@@ -86,7 +86,7 @@ def _phase_keys(steps: Sequence[Step]) -> dict[str, int]:
     return hues | ({"rest": 0} if any(key == "rest" for step in steps for key, _ in step.parts) else {})
 
 
-def _phases(id: str, look: Look, steps: Sequence[Step], unit: str, share: bool) -> str:
+def _phases(id: str, look: Look, steps: Sequence[StepBar], unit: str, share: bool) -> str:
     row = 36
     aside = 150 if any(step.communication is not None for step in steps) else 0
     left = min(max(text_width(step.label, TEXT) for step in steps) + 18, 240)
@@ -112,11 +112,11 @@ def _phases(id: str, look: Look, steps: Sequence[Step], unit: str, share: bool) 
     return sheet.svg()
 
 
-def _first_row(steps: Sequence[Step], place: int) -> int:
+def _first_row(steps: Sequence[StepBar], place: int) -> int:
     return sum(len(step.phases) for step in steps[:place])
 
 
-def _stack(sheet: Sheet, panel, step: Step, keys: dict[str, int], place: int, scale: float, first: int) -> float:
+def _stack(sheet: Sheet, panel, step: StepBar, keys: dict[str, int], place: int, scale: float, first: int) -> float:
     """One bar: the parts side by side, the nested ones inside theirs. Gives where it ends."""
     begin, begins = 0.0, {}
     rows = {phase.key: first + i for i, phase in enumerate(step.phases)}
@@ -136,7 +136,7 @@ def _stack(sheet: Sheet, panel, step: Step, keys: dict[str, int], place: int, sc
     return begin
 
 
-def _nested(sheet: Sheet, panel, step: Step, begins: dict, place: int, scale: float, rows: dict[str, int]) -> None:
+def _nested(sheet: Sheet, panel, step: StepBar, begins: dict, place: int, scale: float, rows: dict[str, int]) -> None:
     used: dict[str, float] = {}
     for phase in step.phases:
         if phase.parent in begins and phase.value is not None and phase.value > 0:
@@ -147,7 +147,7 @@ def _nested(sheet: Sheet, panel, step: Step, begins: dict, place: int, scale: fl
             sheet.mark(patch, [(step.ref, rows[phase.key])])
 
 
-def _communication(sheet: Sheet, steps: Sequence[Step], row: float, height: float) -> None:
+def _communication(sheet: Sheet, steps: Sequence[StepBar], row: float, height: float) -> None:
     panel = sheet.panel(WIDTH - 130, 24, WIDTH - 40, height - 32)
     panel.set_xlim(0, 1)
     panel.set_ylim(len(steps) - 0.5, -0.5)

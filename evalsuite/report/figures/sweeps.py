@@ -27,7 +27,7 @@ class SweepPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sweep:
+class SweepLine:
     """One framework over batch sizes."""
 
     name: str
@@ -41,7 +41,7 @@ class Sweep:
 
 
 def batch_sweep(
-    sweeps: Sequence[Sweep], look: Look, *, id: str, unit: str, capacity_bytes: float | None = None
+    sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str, capacity_bytes: float | None = None
 ) -> Figure:
     """Throughput and, below it, device memory against batch size on one log2 axis, with where memory ran out."""
     sweeps = tuple(sweep for sweep in sweeps if sweep.points)
@@ -73,7 +73,7 @@ def batch_sweep(
     )
 
 
-def _batch_sweep(id: str, look: Look, sweeps: Sequence[Sweep], unit: str, capacity: float | None) -> str:
+def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str, capacity: float | None) -> str:
     sizes = sorted({p.batch_per_device for s in sweeps for p in s.points})
     lanes = [sweep for sweep in sweeps if sweep.oom_from is not None]
     memory = any(positive(p.memory_bytes) for s in sweeps for p in s.points)
@@ -113,7 +113,7 @@ def _sweep_panel(sheet: Sheet, panel, sweeps, look: Look, sizes, field_name: str
         _sweep_line(sheet, panel, sweep, points, look.hue(sweep.framework), rows, scale)
 
 
-def _sweep_line(sheet: Sheet, panel, sweep: Sweep, points, hue: Hue, rows: dict, scale: float) -> None:
+def _sweep_line(sheet: Sheet, panel, sweep: SweepLine, points, hue: Hue, rows: dict, scale: float) -> None:
     if not points:
         return
     xs, ys = [p.batch_per_device for p, _ in points], [v / scale for _, v in points]
@@ -127,7 +127,7 @@ def _sweep_line(sheet: Sheet, panel, sweep: Sweep, points, hue: Hue, rows: dict,
     sheet.mark(dots, [(p.ref, rows[p]) for p, _ in points], series=sweep.framework)
 
 
-def _oom_lanes(sheet: Sheet, panels, lanes: Sequence[Sweep], look: Look, sizes: Sequence[int]) -> None:
+def _oom_lanes(sheet: Sheet, panels, lanes: Sequence[SweepLine], look: Look, sizes: Sequence[int]) -> None:
     """Above the panels one lane per framework that ran out: hatched from the first batch that did not fit."""
     top = panels[0]
     low, high = top.get_xlim()

@@ -54,7 +54,7 @@ class Subsection:
     title: Rendered
 
 
-class Places:
+class Numbering:
     """Numbers of the tables and figures of one chapter: 3-1, 3-2, …"""
 
     def __init__(self, chapter: str) -> None:
@@ -76,7 +76,7 @@ class Chapter:
     template: str
     facts: object
     parts: tuple[Subsection, ...]
-    places: Places = field(compare=False)
+    places: Numbering = field(compare=False)
 
     def part(self, id: str) -> Subsection:
         return next(part for part in self.parts if part.id == id)
@@ -103,5 +103,5 @@ def _chapter(section: Section, number: str) -> Chapter:
             Subsection(id=id, number=f"{number}.{place}", title=title)
             for place, (id, title) in enumerate(section.parts.items(), 1)
         ),
-        places=Places(number),
+        places=Numbering(number),
     )

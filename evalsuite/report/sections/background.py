@@ -43,7 +43,7 @@ class Topology:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Environments:
+class Machines:
     """All machines that runs were made on."""
 
     labels: tuple[str, ...]  # A, B, …
@@ -86,7 +86,7 @@ class BackgroundFacts:
     """What the section shows."""
 
     models: tuple[Model, ...]
-    environments: Environments
+    environments: Machines
     scales: tuple[tuple[int, int], ...]  # (nodes, devices per node)
     rows: tuple[MatrixRow, ...]
     methods: tuple[Method, ...]
@@ -116,12 +116,12 @@ def _facts(subject: Subject) -> BackgroundFacts:
     )
 
 
-def environments(book: Book) -> Environments:
+def environments(book: Book) -> Machines:
     hosts = [host for _, host in sorted(book.evaluation.environments.items())]
     labels = tuple(_letter(place) for place in range(len(hosts)))
     facts = (Fact(key=key, values=tuple(read(host) for host in hosts)) for key, read in FIELDS.items())
     topologies = ((label, topology(host.topology)) for label, host in zip(labels, hosts, strict=True))
-    return Environments(
+    return Machines(
         labels=labels,
         hosts=tuple(names.visible(host.host) for host in hosts),
         facts=tuple(fact for fact in facts if any(fact.values) or fact.key not in OPTIONAL),

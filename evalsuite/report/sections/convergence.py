@@ -252,9 +252,9 @@ def _points(row: TrainedRow, split: str, metric: str) -> tuple[tuple[float, floa
     return tuple((float(score.epoch), score.value) for score in room.curve(row.run, split, metric))
 
 
-def _label(split: str, metric: str, words: Words) -> figures.Words:
+def _label(split: str, metric: str, words: Words) -> figures.Bilingual:
     said = words(f"scores.{split}_{metric}")
-    return figures.Words(zh=said.plain(words.languages[0]), en=said.plain(words.languages[-1]))
+    return figures.Bilingual(zh=said.plain(words.languages[0]), en=said.plain(words.languages[-1]))
 
 
 def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -> Drawn | None:
@@ -264,7 +264,7 @@ def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -
         solved = [(row, row.solution) for row in rows if row.column is column and row.solution]
         if len({row.summary.case.total_devices for row, _ in solved}) > 1:
             points_of = tuple(
-                figures.Point(
+                figures.ScalePoint(
                     devices=row.summary.case.total_devices,
                     value=solution.raw,
                     ref=row.ref,
@@ -275,7 +275,7 @@ def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -
             )
             base = min(point.devices for point in points_of)
             series.append(
-                figures.Series(
+                figures.ScaleSeries(
                     name=column.label,
                     framework=column.framework,
                     points=points_of,

@@ -58,13 +58,13 @@ def look(book: Book) -> Look:
     return figures.look([*filter(coloured.__contains__, book.frameworks), *book.frameworks])
 
 
-def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.Series, ...]:
+def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.ScaleSeries, ...]:
     """The values of *block* as series of one metric, whose marks lead to the anchors of the page."""
     printed = {column.series: column.label for column in block.columns}
     return tuple(anchored(each) for each in figures.series_of(block.valid, metric, printed))
 
 
-def anchored(series: figures.Series) -> figures.Series:
+def anchored(series: figures.ScaleSeries) -> figures.ScaleSeries:
     """Marks lead to the anchors of the page, not to case ids."""
     return replace(series, points=tuple(replace(p, ref=names.anchor("c", p.ref)) for p in series.points))
 

@@ -161,12 +161,12 @@ def furthest(found: Sequence[Effect]) -> Sequence[Effect]:
     return [one for one in found if id(one) in kept]
 
 
-def _pair(one: Effect) -> figures.Pair:
+def _pair(one: Effect) -> figures.Dumbbell:
     return pair(one, f"{one.title} {names.scale(one.before)} b{one.before.batch_per_device}")
 
 
-def pair(one: Effect, label: figures.Label) -> figures.Pair:
-    return figures.Pair(
+def pair(one: Effect, label: figures.Label) -> figures.Dumbbell:
+    return figures.Dumbbell(
         label=label,
         framework=one.before.framework,
         off=median(one.before_summary),

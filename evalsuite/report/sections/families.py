@@ -9,11 +9,11 @@ from evalsuite.report.book import cells, states
 from evalsuite.report.book import heading as heading_room
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
-from evalsuite.report.book.scaled import Scaled, scaled
 from evalsuite.report.sections.effects import Cost, Effect, effect
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results import convergence as room
+from evalsuite.results.scaling import Scaled, above_base
 
 WORK = ("image_size", "sequence_length", "network")  # they change what an item costs: no variant of the same work
 NEUTRAL = ("off", "none", "0", "float32")  # of an option's values the one that the others are compared with
@@ -219,7 +219,7 @@ def _levels(
 def _scaled(book: Book, case: Case) -> Scaled | None:
     """Its result, if it has an efficiency against a smaller scale."""
     found = book.valid_of.get(case.id)
-    return scaled(found) if found else None
+    return above_base(found) if found else None
 
 
 def _efficiency(book: Book, case: Case | None) -> Cell:

@@ -182,7 +182,7 @@ def _drawn(block: Block, column: Column, outlook: Outlook, look: Look, words: Wo
     return Drawn(figure=figure, title=title, reading=(setting(block, words), said, words("forecasts.see")))
 
 
-def _curve(outlook: Outlook) -> tuple[figures.Forecast, ...]:
+def _curve(outlook: Outlook) -> tuple[figures.ExpectedPoint, ...]:
     """The planned scales, and every doubling before the last of them."""
     last, target = outlook.largest.case.total_devices, outlook.forecasts[-1].case.total_devices
     doubled = {last * 2**k for k in range(1, 64) if last * 2**k < target}
@@ -193,10 +193,10 @@ def _curve(outlook: Outlook) -> tuple[figures.Forecast, ...]:
     )
 
 
-def _point(outlook: Outlook, devices: int, per_device: float) -> figures.Forecast:
+def _point(outlook: Outlook, devices: int, per_device: float) -> figures.ExpectedPoint:
     rate, validation = outlook.expected(devices)
     share = rate / (per_device * devices)
-    return figures.Forecast(
+    return figures.ExpectedPoint(
         devices=devices,
         value=share,
         low=share * validation.low,

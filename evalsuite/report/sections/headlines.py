@@ -9,7 +9,6 @@ from evalsuite.findings import OddEfficiency
 from evalsuite.model import Interval, Summary, Utilisation
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.scaled import Scaled, scaled
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.background import RULES
 from evalsuite.report.sections.quality import COUNTS
@@ -18,6 +17,7 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
 from evalsuite.results.fairness import fastest
+from evalsuite.results.scaling import Scaled, above_base
 
 NEAR_LINEAR = 0.90  # efficiency and the low end of its interval (docs/report.md#words)
 LINEAR = 0.98
@@ -78,7 +78,7 @@ def _speed(block: Block, words: Words) -> Iterable[Text]:
 
 def _scaling(block: Block, words: Words) -> Iterable[Text]:
     """Efficiency at the largest scale, with its base; adjectives only where the rule allows them."""
-    known = [one for summary in block.valid if not _suspicious(summary) and (one := scaled(summary))]
+    known = [one for summary in block.valid if not _suspicious(summary) and (one := above_base(summary))]
     if not known:
         return
     largest = max(one.case.total_devices for one in known)

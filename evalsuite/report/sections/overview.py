@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Model
-from evalsuite.report.book.scaled import Scaled, scaled
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn, panel_name, series_of_block
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Words
+from evalsuite.results.scaling import Scaled, above_base
 
 MOST_PANELS = 12  # of the small multiples
 
@@ -72,7 +72,7 @@ def ranks(blocks: Sequence[Block]) -> tuple[Rank, ...]:
 
 def _ranks(block: Block) -> Iterable[Rank]:
     series: dict[str, dict[int, Scaled]] = {}
-    for one in filter(None, map(scaled, block.valid)):
+    for one in filter(None, map(above_base, block.valid)):
         series.setdefault(one.case.series, {})[one.case.total_devices] = one
     reach = sorted({devices for scales in series.values() for devices in scales}, reverse=True)
     common = next((devices for devices in reach if sum(devices in scales for scales in series.values()) > 1), None)

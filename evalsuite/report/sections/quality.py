@@ -30,7 +30,7 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class FindingGroup:
     """Findings that say the same, and all the places they were made at."""
 
     finding: Finding
@@ -38,7 +38,7 @@ class Group:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failure:
+class FailedRun:
     """One run that counts for nothing."""
 
     run: Measurement
@@ -64,8 +64,8 @@ class QualityFacts:
     """What the section shows."""
 
     tally: Counts
-    groups: tuple[Group, ...]
-    failures: tuple[Failure, ...]
+    groups: tuple[FindingGroup, ...]
+    failures: tuple[FailedRun, ...]
     excluded: tuple[Measurement, ...]
     noisy: tuple[Summary, ...]
     noisy_limit: Number
@@ -104,12 +104,12 @@ def _markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
         yield writer.said(writer.beyond("markdown.findings", n=numbers.count(len(book.findings))))
 
 
-def groups(book: Book) -> tuple[Group, ...]:
+def groups(book: Book) -> tuple[FindingGroup, ...]:
     """Findings by what they say; the gravest first."""
     found: dict[Finding, list[Finding]] = {}
     for finding in book.findings:
         found.setdefault(replace(finding, where=""), []).append(finding)
-    return tuple(Group(finding=same[0], places=tuple(_places(book, same))) for same in found.values())
+    return tuple(FindingGroup(finding=same[0], places=tuple(_places(book, same))) for same in found.values())
 
 
 def _places(book: Book, same: Iterable[Finding]) -> Iterable[Place]:
@@ -125,9 +125,9 @@ def _ref(book: Book, where: str) -> str | None:
     return None
 
 
-def failures(book: Book) -> tuple[Failure, ...]:
+def failures(book: Book) -> tuple[FailedRun, ...]:
     bad = (run for run in book.measurements if not counts(run) and run.value is None)
-    return tuple(Failure(run=run, state=states.how(run)) for run in bad)
+    return tuple(FailedRun(run=run, state=states.how(run)) for run in bad)
 
 
 def excluded(book: Book) -> tuple[Measurement, ...]:

@@ -211,12 +211,12 @@ def _view(found: StepTimes, figure: figures.Figure, see: str, words: Words) -> D
     )
 
 
-def _step(found: StepTimes, row: StepRow, scale: float) -> figures.Step:
+def _step(found: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
     case, held = row.summary.case, row.breakdown
     label = next(column.label for column in found.block.columns if column.series == case.series)
     waited = breakdown.communication(held)
     of_name = {phase.name: phase for phase in held.phases}
-    return figures.Step(
+    return figures.StepBar(
         label=f"{label} {names.scale(case)}",
         total=held.seconds * scale,
         phases=tuple(_drawn_phase(of_name.get(name), name, parent, scale) for name, parent in found.phases),
@@ -225,8 +225,10 @@ def _step(found: StepTimes, row: StepRow, scale: float) -> figures.Step:
     )
 
 
-def _drawn_phase(phase: Phase | None, name: str, parent: str | None, scale: float) -> figures.Phase:
-    return figures.Phase(key=names.visible(name), value=None if phase is None else phase.seconds * scale, parent=parent)
+def _drawn_phase(phase: Phase | None, name: str, parent: str | None, scale: float) -> figures.PhaseBar:
+    return figures.PhaseBar(
+        key=names.visible(name), value=None if phase is None else phase.seconds * scale, parent=parent
+    )
 
 
 # Markdown

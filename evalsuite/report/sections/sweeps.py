@@ -52,7 +52,7 @@ def drawn(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Dra
     """Throughput against the batch size per device, at the smallest scale."""
     smallest = min(one.example.total_devices for one in found)
     lines = tuple(
-        figures.Sweep(
+        figures.SweepLine(
             name=one.title, framework=one.example.framework, points=tuple(_sweep_point(*point) for point in one.points)
         )
         for one in found

@@ -48,7 +48,7 @@ ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class UsageReading:
     """One resource of one case: mean over the window, 5th to 95th percentile, over all its devices."""
 
     resource: str
@@ -65,7 +65,7 @@ class UsageRow:
 
     summary: Summary
     notes: tuple[str, ...]  # what tells it from other rows of its framework
-    readings: tuple[Reading | None, ...]  # in the order of the table's resources; None: not recorded
+    readings: tuple[UsageReading | None, ...]  # in the order of the table's resources; None: not recorded
     samples: int
     coverage: float
 
@@ -157,12 +157,12 @@ def _row(summary: Summary, notes: tuple[str, ...], resources: Sequence[str]) -> 
     )
 
 
-def _reading(summary: Summary, resource: str) -> Reading | None:
+def _reading(summary: Summary, resource: str) -> UsageReading | None:
     used = [one for one in summary.utilisation if one.resource == resource]
     if not used:
         return None
     unit = used[0].unit
-    return Reading(
+    return UsageReading(
         resource=resource,
         unit=unit,
         mean=numbers.quantity(together(used), unit),
@@ -267,4 +267,4 @@ def _resource(resource: str, device: str | None, words: Words) -> figures.Label:
     named = words(key) if key in words else words("resources.other", name=names.visible(resource))
     behind = f" {names.visible(device)}" if device else ""
     languages = words.languages
-    return figures.Words(zh=named.plain(languages[0]) + behind, en=named.plain(languages[-1]) + behind)
+    return figures.Bilingual(zh=named.plain(languages[0]) + behind, en=named.plain(languages[-1]) + behind)

@@ -44,7 +44,7 @@ def _named(setting: Setting, words: Words) -> Text | str:
 def _label(text: Text | str, words: Words) -> figures.Label:
     if isinstance(text, str):
         return text
-    return figures.Words(zh=text.plain(words.languages[0]), en=text.plain(words.languages[-1]))
+    return figures.Bilingual(zh=text.plain(words.languages[0]), en=text.plain(words.languages[-1]))
 
 
 def _lines(family: Family, own: Look, words: Words) -> Iterable[Drawn]:
@@ -70,7 +70,7 @@ def _throughput(family: Family, batch: int, members: Members, own: Look, words: 
     )
 
 
-def _series(setting: Setting, found: Sequence[Summary], words: Words) -> figures.Series:
+def _series(setting: Setting, found: Sequence[Summary], words: Words) -> figures.ScaleSeries:
     (series,) = figures.series_of(found, "items_per_s")
     return anchored(replace(series, name=_label(_named(setting, words), words), framework=_key(setting)))
 
@@ -111,7 +111,7 @@ def _row(family: Family, one: Effect, words: Words) -> figures.Label:
     after = _label(families.value(one.values[1], words), words)
     if isinstance(after, str):
         return f"{where} {which}{after}"
-    return figures.Words(zh=f"{where} {which}{after.zh}", en=f"{where} {which}{after.en}")
+    return figures.Bilingual(zh=f"{where} {which}{after.zh}", en=f"{where} {which}{after.en}")
 
 
 # accuracy against time (docs/report.md#convergence)
