@@ -26,6 +26,7 @@ class Document:
     """What one JSON file holds. Each class of documents has its fields as keys, and `schema` beside them."""
 
     SCHEMAS: ClassVar[range] = range(1, 2)  # those that are read; the last one is written
+    TRY: ClassVar[str] = TRY  # what to do about a file that is not as it should be
 
     def to_json(self) -> dict[str, object]:
         """The object to write."""
@@ -34,8 +35,8 @@ class Document:
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> Self:
         """The noun in *facts*, the JSON of the file *where*. Raises EvalsuiteError with the file and the key."""
-        checked_schema(facts, cls.SCHEMAS, where)
-        return noun(cls, facts, where)
+        checked_schema(facts, cls.SCHEMAS, where, cls.TRY)
+        return noun(cls, facts, where, cls.TRY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,12 +179,12 @@ class HostEnvironment(Document):
 # from JSON to nouns and back
 
 
-def noun(cls: type[Noun], facts: object, where: Path | str) -> Noun:
-    """The noun in *facts*, the JSON of the file *where*. Raises EvalsuiteError with the file and the key."""
+def noun(cls: type[Noun], facts: object, where: Path | str, hint: str = TRY) -> Noun:
+    """The noun in *facts*, the JSON of the file *where*. Raises EvalsuiteError with the file, the key and *hint*."""
     try:
         return cast(Noun, _read(cls, facts))
     except _Wrong as error:
-        raise EvalsuiteError(f"{where}: {error}. {TRY}") from error
+        raise EvalsuiteError(f"{where}: {error}. {hint}") from error
 
 
 def facts_of(noun: Any) -> dict[str, object]:
@@ -192,12 +193,12 @@ def facts_of(noun: Any) -> dict[str, object]:
     return {field.name: _plain(value) for field, value in values if value is not None or field.default is not None}
 
 
-def checked_schema(facts: object, schemas: range, where: Path | str) -> None:
-    """Raises EvalsuiteError if *facts*, the JSON of the file *where*, were not written by one of *schemas*."""
+def checked_schema(facts: object, schemas: range, where: Path | str, hint: str = TRY) -> Mapping[str, object]:
+    """*facts*, the JSON of the file *where*. Raises EvalsuiteError if they were not written by one of *schemas*."""
     try:
-        _check_schema(facts, schemas)
+        return _checked_schema(facts, schemas)
     except _Wrong as error:
-        raise EvalsuiteError(f"{where}: {error}. {error.hint or TRY}") from error
+        raise EvalsuiteError(f"{where}: {error}. {error.hint or hint}") from error
 
 
 class _Wrong(Exception):
@@ -233,7 +234,7 @@ class _Key(NamedTuple):
     required: bool
 
 
-def _check_schema(facts: object, schemas: range) -> None:
+def _checked_schema(facts: object, schemas: range) -> Mapping[str, object]:
     if not isinstance(facts, Mapping):
         raise _stands(facts, "an object")
     first, last = schemas[0], schemas[-1]
@@ -249,6 +250,7 @@ def _check_schema(facts: object, schemas: range) -> None:
             "schema",
             "Read it with the evalsuite that wrote it, or with a newer one.",
         )
+    return facts
 
 
 def _read(cls: Any, facts: object) -> Any:
@@ -284,6 +286,8 @@ def _kind(hint: Any) -> _Kind:
         return _Kind(inner.words, lambda found: None if found is None else inner.taken(found))
     if origin is Literal:
         return _Kind(_listed(arguments), functools.partial(_one_of, arguments))
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return _Kind(f"a list of {len(arguments)}", functools.partial(_of_length, len(arguments), _kind(arguments[0])))
     if origin is tuple:
         return _Kind("a list", functools.partial(_items, _kind(arguments[0])))
     if origin is not None:  # Mapping[str, …]
@@ -342,6 +346,14 @@ def _items(of: _Kind, found: object) -> tuple[Any, ...]:
         for place, each in enumerate(found):
             _inside(f"[{place}]", of, each)
         raise
+
+
+def _of_length(length: int, of: _Kind, found: object) -> tuple[Any, ...]:
+    """A tuple of *length* things of one kind, as `tuple[str, str]` is."""
+    items = _items(of, found)
+    if len(items) != length:
+        raise _stands(found, f"a list of {length}")
+    return items
 
 
 def _values(of: _Kind, found: object) -> dict[str, Any]:

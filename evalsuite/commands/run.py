@@ -39,7 +39,7 @@ def run_missing(asked, environment: str):
     from evalsuite.logs import catalogue
     from evalsuite.report.text.findings import english
     from evalsuite.results import measurement
-    from evalsuite.runs import planned
+    from evalsuite.runs.planned import Planned
 
     for skip in asked.plan.skips:
         note(f"skipped {skip.case.framework} {skip.case.scale}: {skip.reason}")
@@ -53,7 +53,9 @@ def run_missing(asked, environment: str):
         _say_skips(ready.skips)
         asked = replace(asked, plan=asked.plan.without(ready.skips))
     spec = asked.plan.spec
-    asked.store.write_plan(planned.facts(spec.name, asked.plan.cases, spec.repeats, asked.plan.skips))
+    asked.store.write_plan(
+        Planned(profile=spec.name, repeats=spec.repeats, cases=tuple(asked.plan.cases), skips=tuple(asked.plan.skips))
+    )
     missing = asked.missing()
     if not missing and asked.plan.runs:
         note(f"all {len(asked.plan.runs)} runs are already measured; nothing is started.")

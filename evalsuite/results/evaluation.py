@@ -17,7 +17,7 @@ from evalsuite.results import measurement as measurement_room
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import counts, summaries, valid
 from evalsuite.results.verdicts import verdicts
-from evalsuite.runs.planned import read_back
+from evalsuite.runs.planned import cases as all_cases
 from evalsuite.runs.store import RunFolder, Store
 
 TITLE = "evaluation"  # key of the title in data/text
@@ -49,18 +49,18 @@ def evaluate(
             "Try `evalsuite compare`, or --runs DIR with the folder of an evaluation."
         )
     measurements, broken = _measured(folders, places)
-    planned = store.plan() or {}
-    cases, skips = read_back(planned, measurements, wanted)
+    planned = store.plan()
+    cases = all_cases(planned, measurements, wanted)
     ordered = rules.checked(_in_plan_order(measurements, cases))
     rows = with_scaling(summaries(ordered))
     environments = _environments(folders, ordered)
     commands = _commands(store, ordered)
     return Evaluation(
         title=TITLE,
-        profile=planned.get("profile", "custom"),
-        planned=tuple(cases),
-        repeats=planned.get("repeats") or max((one.n for one in valid(rows)), default=0),
-        skips=tuple(skips),
+        profile=planned.profile if planned else "custom",
+        planned=cases,
+        repeats=planned.repeats if planned else max((one.n for one in valid(rows)), default=0),
+        skips=planned.skips if planned else (),
         summaries=tuple(rows),
         verdicts=verdicts(rows, settings),
         findings=(

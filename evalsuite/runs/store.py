@@ -11,15 +11,16 @@ import contextlib
 import fcntl
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, sha256, write_json
-from evalsuite.model import Case, Protocol, Run
+from evalsuite.model import Run
 from evalsuite.runs import samples
 from evalsuite.runs.endings import AgentOutcome, Outcome
+from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.samples import Samples
 
 CASE = "case.json"
@@ -27,7 +28,6 @@ COMMAND = "command.json"
 OUTCOME = "outcome.json"
 SCRATCH = "scratch"
 PLAN = "plan.json"
-SCHEMA = 1
 _LOG = re.compile(r"^log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt$")
 
 
@@ -79,7 +79,7 @@ class RunFolder:
         return {host: AgentOutcome.from_json(read_json(file), file) for host, file in self._by_host("agent")}
 
     def write_case(self, run: Run) -> None:
-        write_json(self.path / CASE, {"schema": SCHEMA, "repeat": run.repeat, **asdict(run.case)})
+        write_json(self.path / CASE, AskedRun(repeat=run.repeat, case=run.case).to_json())
 
     def write_command(self, command: RunCommand) -> None:
         write_json(self.path / COMMAND, command.to_json())
@@ -102,16 +102,8 @@ class RunFolder:
         return (self.path / OUTCOME).is_file()
 
     def run(self) -> Run:
-        facts = dict(read_json(self.path / CASE))
-        facts.pop("schema", None)
-        repeat = facts.pop("repeat")
-        try:
-            return Run(case=case_from(facts), repeat=repeat)
-        except (TypeError, KeyError) as error:
-            raise EvalsuiteError(
-                f"{self.path / CASE}: {error}; expected the fields that evalsuite writes. "
-                "Was it written by another version? Move the folder away and run again."
-            ) from error
+        file = self.path / CASE
+        return AskedRun.from_json(read_json(file), file).run
 
     def command(self) -> RunCommand:
         file = self.path / COMMAND
@@ -138,7 +130,7 @@ class RunFolder:
                 rank = int(match["rank"]) if match["rank"] else None
                 host = match["host"]
                 found.append(Log(path=file, arrivals=self.arrivals_path(host, rank), host=host, rank=rank))
-        return sorted(found, key=lambda log: (log.host, -1 if log.rank is None else log.rank))
+        return sorted(found, key=lambda log: (log.host, log.rank is not None, log.rank or 0))
 
     def samples(self, host: str) -> Samples | None:
         """The sensor readings of *host*; None if there are none. A half-written last line is left out."""
@@ -164,18 +156,18 @@ class Store:
         begun = [RunFolder(case.parent) for case in self.root.glob(f"*/r*/{CASE}")]
         return sorted((folder for folder in begun if not folder.finished), key=lambda folder: str(folder.path))
 
-    def write_plan(self, facts: dict) -> None:
+    def write_plan(self, planned: Planned) -> None:
         """Keeps what was asked for last, so that `report` knows the skips and the cases not run yet."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            write_json(self.root / PLAN, {"schema": SCHEMA, **facts})
+            write_json(self.root / PLAN, planned.to_json())
         except OSError as error:
             raise _unwritable(self.root, error) from error
 
-    def plan(self) -> dict | None:
+    def plan(self) -> Planned | None:
         """What was asked for last; None if nothing was (imported runs)."""
         file = self.root / PLAN
-        return read_json(file) if file.is_file() else None
+        return Planned.from_json(read_json(file), file) if file.is_file() else None
 
     @contextlib.contextmanager
     def claim(self, run: Run) -> Iterator[RunFolder | None]:
@@ -210,20 +202,14 @@ def _unwritable(path: Path, error: OSError) -> EvalsuiteError:
     )
 
 
-def case_from(facts: dict) -> Case:
-    """The case written by `write_case`."""
-    facts = {**facts, "protocol": Protocol(**facts["protocol"])}
-    facts["options"] = tuple((name, value) for name, value in facts.get("options", ()))
-    return Case(**facts)
-
-
 def _label(host: str, rank: int | None) -> str:
     return host if rank is None else f"{host}.r{rank}"
 
 
-def _repeat(path: Path) -> int:
+def _repeat(path: Path) -> tuple[bool, int]:
+    """The repeat in the folder's name, to sort by; a folder that somebody named otherwise comes first."""
     digits = path.name.removeprefix("r")
-    return int(digits) if digits.isdigit() else -1
+    return digits.isdigit(), int(digits) if digits.isdigit() else 0
 
 
 def _move_aside(path: Path) -> None:

@@ -24,7 +24,9 @@ from evalsuite.documents import (
     UsedRecipe,
 )
 from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Case, Protocol, Skip
 from evalsuite.runs.endings import AgentOutcome, Outcome
+from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.samples import (
     DiskCounters,
     GpuReading,
@@ -34,9 +36,22 @@ from evalsuite.runs.samples import (
     TreeReading,
 )
 from evalsuite.runs.store import Store
-from tests.toys import COMMAND
+from tests.toys import CASE, COMMAND
 
 RECORDED = Store(paths.DATA / "recorded").finished()
+CASE_WITH_ALL = Case(
+    framework="toynet",
+    recipe="reference-resnet50",
+    model="resnet50_v1.5",
+    nodes=2,
+    devices_per_node=4,
+    batch_per_device=32,
+    precision="amp",
+    xla=True,
+    device="gpu",
+    protocol=Protocol(warmup_steps=5, measured_steps=30),
+    options=(("image_size", "64"), ("workers", "2")),
+)
 FULL = (
     RunCommand(
         argv=("srun", "python", "train.py"),
@@ -111,6 +126,13 @@ FULL = (
         samples=9,
         samples_missed=1,
     ),
+    AskedRun(repeat=3, case=CASE_WITH_ALL),
+    Planned(
+        profile="quick",
+        repeats=5,
+        cases=(CASE, CASE_WITH_ALL),
+        skips=(Skip(case=CASE, reason="no such cluster", kind="unsupported"),),
+    ),
     Header(
         hz=2.0,
         started_at_unix_s=1.7e9,
@@ -136,7 +158,7 @@ FULL = (
     ),
 )
 KINDS = {type(one): one for one in FULL}
-SAID = r"run/file\.json: {}: .*expected .*\. [A-Z].*(Move|Read)"
+SAID = r"run/file\.json: {}: .*expected .*\. [A-Z].*(Move|Read|compare)"
 json_values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()),
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=5), inner, max_size=4)),
@@ -191,7 +213,7 @@ REQUIRED = [
     pytest.param(kind, field.name, id=f"{kind.__name__}-{field.name}")
     for kind in KINDS
     for field in fields(kind)
-    if field.default is MISSING
+    if field.default is MISSING and kind is not AskedRun
 ]
 
 
@@ -273,6 +295,26 @@ def test_a_key_in_a_list_is_named_with_its_place():
 
 def test_a_key_of_a_later_evalsuite_is_passed_over():
     assert read(RunCommand, {**COMMAND.to_json(), "weather": "fine"}) == COMMAND
+
+
+@pytest.mark.parametrize("key", ["repeat", "framework", "recipe", "model", "batch_per_device"])
+def test_a_run_folder_without_its_case_is_an_error_that_names_the_key(key):
+    facts = {name: value for name, value in written(KINDS[AskedRun]).items() if name != key}
+
+    with pytest.raises(EvalsuiteError, match=SAID.format(key)):
+        read(AskedRun, facts)
+
+
+def test_a_case_with_an_axis_that_is_not_known_is_refused():
+    with pytest.raises(EvalsuiteError, match=SAID.format("colour")):
+        read(AskedRun, {**written(KINDS[AskedRun]), "colour": "blue"})
+
+
+def test_an_option_is_a_name_and_a_value():
+    facts = changed(written(KINDS[AskedRun]), ("options", 1), ["workers"])
+
+    with pytest.raises(EvalsuiteError, match=r": options\[1\]: a list of 1 stands there; expected a list of 2"):
+        read(AskedRun, facts)
 
 
 def test_true_was_the_one_reason_to_end_a_run_early():

@@ -6,7 +6,7 @@ from benchmarks import synthetic_runs
 from evalsuite.errors import NothingMeasured
 from evalsuite.model import Skip
 from evalsuite.results.evaluation import evaluate
-from evalsuite.runs.planned import facts
+from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 
 
@@ -54,7 +54,7 @@ def test_the_skips_of_the_plan_are_kept_with_their_kind(tmp_path):
     store = synthetic_runs.write(tmp_path, 1)
     case = synthetic_runs.runs(1)[0].case
     skip = Skip(case=case.at_scale(125, 8), reason="no such cluster here", kind="not_run")
-    store.write_plan(facts("quick", [case], 3, [skip]))
+    store.write_plan(Planned(profile="quick", repeats=3, cases=(case,), skips=(skip,)))
 
     found = evaluate(store)
 

@@ -6,6 +6,7 @@ import pytest
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Run
 from evalsuite.runs.endings import Outcome
+from evalsuite.runs.planned import Planned
 from evalsuite.runs.samples import Header, Sample, Samples
 from evalsuite.runs.store import RunFolder, Store
 from tests.toys import CASE
@@ -115,4 +116,4 @@ def test_a_plan_that_cannot_be_kept_is_an_error_that_names_the_folder(tmp_path):
     (tmp_path / "runs").write_text("")
 
     with pytest.raises(EvalsuiteError, match="must be writable"):
-        Store(tmp_path / "runs").write_plan({})
+        Store(tmp_path / "runs").write_plan(Planned(profile="quick", repeats=1, cases=(), skips=()))
