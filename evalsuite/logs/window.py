@@ -230,7 +230,7 @@ def _printed(chosen: Span) -> tuple[float | None, str]:
 
 
 def _disagreements(value: float, method: str, candidates: Sequence[tuple[float | None, str]]) -> list[Finding]:
-    found = []
+    found: list[Finding] = []
     for other, name in candidates:
         if other is None or name == method or abs(other / value - 1) <= DISAGREE:
             continue

@@ -67,9 +67,9 @@ def test_a_run_records_repository_commit_and_whether_the_tree_was_clean(mirror, 
 
     facts = checkouts.facts(RECIPE, {"toynet": repository})
 
-    assert facts["repository"] == "https://host.invalid/lab/toynet"
-    assert facts["commit"] == repository.commit
-    assert facts["clean"] is True
+    assert facts.repository == "https://host.invalid/lab/toynet"
+    assert facts.commit == repository.commit
+    assert facts.clean is True
 
 
 def test_a_missing_checkout_is_a_refusal_that_names_the_command(repository):
