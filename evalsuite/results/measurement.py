@@ -10,7 +10,19 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import BusyMachine, HungAtEnd, ShortWindow, TooShortWindow
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import Case, Finding, Measurement, Origin, Protocol, Run, Throughput, Timeline, Utilisation, Window
+from evalsuite.model import (
+    Case,
+    Finding,
+    Measurement,
+    Origin,
+    Protocol,
+    Run,
+    Status,
+    Throughput,
+    Timeline,
+    Utilisation,
+    Window,
+)
 from evalsuite.results import utilisation
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
@@ -111,7 +123,7 @@ def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
     )
 
 
-def _status(outcome: Outcome, read) -> tuple[str, str]:
+def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
     """The outcome and the log together: a process that failed has no valid number, whatever it printed."""
     if outcome.status == "timed_out":
         own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
@@ -140,7 +152,9 @@ def _throughput_findings(throughput: Throughput | None) -> tuple[Finding, ...]:
     return throughput.findings if throughput else ()
 
 
-def _utilisation(folder: RunFolder, environments: Mapping[str, HostEnvironment], window: Window | None):
+def _utilisation(
+    folder: RunFolder, environments: Mapping[str, HostEnvironment], window: Window | None
+) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     if window is None or window.begin_s is None:
         return (), ()
     hosts = {host: folder.samples(host) for host in environments}

@@ -30,6 +30,13 @@ Values = Sequence[float | None]  # one a reading; None: not read
 Part = TypeVar("Part")  # of a sample
 
 
+class Bounds(NamedTuple):
+    """The measured window on the run's clock."""
+
+    begin_s: float
+    end_s: float
+
+
 class TimedValue(NamedTuple):
     """A value and the time that it stands for. A run has many thousands: a tuple is made fastest."""
 
@@ -84,9 +91,10 @@ def of_job(
     """
     if window.begin_s is None or window.end_s is None or window.end_s <= window.begin_s:
         return (), ()
-    near = (_near(samples, window) for samples in _on_one_clock(hosts, clock))
-    every = [one for samples in near for one in _series(samples, window)]
-    figures = (_utilisation(_job(same), window, len(same)) for same in _by_resource(every))
+    span = Bounds(window.begin_s, window.end_s)
+    near = (_near(samples, span) for samples in _on_one_clock(hosts, clock))
+    every = [one for samples in near for one in _series(samples, span)]
+    figures = (_utilisation(_job(same), span, len(same)) for same in _by_resource(every))
     used = tuple(figure for figure in figures if figure is not None)
     return used, _findings(every, used)
 
@@ -139,7 +147,7 @@ def _thinned(samples: _Samples) -> _Samples:
     return replace(samples, readings=samples.readings[::every], times_s=samples.times_s[::every], stride=every)
 
 
-def _near(samples: _Samples, window: Window) -> _Samples:
+def _near(samples: _Samples, window: Bounds) -> _Samples:
     """The readings inside the window and the neighbours of its edges; the others could not count."""
     first = max(0, bisect_right(samples.times_s, window.begin_s) - 1)
     last = bisect_left(samples.times_s, window.end_s) + 1
@@ -155,14 +163,14 @@ def _in_order(samples: Iterable[Sample]) -> list[Sample]:
     return kept
 
 
-def _series(samples: _Samples, window: Window | None) -> list[ReadingSeries]:
+def _series(samples: _Samples, window: Bounds | None) -> list[ReadingSeries]:
     """All series of one host, cut to *window* if there is one; those without a value are left out."""
     made = [*_node_series(samples, window), *_disk_series(samples, window)]
     made += [*_network_series(samples, window), *_gpu_series(samples, window)]
     return [one for one in made if one.cells or one.rejected]
 
 
-def _node_series(samples: _Samples, window: Window | None) -> Iterator[ReadingSeries]:
+def _node_series(samples: _Samples, window: Bounds | None) -> Iterator[ReadingSeries]:
     total, cores = samples.header.memory_total_bytes, samples.header.cpu_count
     trees = [sample.tree for sample in samples.readings]
     cpu = _spans(samples, [sample.cpu_percent for sample in samples.readings])
@@ -183,7 +191,7 @@ def _node_series(samples: _Samples, window: Window | None) -> Iterator[ReadingSe
     yield _checked("job_memory", resident, window, unit="bytes", capacity=capacity, summed=True, device=samples.host)
 
 
-def _disk_series(samples: _Samples, window: Window | None) -> Iterator[ReadingSeries]:
+def _disk_series(samples: _Samples, window: Bounds | None) -> Iterator[ReadingSeries]:
     for name in samples.header.disks or ():
         known = [(sample.disks or {}).get(name) for sample in samples.readings]
         for resource, unit, counts in (
@@ -195,7 +203,7 @@ def _disk_series(samples: _Samples, window: Window | None) -> Iterator[ReadingSe
             yield _checked(resource, rates, window, unit=unit, device=_label(samples, name), summed=True)
 
 
-def _network_series(samples: _Samples, window: Window | None) -> Iterator[ReadingSeries]:
+def _network_series(samples: _Samples, window: Bounds | None) -> Iterator[ReadingSeries]:
     for name, about in (samples.header.interfaces or {}).items():
         known = [(sample.interfaces or {}).get(name) for sample in samples.readings]
         received, sent = _each(known, lambda port: port.received_bytes), _each(known, lambda port: port.sent_bytes)
@@ -207,7 +215,7 @@ def _network_series(samples: _Samples, window: Window | None) -> Iterator[Readin
             yield _checked(resource, rates, window, unit="bytes/s", device=device, capacity=capacity, summed=True)
 
 
-def _gpu_series(samples: _Samples, window: Window | None) -> Iterator[ReadingSeries]:
+def _gpu_series(samples: _Samples, window: Bounds | None) -> Iterator[ReadingSeries]:
     for gpu in samples.header.gpus or ():
         if gpu.of_job is False:
             continue
@@ -284,7 +292,7 @@ def _rates(samples: _Samples, counts: Values) -> list[TimedValue]:
 def _gauge(
     samples: _Samples,
     values: Values,
-    window: Window | None,
+    window: Bounds | None,
     period_s: float | None = None,
 ) -> list[TimedValue]:
     """Readings of an instant: each stands for the time around it, up to half-way to its neighbours.
@@ -305,14 +313,14 @@ def _gauge(
     return cells
 
 
-def _holds(window: Window | None, at_s: float) -> bool:
+def _holds(window: Bounds | None, at_s: float) -> bool:
     return window is None or window.begin_s <= at_s <= window.end_s
 
 
 def _checked(
     resource: str,
     cells: Iterable[TimedValue],
-    window: Window | None,
+    window: Bounds | None,
     *,
     unit: str,
     device: str | None,
@@ -337,7 +345,7 @@ def _checked(
     )
 
 
-def _cut(cells: Iterable[TimedValue], window: Window | None) -> Iterable[TimedValue]:
+def _cut(cells: Iterable[TimedValue], window: Bounds | None) -> Iterable[TimedValue]:
     if window is None:
         return cells
     return (_inside(cell, window.begin_s, window.end_s) for cell in cells)
@@ -399,13 +407,13 @@ def _together(same: Sequence[ReadingSeries]) -> ReadingSeries:
 
 
 def _capacity(same: Sequence[ReadingSeries]) -> float | None:
-    known = [one.capacity for one in same]
-    if None in known:
+    known = [one.capacity for one in same if one.capacity is not None]
+    if len(known) < len(same):
         return None
     return sum(known) if same[0].summed else sum(known) / len(known)
 
 
-def _utilisation(one: ReadingSeries, window: Window, devices: int) -> Utilisation | None:
+def _utilisation(one: ReadingSeries, window: Bounds, devices: int) -> Utilisation | None:
     """The figures of one series; None if nothing of it lies in the window."""
     if not one.cells:
         return None
