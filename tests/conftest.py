@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 import reports
 
@@ -13,6 +14,11 @@ HERE = Path(__file__).resolve().parent
 SHARED = HERE.parent.parent / "shared"
 
 os.environ.setdefault("NO_COLOR", "1")
+
+# `pytest --hypothesis-profile=thorough` tries each property on many examples
+hypothesis.settings.register_profile("floor", max_examples=40)
+hypothesis.settings.register_profile("thorough", max_examples=1000, deadline=None)
+hypothesis.settings.load_profile("floor")
 
 # A CI job or `nohup` may start us with these ignored, and what is ignored stays so in every program that the tests
 # start and end by signal.

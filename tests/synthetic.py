@@ -675,7 +675,7 @@ def variants() -> Evaluation:
         scores = tuple(one for one in _epochs(90, top1, hours * 3600) if one.split == "validation")
         runs = [replace(run, scores=scores) for run in last.measurements]
         found += [*smaller, replace(last, measurements=tuple(runs))]
-    return evaluation(found, repeats=5, profile="full", title="Variants")
+    return evaluation(found, repeats=5, profile="full", title="Variants", timelines={})  # other pages have time lines
 
 
 def _epochs(epochs: int, top1: float, seconds: float) -> Iterable[Score]:

@@ -147,7 +147,7 @@ def test_parts_of_an_earlier_report_do_not_stay(tmp_path):
 
 
 def test_figures_drawn_ahead_are_those_that_the_page_draws(tmp_path, monkeypatch):
-    evaluation = synthetic.quick()
+    evaluation = synthetic.one_scale()
     monkeypatch.setattr(paths, "cache", lambda: tmp_path / "one")
     alone = report.build(evaluation, tmp_path / "alone")[0].read_bytes()
     monkeypatch.setattr(ahead, "WORTH_A_PROCESS", 1)
