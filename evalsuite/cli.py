@@ -5,6 +5,7 @@ import importlib
 import keyword
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 from evalsuite import __version__
 from evalsuite.errors import EvalsuiteError, Exit
@@ -86,7 +87,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def _module(command: str):
+def _module(command: str) -> ModuleType:
     """The module of *command*: `compare-reports` is `compare_reports`; a word of the language gets an underscore."""
     name = command.replace("-", "_")
     suffix = "_" if keyword.iskeyword(name) else ""

@@ -19,7 +19,7 @@ class Exit(IntEnum):
 class EvalsuiteError(Exception):
     """An error the user can mend: where, what stood there, what was expected, what to try."""
 
-    exit_code = Exit.USAGE
+    exit_code: int = Exit.USAGE
 
 
 class NothingMeasured(EvalsuiteError):

@@ -55,7 +55,7 @@ def run(order: Order) -> AgentOutcome:
 class _Agent:
     """One order being carried out."""
 
-    def __init__(self, order: Order, folder: RunFolder, place: placeholders.Node, watched: set) -> None:
+    def __init__(self, order: Order, folder: RunFolder, place: placeholders.Node, watched: set[int]) -> None:
         self.order = order
         self.folder = folder
         self.place = place

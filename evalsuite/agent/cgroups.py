@@ -52,8 +52,8 @@ class Group:
         if self.version == 2:
             used = _table(self.folder / "cpu.stat").get("usage_usec")
             return None if used is None else used / MICROSECONDS
-        used = _text(self.folder / "cpuacct.usage") or ""
-        return int(used) / NANOSECONDS if used.isdigit() else None
+        counted = _text(self.folder / "cpuacct.usage") or ""
+        return int(counted) / NANOSECONDS if counted.isdigit() else None
 
     def memory_used_bytes(self) -> int | None:
         """Memory in use, without the file cache that the kernel drops when memory runs short.
@@ -152,5 +152,5 @@ def _table(file: Path) -> dict[str, int]:
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
 
 
-def _first(pair: tuple) -> float:
+def _first(pair: tuple[float, object]) -> float:
     return pair[0]

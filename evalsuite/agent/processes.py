@@ -42,12 +42,12 @@ class EndedTree:
 
 def adopt_orphans() -> bool:
     """Makes this process the new parent of every orphan below it (prctl(2), Linux 3.4)."""
-    return ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    return bool(ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 
 def be_told_of_parents_death(number: int) -> bool:
     """Asks for the signal *number* when the parent of this process dies (prctl(2), PR_SET_PDEATHSIG)."""
-    return ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, number, 0, 0, 0) == 0
+    return bool(ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, number, 0, 0, 0) == 0)
 
 
 class Tree:

@@ -43,7 +43,7 @@ def host(environment: Mapping[str, str]) -> str:
 def first_host(nodelist: str) -> str:
     """The first host of a Slurm list: `gpu[03-07,12],login1` → gpu03."""
     match = re.match(r"^([^\[,]*)(?:\[(\d+)[^\]]*\])?([^,\[]*)", nodelist)
-    prefix, number, suffix = match.groups()
+    prefix, number, suffix = match.groups() if match else ("", None, "")
     return f"{prefix}{number or ''}{suffix}"
 
 

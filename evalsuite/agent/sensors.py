@@ -8,7 +8,7 @@ import functools
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,22 +50,31 @@ class Cpu:
         """Percent of the capacity used since the last reading, and percent of each usable core."""
         before, now = self._before, self._now()
         self._before = now
-        cores = _core_percents(before["cores"], now["cores"])
+        cores = _core_percents(before.cores, now.cores)
         if self._group is None:
             return _mean(cores), cores
         return self._group_percent(before, now), cores
 
-    def _group_percent(self, before: dict, now: dict) -> float | None:
-        if before["group_s"] is None or now["group_s"] is None or now["at_s"] <= before["at_s"]:
+    def _group_percent(self, before: "CpuTimes", now: "CpuTimes") -> float | None:
+        if before.group_s is None or now.group_s is None or now.at_s <= before.at_s:
             return None
-        used = (now["group_s"] - before["group_s"]) / (now["at_s"] - before["at_s"])
+        used = (now.group_s - before.group_s) / (now.at_s - before.at_s)
         return 100.0 * used / self.capacity
 
-    def _now(self) -> dict:
+    def _now(self) -> "CpuTimes":
         times = _psutil("cpu_times", percpu=True)
         cores = [times[place] for place in self._positions if place < len(times)] if times else None
         group_s = self._group.cpu_s() if self._group else None
-        return {"cores": cores, "group_s": group_s, "at_s": time.monotonic()}
+        return CpuTimes(cores=cores, group_s=group_s, at_s=time.monotonic())
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuTimes:
+    """CPU time counted up to an instant."""
+
+    cores: Sequence[Any] | None  # psutil's times of each usable core
+    group_s: float | None  # of the container
+    at_s: float
 
 
 class Memory:
@@ -340,7 +349,7 @@ def _gpu_memory(handle: Any) -> Any:
 
 def _throughput(handle: Any, way: str) -> int | None:
     kilobytes = _nvml("nvmlDeviceGetPcieThroughput", handle, _nvml_constant(f"NVML_PCIE_UTIL_{way}_BYTES"))
-    return _scaled(kilobytes, KIBIBYTE)
+    return None if kilobytes is None else int(kilobytes) * KIBIBYTE
 
 
 def _is(gpu: Gpu, entry: str) -> bool:
@@ -349,11 +358,12 @@ def _is(gpu: Gpu, entry: str) -> bool:
     return entry.startswith("GPU-") and (gpu.uuid or "").startswith(entry)
 
 
-def _core_percents(before: Iterable | None, now: Iterable | None) -> list[float] | None:
+def _core_percents(before: Sequence[Any] | None, now: Sequence[Any] | None) -> list[float] | None:
     if before is None or now is None:
         return None
     percents = [_busy_percent(old, new) for old, new in zip(before, now, strict=False)]
-    return None if None in percents else percents
+    known = [percent for percent in percents if percent is not None]
+    return known if len(known) == len(percents) else None
 
 
 def _busy_percent(old: Any, new: Any) -> float | None:
@@ -367,11 +377,11 @@ def _busy_percent(old: Any, new: Any) -> float | None:
 
 
 def _idle_s(times: Any) -> float:
-    return times.idle + getattr(times, "iowait", 0.0)
+    return float(times.idle + getattr(times, "iowait", 0.0))
 
 
 def _total_s(times: Any) -> float:
-    return sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
+    return float(sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0))
 
 
 def _disk(counters: Any) -> DiskCounters:
@@ -383,7 +393,7 @@ def _disk(counters: Any) -> DiskCounters:
     )
 
 
-def _interfaces(state: Mapping, folder: Path, infiniband: bool) -> list[str]:
+def _interfaces(state: Mapping[str, Any], folder: Path, infiniband: bool) -> list[str]:
     """The interfaces to read: real hardware, else what is up; and the loopback."""
     names = [name for name in state if (folder / name / "device").exists()]
     names = names or [name for name, stats in state.items() if stats.isup]
@@ -426,7 +436,7 @@ def _mean(values: Sequence[float] | None) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _scaled(value: float | None, factor: float) -> Any:
+def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 

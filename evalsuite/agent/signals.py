@@ -16,7 +16,7 @@ def held() -> Iterator[set[int]]:
     """
     child_before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # were it ignored, exit codes would be lost
     heeded = {number for number in ENDING | PASSED_ON if signal.getsignal(number) != signal.SIG_IGN}
-    asked_for = heeded | {signal.SIGCHLD}
+    asked_for: set[int] = heeded | {signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, asked_for)
     try:
         yield asked_for

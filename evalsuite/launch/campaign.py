@@ -1,10 +1,12 @@
 """The launching half of the main job: environments first, then every missing run, one after the other."""
 
 import errno
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.dialect import Dialect
@@ -27,12 +29,12 @@ class EndedRun:
     outcome: Outcome
 
 
-def machine(device: str) -> Machine:
+def machine(device: Device | Literal["auto"]) -> Machine:
     """What this machine offers; *device* "auto" means gpu where NVML finds one."""
     from evalsuite.agent import sensors
 
     gpus = len(sensors.Gpus())
-    chosen = device if device != "auto" else ("gpu" if gpus else "cpu")
+    chosen: Device = device if device != "auto" else ("gpu" if gpus else "cpu")
     return Machine(cores=max(1, int(sensors.usable_cpus())), gpus=gpus, device=chosen)
 
 
@@ -103,7 +105,7 @@ def launch_all(
                     recipe,
                     folder,
                     launcher,
-                    tick=lambda seconds, run=run: tick(run, seconds),
+                    tick=functools.partial(tick, run),
                     enough=_enough(run, recipe, folder, dialects),
                 )
             except OSError as error:

@@ -39,6 +39,10 @@ class State:
     absent: tuple[str, ...] = ()  # files of the commit whose content the mirror does not hold
 
     @property
+    def short_commit(self) -> str:
+        return (self.commit or "")[:10]
+
+    @property
     def clean(self) -> bool:
         return self.present and not self.changed
 
@@ -66,7 +70,7 @@ def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | Non
         return f"the repository {repository.address} is not here; run `{get_it}`"
     if found.commit != repository.commit:
         return (
-            f"{repository.folder} stands at {found.commit[:10]} and the recipe is for {repository.commit[:10]}; "
+            f"{repository.folder} stands at {found.short_commit} and the recipe is for {repository.commit[:10]}; "
             f"remove the folder and run `{get_it}`"
         )
     if found.changed:
@@ -230,4 +234,4 @@ def _git(*arguments: str, folder: Path) -> str:
 
 
 def _difference(found: State) -> str:
-    return f"a tree with changes in {', '.join(found.changed[:3])}" if found.changed else f"commit {found.commit[:10]}"
+    return f"a tree with changes in {', '.join(found.changed[:3])}" if found.changed else f"commit {found.short_commit}"

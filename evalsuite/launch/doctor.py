@@ -16,6 +16,7 @@ from typing import Literal
 from evalsuite import adapter, paths, registry
 from evalsuite.agent import cgroups, environment, sensors
 from evalsuite.launch import virtualenvs
+from evalsuite.model import Device
 
 State = Literal["ok", "later", "missing", "broken"]
 QUESTION_TIMEOUT_S = 5.0
@@ -190,14 +191,14 @@ def libraries() -> Iterator[Check]:
 
 def frameworks(folders: Sequence[Path] = ()) -> Iterator[Check]:
     """Each framework: whether the environment of its reference workload has been made, or can be."""
-    device = "gpu" if len(sensors.Gpus()) else "cpu"
+    device: Device = "gpu" if len(sensors.Gpus()) else "cpu"
     for known in registry.discover(folders).values():
         recipe = min(known.recipes, key=lambda recipe: recipe.kind != "reference", default=None)
         if recipe is not None:
             yield framework(known, recipe, device)
 
 
-def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: str) -> Check:
+def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: Device) -> Check:
     """Whether *recipe* can run here, now or once its environment has been installed."""
     check = functools.partial(Check, group="frameworks", name=known.name)
     absent = [name for name in recipe.system if shutil.which(name) is None]

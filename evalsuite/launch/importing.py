@@ -19,7 +19,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.dialects.cited import ITEMS
 from evalsuite.logs.records import positive
-from evalsuite.model import Case, Finding, Run
+from evalsuite.model import Case, Finding, Precision, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 
@@ -130,7 +130,7 @@ def logs(
     dialects: Mapping[str, Dialect],
 ) -> Iterator[Imported]:
     """Makes a run folder of every log under *root* (or of *root* itself), one after the other."""
-    groups: dict[tuple, list[tuple[Path, dict[str, str]]]] = {}
+    groups: dict[tuple[object, ...], list[tuple[Path, dict[str, str]]]] = {}
     for path in _files(root):
         name = path.name if path == root else path.relative_to(root).as_posix()
         facts = _facts(name, found_by, defaults, runs)
@@ -170,7 +170,9 @@ def _files(root: Path) -> list[Path]:
     return [root]
 
 
-def _facts(name: str, found_by, defaults: Mapping[str, str], runs: Sequence[Mapping[str, str]]) -> dict | str:
+def _facts(
+    name: str, found_by: "re.Pattern[str] | None", defaults: Mapping[str, str], runs: Sequence[Mapping[str, str]]
+) -> dict[str, str] | str:
     """What is known of the log called *name*, or why it is left out."""
     own = next((run for run in runs if Path(name).match(run["path"])), None)
     if runs and own is None and found_by is None:
@@ -182,7 +184,7 @@ def _facts(name: str, found_by, defaults: Mapping[str, str], runs: Sequence[Mapp
     return {**defaults, **(match.groupdict() if match else {}), **said}
 
 
-def _texts(facts: Mapping) -> dict[str, str]:
+def _texts(facts: Mapping[str, object]) -> dict[str, str]:
     return {
         name: ("on" if value else "off") if isinstance(value, bool) else str(value) for name, value in facts.items()
     }
@@ -223,9 +225,9 @@ def _case(facts: Mapping[str, str], known: reading.Reading) -> Case:
     model = facts.get("model") or known.model
     devices = _devices(facts) or known.total_devices
     batch = _number(facts, "batch") or known.batch_per_device
-    missing = {"framework": framework, "model": model, "devices": devices, "batch": batch}
-    absent = [name for name, value in missing.items() if not value]
-    if absent:
+    if not (framework and model and devices and batch):
+        missing = {"framework": framework, "model": model, "devices": devices, "batch": batch}
+        absent = [name for name, value in missing.items() if not value]
         raise ValueError(f"neither path nor log says {', '.join(absent)}; give it with --pattern, --map or --set")
     nodes = _number(facts, "nodes") or 1
     if devices % nodes:
@@ -254,7 +256,7 @@ def _number(facts: Mapping[str, str], name: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and int(text) > 0 else None
 
 
-def _precision(text: str) -> str:
+def _precision(text: str) -> Precision:
     text = text.lower()
     if text in _AMP:
         return "amp"

@@ -27,6 +27,9 @@ from evalsuite.plan.engines import Engine
 from evalsuite.runs.endings import Enough, Outcome
 from evalsuite.runs.store import RunFolder
 
+Tick = Callable[[float], None]
+Asks = Callable[[], Enough | None]
+
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
 ENOUGH: Mapping[Enough, str] = {
@@ -53,8 +56,8 @@ def launch(
     recipe: Recipe,
     folder: RunFolder,
     launcher: Launcher,
-    tick: Callable[[float], None] = lambda s: None,
-    enough: Callable[[], Enough | None] = lambda: None,
+    tick: Tick = lambda s: None,
+    enough: Asks = lambda: None,
 ) -> Outcome:
     """Runs *run* in its claimed *folder* and writes its outcome; returns it.
 
@@ -95,7 +98,9 @@ def _write_files(texts: Mapping[str, str], scratch: Path) -> None:
         file.write_text(text)
 
 
-def _finish(line: CommandLine, folder: RunFolder, timeout_s: float, tick, enough) -> tuple[int, Enough | None]:
+def _finish(
+    line: CommandLine, folder: RunFolder, timeout_s: float, tick: Tick, enough: Asks
+) -> tuple[int, Enough | None]:
     """Starts *line* and waits for its end: its exit code (negative: ended by that signal), and why *enough* had
     it ended, if it did."""
     with open(folder.engine_log, "wb") as output:
@@ -132,7 +137,7 @@ def _finish(line: CommandLine, folder: RunFolder, timeout_s: float, tick, enough
             _end(process)
 
 
-def _end(process: subprocess.Popen) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """Ends *process* and all that descend from it, if it still runs."""
     if process.poll() is not None:
         return

@@ -382,7 +382,8 @@ def _pip_settings() -> PipSettings:
 
 def _pip_config_list() -> str:
     """`pip config list` of the first interpreter that has pip; evalsuite's own may have been made without."""
-    for python in (sys.executable, sys._base_executable, "python3"):
+    base = getattr(sys, "_base_executable", sys.executable)  # of a virtual environment, the interpreter it was made by
+    for python in (sys.executable, base, "python3"):
         with contextlib.suppress(OSError):
             answer = subprocess.run([python, "-m", "pip", "config", "list"], capture_output=True, text=True)
             if answer.returncode == 0:
@@ -416,6 +417,7 @@ def _uv(arguments: tuple[str, ...], settings: PipSettings, progress: Progress, d
         cwd=paths.cache() / "environments",  # no project's uv settings apply there
     )
     last_lines: deque[str] = deque(maxlen=LAST_LINES)
+    assert process.stdin and process.stdout and process.stderr  # all three are pipes
     with process:
         try:
             with contextlib.suppress(BrokenPipeError):  # it has already given up; its last lines say why
@@ -438,7 +440,7 @@ def _without_credentials(line: str) -> str:
 
 
 def _name(pin: str) -> str:
-    return re.match(r"[A-Za-z0-9._-]+", pin).group()
+    return re.split(r"[^A-Za-z0-9._-]", pin, maxsplit=1)[0]
 
 
 def _normal(name: str) -> str:

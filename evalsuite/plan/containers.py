@@ -63,7 +63,7 @@ class Container:
 
     def argv(
         self, command: Argv, *, image: str, folder: str, readable: Sequence[str], names: Sequence[str], gpus: bool
-    ):
+    ) -> Argv:
         """*command* in *image*, with its run *folder* as it lies outside, and the variables of *names*."""
         wish = Wish(
             image=image,
@@ -87,7 +87,7 @@ def _each(flag: str, values: Sequence[str]) -> Argv:
     return tuple(word for value in values for word in (flag, value))
 
 
-def _docker_like(program: str, gpus: Argv, user: Callable[[str], Argv]):
+def _docker_like(program: str, gpus: Argv, user: Callable[[str], Argv]) -> Callable[[Wish, Argv], Argv]:
     def wrap(wish: Wish, command: Argv) -> Argv:
         mounts = (f"{wish.folder}:{wish.folder}", *(f"{path}:{path}:ro" for path in wish.readable))
         return (

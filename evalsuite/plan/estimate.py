@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evalsuite.model import Run
+from evalsuite.model import Protocol, Run
 
 
 class Estimate:
@@ -27,9 +27,9 @@ class Estimate:
         return None
 
     def total(self, runs: Sequence[Run]) -> float | None:
-        expected = [self.of(run) for run in runs]
-        return None if not expected or None in expected else sum(expected)
+        expected = [seconds for run in runs if (seconds := self.of(run)) is not None]
+        return sum(expected) if runs and len(expected) == len(runs) else None
 
 
-def _kind(run: Run) -> tuple:
+def _kind(run: Run) -> tuple[str, tuple[tuple[str, str], ...], Protocol]:
     return (run.case.framework, run.case.options, run.case.protocol)

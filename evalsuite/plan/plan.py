@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.findings import Oversubscribed
-from evalsuite.model import Case, Finding, Run, Skip
+from evalsuite.model import Case, Device, Finding, Run, Skip
 from evalsuite.plan.spec import Spec
 from evalsuite.registry import chosen
 from evalsuite.runs.store import Store
@@ -20,7 +20,7 @@ class Machine:
 
     cores: int
     gpus: int
-    device: str  # "cpu" or "gpu": what the cases train on
+    device: Device  # what the cases train on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Rec
 
 def _asked(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) -> list[tuple[Case, Recipe | None]]:
     """Every case that *spec* asks for, once, with its recipe."""
-    found = {}
+    found: dict[str, tuple[Case, Recipe | None]] = {}
     for matrix in spec.matrices():
         for case, recipe in _of_matrix(matrix, adapters, machine):
             found.setdefault(case.id, (case, recipe))
@@ -98,7 +98,8 @@ def _of_matrix(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) ->
     frameworks = chosen(spec.frameworks, adapters)
     for (nodes, devices), model, batch, precision, xla in spec.points():
         for adapter in frameworks:
-            for recipe in recipes_for(adapter, model, spec.recipes) or [None]:
+            recipes: Sequence[Recipe | None] = recipes_for(adapter, model, spec.recipes) or (None,)
+            for recipe in recipes:
                 case = Case(
                     framework=adapter.name,
                     recipe=recipe.name if recipe else "none",

@@ -2,17 +2,21 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.model import Protocol
+from evalsuite.model import Precision, Protocol
 
 SCALE = re.compile(r"^([1-9]\d*)x([1-9]\d*)$")
 STEPS = re.compile(r"^(\d+)\+([1-9]\d*)$")
+
+PRECISIONS: Mapping[str, Precision] = {"fp32": "fp32", "amp": "amp"}
+Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch, precision, xla
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +29,7 @@ class Spec:
     models: tuple[str, ...] = ("resnet50_v1.5",)
     scales: tuple[tuple[int, int], ...] = ((1, 1),)  # (nodes, devices per node)
     batch_per_device: tuple[int, ...] = (32,)
-    precision: tuple[str, ...] = ("fp32",)
+    precision: tuple[Precision, ...] = ("fp32",)
     xla: tuple[bool, ...] = (False,)
     protocol: Protocol = field(default_factory=Protocol)
     repeats: int = 5
@@ -40,7 +44,7 @@ class Spec:
         """The specs whose products make up the evaluation."""
         return self.parts or (self,)
 
-    def points(self) -> Iterable[tuple]:
+    def points(self) -> Iterable[Point]:
         """The product of the axes but the framework: (model, scale, batch, precision, xla), scales slowest."""
         return product(self.scales, self.models, self.batch_per_device, self.precision, self.xla)
 
@@ -60,9 +64,10 @@ def read(path: Path) -> Spec:
     return replace(whole, parts=tuple(_laid_over(whole, table, path, OF_PARTS) for table in tables))
 
 
-def _laid_over(base: Spec, facts: Mapping, path: Path, known: Iterable[str] = ()) -> Spec:
+def _laid_over(base: Spec, facts: Mapping[str, object], path: Path, known: Iterable[str] = ()) -> Spec:
     """*base* with the keys of a TOML table in place of its own."""
-    return replace(base, **{_field(key, path, known): _value(key, facts[key], path) for key in facts})
+    changes: dict[str, Any] = {_field(key, path, known): _value(key, facts[key], path) for key in facts}
+    return replace(base, **changes)
 
 
 def profile(name: str) -> Spec:
@@ -107,10 +112,10 @@ def switch(text: str | bool) -> bool:
     return text == "on"
 
 
-def precision(text: str) -> str:
-    if text not in ("fp32", "amp"):
+def precision(text: str) -> Precision:
+    if text not in PRECISIONS:
         raise EvalsuiteError(f'precision "{text}": expected fp32 or amp.')
-    return text
+    return PRECISIONS[text]
 
 
 def batch(text: str | int) -> int:
@@ -125,16 +130,16 @@ def repeats(text: str | int) -> int:
     return int(text)
 
 
-def _options(table: Mapping) -> tuple[tuple[str, str], ...]:
+def _options(table: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((str(name), str(value)) for name, value in table.items()))
 
 
-def _each(convert):
+def _each(convert: Callable[[Any], object]) -> Callable[[Iterable[Any]], object]:
     return lambda values: tuple(convert(value) for value in values)
 
 
 # key in the file → (field of Spec, kind of TOML value, conversion)
-KEYS = {
+KEYS: Mapping[str, tuple[str, type, Callable[[Any], object]]] = {
     "frameworks": ("frameworks", list, _each(str)),
     "recipes": ("recipes", list, _each(str)),
     "models": ("models", list, _each(str)),
@@ -162,7 +167,7 @@ def _field(key: str, path: Path, known: Iterable[str] = ()) -> str:
     )
 
 
-def _value(key: str, value, path: Path):
+def _value(key: str, value: object, path: Path) -> object:
     _, kind, convert = KEYS[key]
     if not isinstance(value, kind) or isinstance(value, bool):
         raise EvalsuiteError(

@@ -69,7 +69,10 @@ def test_a_quota_is_the_capacity_and_the_containers_own_time_is_what_is_used(psu
     (tmp_path / "cpu.stat").write_text("usage_usec 0")
     cpu = sensors.Cpu(cgroups.Limits(cpus=0.5, cpu_group=group), tmp_path)
 
-    before, now = {"group_s": 1.0, "at_s": 10.0}, {"group_s": 1.25, "at_s": 11.0}
+    before, now = (
+        sensors.CpuTimes(cores=None, group_s=1.0, at_s=10.0),
+        sensors.CpuTimes(cores=None, group_s=1.25, at_s=11.0),
+    )
 
     assert (cpu.capacity, cpu.scope) == (0.5, "container")
     assert cpu._group_percent(before, now) == 50.0
