@@ -3,14 +3,18 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, ScalePoint, ScaleSeries, point_notes, point_table
 from evalsuite.report.figures.scaling import NARROW, WIDEST_RANGE, counts_of, drawable, legend, positive
 from evalsuite.report.figures.shapes import Box, bars, cores, outlines, whiskers
-from evalsuite.report.figures.sheet import SMALL, TEXT, Sheet, marker_style, text_width
+from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, marker_style, text_width
 from evalsuite.report.figures.style import Hue, Look
+
+if TYPE_CHECKING:
+    from matplotlib.transforms import Transform
 
 
 def speedup(series: Sequence[ScaleSeries], look: Look, *, id: str) -> Figure:
@@ -56,7 +60,7 @@ def _chunks(counts: Sequence[int]) -> list[list[int]]:
 
 
 def _speedup_panel(
-    sheet: Sheet, panel, counts: Sequence[int], series: Sequence[ScaleSeries], look: Look, group: float
+    sheet: Sheet, panel: Panel, counts: Sequence[int], series: Sequence[ScaleSeries], look: Look, group: float
 ) -> None:
     ideals = [m / s.base_devices for s in series for m in counts]
     values = [v for s in series for p in s.points if p.devices in counts for v in (p.value, p.high) if positive(v)]
@@ -67,13 +71,13 @@ def _speedup_panel(
     columns = _bars_of(series, counts, width)
     every = [bar for bars_of_one in columns for bar in bars_of_one]
     for each, members in zip(series, columns, strict=True):
-        boxes = [(bar.box(bar.point.value), bar.point, bar.row) for bar in members]
+        boxes = [(bar.box(bar.point.shown), bar.point, bar.row) for bar in members]
         bars(sheet, panel, boxes, look.hue(each.framework), each.framework)
         cores(panel, [box for box, point, _ in boxes if not point.hollow], each.variant)
         _feet(sheet, panel, members, look.hue(each.framework), width * group)
     outlines(panel, _ideal_boxes(series, counts, every, width, width * group))
-    spans = [(bar.middle, bar.point.low, bar.point.high) for bar in every]
-    whiskers(panel, [s for s in spans if positive(s[1]) and positive(s[2])], wide=width * group >= NARROW)
+    spans = [(bar.middle, *span) for bar in every if (span := bar.point.interval)]
+    whiskers(panel, spans, wide=width * group >= NARROW)
     for bar in every:
         _speedup_label(sheet, panel, bar, width * group)
     for i, count in enumerate(counts):
@@ -132,18 +136,18 @@ def _ideal_boxes(
     return [(i - whole / 2, 0, whole, count / min(bases)) for i, count in enumerate(counts)]
 
 
-def _speedup_label(sheet: Sheet, panel, bar: _Bar, pixels: float) -> None:
+def _speedup_label(sheet: Sheet, panel: Panel, bar: _Bar, pixels: float) -> None:
     """The number over its bar where the bar is wide enough, else only its provenance sign."""
-    text = ticks.times(bar.point.value) + bar.point.sign if pixels >= 40 else bar.point.sign
+    text = ticks.times(bar.point.shown) + bar.point.sign if pixels >= 40 else bar.point.sign
     if text:
-        x, y = sheet.pixel(panel, bar.middle, max(bar.point.value, bar.point.high or 0))
+        x, y = sheet.pixel(panel, bar.middle, max(bar.point.shown, bar.point.high or 0))
         _, lid = sheet.pixel(panel, bar.middle, bar.ideal)
         crosses = lid - 13 < y - 8 < lid + 14 or text_width(text) > pixels
         place = min(lid, y) - 8 if crosses else y - 8  # never across the edges of the box
         sheet.write(x, place, text, anchor="center", size=SMALL, colour="ink", style="halo")
 
 
-def _feet(sheet: Sheet, panel, bars_of_one: Sequence[_Bar], hue: Hue, pixels: float) -> None:
+def _feet(sheet: Sheet, panel: Panel, bars_of_one: Sequence[_Bar], hue: Hue, pixels: float) -> None:
     """The framework's marker under its bars: identity without colour."""
     for hollow in (False, True):
         xs = [bar.middle for bar in bars_of_one if bar.point.hollow == hollow]
@@ -153,7 +157,7 @@ def _feet(sheet: Sheet, panel, bars_of_one: Sequence[_Bar], hue: Hue, pixels: fl
             panel.plot(xs, [0] * len(xs), transform=_below(sheet, panel), **style)
 
 
-def _below(sheet: Sheet, panel):
+def _below(sheet: Sheet, panel: Panel) -> "Transform":
     from matplotlib.transforms import ScaledTranslation
 
     return panel.transData + ScaledTranslation(0, -11 / 72, sheet.figure.dpi_scale_trans)

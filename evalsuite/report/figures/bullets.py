@@ -9,7 +9,7 @@ from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import SIGNS, Axis, Figure, Label, Table, finite, note_entry, ref_of
 from evalsuite.report.figures.shapes import field, outlines, whiskers
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, text_width
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, text_width
 from evalsuite.report.figures.style import ROLES, Look
 
 
@@ -29,7 +29,7 @@ class Bullet:
     @property
     def reach(self) -> float:
         """The end of its track."""
-        known = [v for v in (self.value, self.high, self.threshold) if finite(v)]
+        known = [value for value in (self.value, self.high, self.threshold) if finite(value)]
         return max(1.0 if self.unit == "%" else 0.0, *known, 0.0) * (1.0 if self.unit == "%" else 1.15) or 1.0
 
 
@@ -79,13 +79,12 @@ def _plain(value: float, unit: str) -> str:
     return ticks.percent(value) if unit == "%" else f"{ticks.number(value)}{unit}"
 
 
-def _track(sheet: Sheet, panel, row: Bullet, place: int) -> None:
+def _track(sheet: Sheet, panel: Panel, row: Bullet, place: int) -> None:
     panel.spines["bottom"].set_visible(False)
     panel.set_xlim(0, row.reach)
     panel.set_ylim(-1, 1)
-    known = finite(row.value)
-    field(panel, [(0, -0.75, row.reach, 1.5)], "shade", hatch="" if known else "rule")
-    if known:
+    field(panel, [(0, -0.75, row.reach, 1.5)], "shade", hatch="" if finite(row.value) else "rule")
+    if finite(row.value):
         box, guessed = (0, -0.32, max(row.value, 0), 0.64), row.origin in SIGNS
         bar = field(panel, [box], "surface" if guessed else "muted", hatch="muted" if guessed else "", zorder=2)
         outlines(panel, [box], colour="muted")

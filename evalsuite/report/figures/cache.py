@@ -28,7 +28,7 @@ def drawn(draw: Callable[..., str], id: str, look: Look, *arguments: object) -> 
     return known
 
 
-def _draw(draw: Callable[..., str], id: str, look: Look, arguments: tuple) -> str:
+def _draw(draw: Callable[..., str], id: str, look: Look, arguments: tuple[object, ...]) -> str:
     with sheet.settings():
         return draw(id, look, *arguments)
 

@@ -7,7 +7,7 @@ from typing import Literal
 from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import FLAG, TEXT_FORM, Axis, Figure, Label, LegendEntry, Table, ref_of
 from evalsuite.report.figures.shapes import Box, outlines, tiles
-from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Sheet, shortened, text_width
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, shortened, text_width
 from evalsuite.report.figures.style import Look
 
 CellStatus = Literal[
@@ -85,7 +85,15 @@ def _coverage(id: str, look: Look, cells: Sequence[CoverageCell]) -> str:
     return sheet.svg()
 
 
-def _matrix(sheet: Sheet, panel, cells, rows: list, columns: list, left: float, across: float) -> None:
+def _matrix(
+    sheet: Sheet,
+    panel: Panel,
+    cells: Sequence[CoverageCell],
+    rows: list[Label],
+    columns: list[str],
+    left: float,
+    across: float,
+) -> None:
     named = {(cell.row, cell.column): (i, cell) for i, cell in enumerate(cells)}
     empty = (-1, CoverageCell(row="", column="", status="not_planned"))
     groups: dict[str, list[tuple[Box, int, CoverageCell]]] = {}

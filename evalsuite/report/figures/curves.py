@@ -8,7 +8,7 @@ from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
 from evalsuite.report.figures.scaling import entry
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, marker_style, shortened, spread
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, dashes, marker_style, shortened, spread
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 
@@ -95,7 +95,7 @@ def _convergence(id: str, look: Look, panels: Sequence[CurvePanel]) -> str:
     return sheet.svg()
 
 
-def _curve_axes(sheet: Sheet, panel, curves: CurvePanel) -> None:
+def _curve_axes(sheet: Sheet, panel: Panel, curves: CurvePanel) -> None:
     xs = [x for curve in curves.curves for x, _ in curve.points]
     ys = [y for curve in curves.curves for _, y in curve.points]
     ys += [curves.target] if curves.target is not None else []
@@ -108,19 +108,20 @@ def _curve_axes(sheet: Sheet, panel, curves: CurvePanel) -> None:
         panel.axhline(curves.target, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3), zorder=1.5)
 
 
-def _curve(sheet: Sheet, panel, curve: Curve, hue: Hue, first: int) -> None:
+def _curve(sheet: Sheet, panel: Panel, curve: Curve, hue: Hue, first: int) -> None:
     if not curve.points:
         return
     xs, ys = zip(*curve.points, strict=True)
-    dash = {"dashes": hue.dash} if hue.dash else {}
-    (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=1.6, zorder=3, **dash)
+    (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=1.6, zorder=3, **dashes(hue.dash))
     sheet.belongs(line, curve.key)
     marked = range(0, len(xs), math.ceil(len(xs) / _CURVE_MARKS))  # the line goes through every point
     (dots,) = panel.plot([xs[i] for i in marked], [ys[i] for i in marked], zorder=4, **marker_style(hue))
     sheet.mark(dots, [(curve.ref, first + i) for i in marked], series=curve.key)
 
 
-def _curve_names(sheet: Sheet, panel, curves: Sequence[Curve], x: float, top: float, high: float, room: float) -> None:
+def _curve_names(
+    sheet: Sheet, panel: Panel, curves: Sequence[Curve], x: float, top: float, high: float, room: float
+) -> None:
     wanted = [sheet.pixel(panel, *curve.points[-1])[1] for curve in curves]
     for curve, place in zip(curves, spread(wanted, 15, top, top + high - 4), strict=True):
         sheet.write(x, place, shortened(curve.name, room), colour="ink")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from evalsuite.model import Origin, Summary
 from evalsuite.report.figures.style import note_swatch
@@ -41,6 +41,20 @@ class ScalePoint:
     partial: bool = False
     flagged: bool = False
     origin: Origin | Literal["extrapolated"] = "measured"
+
+    @property
+    def shown(self) -> float:
+        """Its value, of a point that is drawn; those without one are left out before (`scaling.drawable`)."""
+        if self.value is None:
+            raise ValueError(f"{self.ref}: a point without a value is drawn")
+        return self.value
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends, where they can be drawn."""
+        if finite(self.low) and finite(self.high) and self.low > 0 and self.high > 0:
+            return self.low, self.high
+        return None
 
     @property
     def sign(self) -> str:
@@ -86,7 +100,7 @@ class Table:
     refs: tuple[str, ...] = ()
     units: tuple[str, ...] = ()  # one per column, "" where it has none
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "units", self.units or ("",) * len(self.columns))
         object.__setattr__(self, "refs", self.refs or ("",) * len(self.rows))
 
@@ -186,7 +200,7 @@ def _divided(value: float | None, share: int) -> float | None:
 def point_notes(series: Sequence[ScaleSeries]) -> tuple[str, ...]:
     """Keys of the provenance marks that occur, in a fixed order."""
     points = [point for each in series for point in each.points if point.value is not None]
-    present = {point.origin for point in points}
+    present: set[str] = {point.origin for point in points}
     present |= {"partial"} if any(point.partial for point in points) else set()
     present |= {"flagged"} if any(point.flagged for point in points) else set()
     order = ("partial", "flagged", "cited", "digitised", "extrapolated", "simulated", "imported")
@@ -216,5 +230,5 @@ def ref_of(label: Label) -> str:
     return label.en if isinstance(label, Bilingual) else label
 
 
-def finite(value: float | None) -> bool:
+def finite(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value)

@@ -7,7 +7,7 @@ from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, LegendEntry, ScaleSeries, Table, plain, point_notes, point_table
 from evalsuite.report.figures.scaling import draw_series, drawable, legend, positive, scale_columns
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, marker_style, text_width
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, marker_style, text_width
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
 
 
@@ -92,19 +92,22 @@ def _extrapolation(
 def _beginning(series: ScaleSeries) -> ExpectedPoint:
     """The largest measured point, through which the model passes: nothing is uncertain there but noise."""
     last = max(series.points, key=lambda point: point.devices)
-    return ExpectedPoint(devices=last.devices, value=last.value, low=last.value, high=last.value)
+    return ExpectedPoint(devices=last.devices, value=last.shown, low=last.shown, high=last.shown)
 
 
 def _quantity(value: float, unit: str) -> str:
     return ticks.percent_value(value) if unit == "%" else ticks.rounded(value)
 
 
-def _forecast_axes(sheet: Sheet, panel, series: ScaleSeries, forecast: Sequence[ExpectedPoint], unit: str) -> None:
+def _forecast_axes(
+    sheet: Sheet, panel: Panel, series: ScaleSeries, forecast: Sequence[ExpectedPoint], unit: str
+) -> None:
     from matplotlib.ticker import NullLocator
 
     counts = sorted({*(p.devices for p in series.points), forecast[-1].devices})
     scale_columns(sheet, panel, counts)
-    values = [v for p in (*series.points, *forecast) for v in (p.value, p.low, p.high) if positive(v)]
+    values = [v for p in series.points for v in (p.value, p.low, p.high) if positive(v)]
+    values += [v for p in forecast for v in (p.value, p.low, p.high) if positive(v)]
     if unit == "%":
         top = max(1.05, max(values) * 1.05)
         panel.set_ylim(0, top)
@@ -117,7 +120,7 @@ def _forecast_axes(sheet: Sheet, panel, series: ScaleSeries, forecast: Sequence[
     panel.yaxis.set_minor_locator(NullLocator())
 
 
-def _band(panel, forecast: Sequence[ExpectedPoint]) -> None:
+def _band(panel: Panel, forecast: Sequence[ExpectedPoint]) -> None:
     xs = [f.devices for f in forecast]
     lows = [max(f.low, panel.get_ylim()[0]) for f in forecast]
     highs = [f.high for f in forecast]

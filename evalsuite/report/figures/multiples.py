@@ -51,7 +51,7 @@ def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshol
 
 def _once(every: Sequence[ScaleSeries]) -> list[ScaleSeries]:
     """The first series of each name: a legend names it once, however many panels it stands in."""
-    found: dict[tuple[str, str], ScaleSeries] = {}
+    found: dict[tuple[str, Label], ScaleSeries] = {}
     for each in every:
         found.setdefault((each.framework, each.name), each)
     return list(found.values())

@@ -7,7 +7,7 @@ from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
 from evalsuite.report.figures.scaling import positive
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, marker, marker_size, shortened, text_width
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, marker, marker_size, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 
@@ -53,7 +53,9 @@ def dumbbell(
 
 
 def _ratio(pair: Dumbbell) -> float | None:
-    return pair.on / pair.off if positive(pair.on) and positive(pair.off) else None
+    if positive(pair.on) and positive(pair.off):
+        return pair.on / pair.off
+    return None
 
 
 def _dumbbell(id: str, look: Look, pairs: Sequence[Dumbbell], unit: str) -> str:
@@ -77,7 +79,7 @@ def _dumbbell(id: str, look: Look, pairs: Sequence[Dumbbell], unit: str) -> str:
     return sheet.svg()
 
 
-def _value_columns(sheet: Sheet, panel, values: Sequence[float]) -> None:
+def _value_columns(sheet: Sheet, panel: Panel, values: Sequence[float]) -> None:
     """An x axis from 0, or logarithmic where the values lie more than 20 × apart."""
     from matplotlib.ticker import NullLocator
 
@@ -91,12 +93,12 @@ def _value_columns(sheet: Sheet, panel, values: Sequence[float]) -> None:
     panel.xaxis.set_minor_locator(NullLocator())
 
 
-def _dumbbell_row(sheet: Sheet, panel, pair: Dumbbell, hue: Hue, place: int) -> None:
+def _dumbbell_row(sheet: Sheet, panel: Panel, pair: Dumbbell, hue: Hue, place: int) -> None:
     colour = ROLES[hue.name]
     for interval in (pair.off_interval, pair.on_interval):
         if interval:
             panel.hlines(place, *interval, color=ROLES["ink"], linewidth=1, zorder=2.5)
-    if _ratio(pair) is not None:
+    if positive(pair.off) and positive(pair.on):
         panel.plot((pair.off, pair.on), (place, place), color=colour, linewidth=3, zorder=2)
     rises = (pair.on or 0) >= (pair.off or 0)
     for value, shape, face, ref in (

@@ -9,8 +9,10 @@ from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, LegendEntry, Table
 from evalsuite.report.figures.shapes import Box, field
-from evalsuite.report.figures.sheet import WIDTH, Sheet, spread
+from evalsuite.report.figures.sheet import WIDTH, Panel, Sheet, dashes, spread
 from evalsuite.report.figures.style import ROLES, Look, note_swatch
+
+Span = tuple[float, float]  # seconds since the run began
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +32,7 @@ class TimePanel:
 
 
 def time_panels(
-    panels: Sequence[TimePanel], look: Look, *, id: str, window: tuple[float, float] | None = None, ref: str = ""
+    panels: Sequence[TimePanel], look: Look, *, id: str, window: Span | None = None, ref: str = ""
 ) -> Figure:
     """Rates over time (file-system bandwidth and operations), stacked panels over one time axis.
 
@@ -67,7 +69,7 @@ def _known(line: TimeLine) -> list[tuple[float, float]]:
     return [(at, value) for at, value in line.samples if value is not None and math.isfinite(value)]
 
 
-def _window_mean(line: TimeLine, window: tuple[float, float] | None) -> float | None:
+def _window_mean(line: TimeLine, window: Span | None) -> float | None:
     """The time-weighted mean: each sample stands for the time since the one before it."""
     begin, end = window or (-math.inf, math.inf)
     known = _known(line)
@@ -90,7 +92,7 @@ def _extremes(points: list[tuple[float, float]], most: int = 400) -> list[tuple[
     return kept
 
 
-def _time_panels(id: str, look: Look, panels: Sequence[TimePanel], window, ref: str) -> str:
+def _time_panels(id: str, look: Look, panels: Sequence[TimePanel], window: Span | None, ref: str) -> str:
     high, left, right = 140, 84, WIDTH - 120
     sheet = Sheet(id, height=len(panels) * (high + 34) + 34)
     times = [at for p in panels for line in p.lines for at, _ in _known(line)]
@@ -123,7 +125,7 @@ def _panel_unit(panel: TimePanel) -> tuple[float, str]:
     return 1000.0**power, f"{('', 'k', 'M', 'G', 'T')[power]}B{panel.unit.removeprefix('bytes')}"
 
 
-def _outside(panel, window, span: tuple[float, float], top: float) -> None:
+def _outside(panel: Panel, window: Span | None, span: Span, top: float) -> None:
     if window:
         parts: list[Box] = [(span[0], 0, window[0] - span[0], top), (window[1], 0, span[1] - window[1], top)]
         boxes = [box for box in parts if box[2] > 0]
@@ -131,22 +133,22 @@ def _outside(panel, window, span: tuple[float, float], top: float) -> None:
             field(panel, boxes, "shade", zorder=0.5)
 
 
-def _time_line(sheet: Sheet, panel, line: TimeLine, style: int, factor: float) -> None:
+def _time_line(sheet: Sheet, panel: Panel, line: TimeLine, style: int, factor: float) -> None:
     points = _extremes(_known(line))
     if points:
         xs, ys = zip(*points, strict=True)
-        dash = {"dashes": _LINE_DASHES[style]} if _LINE_DASHES[style] else {}
         colour = ROLES[_LINE_COLOURS[style]]
-        (curve,) = panel.plot(xs, [y / factor for y in ys], color=colour, linewidth=1.1, zorder=3, **dash)
+        (curve,) = panel.plot(
+            xs, [y / factor for y in ys], color=colour, linewidth=1.1, zorder=3, **dashes(_LINE_DASHES[style])
+        )
         sheet.belongs(curve, line.key)
 
 
-def _means(sheet: Sheet, panel, part: TimePanel, window, factor: float, right: float) -> None:
-    means = [(i, _window_mean(line, window)) for i, line in enumerate(part.lines)]
-    means = [(i, mean / factor) for i, mean in means if mean is not None]
+def _means(sheet: Sheet, panel: Panel, part: TimePanel, window: Span, factor: float, right: float) -> None:
+    found = [(i, _window_mean(line, window)) for i, line in enumerate(part.lines)]
+    means = [(i, mean / factor) for i, mean in found if mean is not None]
     heights = [sheet.pixel(panel, window[0], mean)[1] for _, mean in means]
     places = spread(heights, 16, min(heights, default=0) - 40, max(heights, default=0) + 8)
     for (i, mean), place in zip(means, places, strict=True):
-        style = {"color": ROLES[_LINE_COLOURS[min(i, 3)]], "linewidth": 2.4, "zorder": 4}
-        panel.hlines(mean, *window, **style)
+        panel.hlines(mean, *window, color=ROLES[_LINE_COLOURS[min(i, 3)]], linewidth=2.4, zorder=4)
         sheet.write(right + 8, place, ticks.quantity(mean * factor, part.unit), colour="ink")

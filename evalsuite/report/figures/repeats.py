@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, finite, note_entry, ref_of
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, marker_style, shortened, text_width
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, marker_style, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Look
 
 # --- utilisation over time ---------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def _signed(share: float) -> str:
     return "0" if abs(share) < 1e-12 else f"{'+' if share > 0 else '−'}{ticks.percent(abs(share))}"
 
 
-def _dots(sheet: Sheet, panel, row: Repeats, look: Look, place: int, first: int) -> None:
+def _dots(sheet: Sheet, panel: Panel, row: Repeats, look: Look, place: int, first: int) -> None:
     hue = look.hue(row.framework)
     values = (*row.values, *row.excluded)
     xs = [value / row.median - 1 for value in values]

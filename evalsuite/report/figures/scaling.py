@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, TypeGuard
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
@@ -17,8 +17,8 @@ from evalsuite.report.figures.data import (
     point_notes,
     point_table,
 )
-from evalsuite.report.figures.shapes import bars, cores, lead, whiskers
-from evalsuite.report.figures.sheet import SMALL, TEXT, Sheet, marker_style, shortened, spread, text_width
+from evalsuite.report.figures.shapes import Box, bars, cores, lead, whiskers
+from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, marker_style, shortened, spread, text_width
 from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, note_swatch, swatch
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
@@ -105,7 +105,7 @@ def drawable(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
     return tuple(kept)
 
 
-def positive(value: float | None) -> bool:
+def positive(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value) and value > 0
 
 
@@ -170,7 +170,7 @@ def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> s
     return sheet.svg()
 
 
-def scale_columns(sheet: Sheet, panel, counts: Sequence[int]) -> None:
+def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int]) -> None:
     """A log2 axis over these device counts (or batch sizes), with a tick at each."""
     from matplotlib.ticker import NullLocator
 
@@ -194,7 +194,7 @@ def _rows(series: Sequence[ScaleSeries], form: _Form) -> tuple[tuple[float, floa
     return limits, values
 
 
-def _scale_rows(sheet: Sheet, panel, limits: tuple[float, float], values: Sequence[float], form: _Form) -> None:
+def _scale_rows(sheet: Sheet, panel: Panel, limits: tuple[float, float], values: Sequence[float], form: _Form) -> None:
     from matplotlib.ticker import NullLocator
 
     if form.logarithmic:
@@ -223,11 +223,11 @@ def _base(series: ScaleSeries) -> ScalePoint:
 def _ideal(base: ScalePoint, devices: int, kind: str) -> float:
     """What perfect scaling from *base* would give on *devices*."""
     ratio = devices / base.devices
-    return base.value * {"proportional": ratio, "inverse": 1 / ratio, "flat": 1.0}[kind]
+    return base.shown * {"proportional": ratio, "inverse": 1 / ratio, "flat": 1.0}[kind]
 
 
 def draw_ideal(
-    sheet: Sheet, panel, series: Sequence[ScaleSeries], look: Look, kind: str, counts: Sequence[int]
+    sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look: Look, kind: str, counts: Sequence[int]
 ) -> None:
     """What perfect scaling would be: from each base, or the one line at 100 %."""
     if kind == "one":
@@ -247,7 +247,7 @@ def draw_ideal(
 
 
 def draw_series(
-    sheet: Sheet, panel, series: ScaleSeries, look: Look, first_row: int, *, connected: bool = True
+    sheet: Sheet, panel: Panel, series: ScaleSeries, look: Look, first_row: int, *, connected: bool = True
 ) -> None:
     """Connection, whiskers, markers and provenance signs of one series."""
     hue = dashed(look.hue(series.framework), series.variant)
@@ -260,42 +260,42 @@ def draw_series(
         if group:
             (dots,) = panel.plot(
                 [p.devices for _, p in group],
-                [p.value for _, p in group],
+                [p.shown for _, p in group],
                 zorder=4,
                 **marker_style(hue, hollow=hollow),
             )
             sheet.mark(dots, [(p.ref, row) for row, p in group], series=series.framework)
     for _, point in rows:
         if point.sign:
-            x, y = sheet.pixel(panel, point.devices, point.value)
+            x, y = sheet.pixel(panel, point.devices, point.shown)
             sheet.write(x + 7, y - 9, point.sign, size=TEXT, colour="ink", style="halo")
 
 
-def _connection(sheet: Sheet, panel, series: ScaleSeries, hue: Hue) -> None:
+def _connection(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None:
     """A line through three scales or more, dots between two: two points show no curve."""
     if len(series.points) < 2:
         return
     dash = DOTTED if len(series.points) == 2 else hue.dash
-    look = {"dashes": dash, "dash_capstyle": "round" if dash == DOTTED else "butt"} if dash else {}
-    xs, ys = [p.devices for p in series.points], [p.value for p in series.points]
+    look: dict[str, Any] = {"dashes": dash, "dash_capstyle": "round" if dash == DOTTED else "butt"} if dash else {}
+    xs, ys = [p.devices for p in series.points], [p.shown for p in series.points]
     (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=2, zorder=3, **look)
     sheet.belongs(line, series.framework)
 
 
-def _whiskers(sheet: Sheet, panel, series: ScaleSeries, hue: Hue) -> None:
-    spans = [(p.devices, p.low, p.high) for p in series.points if positive(p.low) and positive(p.high)]
+def _whiskers(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None:
+    spans = [(p.devices, *p.interval) for p in series.points if p.interval]
     if spans:
         xs, lows, highs = zip(*spans, strict=True)
         whiskers = panel.vlines(xs, lows, highs, color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
         sheet.belongs(whiskers, series.framework)
 
 
-def end_labels(sheet: Sheet, panel, series: Sequence[ScaleSeries], room: float) -> None:
+def end_labels(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], room: float) -> None:
     """Names behind the ends of their lines, moved apart, with a thin lead where they moved."""
     left = sheet.width - room + 16
     columns: dict[float, list[tuple[ScaleSeries, float]]] = {}
     for each in series:
-        x, y = sheet.pixel(panel, each.points[-1].devices, each.points[-1].value)
+        x, y = sheet.pixel(panel, each.points[-1].devices, each.points[-1].shown)
         columns.setdefault(x, []).append((each, y))
     for x, members in columns.items():
         at_the_end = left - x <= _END
@@ -332,17 +332,17 @@ def _one_scale(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) 
     return sheet.svg()
 
 
-def _bar_row(sheet: Sheet, panel, series: ScaleSeries, hue: Hue, row: int, left: float, form: _Form) -> None:
+def _bar_row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, row: int, left: float, form: _Form) -> None:
     point = series.points[0]
-    box = (0, row - 0.3, point.value, 0.6)
+    box: Box = (0, row - 0.3, point.shown, 0.6)
     bars(sheet, panel, [(box, point, row)], hue, series.framework)
     cores(panel, [] if point.hollow else [box], series.variant, across=True)
-    if positive(point.low) and positive(point.high):
-        whiskers(panel, [(row, point.low, point.high)], across=True)
+    if point.interval:
+        whiskers(panel, [(row, *point.interval)], across=True)
     _, y = sheet.pixel(panel, 0, row)
-    end, _ = sheet.pixel(panel, max(point.value, point.high or 0), row)
+    end, _ = sheet.pixel(panel, max(point.shown, point.high or 0), row)
     sheet.write(left - 10, y, shortened(series.name, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
-    sheet.write(end + 7, y, form.value(point.value) + point.sign, colour="ink")
+    sheet.write(end + 7, y, form.value(point.shown) + point.sign, colour="ink")
 
 
 # --- speed-up: grouped bars with ideal boxes ---------------------------------------------------------

@@ -1,16 +1,21 @@
 """Shapes that several figures draw: bars, boxes, whiskers, leads, fields of rectangles."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from evalsuite.report.figures.data import ScalePoint
-from evalsuite.report.figures.sheet import Sheet
+from evalsuite.report.figures.sheet import Panel, Sheet
 from evalsuite.report.figures.style import ROLES, Hue
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.collections import Collection
 
 STRIPE, MOST_STRIPES = 0.14, 3  # of the width of a bar
 Box = tuple[float, float, float, float]  # x, y, width, height in the panel's data
 
 
-def bars(sheet: Sheet, panel, boxes: Sequence[tuple[Box, ScalePoint, int]], hue: Hue, series: str) -> None:
+def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint, int]], hue: Hue, series: str) -> None:
     """Bars as (box, point, table row); hatched where the point is not fully measured."""
     for hollow in (False, True):
         group = [bar for bar in boxes if bar[1].hollow == hollow]
@@ -20,7 +25,7 @@ def bars(sheet: Sheet, panel, boxes: Sequence[tuple[Box, ScalePoint, int]], hue:
             sheet.mark(shapes, [(point.ref, row) for _, point, row in group], series=series)
 
 
-def cores(panel, boxes: Sequence[Box], variant: int, *, across: bool = False) -> None:
+def cores(panel: Panel, boxes: Sequence[Box], variant: int, *, across: bool = False) -> None:
     """Stripes of the ground along the middle of bars, one for each *variant*: a framework keeps its hue in all."""
     for stripe in range(min(variant, MOST_STRIPES)):
         from_edge = (stripe + 1) / (min(variant, MOST_STRIPES) + 1) - STRIPE / 2
@@ -34,10 +39,11 @@ def cores(panel, boxes: Sequence[Box], variant: int, *, across: bool = False) ->
             field(panel, found, "surface", zorder=2.2)
 
 
-def _polygons(panel, boxes: Sequence[Box], colour: str, **style):
+def _polygons(panel: Panel, boxes: Sequence[Box], colour: str, **style: Any) -> "Collection":
     from matplotlib.collections import PolyCollection
 
-    style = {"facecolors": ROLES[colour], "edgecolors": ROLES[colour], "linewidths": 0.6, "zorder": 2} | style
+    default = {"facecolors": ROLES[colour], "edgecolors": ROLES[colour], "linewidths": 0.6, "zorder": 2}
+    style = {**default, **style}
     shapes = PolyCollection([corners(box) for box in boxes], clip_on=False, **style)
     return panel.add_collection(shapes, autolim=False)
 
@@ -47,7 +53,9 @@ def corners(box: Box) -> tuple[tuple[float, float], ...]:
     return ((x, y), (x + width, y), (x + width, y + height), (x, y + height))
 
 
-def whiskers(panel, spans: Sequence[tuple[float, float, float]], *, across: bool = False, wide: bool = True) -> None:
+def whiskers(
+    panel: Panel, spans: Sequence[tuple[float, float, float]], *, across: bool = False, wide: bool = True
+) -> None:
     """Intervals (place, low, high) over bars: ink on a halo of the surface, so that they are seen on any hue."""
     draw = panel.hlines if across else panel.vlines
     if spans and wide:
@@ -56,18 +64,22 @@ def whiskers(panel, spans: Sequence[tuple[float, float, float]], *, across: bool
         draw(*zip(*spans, strict=True), color=ROLES["ink"], linewidth=1.4 if wide else 0.8, zorder=3.1)
 
 
-def outlines(panel, boxes: Sequence[Box], *, colour: str = "ink", width: float = 1.1, zorder: float = 2.5):
+def outlines(
+    panel: Panel, boxes: Sequence[Box], *, colour: str = "ink", width: float = 1.1, zorder: float = 2.5
+) -> "Collection":
     """Empty boxes: what ideal scaling would fill, the frames of strips."""
     style = {"facecolors": "none", "edgecolors": ROLES[colour], "linewidths": width, "zorder": zorder}
     return _polygons(panel, boxes, colour, **style)
 
 
-def tiles(panel, boxes: Sequence[Box], colour: str):
+def tiles(panel: Panel, boxes: Sequence[Box], colour: str) -> "Collection":
     """Boxes of one colour that are marks of their own."""
     return _polygons(panel, boxes, colour, edgecolors="none")
 
 
-def field(panel, boxes: Sequence[Box], colour: str, *, hatch: str = "", zorder: float = 1, alpha: float = 1):
+def field(
+    panel: Panel, boxes: Sequence[Box], colour: str, *, hatch: str = "", zorder: float = 1, alpha: float = 1
+) -> "Artist":
     """Many boxes of one colour as one path: a heat strip of a thousand cells stays a few elements.
 
     *hatch* is the colour of the lines over it.

@@ -10,11 +10,20 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
+from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
 from evalsuite.report.figures.data import Bilingual, Label
 from evalsuite.report.figures.style import MARKER_RADIUS, ROLES, Hue, polygon
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.path import Path
+
+Mark: TypeAlias = tuple[str, int]  # case id, row of the figure's table
+Panel: TypeAlias = "Axes"  # matplotlib's, which is imported when something is drawn
 
 WIDTH = 760  # pixels: the text column of the report (docs/report.md#figures)
 TEXT, SMALL = 13, 11.5
@@ -35,9 +44,9 @@ class Sheet:
         self.figure = Figure(figsize=(width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH), dpi=_PIXELS_PER_INCH)
         self.figure.patch.set_visible(False)
         self._texts: list[Label] = []
-        self._groups: list[dict] = []
+        self._groups: list[_Group] = []
 
-    def panel(self, left: float, top: float, right: float, bottom: float):
+    def panel(self, left: float, top: float, right: float, bottom: float) -> Panel:
         """Axes between these edges, with nothing on them yet."""
         box = (left / self.width, 1 - bottom / self.height)
         axes = self.figure.add_axes((*box, (right - left) / self.width, (bottom - top) / self.height), facecolor="none")
@@ -81,21 +90,21 @@ class Sheet:
             gid=self._group(style) if style else None,
         )
 
-    def pixel(self, panel, x: float, y: float) -> tuple[float, float]:
+    def pixel(self, panel: Panel, x: float, y: float) -> tuple[float, float]:
         """Where a point of *panel*'s data lies on the sheet."""
         across, up = panel.transData.transform((x, y))
         return float(across), self.height - float(up)
 
-    def mark(self, artist, refs: Sequence[tuple[str, int] | None], *, series: str | None = None) -> None:
+    def mark(self, artist: "Artist", refs: Sequence[Mark | None], *, series: str | None = None) -> None:
         """Makes the shapes of *artist* marks: (case id, table row) each, in the order they are drawn; None for none."""
         artist.set_gid(self._group("", refs, series))
 
-    def belongs(self, artist, series: str) -> None:
+    def belongs(self, artist: "Artist", series: str) -> None:
         """Ties a line or band to a framework, so that the page can bring it out or grey it."""
         artist.set_gid(self._group("", (), series))
 
-    def _group(self, style: str, refs: Sequence[tuple[str, int]] = (), series: str | None = None) -> str:
-        self._groups.append({"style": style, "refs": refs, "series": series})
+    def _group(self, style: str, refs: Sequence[Mark | None] = (), series: str | None = None) -> str:
+        self._groups.append(_Group(style, refs, series))
         return f"group-{len(self._groups) - 1}"
 
     def svg(self) -> str:
@@ -120,7 +129,7 @@ def settings() -> Iterator[None]:
         yield
 
 
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "evalsuite",
     "path.simplify": False,
@@ -130,13 +139,13 @@ _SETTINGS = {
 }
 
 
-def marker(hue_marker: str):
+def marker(hue_marker: str) -> "str | Path":
     """What matplotlib is given for one of our markers."""
     corners = polygon(hue_marker)
     return "o" if corners is None else _closed(corners)
 
 
-def _closed(corners):
+def _closed(corners: Sequence[tuple[float, float]]) -> "Path":
     from matplotlib.path import Path
 
     return Path((*corners, corners[0]), closed=True)
@@ -152,7 +161,12 @@ def marker_size(hue_marker: str) -> float:
     return 2 * MARKER_RADIUS * reach
 
 
-def marker_style(hue: Hue, *, hollow: bool = False) -> dict:
+def dashes(pattern: Sequence[float]) -> dict[str, Any]:
+    """What matplotlib is told of a line's dashes: nothing for a whole line."""
+    return {"dashes": pattern} if pattern else {}
+
+
+def marker_style(hue: Hue, *, hollow: bool = False) -> dict[str, Any]:
     return {
         "linestyle": "none",
         "marker": marker(hue.marker),
@@ -184,7 +198,11 @@ def _character_width(character: str) -> float:
 def shortened(text: Label, width: float, size: float = SMALL) -> Label:
     """*text* cut with "…" so that it fits; the whole name is in the legend and the table."""
     if isinstance(text, Bilingual):
-        return Bilingual(zh=shortened(text.zh, width, size), en=shortened(text.en, width, size))
+        return Bilingual(zh=_cut(text.zh, width, size), en=_cut(text.en, width, size))
+    return _cut(text, width, size)
+
+
+def _cut(text: str, width: float, size: float) -> str:
     if text_width(text, size) <= width:
         return text
     while text and text_width(text, size) + size > width:
@@ -229,7 +247,7 @@ def _printable(character: str) -> bool:
 class _Page:
     """Matplotlib's SVG tree → SVG text with classes, our texts, our ids."""
 
-    def __init__(self, sheet: Sheet, texts: Sequence[Label], groups: Sequence[dict]):
+    def __init__(self, sheet: Sheet, texts: Sequence[Label], groups: Sequence["_Group"]):
         self.sheet, self.texts, self.groups = sheet, texts, groups
         self.ids: dict[str, str] = {}
         self.marks = 0
@@ -275,7 +293,7 @@ class _Page:
 
     def own_group(self, node: ElementTree.Element) -> "_Group | None":
         name = node.get("id", "")
-        return _Group(**self.groups[int(name[6:])]) if name.startswith("group-") else None
+        return self.groups[int(name[6:])] if name.startswith("group-") else None
 
     def shape(self, tag: str, node: ElementTree.Element, group: "_Group") -> str:
         mark = group.next_mark() if tag in _DRAWN else None
@@ -306,8 +324,8 @@ class _Page:
 
         A content security policy without 'unsafe-inline' ignores style attributes; these it lets through.
         """
-        style = {name: node.get(name) for name in ("fill", "stroke") if name in node.attrib}
-        style |= _declarations(node.get("style", ""))
+        style: dict[str, str] = {name: node.attrib[name] for name in ("fill", "stroke") if name in node.attrib}
+        style |= dict(_declarations(node.get("style", "")))
         classes = []
         for paint, prefix in (("fill", "fill"), ("stroke", "line")):
             role = self.colours.get(style.get(paint, "").lower())
@@ -346,11 +364,11 @@ def _written(text: str) -> str:
 class _Group:
     """What the shapes inside one artist have in common."""
 
-    def __init__(self, style: str = "", refs: Iterable[tuple[str, int]] = (), series: str | None = None):
+    def __init__(self, style: str = "", refs: Iterable[Mark | None] = (), series: str | None = None):
         self.style, self.series = style, series
         self._refs = iter(tuple(refs))
 
-    def next_mark(self) -> tuple[str, int] | None:
+    def next_mark(self) -> Mark | None:
         return next(self._refs, None)
 
 
@@ -366,7 +384,7 @@ def _compact(path: str) -> str:
     return _RECTANGLE.sub(r"M\1 \2H\3V\4H\1z", path)
 
 
-def _rounded(found: re.Match) -> str:
+def _rounded(found: re.Match[str]) -> str:
     text = f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 

@@ -19,22 +19,24 @@ MARKS = re.compile(
     r'<use data-ref="[^"]*" class="mark ([\w -]+)"[^>]*/>(?:<use data-ref="[^"]*" class="mark \1"[^>]*/>)+'
 )
 
+Stroke = tuple[tuple[str, str] | None, list[str], str]  # its class and the rest of its look, its moves, as it stood
+
 
 def slim(svg: str, id: str) -> str:
     """*svg*, the drawing of the figure *id*, as the page holds it."""
     return MARKS.sub(_painted_once, _merged(_short_ids(PLACED.sub(_to_a_tenth, UNUSED.sub("", svg)), id)))
 
 
-def _painted_once(found: re.Match) -> str:
+def _painted_once(found: re.Match[str]) -> str:
     """Marks of one paint as a group that has it: they inherit it."""
     return f'<g class="{found[1]}">{found[0].replace(f"mark {found[1]}", "mark")}</g>'
 
 
-def _to_a_tenth(found: re.Match) -> str:
+def _to_a_tenth(found: re.Match[str]) -> str:
     return f' {found[1]}="{HUNDREDTHS.sub(_tenth, found[2])}"'
 
 
-def _tenth(found: re.Match) -> str:
+def _tenth(found: re.Match[str]) -> str:
     text = f"{float(found[0]):.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 
@@ -49,7 +51,9 @@ def _short_ids(svg: str, id: str) -> str:
 
 def _merged(svg: str) -> str:
     """Neighbouring strokes of one look as one path: every move begins a line of its own, dashes begin anew."""
-    parts, last, end = [], None, 0
+    parts: list[str] = []
+    last: Stroke | None = None
+    end = 0
     for found in STROKE.finditer(svg):
         look = (found[1], found[3]) if 'fill="none"' in found[3] and " id=" not in found[3] else None
         if look and last and look == last[0] and found.start() == end:
@@ -61,10 +65,10 @@ def _merged(svg: str) -> str:
     return "".join((*parts, _path(last), svg[end:]))
 
 
-def _path(stroke: tuple | None) -> str:
+def _path(stroke: Stroke | None) -> str:
     if stroke is None:
         return ""
     look, moves, whole = stroke
-    if len(moves) == 1:
+    if look is None or len(moves) == 1:
         return whole
     return f'<path class="{look[0]}" d="{"".join(moves)}"{look[1]}/>'

@@ -8,7 +8,7 @@ from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
 from evalsuite.report.figures.scaling import positive
 from evalsuite.report.figures.shapes import field, outlines
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, shortened, text_width
+from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Look, note_swatch, phase_swatch
 
 
@@ -116,9 +116,12 @@ def _first_row(steps: Sequence[StepBar], place: int) -> int:
     return sum(len(step.phases) for step in steps[:place])
 
 
-def _stack(sheet: Sheet, panel, step: StepBar, keys: dict[str, int], place: int, scale: float, first: int) -> float:
+def _stack(
+    sheet: Sheet, panel: Panel, step: StepBar, keys: dict[str, int], place: int, scale: float, first: int
+) -> float:
     """One bar: the parts side by side, the nested ones inside theirs. Gives where it ends."""
-    begin, begins = 0.0, {}
+    begin = 0.0
+    begins: dict[str, float] = {}
     rows = {phase.key: first + i for i, phase in enumerate(step.phases)}
     for key, value in step.parts:
         box = (begin, place - 0.34, value / scale, 0.68)
@@ -136,10 +139,12 @@ def _stack(sheet: Sheet, panel, step: StepBar, keys: dict[str, int], place: int,
     return begin
 
 
-def _nested(sheet: Sheet, panel, step: StepBar, begins: dict, place: int, scale: float, rows: dict[str, int]) -> None:
+def _nested(
+    sheet: Sheet, panel: Panel, step: StepBar, begins: dict[str, float], place: int, scale: float, rows: dict[str, int]
+) -> None:
     used: dict[str, float] = {}
     for phase in step.phases:
-        if phase.parent in begins and phase.value is not None and phase.value > 0:
+        if phase.parent is not None and phase.parent in begins and positive(phase.value):
             left = begins[phase.parent] + used.get(phase.parent, 0.0)
             used[phase.parent] = used.get(phase.parent, 0.0) + phase.value / scale
             patch = field(panel, [(left, place - 0.02, phase.value / scale, 0.36)], "surface", hatch="rule", zorder=3)

@@ -19,12 +19,14 @@ from evalsuite.report.figures.data import (
     ref_of,
 )
 from evalsuite.report.figures.shapes import Box, field, outlines
-from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Sheet, shortened, text_width
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, shortened, text_width
 from evalsuite.report.figures.style import ROLES, Look, scale_swatch
 
 _LEVELS = 10  # steps of the sequential scale
 _CELLS = 160  # cells of a strip: about 3 pixels each, narrower none is told from its neighbour
 _GAP = 2.5  # sampling intervals without a sample that count as missing
+
+Span = tuple[float, float]  # seconds since the run began
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +46,8 @@ def utilisation(
     look: Look,
     *,
     id: str,
-    window: tuple[float, float] | None = None,
-    shaded: Sequence[tuple[float, float]] = (),
+    window: Span | None = None,
+    shaded: Sequence[Span] = (),
 ) -> Figure:
     """Utilisation over time as heat strips, one row a resource; hatched where no sample was taken.
 
@@ -78,12 +80,12 @@ def _count(strip: Strip) -> int:
     return sum(finite(value) for _, value in strip.samples)
 
 
-def _span(strips: Sequence[Strip]) -> tuple[float, float]:
+def _span(strips: Sequence[Strip]) -> Span:
     times = [at for strip in strips for at, _ in strip.samples]
     return (min(0.0, *times), max(*times, 1e-3)) if times else (0.0, 1.0)
 
 
-def _uncovered(strip: Strip, span: tuple[float, float]) -> bool:
+def _uncovered(strip: Strip, span: Span) -> bool:
     """Whether the run went on while this strip's sensor was silent."""
     times = [at for at, value in strip.samples if finite(value)]
     interval = _interval(times)
@@ -99,10 +101,11 @@ def _cells(strip: Strip) -> tuple[list[tuple[float, float, int]], bool]:
     """The strip as (from, to, level) with equal neighbours joined, and whether something was missing."""
     samples = [(at, value) for at, value in strip.samples if finite(value)]
     interval = _interval([at for at, _ in samples])
-    pieces, before = [], None
+    pieces: list[tuple[float, float, float]] = []
+    before: float | None = None
     for at, value in samples:
         known = before is not None and at - before <= _GAP * interval
-        pieces.append((before if known else at - interval, at, value))
+        pieces.append((before if before is not None and known else at - interval, at, value))
         before = at
     gap = any(b[0] - a[1] > 1e-9 for a, b in pairwise(pieces))
     missing = gap or len(samples) < len(strip.samples)
@@ -143,7 +146,9 @@ def _joined(pieces: list[tuple[float, float, float]], maximum: float) -> list[tu
     return cells
 
 
-def _utilisation(id: str, look: Look, strips, window, shaded, span) -> str:
+def _utilisation(
+    id: str, look: Look, strips: Sequence[Strip], window: Span | None, shaded: Sequence[Span], span: Span
+) -> str:
     row = 26 if len(strips) <= 24 else 16
     left = min(max(text_width(s.label, TEXT) for s in strips) + 18, 230)
     means = [
@@ -168,7 +173,7 @@ def _utilisation(id: str, look: Look, strips, window, shaded, span) -> str:
     return sheet.svg()
 
 
-def _strip_fields(sheet: Sheet, panel, strips: Sequence[Strip], span: tuple[float, float]) -> None:
+def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Span) -> None:
     levels: dict[int, list[Box]] = {}
     for place, strip in enumerate(strips):
         for begin, end, level in _cells(strip)[0]:
@@ -182,7 +187,7 @@ def _strip_fields(sheet: Sheet, panel, strips: Sequence[Strip], span: tuple[floa
     sheet.mark(frames, [(strip.ref, place) for place, strip in enumerate(strips)])
 
 
-def _fade(sheet: Sheet, panel, window, shaded, span: tuple[float, float], rows: int) -> None:
+def _fade(sheet: Sheet, panel: Panel, window: Span | None, shaded: Sequence[Span], span: Span, rows: int) -> None:
     """Veils what lies outside the measured window and brackets what lies inside."""
     outside = [(max(a, span[0]), min(b, span[1])) for a, b in shaded]
     if window:
@@ -194,12 +199,12 @@ def _fade(sheet: Sheet, panel, window, shaded, span: tuple[float, float], rows: 
         field(panel, boxes, "surface", zorder=3, alpha=0.55)
 
 
-def _bracket(sheet: Sheet, panel, begin: float, end: float, rows: int) -> None:
+def _bracket(sheet: Sheet, panel: Panel, begin: float, end: float, rows: int) -> None:
     top = sheet.pixel(panel, begin, -0.5)[1]
     unit = 1 / max(sheet.pixel(panel, 0, 1)[1] - sheet.pixel(panel, 0, 0)[1], 1e-9)  # rows per pixel
     lid = -0.5 - 9 * unit
-    line = {"color": ROLES["ink"], "linewidth": 1.4, "clip_on": False, "zorder": 5}
-    panel.plot((begin, begin, end, end), (-0.5, lid, lid, -0.5), **line)
+    xs, ys = (begin, begin, end, end), (-0.5, lid, lid, -0.5)
+    panel.plot(xs, ys, color=ROLES["ink"], linewidth=1.4, clip_on=False, zorder=5)
     panel.vlines((begin, end), -0.5, rows - 0.5, color=ROLES["ink"], linewidth=1, zorder=5)
     middle = (sheet.pixel(panel, begin, 0)[0] + sheet.pixel(panel, end, 0)[0]) / 2
     text = f"{ticks.number(round(begin, 1))}–{ticks.number(round(end, 1))} s"

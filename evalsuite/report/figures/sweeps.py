@@ -9,7 +9,7 @@ from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, LegendEntry, Table
 from evalsuite.report.figures.scaling import entry, positive, scale_columns
 from evalsuite.report.figures.shapes import field, outlines
-from evalsuite.report.figures.sheet import WIDTH, Sheet, marker_style
+from evalsuite.report.figures.sheet import WIDTH, Panel, Sheet, dashes, marker_style
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 
@@ -75,7 +75,7 @@ def batch_sweep(
 
 def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str, capacity: float | None) -> str:
     sizes = sorted({p.batch_per_device for s in sweeps for p in s.points})
-    lanes = [sweep for sweep in sweeps if sweep.oom_from is not None]
+    lanes = [(sweep, size) for sweep in sweeps if (size := sweep.oom_from) is not None]
     memory = any(positive(p.memory_bytes) for s in sweeps for p in s.points)
     top = 30 + 20 * len(lanes)
     height = top + 220 + (150 if memory else 0) + 30
@@ -95,7 +95,15 @@ def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str, ca
     return sheet.svg()
 
 
-def _sweep_panel(sheet: Sheet, panel, sweeps, look: Look, sizes, field_name: str, capacity: float | None) -> None:
+def _sweep_panel(
+    sheet: Sheet,
+    panel: Panel,
+    sweeps: Sequence[SweepLine],
+    look: Look,
+    sizes: Sequence[int],
+    field_name: str,
+    capacity: float | None,
+) -> None:
     scale = 1e9 if field_name == "memory_bytes" else 1.0
     found = [[(p, getattr(p, field_name)) for p in s.points if positive(getattr(p, field_name))] for s in sweeps]
     values = [v for points in found for _, v in points] + ([capacity] if capacity else [])
@@ -113,12 +121,19 @@ def _sweep_panel(sheet: Sheet, panel, sweeps, look: Look, sizes, field_name: str
         _sweep_line(sheet, panel, sweep, points, look.hue(sweep.framework), rows, scale)
 
 
-def _sweep_line(sheet: Sheet, panel, sweep: SweepLine, points, hue: Hue, rows: dict, scale: float) -> None:
+def _sweep_line(
+    sheet: Sheet,
+    panel: Panel,
+    sweep: SweepLine,
+    points: Sequence[tuple[SweepPoint, float]],
+    hue: Hue,
+    rows: dict[SweepPoint, int],
+    scale: float,
+) -> None:
     if not points:
         return
     xs, ys = [p.batch_per_device for p, _ in points], [v / scale for _, v in points]
-    dash = {"dashes": hue.dash} if hue.dash else {}
-    (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=2, zorder=3, **dash)
+    (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=2, zorder=3, **dashes(hue.dash))
     sheet.belongs(line, sweep.framework)
     whiskers = [(p.batch_per_device, p.low, p.high) for p, _ in points if positive(p.low) and positive(p.high)]
     if whiskers and scale == 1:
@@ -127,14 +142,16 @@ def _sweep_line(sheet: Sheet, panel, sweep: SweepLine, points, hue: Hue, rows: d
     sheet.mark(dots, [(p.ref, rows[p]) for p, _ in points], series=sweep.framework)
 
 
-def _oom_lanes(sheet: Sheet, panels, lanes: Sequence[SweepLine], look: Look, sizes: Sequence[int]) -> None:
+def _oom_lanes(
+    sheet: Sheet, panels: Sequence[Panel], lanes: Sequence[tuple[SweepLine, int]], look: Look, sizes: Sequence[int]
+) -> None:
     """Above the panels one lane per framework that ran out: hatched from the first batch that did not fit."""
     top = panels[0]
     low, high = top.get_xlim()
     edge = sheet.pixel(top, high, 0)[0]
-    for place, sweep in enumerate(lanes):
-        fitting = [size for size in sizes if size < sweep.oom_from]
-        begin = math.sqrt(fitting[-1] * sweep.oom_from) if fitting else low
+    for place, (sweep, first) in enumerate(lanes):
+        fitting = [size for size in sizes if size < first]
+        begin = math.sqrt(fitting[-1] * first) if fitting else low
         x, y = sheet.pixel(top, begin, 0)[0], 30 + 20 * place
         lane = sheet.panel(x, y, edge, y + 14)
         lane.spines["bottom"].set_visible(False)

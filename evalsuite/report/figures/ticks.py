@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
-from evalsuite.report.figures.sheet import SMALL, text_width
+from evalsuite.report.figures.sheet import SMALL, Panel, Sheet, text_width
 
 
 def number(value: float) -> str:
@@ -90,7 +90,7 @@ def uncrowded(places: Sequence[float], texts: Sequence[str], size: float = SMALL
     return sorted(keep)
 
 
-def label_rows(sheet, panel, values: Sequence[float], written: Callable[[float], str] = number) -> None:
+def label_rows(sheet: Sheet, panel: Panel, values: Sequence[float], written: Callable[[float], str] = number) -> None:
     """Horizontal grid lines with their numbers at the left edge."""
     from evalsuite.report.figures.style import ROLES
 
@@ -98,7 +98,9 @@ def label_rows(sheet, panel, values: Sequence[float], written: Callable[[float],
     panel.grid(axis="y", color=ROLES["grid"], linewidth=1)
 
 
-def label_columns(sheet, panel, values: Sequence[float], written: Callable[[float], str] = number) -> None:
+def label_columns(
+    sheet: Sheet, panel: Panel, values: Sequence[float], written: Callable[[float], str] = number
+) -> None:
     """Ticks at *values* on the x axis; numbers where they do not touch."""
     from evalsuite.report.figures.style import ROLES
 
