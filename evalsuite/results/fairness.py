@@ -4,7 +4,7 @@ A comparison is about one thing: frameworks, an option, scales, or versions over
 (`Purpose.free`); whatever else is known of how the two were measured must be equal.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.model import Case, Interval, Summary
@@ -94,6 +94,14 @@ def versions(summary: Summary) -> tuple[str, ...]:
 def group(summary: Summary, purpose: Purpose) -> Common:
     """What *summary* has in common with every summary that it may be compared with."""
     return tuple((key, value) for key, value in conditions(summary).items() if key not in purpose.free)
+
+
+def groups(summaries: Iterable[Summary], purpose: Purpose) -> list[list[Summary]]:
+    """*summaries* by what they have in common: within a group all may be compared, across groups none."""
+    found: dict[Common, list[Summary]] = {}
+    for one in summaries:
+        found.setdefault(group(one, purpose), []).append(one)
+    return list(found.values())
 
 
 def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:

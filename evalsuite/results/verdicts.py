@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from evalsuite.model import Interval, Summary, Unmeasured, Utilisation, Verdict
 from evalsuite.results.criteria import Criteria, LinearSpeedup, MeanUtilisation
-from evalsuite.results.fairness import FRAMEWORKS, Common, group, relative
+from evalsuite.results.fairness import FRAMEWORKS, groups, relative
 from evalsuite.results.scaling import Scaled
 from evalsuite.results.summary import valid
 
@@ -71,10 +71,10 @@ def mean_utilisation(name: str, summaries: Sequence[Summary], asked: MeanUtilisa
 
 def fastest(summaries: Sequence[Summary]) -> Verdict:
     """C3: at the largest scale that two frameworks share, the fastest against the best other one."""
-    groups = _comparable(summaries)
-    if not groups:
+    found = _comparable(summaries)
+    if not found:
         return Verdict(criterion="C3", outcome="information", reason="nothing_to_compare")
-    largest = max(groups, key=lambda members: (members[0].case.total_devices, len(members)))
+    largest = max(found, key=lambda members: (members[0].case.total_devices, len(members)))
     first, second = sorted(largest, key=lambda summary: -summary.items_per_s.value)[:2]
     ratio = relative(first, second)
     reason = {True: "faster", False: "no_difference", None: "cannot_tell"}[ratio.significant]
@@ -95,10 +95,9 @@ def fastest(summaries: Sequence[Summary]) -> Verdict:
 
 
 def _comparable(summaries: Sequence[Summary]) -> list[list[Summary]]:
-    groups: dict[Common, list[Summary]] = {}
-    for summary in summaries:
-        groups.setdefault(group(summary, FRAMEWORKS), []).append(summary)
-    return [members for members in groups.values() if len({summary.case.framework for summary in members}) > 1]
+    """The groups in which two frameworks at least may be compared."""
+    found = groups(summaries, FRAMEWORKS)
+    return [members for members in found if len({one.case.framework for one in members}) > 1]
 
 
 def _scaled(one: Summary) -> Scaled:

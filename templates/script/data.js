@@ -10,11 +10,12 @@ import { byId } from "./dom.js";
  * @property {boolean} xla
  * @property {number} nodes
  * @property {number} devices on all nodes
- * @property {string} fair the same text in two cases that may be compared
+ * @property {number} row its place among all cases
+ * @property {string | null} group the same text in two cases that may be compared
+ * @property {number[] | null} apart the rows of those of its group that differ from it by more than noise
  * @property {string} origin
  * @property {boolean | null} partial
  * @property {string | null} unit
- * @property {number[] | null} values one of each run
  * @property {number | null} value
  * @property {string | null} text the value as it is printed
  * @property {string | null} interval
@@ -44,7 +45,7 @@ export function unpackedColumns(packed) {
 
 function casesById() {
   const columns = Object.entries(unpackedColumns(data.cases.values));
-  const caseAt = (row) => Object.fromEntries(columns.map(([key, column]) => [key, column[row]]));
+  const caseAt = (row) => Object.fromEntries([["row", row], ...columns.map(([key, column]) => [key, column[row]])]);
   return Object.fromEntries(data.cases.ids.map((id, row) => [id, caseAt(row)]));
 }
 

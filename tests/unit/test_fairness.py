@@ -8,6 +8,7 @@ import synthetic
 from evalsuite.model import Protocol
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
+from evalsuite.report.page import embedded
 from evalsuite.report.sections import effects
 from evalsuite.report.text import words
 from evalsuite.results import fairness
@@ -110,6 +111,39 @@ def test_an_effect_measured_on_two_machines_is_refused_with_the_reason():
     said = effects.why(found, words.read())
     assert said.plain("en") == f"on different machines: {synthetic.CPU_KEY} / {ELSEWHERE}"
     assert said.plain("zh") == f"测试机器不同：{synthetic.CPU_KEY} / {ELSEWHERE}"
+
+
+def test_the_pages_script_is_told_what_may_be_compared_and_what_differs():
+    cases = [CASE, synthetic.case("tensorflow"), synthetic.case("mxnet"), replace(CASE, precision="amp")]
+    cases = [replace(case, protocol=Protocol()) for case in cases]
+    speeds = (SPEEDS, tuple(2 * one for one in SPEEDS), tuple(1.001 * one for one in SPEEDS), SPEEDS)
+    failed = synthetic.summary([synthetic.failed(replace(cases[0], nodes=4), 0, "Killed")])
+    book = Book(evaluation=synthetic.evaluation([*(summary(c, s) for c, s in zip(cases, speeds, strict=True)), failed]))
+
+    told = embedded.document(book)["cases"]
+
+    rows = {
+        case.framework: row for row, case in enumerate(book.planned) if case.precision == "fp32" and case.nodes == 1
+    }
+    amp, unmeasured = (next(r for r, c in enumerate(book.planned) if test(c)) for test in (is_amp, is_large))
+    group, apart = (unpacked(told["values"][name]) for name in ("group", "apart"))
+    assert len({group[row] for row in rows.values()}) == 1
+    assert group[amp] not in {group[row] for row in rows.values()}
+    assert (group[unmeasured], apart[unmeasured]) == (None, None)
+    assert sorted(apart[rows["tensorflow"]]) == sorted([rows["pytorch"], rows["mxnet"]])
+    assert apart[rows["pytorch"]] == apart[rows["mxnet"]] == [rows["tensorflow"]]
+
+
+def is_amp(case):
+    return case.precision == "amp"
+
+
+def is_large(case):
+    return case.nodes == 4
+
+
+def unpacked(column):
+    return column if isinstance(column, list) else [column["of"][place] for place in column["at"]]
 
 
 def test_the_page_shows_the_reason_in_place_of_the_ratio(tmp_path):

@@ -1,7 +1,14 @@
-"""What the page's script knows: each case for filters and cards, and the tidy tables for downloads."""
+"""What the page's script knows: each case for filters and cards, and the tidy tables for downloads.
+
+Whether two cases may be compared, and whether they differ by more than noise, is decided here and not by the script.
+The rule for two pinned cases: where both count the same unit, their ratio is shown, and what may be said of it is
+looked up. They may be compared if their `group` is the same. If neither is partial, they differ by more than noise
+where the row of one is among those `apart` from the other.
+"""
 
 import json
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 from evalsuite.model import Case, Summary
@@ -9,14 +16,15 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.sections import reproduction
 from evalsuite.report.text import names, numbers
-from evalsuite.results.summary import values
+from evalsuite.results import fairness
 
 UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
 def document(book: Book) -> Mapping[str, Any]:
     """Cases by column under the anchors of their receipts, and the tables of the downloads."""
-    cases = {names.case_anchor(case): _case(book, case) for case in book.planned}
+    compared = _compared(book)
+    cases = {names.case_anchor(case): _case(book, case) | compared.get(case.id, {}) for case in book.planned}
     return {
         "cases": {"ids": list(cases), "values": _by_column(list(cases.values()))},
         "tables": {name: _table(name, found) for name, found in tables.rows(book, reproduction.embedded(book)).items()},
@@ -26,14 +34,13 @@ def document(book: Book) -> Mapping[str, Any]:
 # What the script takes from elsewhere: the case's fields from the summaries, the log from the receipts.
 DERIVED = {"runs": ("run_id", "log", "log_sha256", "started_at", *tables.CASE[1:])}
 CASE_KEYS = (
-    *("framework", "model", "precision", "batch", "xla", "nodes", "devices", "fair", "state", "origin", "partial"),
-    *("unit", "values", "value", "text", "interval", "n", "speedup", "efficiency", "base"),
+    *("framework", "model", "precision", "batch", "xla", "nodes", "devices", "group", "apart"),
+    *("state", "origin", "partial", "unit", "value", "text", "interval", "n", "speedup", "efficiency", "base"),
 )
 
 
 def _case(book: Book, case: Case) -> dict[str, Any]:
     """What filters ask of a case, and what its card shows; printed numbers come from `numbers` alone."""
-    fair = repr((case.series.removeprefix(f"{case.framework}-{case.recipe}"), case.scale))
     facts = {
         "framework": names.framework(case.framework),
         "model": names.model(case.model),
@@ -42,12 +49,26 @@ def _case(book: Book, case: Case) -> dict[str, Any]:
         "xla": case.xla,
         "nodes": case.nodes,
         "devices": case.total_devices,
-        "fair": names.anchor("q", f"{case.model} {fair}"),
         "state": book.state(case),
         "origin": "measured",
     }
     summary = book.valid_of.get(case.id)
     return facts | (_value(summary) if summary else {})
+
+
+def _compared(book: Book) -> dict[str, dict[str, Any]]:
+    """Case id → its group, and the rows of those of the group that differ from it by more than noise."""
+    rows = {case.id: row for row, case in enumerate(book.planned)}
+    found: dict[str, dict[str, Any]] = {}
+    for members in fairness.groups(book.valid, fairness.FRAMEWORKS):
+        key = names.anchor("q", repr(fairness.group(members[0], fairness.FRAMEWORKS)))
+        apart: dict[str, list[int]] = {one.case.id: [] for one in members}
+        for a, b in combinations(members, 2):
+            if fairness.tell_apart(a, b):
+                apart[a.case.id].append(rows[b.case.id])
+                apart[b.case.id].append(rows[a.case.id])
+        found |= {case_id: {"group": key, "apart": others} for case_id, others in apart.items()}
+    return found
 
 
 def _by_column(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -59,7 +80,6 @@ def _value(summary: Summary) -> dict[str, Any]:
         "origin": summary.origin,
         "partial": summary.partial,
         "unit": names.visible(summary.unit),
-        "values": [float(f"{value:.9g}") for value in values(summary)],
         "value": float(f"{summary.items_per_s.value:.9g}"),
         "text": numbers.throughput(summary.items_per_s.value).text,
         "interval": _text(numbers.interval(summary.items_per_s, numbers.throughput)),
