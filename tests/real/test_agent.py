@@ -289,11 +289,12 @@ def test_the_run_ends_with_the_launcher_if_asked_to(tmp_path):
     line = _line(folder, ("sh", "-c", "echo $$; sleep 1000"), ["--quiet", "--end-with-parent"])
     launcher = subprocess.Popen([sys.executable, "-c", f"import subprocess; subprocess.run({line!r})"])
     wait_for(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
+    assert lives(int(log(folder)))
 
     launcher.kill()
     launcher.wait()
 
-    wait_for(lambda: not lives(int(log(folder))))
+    wait_for(lambda: not lives(int(log(folder))))  # fails after its time
     wait_for(lambda: (folder / "agent.n.json").exists())
 
 

@@ -6,6 +6,7 @@ import reports
 import synthetic
 
 from evalsuite import report
+from evalsuite.report.text import names
 from evalsuite.site import publishing, shelf
 
 if chromium.executable() is None:
@@ -104,6 +105,7 @@ def test_a_measurement_leads_to_its_case_in_its_report(tab, site):
     [link] = [link for link in links if f"/{own}/" in link]
     tab.visit(link)
 
+    assert names.case_anchor(synthetic.one_case().summaries[0].case) in link
     assert tab.evaluate("document.querySelector(location.hash) !== null")
 
 

@@ -113,7 +113,8 @@ def test_a_reference_workload_is_there_and_is_valid_python(one, recipe):
 
     file = Path(script.replace("{workloads}", str(paths.ADAPTERS / "workloads")))
 
-    assert ast.parse(file.read_text())
+    functions = [node.name for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef)]
+    assert "main" in functions
 
 
 @pytest.mark.parametrize("one, recipe", BERT, ids=ids(BERT))

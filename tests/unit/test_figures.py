@@ -575,10 +575,12 @@ def test_any_numbers_and_any_names_make_a_figure(drawn):
         for i, (count, value, spread, name) in enumerate(drawn)
     )
 
-    for draw in (figures.throughput, figures.per_device):
-        ElementTree.fromstring(draw(series, LOOK, id="any", unit="images/s").svg)
-    ElementTree.fromstring(figures.speedup(series, LOOK, id="any").svg)
-    ElementTree.fromstring(figures.efficiency(series, LOOK, id="any").svg)
+    found = [draw(series, LOOK, id="any", unit="images/s") for draw in (figures.throughput, figures.per_device)]
+    found += [draw(series, LOOK, id="any") for draw in (figures.speedup, figures.efficiency)]
+
+    for figure in found:
+        assert local(ElementTree.fromstring(figure.svg)) == "svg"  # well formed
+        assert len(figure.table.rows) == 2 * len(drawn)
 
 
 @given(st.lists(st.floats(-1e3, 1e3), max_size=12))

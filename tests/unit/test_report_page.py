@@ -14,7 +14,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.data import tables
 from evalsuite.report.page import render
-from evalsuite.report.sections import background, block_figures, cards, drawn, headlines, overview
+from evalsuite.report.sections import background, block_figures, cards, drawn, headlines, notices, overview
 from evalsuite.report.text import names, words
 
 SPOKEN = words.read()
@@ -195,11 +195,13 @@ def test_the_quick_profile_says_so_and_names_the_full_one(built):
     assert "The 2 processes of scale 1×2 share 2 cores" in text
 
 
-def test_recorded_runs_are_marked_as_recorded_elsewhere(tmp_path):
-    built = report.build(replace(synthetic.quick(), recorded_elsewhere=True), tmp_path)
-    page = pages.read(built[0].read_text(encoding="utf-8"))
+def test_recorded_runs_are_marked_as_recorded_elsewhere():
+    elsewhere = Book(evaluation=replace(synthetic.quick(), recorded_elsewhere=True))
+    here = Book(evaluation=synthetic.quick())
 
-    assert page.all(class_="recorded")
+    marked, plain = ([kind for kind, _ in notices.notices(book, SPOKEN)] for book in (elsewhere, here))
+
+    assert "recorded" in marked and "recorded" not in plain
 
 
 def test_a_criterion_without_evidence_says_what_is_missing(built):

@@ -51,7 +51,11 @@ COMPOSED = (
 
 
 def test_the_files_hold_the_same_keys_and_places():
-    words.check({language: words.table(words.FOLDER / f"{language}.toml") for language in LANGUAGES})
+    tables = {language: words.table(words.FOLDER / f"{language}.toml") for language in LANGUAGES}
+
+    words.check(tables)  # raises at the first that differs
+
+    assert tables["zh"].keys() == tables["en"].keys()
 
 
 def test_a_missing_key_is_named():
@@ -151,24 +155,24 @@ def test_the_chinese_keeps_the_rules_of_typography(read):
 
 
 @pytest.mark.parametrize(
-    "sentence",
+    ("sentence", "fault"),
     [
-        "共5个用例",
-        "共 5个用例",
-        "使用GPU训练",
-        "吞吐率, 中位数",
-        "结束.",
-        "吞吐率 ，中位数",
-        "占 80 %",
-        "吞吐 率",
-        "共{n}个",
-        "吞吐量为 {n}",
-        "<em>强调</em>",
-        '他说"好"',
+        ("共5个用例", "a blank is missing between Han and Latin"),
+        ("共 5个用例", "a blank is missing between Han and Latin"),
+        ("使用GPU训练", "a blank is missing between Han and Latin"),
+        ("吞吐率, 中位数", "half-width punctuation beside Han"),
+        ("结束.", "half-width punctuation beside Han"),
+        ("吞吐率 ，中位数", "a blank beside full-width punctuation"),
+        ("占 80 %", "a blank before % or °"),
+        ("吞吐 率", "a blank between Han"),
+        ("共{n}个", "a blank is missing between Han and Latin"),
+        ("吞吐量为 {n}", "not the glossary's term: 吞吐量"),
+        ("<em>强调</em>", "italics in Chinese"),
+        ('他说"好"', "straight quotes around Han"),
     ],
 )
-def test_bad_chinese_typography_is_caught(sentence):
-    assert typography.faults(sentence)
+def test_bad_chinese_typography_is_caught(sentence, fault):
+    assert [found.partition(": '")[0] for found in typography.faults(sentence)] == [fault]
 
 
 def test_labels_are_the_glossarys_terms():

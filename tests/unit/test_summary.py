@@ -56,12 +56,16 @@ def test_a_short_window_is_partial_even_with_five_repeats():
     found = case_of([100.0, 101.0, 102.0, 99.0, 98.0], findings=(short,))
 
     assert found.partial
+    assert (found.items_per_s.value, found.n) == (100.0, 5)
 
 
 def test_a_window_that_is_excluded_gives_no_value():
     short = TooShortWindow(skipped_steps=20, measured_steps=5)
 
-    assert isinstance(case_of([100.0], findings=(short,)), Unmeasured)
+    found = case_of([100.0], findings=(short,))
+
+    assert isinstance(found, Unmeasured)
+    assert [run.value for run in found.measurements] == [100.0]  # kept, and counted nowhere
 
 
 @pytest.mark.parametrize(("spread", "code"), [(0.01, None), (0.08, "D08"), (0.3, "D08_unstable")])
