@@ -372,9 +372,7 @@ def test_frameworks_without_the_common_scale_are_not_ranked():
 
 def _rows(page, caption_id):
     table = next(table for table in page.all("table") if table.all("caption", id=caption_id))
-    return [
-        [cell.text("en") for cell in row.children if cell.tag in ("td", "th")] for row in table.one("tbody").all("tr")
-    ]
+    return [[cell.text("en") for cell in row.elements] for row in table.one("tbody").all("tr")]
 
 
 # hostile input
