@@ -9,7 +9,7 @@ from markupsafe import Markup
 from evalsuite import __version__, paths
 from evalsuite.model import Verdict
 from evalsuite.report.book import heading
-from evalsuite.report.page import assets, render, templates
+from evalsuite.report.page import assets, policy, templates
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.results.changes import Change
@@ -170,7 +170,7 @@ def _environment(site: Site) -> templates.Environment:
         "style": Markup(style),
         "boot": Markup(boot),
         "script": Markup(script),
-        "policy": render.policy([style], [boot, script]),
+        "policy": policy.policy([style], [boot, script]),
         "day": names.day,
         "dict_of": dict,
         "Markup": Markup,

@@ -1,10 +1,8 @@
 """The page: Jinja templates filled with facts; what each template is given."""
 
-import base64
 import functools
-import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -14,7 +12,7 @@ from evalsuite.report import figures
 from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
-from evalsuite.report.page import ahead, assets, contents, embedded, templates
+from evalsuite.report.page import ahead, assets, contents, embedded, policy, templates
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.page.contents import Chapter
 from evalsuite.report.sections import background, drawn, effects, verdict
@@ -63,7 +61,7 @@ def _filled(
         figure_style=Markup(figure_style),
         boot=Markup(boot),
         script=Markup(script),
-        policy=policy((style, figure_style), (boot, script)),
+        policy=policy.policy((style, figure_style), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
         choices=choices(book),
         verdict=facts,
@@ -86,25 +84,6 @@ def choices(book: Book) -> Mapping[str, Sequence[object]]:
         "devices": sorted({case.total_devices for case in cases}),
     }
     return {name: values for name, values in found.items() if len(values) > 1}
-
-
-def policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
-    """The content policy: our own styles and scripts by their hash, nothing else, no request to anywhere.
-
-    Images may come from the page itself: the script turns a figure into a PNG through one.
-    """
-    return (
-        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hashes(texts: Iterable[str]) -> str:
-    return " ".join(_hash(text) for text in texts)
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @functools.lru_cache(maxsize=4)
