@@ -1,1 +1,1 @@
-"""One module per command: HELP, EXAMPLES, add_arguments(parser) and run(arguments) -> exit code."""
+"""One module per command: HELP, EXAMPLES, add_arguments(parser) and run(arguments: argparse.Namespace) -> exit code."""

@@ -18,7 +18,7 @@ from evalsuite.plan import containers, engines, plan
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.estimate import Estimate
-from evalsuite.plan.plan import Machine, Plan
+from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.registry import discover
 from evalsuite.runs.store import Store
 
@@ -114,7 +114,7 @@ def _check_dialects(made: Plan, adapters: Mapping[str, Adapter], places: Places)
         catalogue.spoken(framework, adapters[framework].recipe(recipe), dialects)
 
 
-def _mpirun_in_mpirun(engine: Engine):
+def _mpirun_in_mpirun(engine: Engine) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
         if engine.name == "mpi" and recipe.spawn == "once" and case.nodes > 1:
             return (

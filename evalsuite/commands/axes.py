@@ -1,14 +1,18 @@
 """The axes on the command line: the same options for `compare`, `plan` and `run`, laid over a spec."""
 
 import argparse
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from evalsuite.commands import places
+from evalsuite.errors import EvalsuiteError
 from evalsuite.plan import spec
 from evalsuite.plan.spec import Spec
 
 DEFAULT_PROFILE = "quick"
+Value = TypeVar("Value")  # of an axis
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,17 +73,17 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
     return _asked(base, {name: value for name, value in given.items() if value is not None}, arguments.option)
 
 
-def _asked(base: Spec, given: dict, options: list[str]) -> Spec:
+def _asked(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
     """*base* with what was *given*. A spec of several parts has all of it replaced in each, but its frameworks,
     recipes and models are chosen from: a part of which nothing is left is not asked for."""
-    whole = replace(base, **given, **_options(base, options))
+    whole = replace(base, **{**given, **_options(base, options)})
     if not base.parts:
         return whole
     parts = [_part(part, given, options) for part in base.parts]
     kept = tuple(part for part in parts if all(getattr(part, axis) for axis in CHOSEN))
     if not kept:
         words = ", ".join(word for axis in CHOSEN for word in given.get(axis, ()))
-        raise spec.EvalsuiteError(
+        raise EvalsuiteError(
             f"{words}: no part of the profile {base.name} has them; expected some of "
             f"{', '.join(sorted({name for part in base.parts for name in part.frameworks}))}."
         )
@@ -89,11 +93,11 @@ def _asked(base: Spec, given: dict, options: list[str]) -> Spec:
 CHOSEN = ("frameworks", "recipes", "models")
 
 
-def _part(part: Spec, given: dict, options: list[str]) -> Spec:
+def _part(part: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
     chosen = {
         axis: tuple(word for word in getattr(part, axis) if word in given[axis]) for axis in CHOSEN if axis in given
     }
-    return replace(part, **{**given, **chosen}, **_options(part, options))
+    return replace(part, **{**given, **chosen, **_options(part, options)})
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:
@@ -102,18 +106,18 @@ def _words(text: str | None) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
-def _each(convert, text: str | None) -> tuple | None:
+def _each(convert: Callable[[str], Value], text: str | None) -> tuple[Value, ...] | None:
     words = _words(text)
     return None if words is None else tuple(convert(word) for word in words)
 
 
-def _options(base: Spec, given: list[str]) -> dict[str, tuple[tuple[str, str], ...] | tuple[str, ...]]:
+def _options(base: Spec, given: list[str]) -> dict[str, Any]:
     """The options of *base* with those *given*, which are then asked for."""
     pairs = dict(base.options)
     for text in given:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
-            raise spec.EvalsuiteError(f'--option "{text}": expected NAME=VALUE, such as image_size=224.')
+            raise EvalsuiteError(f'--option "{text}": expected NAME=VALUE, such as image_size=224.')
         pairs[name] = value
     asked = {text.partition("=")[0] for text in given}
     preset = tuple(name for name in base.preset if name not in asked)

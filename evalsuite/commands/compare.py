@@ -1,6 +1,14 @@
 """`evalsuite compare`: plan, run what is missing, report."""
 
+import argparse
+from typing import TYPE_CHECKING
+
 from evalsuite.errors import Exit
+
+if TYPE_CHECKING:
+    from evalsuite.commands.asked import Asked
+    from evalsuite.model import Case
+    from evalsuite.runs.store import Store
 
 HELP = "plan, run what is missing, and report: the main job"
 EXAMPLES = """  evalsuite compare
@@ -10,7 +18,7 @@ EXAMPLES = """  evalsuite compare
 """
 
 
-def add_arguments(parser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     from evalsuite.commands import axes
     from evalsuite.commands.report import add_output_arguments
 
@@ -18,7 +26,7 @@ def add_arguments(parser) -> None:
     add_output_arguments(parser)
 
 
-def run(arguments) -> int:
+def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands import report
     from evalsuite.commands.asked import planned
     from evalsuite.commands.run import run_missing
@@ -37,7 +45,7 @@ def run(arguments) -> int:
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
-def _recorded(asked, arguments) -> int:
+def _recorded(asked: "Asked", arguments: argparse.Namespace) -> int:
     """The report of the recorded runs, where nothing could be run here; said plainly, also in the report."""
     from evalsuite import paths
     from evalsuite.commands import report
@@ -53,7 +61,7 @@ def _recorded(asked, arguments) -> int:
     return Exit.NOTHING_MEASURED
 
 
-def _asked_for(recorded, asked) -> list | None:
+def _asked_for(recorded: "Store", asked: "Asked") -> "list[Case] | None":
     """The recorded cases that were asked for; None, which means all of them, if none of those was recorded."""
     wanted = {skip.case.id for skip in asked.plan.skips}
     cases = [folder.run().case for folder in recorded.finished()]

@@ -1,10 +1,19 @@
 """`evalsuite compare-reports`: what changed between two evaluations, and what cannot be compared."""
 
+import argparse
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsuite.errors import Exit
+from evalsuite.model import Interval, Summary
+
+if TYPE_CHECKING:
+    from evalsuite.report.data.finished import Finished
+    from evalsuite.report.text.words import Words
+    from evalsuite.results.changes import Change, Changes, Outcome, Unpaired, Why
 
 HELP = "say what changed between two finished reports, and what cannot be compared"
 EXAMPLES = """  evalsuite compare-reports old/report new/report
@@ -14,7 +23,7 @@ EXAMPLES = """  evalsuite compare-reports old/report new/report
 """
 
 
-def add_arguments(parser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", metavar="A", type=Path, help="folder of the earlier report")
     parser.add_argument("after", metavar="B", type=Path, help="folder of the later report")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -33,7 +42,7 @@ def add_arguments(parser) -> None:
     )
 
 
-def run(arguments) -> int:
+def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands.report import check_languages
     from evalsuite.report.data import finished
     from evalsuite.results import changes
@@ -50,7 +59,9 @@ def run(arguments) -> int:
     return Exit.CRITERION_FAILED if failed else Exit.DONE
 
 
-def facts(before, after, found, languages=("en",)) -> dict:
+def facts(
+    before: "Finished", after: "Finished", found: "Changes", languages: Sequence[str] = ("en",)
+) -> dict[str, object]:
     """The comparison as plain values; *languages* has the languages of its reasons."""
     return {
         "before": _report(before),
@@ -64,7 +75,7 @@ def facts(before, after, found, languages=("en",)) -> dict:
     }
 
 
-def _report(report) -> dict:
+def _report(report: "Finished") -> dict[str, object]:
     return {
         "folder": str(report.folder),
         "title": report.title,
@@ -75,7 +86,7 @@ def _report(report) -> dict:
     }
 
 
-def _change(change, languages) -> dict:
+def _change(change: "Change", languages: Sequence[str]) -> dict[str, object]:
     return {
         "case": change.case.id,
         "outcome": change.outcome,
@@ -88,7 +99,7 @@ def _change(change, languages) -> dict:
     }  # fmt: skip
 
 
-def _side(summary) -> dict:
+def _side(summary: Summary) -> dict[str, object]:
     from evalsuite.results import fairness
 
     return {
@@ -100,33 +111,33 @@ def _side(summary) -> dict:
     }
 
 
-def _unpaired(one, languages) -> dict:
+def _unpaired(one: "Unpaired", languages: Sequence[str]) -> dict[str, object]:
     return {"case": one.case.id, "only_in": one.only_in, **_reasons(one.why, languages)}
 
 
-def _reasons(why, languages) -> dict:
+def _reasons(why: "Why | None", languages: Sequence[str]) -> dict[str, object]:
     """`reason` in the first of the languages, and `reasons` in all of them."""
     found = {language: sentence(why, language) for language in languages} if why else {}
     return {"reason": found[languages[0]] if found else None, "reasons": found}
 
 
-def sentence(why, language: str) -> str:
+def sentence(why: "Why", language: str) -> str:
     """*why* for terminals and JSON."""
     return said(f"why.{why.key}", language, **dict(why.values))
 
 
-def said(key: str, language: str, **values) -> str:
+def said(key: str, language: str, **values: str) -> str:
     return _words()(key, **values).plain(language)
 
 
 @cache
-def _words():
+def _words() -> "Words":
     from evalsuite.report.text import words
 
     return words.read_beyond_the_page()
 
 
-def _print(found, language: str) -> None:
+def _print(found: "Changes", language: str) -> None:
     from evalsuite.commands.terminal import table
 
     left, right = ("outcome", "series", "scale"), ("before", "after", "ratio", "n")
@@ -134,7 +145,7 @@ def _print(found, language: str) -> None:
         *((_head(name, language), "left") for name in left),
         *((_head(name, language), "right") for name in right),
     ]
-    order = ("slower", "faster", "cannot_tell", "no_difference")
+    order: tuple[Outcome, ...] = ("slower", "faster", "cannot_tell", "no_difference")
     ordered = [change for outcome in order for change in found.those(outcome)]
     if ordered:
         table("", columns, [_row(change, language) for change in ordered])
@@ -148,7 +159,7 @@ def _head(name: str, language: str) -> str:
     return said(f"compare.{name}", language)
 
 
-def _row(change, language: str) -> tuple[str, ...]:
+def _row(change: "Change", language: str) -> tuple[str, ...]:
     why = f"\n{sentence(change.why, language)}" if change.why else ""
     return (
         SIGNS[change.outcome] + said(f"outcome.{change.outcome}", language) + why,
@@ -164,20 +175,20 @@ def _row(change, language: str) -> tuple[str, ...]:
 SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell": "? "}
 
 
-def _value(summary, language: str) -> str:
+def _value(summary: Summary, language: str) -> str:
     from evalsuite.results import fairness
 
     versions = ", ".join(fairness.versions(summary)) or _head("version_unknown", language)
     return f"{summary.items_per_s.value:,.2f} {summary.unit}\n{versions}"
 
 
-def _ratio(ratio) -> str:
+def _ratio(ratio: Interval) -> str:
     if ratio.low is None:
         return f"{ratio.value:.3f}"
     return f"{ratio.value:.3f}\n[{ratio.low:.3f}, {ratio.high:.3f}]"
 
 
-def _total(found, language: str) -> str:
+def _total(found: "Changes", language: str) -> str:
     outcomes = {name: str(len(found.those(name))) for name in ("slower", "faster", "no_difference", "cannot_tell")}
     return said(
         "compare.total",

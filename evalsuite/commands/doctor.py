@@ -1,7 +1,12 @@
 """`evalsuite doctor`: what this machine can run. Needs nothing but the standard library to say what is missing."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evalsuite.launch.doctor import Check
 
 HELP = "say what this machine can run, what is missing and how to get it"
 EXAMPLES = """\
@@ -29,14 +34,14 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _print_json(checks, ready: bool) -> None:
+def _print_json(checks: Sequence["Check"], ready: bool) -> None:
     import json
     from dataclasses import asdict
 
     print(json.dumps({"ready": ready, "checks": [asdict(check) for check in checks]}, indent=1, ensure_ascii=False))
 
 
-def _print_table(checks, ready: bool) -> None:
+def _print_table(checks: Sequence["Check"], ready: bool) -> None:
     """Plain text, since the package that draws tables may be what is missing."""
     width = max(len(check.name) for check in checks)
     group = None

@@ -1,9 +1,18 @@
 """`evalsuite env`: the virtual environments of the recipes, one for each set of pins."""
 
+import argparse
 import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from evalsuite.errors import EvalsuiteError, Exit
 
+if TYPE_CHECKING:
+    from evalsuite.adapter import Adapter, Recipe
+    from evalsuite.model import Device
+
+Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the recipe
+Row = dict[str, Any]  # one element of `env list --json`
 HELP = "list, create or remove the virtual environments of the recipes"
 EXAMPLES = """  evalsuite env list
   evalsuite env list --json
@@ -12,7 +21,7 @@ EXAMPLES = """  evalsuite env list
 """
 
 
-def add_arguments(parser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     from pathlib import Path
 
     actions = parser.add_subparsers(title="what to do", metavar="list|create|remove", dest="action", required=True)
@@ -27,7 +36,7 @@ def add_arguments(parser) -> None:
         action.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="for which kind (default: cpu)")
 
 
-def run(arguments) -> int:
+def run(arguments: argparse.Namespace) -> int:
     from evalsuite.registry import discover
 
     adapters = discover(arguments.adapters)
@@ -37,10 +46,10 @@ def run(arguments) -> int:
     return (_create if arguments.action == "create" else _remove)(chosen, arguments.device)
 
 
-def _recipes(adapters, names) -> list[tuple[str, object]]:
+def _recipes(adapters: Mapping[str, "Adapter"], names: Sequence[str]) -> Recipes:
     """("pytorch/reference-resnet50", recipe) of each that is named; all of them if none is."""
     known = {f"{adapter.name}/{recipe.name}": recipe for adapter in adapters.values() for recipe in adapter.recipes}
-    found = {}
+    found: dict[str, Recipe] = {}
     for name in names:
         named = {key: recipe for key, recipe in known.items() if key == name or key.startswith(f"{name}/")}
         if not named:
@@ -52,7 +61,7 @@ def _recipes(adapters, names) -> list[tuple[str, object]]:
     return list((found if names else known).items())
 
 
-def _list(recipes, arguments) -> int:
+def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
     from evalsuite.commands.terminal import table
 
     rows = [_facts(name, recipe, arguments.device) for name, recipe in recipes]
@@ -69,7 +78,7 @@ def _list(recipes, arguments) -> int:
     return Exit.DONE
 
 
-def _facts(name: str, recipe, device: str) -> dict:
+def _facts(name: str, recipe: "Recipe", device: "Device") -> Row:
     from evalsuite.launch import virtualenvs
 
     pins = [*recipe.pins(device), *recipe.built]
@@ -84,13 +93,13 @@ def _facts(name: str, recipe, device: str) -> dict:
     }
 
 
-def _size(row: dict) -> str:
+def _size(row: Row) -> str:
     if row["size_bytes"] is not None:
         return f"{row['size_bytes'] / 1e6:,.0f} MB"
     return "no" if row["pins"] else "image only"
 
 
-def _create(recipes, device: str) -> int:
+def _create(recipes: Recipes, device: "Device") -> int:
     """Makes each; one that cannot be made does not stop the others."""
     from evalsuite.commands.terminal import note
     from evalsuite.launch import virtualenvs
@@ -105,7 +114,7 @@ def _create(recipes, device: str) -> int:
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
-def _remove(recipes, device: str) -> int:
+def _remove(recipes: Recipes, device: "Device") -> int:
     import shutil
 
     from evalsuite.commands.terminal import note

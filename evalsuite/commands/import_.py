@@ -1,10 +1,15 @@
 """`evalsuite import`: run folders from logs or tables produced elsewhere."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
+
+if TYPE_CHECKING:
+    from evalsuite.launch.importing import Imported
 
 HELP = "make run folders from logs or tables produced elsewhere"
 EXAMPLES = """\
@@ -46,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     defaults, runs = importing.mapping(arguments.map) if arguments.map else ({}, [])
     defaults = {**defaults, **dict(arguments.set)}
     found_by = importing.pattern(arguments.pattern) if arguments.pattern else None
-    into, results = Store(arguments.runs), []
+    into = Store(arguments.runs)
+    results: list[importing.Imported] = []
     dialects = catalogue.known(places.places(arguments))
     for path in arguments.paths:
         if _is_table(path):
@@ -68,7 +74,7 @@ def _is_table(path: Path) -> bool:
         raise EvalsuiteError(f"{path}: {error.strerror}; expected a table or a log.") from error
 
 
-def _print(results: list, as_json: bool) -> None:
+def _print(results: Sequence["Imported"], as_json: bool) -> None:
     from evalsuite.report.text.findings import document, english
 
     if as_json:
@@ -89,7 +95,7 @@ def _print(results: list, as_json: bool) -> None:
     print(f"{made} run folders made, {len(results) - made} logs or rows left out or already there")
 
 
-def _exit(results: list) -> int:
+def _exit(results: Sequence["Imported"]) -> int:
     runs = [result for result in results if result.run is not None]
     if not runs:
         return Exit.NOTHING_MEASURED

@@ -1,13 +1,19 @@
 """`evalsuite parse`: what training logs say, without any run folder."""
 
 import argparse
+import functools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Protocol
+
+if TYPE_CHECKING:
+    from evalsuite.dialect import Dialect
+    from evalsuite.logs.reading import Reading
 
 HELP = "say what a training log says"
 EXAMPLES = """\
@@ -15,6 +21,8 @@ EXAMPLES = """\
   python -m evalsuite parse logs/ --devices 8 --batch-per-device 256 --json
   python -m evalsuite parse train.log --dialects my_dialects/ --dialect toynet
 """
+Row = dict[str, Any]  # one element of `parse --json`
+Read = Callable[[Path], Row]
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
 
 
@@ -47,35 +55,38 @@ def run(arguments: argparse.Namespace) -> int:
     return _exit(found, arguments.logs)
 
 
-def _reader(arguments: argparse.Namespace, dialects) -> Callable[[Path], dict]:
+def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
     from evalsuite.logs.reading import read_file
 
-    options = {
-        "dialect": arguments.dialect,
-        "devices": arguments.devices,
-        "batch_per_device": arguments.batch_per_device,
-        "protocol": arguments.steps,
-        "scope": arguments.scope,
-        "dialects": dialects,
-    }
-    return lambda path: facts(path, read_file(path, **options))
+    read = functools.partial(
+        read_file,
+        dialect=arguments.dialect,
+        devices=arguments.devices,
+        batch_per_device=arguments.batch_per_device,
+        protocol=arguments.steps,
+        scope=arguments.scope,
+        dialects=dialects,
+    )
+    return lambda path: facts(path, read(path))
 
 
-def _each(paths: Sequence[Path], read: Callable[[Path], dict]) -> list[dict]:
+def _each(paths: Sequence[Path], read: Read) -> list[Row]:
     """The facts of each log, in order; much to read is read by a process on each core."""
     cores = len(os.sched_getaffinity(0))
     if cores < 2 or len(paths) < 2 or sum(map(_size, paths)) < WORTH_FORKING_BYTES:
         return [read(path) for path in paths]
     import multiprocessing
 
-    global _READ
-    _READ = read  # inherited by the forked processes; a closure cannot be sent to them
+    _INHERITED.append(read)  # by the forked processes; a closure cannot be sent to them
     with multiprocessing.get_context("fork").Pool(min(cores, len(paths))) as pool:
         return pool.map(_read_inherited, paths, chunksize=max(1, len(paths) // (4 * cores)))
 
 
-def _read_inherited(path: Path) -> dict:
-    return _READ(path)
+_INHERITED: list[Read] = []
+
+
+def _read_inherited(path: Path) -> Row:
+    return _INHERITED[-1](path)
 
 
 def _size(path: Path) -> int:
@@ -94,7 +105,7 @@ def _files(names: Sequence[str]) -> Iterator[Path]:
             yield path
 
 
-def _exit(found: list[dict], names: Sequence[str]) -> int:
+def _exit(found: Sequence[Row], names: Sequence[str]) -> int:
     """Nothing measured at all, some logs without a valid number, or done. A log that is not there is wrong usage."""
     measured = [one for one in found if one["throughput"] is not None and one["status"] in ("ok", "partial")]
     if not all(map(os.path.exists, names)):
@@ -104,7 +115,7 @@ def _exit(found: list[dict], names: Sequence[str]) -> int:
     return Exit.DONE if len(measured) == len(found) else Exit.SOME_FAILED
 
 
-def facts(path: Path, reading) -> dict:
+def facts(path: Path, reading: "Reading") -> Row:
     """One element of `parse --json` (docs/contracts.md#parse---json)."""
     from evalsuite.report.text.findings import english
 
@@ -135,20 +146,20 @@ def _plain(batch: float | None) -> float | int | None:
     return int(batch) if batch is not None and batch == int(batch) else batch
 
 
-def _print_json(found: list[dict]) -> None:
+def _print_json(found: Sequence[Row]) -> None:
     import json
 
     print(json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False))
 
 
-def _print_table(found: list[dict]) -> None:
+def _print_table(found: Sequence[Row]) -> None:
     for one in found:
         print(f"{one['file']}: {_sentence(one)}")
         for finding in one["findings"]:
             print(f"  {finding['code']}: {finding['text']}")
 
 
-def _sentence(one: dict) -> str:
+def _sentence(one: Row) -> str:
     if one["throughput"] is None:
         return f"{one['status']}; {one['reason']}"
     window = one["window"]

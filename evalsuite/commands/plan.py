@@ -1,10 +1,16 @@
 """`evalsuite plan`: the test matrix as a table. Nothing is started."""
 
+import argparse
 import json
 import shlex
 import sys
+from typing import TYPE_CHECKING
 
 from evalsuite.errors import Exit
+
+if TYPE_CHECKING:
+    from evalsuite.commands.asked import Asked
+    from evalsuite.model import Case
 
 HELP = "show the test matrix; nothing is started"
 EXAMPLES = """  evalsuite plan
@@ -14,7 +20,7 @@ EXAMPLES = """  evalsuite plan
 """
 
 
-def add_arguments(parser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     from evalsuite.commands import axes
 
     axes.add_arguments(parser)
@@ -22,7 +28,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
-def run(arguments) -> int:
+def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands.asked import planned
 
     asked = planned(arguments)
@@ -35,7 +41,7 @@ def run(arguments) -> int:
     return Exit.DONE if asked.plan.cases else Exit.NOTHING_MEASURED
 
 
-def _print_table(asked) -> None:
+def _print_table(asked: "Asked") -> None:
     from evalsuite.commands.terminal import duration, table
 
     rows = [
@@ -54,18 +60,18 @@ def _print_table(asked) -> None:
     print(f"{len(left)} of {len(asked.plan.runs)} runs are missing; estimated time: {time if left else '0 s'}{cost}.")
 
 
-def _axes(case) -> tuple[str, ...]:
+def _axes(case: "Case") -> tuple[str, ...]:
     precision = case.precision + ("+XLA" if case.xla else "")
     return (case.framework, case.recipe, case.model, case.scale, precision, str(case.batch_per_device))
 
 
-def _flags(asked, case) -> str:
+def _flags(asked: "Asked", case: "Case") -> str:
     from evalsuite.report.text.findings import english
 
     return "; ".join(english(finding) for finding in asked.plan.findings if finding.where == case.id)
 
 
-def _print_commands(asked) -> None:
+def _print_commands(asked: "Asked") -> None:
     for case in asked.plan.cases:
         print(f"# {case.id} ({case.nodes} node{'s' if case.nodes > 1 else ''})")
         whole = asked.command_line(case)
@@ -78,7 +84,7 @@ def _print_commands(asked) -> None:
         print(f"# skipped: {skip.case.id}: {skip.reason}", file=sys.stdout)
 
 
-def _facts(asked, arguments) -> dict:
+def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
     from evalsuite.report.text.findings import english
 
     return {

@@ -1,8 +1,13 @@
 """`evalsuite publish`: a static site out of finished reports."""
 
+import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsuite.errors import EvalsuiteError, Exit
+
+if TYPE_CHECKING:
+    from evalsuite.site.publishing import Published
 
 HELP = "build a static site out of finished reports, with their history"
 EXAMPLES = """  evalsuite publish report --site site
@@ -11,7 +16,7 @@ EXAMPLES = """  evalsuite publish report --site site
 """
 
 
-def add_arguments(parser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reports", metavar="REPORT", nargs="*", type=Path, help="folder of a finished report")
     parser.add_argument("--site", metavar="DIR", type=Path, required=True, help="the site; reports in it stay")
     parser.add_argument("--title", metavar="TEXT", help="name of the site")
@@ -19,7 +24,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
 
 
-def run(arguments) -> int:
+def run(arguments: argparse.Namespace) -> int:
     from evalsuite.site import publishing, shelf
 
     about = shelf.About(title=arguments.title, url=_url(arguments.url))
@@ -41,7 +46,7 @@ def _url(text: str | None) -> str | None:
     return text.rstrip("/") + "/"
 
 
-def _print(published, arguments) -> None:
+def _print(published: "Published", arguments: argparse.Namespace) -> None:
     from evalsuite.site import shelf
 
     if arguments.json:
@@ -60,7 +65,7 @@ def _print(published, arguments) -> None:
     print(f"site: {arguments.site / 'index.html'}, reports: {len(published.shelf)}, regressions: {regressed}")
 
 
-def _facts(published, site: Path) -> dict:
+def _facts(published: "Published", site: Path) -> dict[str, object]:
     from evalsuite.site import shelf
 
     return {

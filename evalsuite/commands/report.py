@@ -1,12 +1,17 @@
 """`evalsuite report`: the report from run folders. Nothing is started."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.model import LANGUAGES, Summary, Unmeasured
+from evalsuite.model import LANGUAGES, Case, Evaluation, Skip, Summary, Unmeasured
+
+if TYPE_CHECKING:
+    from evalsuite.logs.catalogue import Places
+    from evalsuite.runs.store import Store
 
 HELP = "write the report from run folders; nothing is started"
 EXAMPLES = """  evalsuite report
@@ -15,13 +20,13 @@ EXAMPLES = """  evalsuite report
 """
 
 
-def add_arguments(parser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
     places.add_arguments(parser)
     add_output_arguments(parser)
 
 
-def add_output_arguments(parser) -> None:
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the report itself, the same for `compare`."""
     output = parser.add_argument_group("the report")
     output.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="default: report")
@@ -36,7 +41,7 @@ def add_output_arguments(parser) -> None:
     output.add_argument("--criteria", metavar="FILE", type=Path, help="acceptance criteria (TOML)")
 
 
-def run(arguments) -> int:
+def run(arguments: argparse.Namespace) -> int:
     from evalsuite.results.summary import valid
     from evalsuite.runs.store import Store
 
@@ -76,7 +81,14 @@ def check_forms(text: str) -> tuple[str, ...]:
     return forms.named(text)
 
 
-def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
+def write(
+    store: "Store",
+    arguments: argparse.Namespace,
+    *,
+    only: Sequence[Case] | None = None,
+    recorded_elsewhere: bool = False,
+    skips: Sequence[Skip] = (),
+) -> tuple[Summary | Unmeasured, ...]:
     """Writes the report of *store*, says where it is, and prints the summary table. Returns the summaries."""
     from dataclasses import replace
 
@@ -117,7 +129,7 @@ def write(store, arguments, *, only=None, recorded_elsewhere=False, skips=()):
     return evaluation.summaries
 
 
-def _unknown_dialects(evaluation, where) -> Iterator[str]:
+def _unknown_dialects(evaluation: Evaluation, where: "Places") -> Iterator[str]:
     """Why runs were not read, where it is for want of a dialect: that is to be mended, and no failure of the run."""
     from evalsuite.logs import catalogue
 
@@ -129,7 +141,7 @@ def _unknown_dialects(evaluation, where) -> Iterator[str]:
                 yield measurement.reason
 
 
-def _remove(paths) -> None:
+def _remove(paths: Iterable[Path]) -> None:
     """Removes forms of an earlier evaluation, which would stand beside the new page with other numbers."""
     from evalsuite.commands.terminal import note
 
@@ -138,7 +150,7 @@ def _remove(paths) -> None:
         note(f"removed: {path} (of other data than the new report; ask for it again with --forms)")
 
 
-def _print_summaries(evaluation) -> None:
+def _print_summaries(evaluation: Evaluation) -> None:
     from evalsuite.commands.terminal import script, table
 
     rows = [

@@ -1,8 +1,15 @@
 """`evalsuite repositories`: the official repositories that recipes run, at their pinned commits."""
 
+import argparse
 import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from evalsuite.errors import EvalsuiteError, Exit
+
+if TYPE_CHECKING:
+    from evalsuite.launch.checkouts import State
+    from evalsuite.plan.repositories import Repository
 
 HELP = "fetch the official training repositories at their pinned commits, or list them"
 EXAMPLES = """  evalsuite repositories list
@@ -13,7 +20,7 @@ EXAMPLES = """  evalsuite repositories list
 """
 
 
-def add_arguments(parser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     from pathlib import Path
 
     actions = parser.add_subparsers(title="what to do", metavar="get|list", dest="action", required=True)
@@ -27,7 +34,7 @@ def add_arguments(parser) -> None:
         action.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help="more adapters")
 
 
-def run(arguments) -> int:
+def run(arguments: argparse.Namespace) -> int:
     from evalsuite.plan.repositories import chosen, known
 
     repositories = known(arguments.adapters)
@@ -37,7 +44,7 @@ def run(arguments) -> int:
     return _get(chosen(wanted, repositories), arguments.mirror)
 
 
-def _needed(arguments) -> list[str]:
+def _needed(arguments: argparse.Namespace) -> list[str]:
     """The repositories of the recipes that the profile asks for, in its order."""
     from evalsuite.plan import plan, spec
     from evalsuite.registry import chosen, discover
@@ -59,7 +66,7 @@ def _needed(arguments) -> list[str]:
     return names
 
 
-def _get(chosen, mirror: str | None) -> int:
+def _get(chosen: Sequence["Repository"], mirror: str | None) -> int:
     """Fetches each; one that cannot be had does not stop the others."""
     from evalsuite.commands.terminal import note
     from evalsuite.launch import checkouts
@@ -76,7 +83,7 @@ def _get(chosen, mirror: str | None) -> int:
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
-def _list(repositories, as_json: bool) -> int:
+def _list(repositories: Mapping[str, "Repository"], as_json: bool) -> int:
     from evalsuite.commands.terminal import table
     from evalsuite.launch import checkouts
 
@@ -99,7 +106,7 @@ def _list(repositories, as_json: bool) -> int:
     return Exit.DONE
 
 
-def _words(state) -> str:
+def _words(state: "State") -> str:
     if not state.present:
         return "no"
     if state.changed:
@@ -107,7 +114,7 @@ def _words(state) -> str:
     return f"yes, without {len(state.absent)} large files" if state.absent else "yes"
 
 
-def _facts(repository, state) -> dict:
+def _facts(repository: "Repository", state: "State") -> dict[str, object]:
     return {
         "name": repository.name,
         "repository": repository.address,

@@ -1,6 +1,15 @@
 """`evalsuite run`: the launching half of `compare`. It resumes by itself."""
 
+import argparse
+from typing import TYPE_CHECKING
+
 from evalsuite.errors import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalsuite.commands.asked import Asked
+    from evalsuite.model import Skip
 
 HELP = "run what is missing of the test matrix"
 EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
@@ -8,13 +17,13 @@ EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
 """
 
 
-def add_arguments(parser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     from evalsuite.commands import axes
 
     axes.add_arguments(parser)
 
 
-def run(arguments) -> int:
+def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands.asked import planned
 
     asked = planned(arguments)
@@ -24,7 +33,7 @@ def run(arguments) -> int:
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
-def run_missing(asked, environment: str):
+def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     """Runs what is missing of *asked* and says so as it goes.
 
     Returns the plan less the cases whose framework could not be installed, and how many of all its runs
@@ -75,7 +84,7 @@ def run_missing(asked, environment: str):
     return asked, _failed(asked)
 
 
-def _say_skips(skips) -> None:
+def _say_skips(skips: "Sequence[Skip]") -> None:
     from evalsuite.commands.terminal import note
 
     for reason in dict.fromkeys(skip.reason for skip in skips):
@@ -83,7 +92,7 @@ def _say_skips(skips) -> None:
         note(f"skipped {len(cases)} cases ({cases[0]}{', …' if len(cases) > 1 else ''}): {reason}")
 
 
-def _failed(asked) -> int:
+def _failed(asked: "Asked") -> int:
     """Runs of the plan that have ended badly, in this call or before."""
     folders = [asked.store.folder(run) for run in asked.plan.runs]
     return sum(folder.outcome().status != "completed" for folder in folders if folder.finished)

@@ -1,12 +1,16 @@
 """What the launching commands show while they work: a bar on a terminal, plain lines in a pipe."""
 
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from evalsuite.model import Case, Measurement, Run
 from evalsuite.plan.estimate import Estimate
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.text import Text
 
 SIZES = ("image_size", "sequence_length")  # of the input: as good as always the same in one evaluation
 
@@ -39,7 +43,7 @@ def label(run: Run) -> str:
 
 
 def result(measurement: Measurement) -> str:
-    if measurement.value is not None:
+    if measurement.value is not None and measurement.throughput is not None:
         return f"{measurement.value:,.2f} {measurement.throughput.unit}"
     return f"{measurement.status}: {measurement.reason}"
 
@@ -47,29 +51,32 @@ def result(measurement: Measurement) -> str:
 class Progress:
     """Run k of n, time left, last throughput. `begin` and `ended` frame each run, `tick` comes between."""
 
-    def __init__(self, runs: Sequence[Run], estimate: Estimate, bar=None, task=None) -> None:
-        self._runs, self._estimate, self._bar, self._task = list(runs), estimate, bar, task
-        self._done, self._last, self._shown = 0, "", None
+    def __init__(self, runs: Sequence[Run], estimate: Estimate, bar: "Bar | None" = None) -> None:
+        self._runs, self._estimate, self._bar = list(runs), estimate, bar
+        self._task = bar.add_task("", total=len(runs)) if bar else None
+        self._done, self._last = 0, ""
+        self._shown: Run | None = None
 
     def tick(self, run: Run, elapsed_s: float) -> None:
         if run != self._shown:
             self._shown = run
             if self._bar is None:
                 note(f"[{self._done + 1}/{len(self._runs)}] {label(run)} …{self._left(0)}")
-        if self._bar is not None:
+        if self._bar is not None and self._task is not None:
             expected = self._estimate.of(run)
             part = min(elapsed_s / expected, 0.95) if expected else 0
             where = f"{self._done + 1}/{len(self._runs)} {label(run)} · {elapsed_s:.0f} s"
             text = where + self._left(elapsed_s) + self._last
             self._bar.update(self._task, completed=self._done + part, description=text)
 
-    def ended(self, run: Run, seconds: float, measurement: Measurement) -> None:
-        self._estimate.add(run, seconds)
+    def ended(self, run: Run, seconds: float | None, measurement: Measurement) -> None:
+        if seconds is not None:
+            self._estimate.add(run, seconds)
         self._done += 1
         self._last = f" · last {result(measurement)}" if measurement.value is not None else ""
         line = f"[{self._done}/{len(self._runs)}] {label(run)}: {result(measurement)} in {duration(seconds)}"
         line += self._left(0)
-        if self._bar is None:
+        if self._bar is None or self._task is None:
             note(line)
         else:
             self._bar.console.print(line, highlight=False, markup=False)
@@ -81,7 +88,7 @@ class Progress:
 
 
 @contextmanager
-def progress(runs: Sequence[Run], estimate: Estimate):
+def progress(runs: Sequence[Run], estimate: Estimate) -> Iterator[Progress]:
     """A Progress for *runs*: with a bar if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield Progress(runs, estimate)
@@ -92,18 +99,7 @@ def progress(runs: Sequence[Run], estimate: Estimate):
 
     columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
     with Bar(*columns, console=Console(stderr=True)) as bar:
-        yield Progress(runs, estimate, bar, bar.add_task("", total=len(runs)))
-
-
-class Stopwatch:
-    """Seconds since it was made, on the monotonic clock."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._began
+        yield Progress(runs, estimate, bar)
 
 
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
@@ -113,15 +109,15 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
     from rich.table import Table
 
     shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, title_style="bold", pad_edge=False)
-    for heading, justify in columns:
-        shown.add_column(heading, justify=justify, overflow="fold")
+    for heading, side in columns:
+        shown.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
     for row in rows:
         shown.add_row(*(_plain(cell) for cell in row))
     width = None if sys.stdout.isatty() else 160
     Console(width=width, highlight=False).print(shown)
 
 
-def _plain(cell: str):
+def _plain(cell: str) -> "Text":
     from rich.text import Text
 
     return Text(cell)
