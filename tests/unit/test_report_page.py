@@ -467,7 +467,7 @@ def test_every_number_in_a_sentence_is_traceable_to_a_case_or_to_what_was_counte
 
 
 def test_figures_have_a_second_view_in_reports_of_moderate_size_only(tmp_path):
-    book, large = Book(evaluation=synthetic.thorough()), Book(evaluation=synthetic.many(1000))
+    book, large = Book(evaluation=synthetic.thorough()), Book(evaluation=synthetic.many(200, repeats=1))
     found = [
         block_figures.of_block(blocks.models(each)[0].blocks[0], drawn.look(each), SPOKEN) for each in (book, large)
     ]

@@ -94,13 +94,12 @@ def test_a_large_page_keeps_every_case_and_every_run(large, tmp_path):
 @pytest.fixture(scope="module")
 def parted(tmp_path_factory):
     """A report of two models as if its cases were too many for one page, and its evaluation."""
+    evaluation, folder = synthetic.training(), tmp_path_factory.mktemp("parted")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(book, "HUGE", 10)
+        patch.setattr(book, "HUGE", 1)
         patch.setattr(slim_room, "page", lambda html: html)  # so that the reader can count on end tags
-        evaluation = synthetic.full()
-        folder = tmp_path_factory.mktemp("parted")
         report.build(evaluation, folder)
-        yield evaluation, {path.name: pages.read(path.read_text(encoding="utf-8")) for path in folder.glob("*.html")}
+    return evaluation, {path.name: pages.read(path.read_text(encoding="utf-8")) for path in folder.glob("*.html")}
 
 
 def test_each_model_has_a_page_of_its_own_beside_the_report(parted):
