@@ -8,7 +8,7 @@ from evalsuite.model import Interval, Summary, Unmeasured, Utilisation, Verdict
 from evalsuite.results.criteria import Criteria, LinearSpeedup, MeanUtilisation
 from evalsuite.results.fairness import FRAMEWORKS, groups, relative
 from evalsuite.results.scaling import Scaled
-from evalsuite.results.summary import valid
+from evalsuite.results.summary import FULL_REPEATS, valid
 
 DECIDING_ORIGINS = ("measured", "imported")
 READINGS = {
@@ -77,7 +77,8 @@ def fastest(summaries: Sequence[Summary]) -> Verdict:
     largest = max(found, key=lambda members: (members[0].case.total_devices, len(members)))
     first, second = sorted(largest, key=lambda summary: -summary.items_per_s.value)[:2]
     ratio = relative(first, second)
-    reason = {True: "faster", False: "no_difference", None: "cannot_tell"}[ratio.significant]
+    untold = "cannot_tell" if min(first.n, second.n) < FULL_REPEATS else "short_window"
+    reason = {True: "faster", False: "no_difference", None: untold}[ratio.significant]
     return Verdict(
         criterion="C3",
         outcome="information",

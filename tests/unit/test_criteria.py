@@ -4,6 +4,7 @@ import pytest
 
 from evalsuite import cli, paths
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.findings import ShortWindow
 from evalsuite.model import Utilisation
 from evalsuite.report.sections import cards
 from evalsuite.report.text import words
@@ -92,6 +93,17 @@ def test_the_fastest_framework_is_named_only_if_the_difference_is_more_than_nois
     found = verdict("C3", with_scaling(summaries(runs)))
 
     assert (found.outcome, found.reason, found.within_noise) == ("information", "no_difference", True)
+
+
+def test_a_short_window_calls_no_framework_faster_however_many_repeats():
+    short = ShortWindow(skipped_steps=20, measured_steps=50)
+    cases = (CASE, replace(CASE, framework="othernet"))
+    runs = [measured(of, r, 100.0 * (k + 1) + r, findings=(short,)) for k, of in enumerate(cases) for r in range(5)]
+
+    found = verdict("C3", with_scaling(summaries(runs)))
+
+    assert (found.reason, found.within_noise) == ("short_window", True)
+    assert "shorter than the full protocol" in cards._card(found, words.read()).reason.plain("en")
 
 
 # the file

@@ -136,7 +136,14 @@ def test_no_sentence_lies_unused():
 
 def test_what_criteria_reason_has_a_sentence_in_both_languages():
     text = Path(verdicts.__file__).read_text(encoding="utf-8")
-    reasons = set(re.findall(r'reason="(\w+)"', text)) | {"met", "not_met", "faster", "no_difference", "cannot_tell"}
+    reasons = set(re.findall(r'reason="(\w+)"', text)) | {
+        "met",
+        "not_met",
+        "faster",
+        "no_difference",
+        "cannot_tell",
+        "short_window",
+    }
 
     assert sorted(reason for reason in reasons if f"verdicts.{reason}" not in SPOKEN) == []
 

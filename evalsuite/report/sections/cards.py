@@ -42,7 +42,7 @@ class Card:
     @property
     def within_noise(self) -> bool:
         """Whether the card says so: too few runs to tell is not the same as noise."""
-        return self.verdict.within_noise and self.verdict.reason != "cannot_tell"
+        return self.verdict.within_noise and self.verdict.reason not in ("cannot_tell", "short_window")
 
 
 def cards(book: Book, words: Words) -> tuple[Card, ...]:
