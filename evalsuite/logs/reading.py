@@ -406,6 +406,8 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
         return "the log prints how long a report took and not how many steps it covers"
     batch = facts.batch_per_device or facts.global_batch
     lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
+    if not lacking:
+        return "the times that the log prints are too coarse to tell how long one report took"
     return f"the log prints times and not how much was trained in them: say {' and '.join(lacking)}"
 
 
