@@ -53,6 +53,7 @@ MADE = [  # the values of these were chosen
     Log("dllogger_paddle", "dllogger_paddle", 8 * 256 / 0.1, 8, 256),
     Log("dllogger_paddle_bert", "dllogger_paddle_bert", 8 * 8192 / 20, 8),
     Log("fairseq_simple", "fairseq", 18_000.0),
+    Log("gpt_neox", "gpt_neox", 32 / 0.625),  # one report holds an evaluation, and is left out
     Log("insightface_partial_fc", "insightface_partial_fc", 8 * 64 * 20 / 5, 8, 64),
     Log("oneflow_gpt", "oneflow_gpt", 8 / 0.65),
     Log("oneflow_models", "oneflow_models", 2 * 256 * 100 / 18.822, 2, 256),
@@ -89,6 +90,10 @@ RAN = [
     Log("mlperf_blocks", "mlperf_blocks", 4 * 1_281_167 / 531.1, within=0.01),
     # the second to the seventh report without the fourth, which holds an evaluation
     Log("hugectr", "hugectr", 55_296 * 5000 / 7.85513, 8, 6912, Protocol(warmup_steps=1000, measured_steps=5000)),
+    # nine iterations of BigScience's 104B, whose own samples/s are a thousandth of it
+    Log("megatron_deepspeed", "megatron", 9 * 2048 / 3955.8, within=0.002),
+    Log("megatron_bigscience", "megatron", 2048 / 106.15, within=0.002),
+    Log("nemo_2", "nemo_2", 512 / 46.9, within=0.01),
     Log("mindspore", "mindspore", 256 / 0.0281, 1, 256, within=0.01),
     # made here: 2 images a step, between the stamps of steps 20 and 80, written by a thread of its own
     Log("flax", "flax", 2 * 60 / 0.095071, 1, 2, Protocol(warmup_steps=20, measured_steps=60)),

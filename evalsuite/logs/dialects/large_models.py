@@ -1,4 +1,4 @@
-"""Trainers of large models: Megatron-LM, DeepSpeed, MaxText, HugeCTR."""
+"""Trainers of large models: Megatron-LM and what is built on it, DeepSpeed, MaxText, HugeCTR."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import re
@@ -15,6 +15,12 @@ def _step_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
     return None if before is None else {**match.groupdict(), "step": before[1]}
 
 
+def _global_step(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
+    """`global_step` of NeMo 2, which goes on where an attempt that resumes numbers its iterations from 0 again."""
+    fields = match.groupdict()
+    return {**fields, "step": fields["since"] or fields["step"], "since": None}
+
+
 DIALECTS = (
     Dialect(
         name="megatron",
@@ -26,9 +32,11 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb"iteration +(?P<step>\d+)/ *\d+ \|(?: consumed samples: +(?P<consumed>\d+) \|)? "
-                rb"elapsed time per iteration \(ms\): (?P<ms>[\d.]+) \|(?:[^\r\n]*?global batch size: +(?P<global_batch>\d+) \|)?"
-                rb"(?:[^\r\n]*?lm loss: (?P<loss>[\d.E+-]+|nan))?",
+                pattern=rb"iteration +(?P<step>\d+)/ *\d+ \|(?: consumed samples: +(?P<consumed>\d+) \|)?"
+                rb"(?: (?:consumed tokens|skipped samples): +[\d.]+[KMBT]? \|)* "
+                rb"elapsed time per iteration ?\((?:ms\): +(?P<ms>[\d.]+)(?:/[\d.]+)?|s\): +(?P<seconds>[\d.]+)) \|"
+                rb"(?:[^\r\n]*?global batch size: +(?P<global_batch>\d+) \|)?"
+                rb"(?:[^\r\n]*?lm[ _-]loss: +(?P<loss>[\d.E+-]+|nan))?",
                 sample=b" iteration       20/    1000 | consumed samples:           80 | elapsed time per iteration (ms): "
                 b"1572.7 | learning rate: 3.750E-05 | global batch size:     4 | lm loss: 1.210588E+01 | loss scale: 32768.0",
                 source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/training.py, training_log(); the last rank prints",
@@ -58,7 +66,81 @@ DIALECTS = (
                 source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/arguments.py, _print_args()",
             ),
         ),
-        notes="Milliseconds per iteration, mean over the log interval. An overflow is a row like any other.",
+        yields_to=("gpt_neox",),
+        notes="Time per iteration, mean over the log interval; an overflow is a row like any other. Megatron-DeepSpeed, "
+        "Megatron-Bridge, MindSpeed and Primus (time/running mean) print the same line with more columns, BigScience's "
+        "fork in seconds. Its `samples per second` is not used: that of early 2022 is a thousandth of what it says.",
+    ),
+    Dialect(
+        name="gpt_neox",
+        title="GPT-NeoX",
+        framework="megatron",
+        unit="sequences/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        evaluation_inside=True,
+        step=(
+            Line(
+                pattern=rb"samples/sec: +(?P<rate>[\d.]+) \| iteration +(?P<step>\d+)/ *\d+ \| "
+                rb"elapsed time per iteration \(ms\): (?P<ms>[\d.]+) \|(?:[^\r\n]*?lm_loss: +(?P<loss>[\d.E+-]+|nan))?",
+                sample=b" samples/sec: 51.200 | iteration       20/  320000 | elapsed time per iteration (ms): 625.0 | "
+                b"learning rate: 3.750E-06 | approx flops per GPU: 45.0TFLOPS | lm_loss: 1.012345E+01 | loss scale: 4096.0 | ",
+                source="EleutherAI/gpt-neox@ea7aefd8:megatron/logging.py, training_log(): train_batch_size, which is the "
+                "whole job's, over the mean time of an iteration",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"(?:validation|test) results at ",
+                sample=b" validation results at iteration 100 | lm_loss value: 9.812345E+00 | lm_loss_ppl value: 1.825772E+04 | ",
+                source="EleutherAI/gpt-neox@ea7aefd8:megatron/training.py, evaluate_and_print_results()",
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb"  train_batch_size \.+ (?P<global_batch>\d+)",
+                sample=b"  train_batch_size ................ 32..........................updated",
+                source="EleutherAI/gpt-neox@ea7aefd8:megatron/neox_arguments/arguments.py, NeoXArgs.print()",
+            ),
+            Line(
+                pattern=rb"  global_num_gpus \.+ (?P<devices>\d+)",
+                sample=b"  global_num_gpus ................. 8...........................updated",
+                source="EleutherAI/gpt-neox@ea7aefd8:megatron/neox_arguments/arguments.py, NeoXArgs.print()",
+            ),
+        ),
+        notes="The clock runs on through evaluations and checkpoints: the report behind an evaluation is left out.",
+    ),
+    Dialect(
+        name="nemo_2",
+        title="NeMo 2",
+        framework="pytorch",
+        unit="sequences/s",
+        scope="global",
+        averaging="interval",
+        zero_based=True,
+        step=(
+            Line(
+                pattern=rb"Training epoch \d+, iteration (?P<step>\d+)/\d+ \|(?:[^\r\n]*? global_batch_size: (?P<global_batch>[\d.e+]+) \|)?"
+                rb"(?:[^\r\n]*? global_step: (?P<since>\d+) \|)?(?:[^\r\n]*? reduced_train_loss: (?P<loss>[\d.e+-]+|nan) \|)?"
+                rb"[^\r\n]*? train_step_timing in s: (?P<seconds>[\d.e+-]+)",
+                sample=b"(pretraining, pid=4112) Training epoch 1, iteration 0/999 | lr: 2.999e-06 | global_batch_size: 512 | "
+                b"global_step: 19 | reduced_train_loss: 11.03 | train_step_timing in s: 46.86 | consumed_samples: 10240",
+                source="NVIDIA/NeMo@8cfedd7203:nemo/lightning/pytorch/callbacks/progress_printer.py, "
+                "ProgressPrinter.on_train_batch_end(); the time is that of TimingCallback in nemo/utils/exp_manager.py",
+                fields=_global_step,
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"Validation: iteration ",
+                sample=b"Validation: iteration 1/32",
+                source="NVIDIA/NeMo@8cfedd7203:nemo/lightning/pytorch/callbacks/progress_printer.py, on_validation_batch_end()",
+            ),
+        ),
+        yields_to=("nemo_dllogger",),
+        notes="Seconds per step, mean over the log interval, without the wait for the batch. All columns but global_step are "
+        "means, consumed_samples too. An iteration counts within its attempt, global_step over the whole training.",
     ),
     Dialect(
         name="deepspeed",
@@ -96,7 +178,7 @@ DIALECTS = (
                 source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print()",
             ),
         ),
-        yields_to=("megatron",),
+        yields_to=("megatron", "gpt_neox"),
         notes="CurrSamplesPerSec is the last step's; RunningAvgSamplesPerSec, a mean since step 2, is not used.",
     ),
     Dialect(
@@ -116,7 +198,7 @@ DIALECTS = (
                 fields=_step_before,
             ),
         ),
-        yields_to=("megatron", "deepspeed"),
+        yields_to=("megatron", "gpt_neox", "deepspeed"),
         notes="A mean since step 2. Where gradients are accumulated, steps and samples are those of forward passes.",
     ),
     Dialect(
