@@ -29,7 +29,7 @@ LIBRARIES = {  # module → distribution, and what it is for
     "pynvml": ("nvidia-ml-py", "sampling NVIDIA devices"),
     "jinja2": ("jinja2", "the report"),
     "matplotlib": ("matplotlib", "the report's figures"),
-    "pandas": ("pandas", "importing tables from workbooks"),
+    "openpyxl": ("openpyxl", "importing tables from workbooks"),
     "rich": ("rich", "tables and progress on a terminal"),
 }
 

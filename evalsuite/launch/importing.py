@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsuite import __version__, files
 from evalsuite.dialect import Dialect
@@ -22,6 +23,10 @@ from evalsuite.logs.records import positive
 from evalsuite.model import Case, Finding, Precision, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
+
+if TYPE_CHECKING:
+    from openpyxl.cell.cell import Cell, MergedCell
+    from openpyxl.cell.read_only import EmptyCell, ReadOnlyCell
 
 HOST = "imported"
 
@@ -334,15 +339,37 @@ def _plain(file: Path) -> str:
 
 def _spreadsheet(file: Path) -> str:
     """The first sheet of a workbook as CSV, row for row: a row keeps its number."""
-    import pandas
-
     try:
-        sheet = pandas.read_excel(file, header=None, dtype=str, keep_default_na=False)
+        import openpyxl
     except ImportError as error:
-        raise EvalsuiteError(f"{file}: {error.msg} Try: pip install 'evalsuite[xlsx]', or save it as CSV.") from error
+        raise EvalsuiteError(
+            f"{file}: reading a workbook needs the package openpyxl. Try: pip install 'evalsuite[xlsx]', or save it "
+            "as CSV."
+        ) from error
+    try:
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        rows = [[_cell_text(cell) for cell in row] for row in book.worksheets[0].iter_rows()]
     except Exception as error:  # a workbook is a zip of XML: its readers let the errors of both through
         raise EvalsuiteError(f"{file}: {error}; expected a workbook (.xlsx) or a table as CSV.") from error
-    return sheet.map(lambda cell: " ".join(cell.split())).to_csv(index=False, header=False)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(_filled_part(rows))
+    return text.getvalue()
+
+
+def _filled_part(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The rows and columns up to the last that hold anything; a sheet may go on with cells that were only touched."""
+    height = max((place for place, row in enumerate(rows, 1) if any(row)), default=0)
+    width = max((place for row in rows for place, text in enumerate(row, 1) if text), default=0)
+    return [[*row[:width], *[""] * (width - len(row))] for row in rows[:height]]
+
+
+def _cell_text(cell: "Cell | ReadOnlyCell | EmptyCell | MergedCell") -> str:
+    """What a cell shows, in one line: 8 where the file has 8.0, nothing where it has an error."""
+    value = cell.value
+    if value is None or getattr(cell, "data_type", None) == "e":
+        return ""
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return " ".join(text.split())
 
 
 def _column_names(header: Sequence[str]) -> dict[str, int]:

@@ -7,7 +7,7 @@ import pytest
 from evalsuite import cli
 from evalsuite.errors import Exit
 
-LIBRARIES = ("jinja2", "matplotlib", "pandas", "numpy", "psutil", "rich", "pynvml")
+LIBRARIES = ("jinja2", "matplotlib", "openpyxl", "numpy", "psutil", "rich", "pynvml")
 
 
 def module(command):

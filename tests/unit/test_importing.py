@@ -137,6 +137,16 @@ def test_a_workbook_is_read_as_its_first_sheet(tmp_path, capsys):
     assert (measurement(folder).value, measurement(folder).run.case.scale) == (3006.02, "1x8")
 
 
+def test_a_cell_with_an_error_is_empty_and_touched_cells_behind_the_table_are_no_rows(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["throughput", "nodes", None], [None, None, None], ["#N/A", 8.0, ""], [1.5, "a\nb", None], [None]):
+        book.active.append(row)
+    book.save(tmp_path / "table.xlsx")
+
+    assert importing._spreadsheet(tmp_path / "table.xlsx") == "throughput,nodes\n,\n,8\n1.5,a b\n"
+
+
 @pytest.mark.parametrize("content", [b"", b"no workbook", b"PK\x03\x04 cut off"])
 def test_what_is_called_a_workbook_and_is_none_is_said_in_one_line(content, tmp_path, capsys):
     (tmp_path / "table.xlsx").write_bytes(content)
