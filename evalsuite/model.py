@@ -16,7 +16,8 @@ Precision = Literal["fp32", "amp"]
 Device = Literal["cpu", "gpu"]
 Severity = Literal["note", "flag", "exclude", "reject"]
 Origin = Literal["measured", "imported", "cited", "digitised", "simulated"]
-Status = Literal["ok", "partial", "failed", "incomplete", "unrecognised", "timed_out"]
+Status = Literal["ok", "partial", "doubtful", "failed", "incomplete", "unrecognised", "timed_out"]
+Certainty = Literal["two clocks agree", "one clock", "printed only", "assumed scope"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
@@ -136,6 +137,7 @@ class Step:
     items_per_s: float | None = None  # the script's own figure, brought to all devices of the run
     stamp_s: float | None = None  # the time printed in the log line, seconds of any fixed origin
     arrival_s: float | None = None  # when the line arrived, seconds since the run started (node's clock)
+    relay_s: float | None = None  # when a relay (kubectl, journald) passed the line on, seconds of any fixed origin
     loss: float | None = None
     line: int | None = None  # 1-based line of the log file
     after_pause: bool = False  # between the previous report and this one the script did more than train

@@ -138,6 +138,8 @@ def facts(path: Path, reading: "Reading") -> Row:
         "window": window and {"first_step": window.first_step, "last_step": window.last_step, "steps": window.steps},
         "steps_reported": reading.steps_reported,
         "reported_final": reading.reported_final,
+        "certainty": reading.certainty,
+        "certainty_reason": reading.certainty_reason,
         "findings": [{"code": one.code, "severity": one.severity, "text": english(one)} for one in findings],
     }
 
@@ -166,8 +168,9 @@ def _sentence(one: Row) -> str:
     steps = f", steps {window['first_step']} to {window['last_step']}" if window else ""
     devices = f" on {one['total_devices']} devices" if one["total_devices"] else ""
     how = f"({one['dialect']}, {one['method']}{steps})"
+    sure = f"; {one['certainty']}: {one['certainty_reason']}"
     reason = f"; {one['reason']}" if one["reason"] else ""
-    return f"{one['status']}; {one['throughput']:,.2f} {one['unit']}{devices} {how}{reason}"
+    return f"{one['status']}; {one['throughput']:,.2f} {one['unit']}{devices} {how}{sure}{reason}"
 
 
 def _shown(name: str) -> str:

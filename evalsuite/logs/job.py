@@ -8,6 +8,7 @@ from evalsuite.findings import ContradictsLog
 from evalsuite.logs.records import positive, whole
 from evalsuite.model import Finding
 
+PIECES = ("tokens/s", "words/s")  # an item of the batch holds many of them
 Said = Mapping[str, bytes | float]
 """Facts as lines of the log give them: names of `dialect.GROUPS` → text or number."""
 
@@ -20,17 +21,23 @@ class Facts:
     nodes: int | None = None
     batch_per_device: float | None = None
     global_batch: float | None = None  # per optimiser step
-    items_per_batch: float = 1.0  # tokens in a sequence, where the unit is tokens
+    items_per_batch: float | None = None  # tokens in a sequence, where the unit is tokens and the log says it
+    batch_from_outside: bool = False  # from an option or the case, and not from the log
     model: str | None = None
 
     @property
     def items_per_step(self) -> float | None:
         """Items of the whole job in one training step."""
+        items = self.items_per_batch or 1.0
         if self.global_batch is not None:
-            return self.global_batch * self.items_per_batch
+            return self.global_batch * items
         if self.batch_per_device is None or self.devices is None:
             return None
-        return self.batch_per_device * self.devices * self.items_per_batch
+        return self.batch_per_device * self.devices * items
+
+    def counts(self, unit: str) -> bool:
+        """Is the batch counted in items of *unit*? One from outside may be sequences, where tokens are printed."""
+        return not (self.batch_from_outside and self.items_per_batch is None and unit in PIECES)
 
 
 def facts(known: Facts, said: Said, case: bool = False) -> Facts:
@@ -51,7 +58,8 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         nodes=known.nodes or whole(said.get("nodes")),
         batch_per_device=batch,
         global_batch=None if case and batch else positive(said.get("global_batch")),
-        items_per_batch=positive(said.get("items_per_batch")) or 1.0,
+        items_per_batch=positive(said.get("items_per_batch")),
+        batch_from_outside=bool(batch) and batch == (given and given * (1.0 if case else accumulation)),
         model=known.model or (None if model is None else _text(model)),
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evalsuite.dialect import Dialect, Scope
 from evalsuite.findings import BatchDoubted, FailedAtExit, FinalDisagrees
-from evalsuite.logs import catalogue, failures, timers, window
+from evalsuite.logs import catalogue, certainty, failures, timers, window
 from evalsuite.logs import steps as steps_room
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
 from evalsuite.logs.job import facts as facts_of
@@ -18,10 +18,11 @@ from evalsuite.logs.logfile import Unreadable, chunks
 from evalsuite.logs.records import Record, enough, number, whole
 from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.logs.sniffing import Sniffer
-from evalsuite.model import Breakdown, Case, Finding, Protocol, Score, Status, Step, Throughput
+from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput, Window
 from evalsuite.runs.store import Log
 
 DOUBT = BatchDoubted.limit  # a clock that is so many times away from the printed rate was multiplied with a wrong batch
+SAME_LINE = 1.1  # a rate and a time of one line are nearer than that, with the right batch
 NEARLY = 0.1  # a factor of the devices is told from noise at this distance
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = FinalDisagrees.limit  # between the log's own final figure and ours
@@ -49,6 +50,8 @@ class Reading:
     batch_per_device: float | None = None
     breakdown: Breakdown | None = None  # of the step time, by the script's own timers
     scores: tuple[Score, ...] = ()  # how good the model was after each epoch
+    certainty: Certainty | None = None  # how sure the throughput is; None where there is none
+    certainty_reason: str = ""
     findings: tuple[Finding, ...] = ()
 
 
@@ -252,7 +255,8 @@ def _numbers(
     else:
         numbers = tried[0]
     given = not asked.case and asked.known.batch_per_device is not None
-    doubt = _batch_doubt(numbers, said, dialect) if given else None
+    rated = any(record.rate is not None for scan in scans for record in scan.records)
+    doubt = _batch_doubt(numbers, said, dialect, rated=rated) if given else None
     if doubt is None:
         return numbers
     without = replace(asked, known=replace(asked.known, batch_per_device=None))
@@ -260,26 +264,40 @@ def _numbers(
     return replace(printed, findings=(doubt,)) if printed.throughput or printed.final else numbers
 
 
-def _batch_doubt(numbers: _Numbers, said: Mapping[str, bytes | float], dialect: Dialect) -> Finding | None:
-    """Is the clock so far from a rate that is the whole job's that the batch size given must be wrong?"""
-    measured = numbers.throughput
+def _batch_doubt(
+    numbers: _Numbers, said: Mapping[str, bytes | float], dialect: Dialect, *, rated: bool
+) -> Finding | None:
+    """Is the clock so far from what the log prints that the batch size given must be wrong? *rated*: it prints rates.
+
+    Where both are apart by the number of devices, it may also be that the rate is another's than the dialect says.
+    """
+    measured, devices = numbers.throughput, numbers.facts.devices
     if (
         measured is None
         or measured.items_per_s is None
-        or dialect.scope != "global"
+        or measured.window is None
+        or measured.method == window.RATES
         or "batch_per_device" in said
         or "global_batch" in said
     ):
         return None
-    rated = any(step.items_per_s is not None and step.seconds is None for step in numbers.merged.steps)
-    printed = measured.printed_items_per_s if rated else numbers.final
-    if printed is None or measured.method == window.RATES or 1 / DOUBT < printed / measured.items_per_s < DOUBT:
+    total = numbers.final if dialect.scope == "global" else None
+    printed = window.mean_rate(_within(numbers.merged.steps, measured.window)) if rated else total
+    if printed is None:
         return None
-    return BatchDoubted(
-        clock_items_per_s=measured.items_per_s,
-        printed_items_per_s=printed,
-        factor=printed / measured.items_per_s,
-    )
+    factor = printed / measured.items_per_s
+    limit = SAME_LINE if measured.method == window.TIMES and rated else DOUBT
+    if 1 / limit < factor < limit or (devices and _nearly(max(factor, 1 / factor), devices)):
+        return None
+    return BatchDoubted(clock_items_per_s=measured.items_per_s, printed_items_per_s=printed, factor=factor)
+
+
+def _within(steps: Sequence[Step], span: Window) -> list[Step]:
+    return [step for step in steps if span.first_step <= step.index <= span.last_step]
+
+
+def _nearly(factor: float, whole: float) -> bool:
+    return abs(factor / whole - 1) < NEARLY
 
 
 def _in_epochs(steps: Sequence[Step], dialect: Dialect) -> bool:
@@ -298,7 +316,7 @@ def _contradicted(numbers: _Numbers) -> bool:
     if not devices or devices == 1 or not printed or not numbers.final:
         return False
     ratio = max(numbers.final / printed, printed / numbers.final)
-    return abs(ratio / devices - 1) < NEARLY
+    return _nearly(ratio, devices)
 
 
 def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _Numbers) -> Reading:
@@ -306,7 +324,6 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
     final = numbers.final
     if measured is None and final is not None:
         measured = Throughput(items_per_s=final, unit=dialect.unit, method="final figure", window=None)
-    status, reason = _status(scans, dialect, replace(numbers, throughput=measured), asked.protocol)
     findings = (
         *_failed_at_exit(scans),
         *found.findings,
@@ -314,6 +331,13 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         *contradictions(asked.known, numbers.said),
         *_final_findings(measured, final),
     )
+    status, reason = _status(scans, dialect, replace(numbers, throughput=measured), asked.protocol)
+    relayed = any(step.relay_s is not None for step in found.steps)
+    doubt = None if measured is None else certainty.doubt(measured, facts, relayed=relayed)
+    if doubt is not None:
+        measured = None if measured is None else replace(measured, items_per_s=None)
+        status, reason = (status, reason) if status == "failed" else ("doubtful", doubt)
+    sure = None if measured is None or measured.items_per_s is None else certainty.grade(measured, findings)
     return Reading(
         dialect=dialect.name,
         framework=dialect.framework,
@@ -329,6 +353,8 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         total_devices=facts.devices,
         batch_per_device=None if dialect.epochs_are_steps else batch_per_device(facts),
         breakdown=_breakdown(scans, dialect, measured),
+        certainty=sure.certainty if sure else None,
+        certainty_reason=sure.reason if sure else "",
         findings=findings,
     )
 

@@ -44,6 +44,7 @@ class Record(NamedTuple):
     consumed: float | None = None
     loss: float | None = None
     stamp_s: float | None = None
+    relayed: bool = False  # the stamp is not the script's: a relay wrote it when it passed the line on
     global_batch: float | None = None
     begins: bool = False  # no report: the time of the next one begins here
 
@@ -238,6 +239,18 @@ _TIME_OF_DAY = re.compile(rb"(?<![\d:])" + _CLOCK + rb"(?![\d:])")
 _LEAP_YEAR = 2020  # any leap year serves where none is printed: only differences are used
 
 
+# 2026-11-21T04:29:23.123456789Z …                       kubectl logs --timestamps, docker logs -t
+# [pod/train-0/main] 2026-11-21T04:29:23.123456789Z …     kubectl logs --prefix --timestamps
+# trainer-1  | 2026-11-21T04:29:23.123456789Z …           docker compose logs -t
+# Nov 21 04:29:23.123456 node7 python[4711]: …           journalctl -o short-precise
+# 2026-11-21T04:29:23.123456+00:00 node7 python[4711]: … journalctl -o short-iso-precise
+_RELAY = re.compile(
+    rb"\s*(?:\d+: )?(?:\[pod/[^\]]*\] |[\w.-]+ +\| )?"
+    rb"(?:\d{4}-\d\d-\d\dT[\d:]{8}(?:\.\d+)?Z "
+    rb"|(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}(?:\.\d+)?|\d{4}-\d\d-\d\dT[\d:]{8}(?:\.\d+)?[+-]\d\d:?\d\d) \S+ \S+\[\d+\]: )"
+)
+
+
 def stamp_s(text: bytes) -> float | None:
     """The last date and time in *text*, as seconds of a fixed origin; None if there is none."""
     for pattern in (_DATED, _GLOG, _TIME_OF_DAY):
@@ -271,7 +284,10 @@ def _look_ahead_of(text: bytes, start: int, values: dict[str, Any]) -> None:
     if lead and values.get("rank") is None:
         values["rank"] = printer(lead)
     if lead and values.get("stamp_s") is None:
-        values["stamp_s"] = stamp_s(lead)
+        relay = _RELAY.match(lead)
+        values["stamp_s"] = stamp_s(lead[relay.end() :] if relay else lead)
+        if relay and values["stamp_s"] is None:
+            values["stamp_s"], values["relayed"] = stamp_s(relay[0]), True
 
 
 def _line_start(text: bytes, position: int) -> int:

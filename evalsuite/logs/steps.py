@@ -52,9 +52,9 @@ def merged(
     job = _Job(
         printed_by_all=_factor(len(streams), facts, whose),
         steps_counted=(facts.nodes if dialect.steps_times_nodes else 1),
-        items_per_step=facts.items_per_step,
+        items_per_step=facts.items_per_step if facts.counts(dialect.unit) or not _rated(streams) else None,
         epochs=dialect.per_epoch and not dialect.epochs_are_steps,
-        items_per_batch=facts.items_per_batch,
+        items_per_batch=facts.items_per_batch or 1.0,
         arrival=arrivals[spoke[0]] if arrivals else None,
     )
     restarts = max(len(found) for found in attempts)
@@ -79,7 +79,7 @@ def _scope(streams: list[list[Increment]], dialect: Dialect, scope: str, facts: 
         return scope, []
     if facts.devices == 1 or (scope == "auto" and len(streams) == 1 and facts.devices is None):
         return "global", []
-    by_clock = None if dialect.per_epoch else _scope_by_clock(streams[0], facts)
+    by_clock = None if dialect.per_epoch or not facts.counts(dialect.unit) else _scope_by_clock(streams[0], facts)
     if by_clock or scope == "unstated":
         return by_clock or scope, []
     if len(streams) == 1:
@@ -94,7 +94,7 @@ def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
     timed = [
         (increment.step, increment.stamp_s, increment.rate)
         for increment in stream
-        if increment.stamp_s is not None and increment.rate is not None
+        if increment.stamp_s is not None and increment.rate is not None and not increment.record.relayed
     ]
     batch = batch_per_device(facts)
     if not facts.devices or not batch or len(timed) < 4:
@@ -105,6 +105,11 @@ def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
         return None
     share = statistics.median(rate for _, _, rate in timed) * seconds / (steps * batch)
     return "global" if share > math.sqrt(facts.devices) else "own"
+
+
+def _rated(streams: list[list[Increment]]) -> bool:
+    """Are rates printed? Then a batch in another unit is not needed, and would only spoil them."""
+    return any(increment.rate is not None for stream in streams for increment in stream)
 
 
 def _factor(printers: int, facts: Facts, scope: str) -> float | None:
@@ -162,8 +167,9 @@ def _step(increments: list[Increment], timed: list[Increment], job: _Job) -> Ste
         items=items,
         seconds=one.seconds,
         items_per_s=_rate(one, items, job),
-        stamp_s=_latest(timed),
+        stamp_s=None if ends.record.relayed else _latest(timed),
         arrival_s=job.arrival(ends.record.end) if job.arrival and timed else None,
+        relay_s=_latest(timed) if ends.record.relayed else None,
         loss=one.record.loss,
         line=ends.record.line,
         after_pause=one.pause,

@@ -100,7 +100,12 @@ def throughput(
     by_stamp = _by_clock(chosen, _stamp) if fine else None
     by_arrival = _by_arrival(chosen, findings)
     printed, printed_as = _printed(chosen)
-    candidates = ((by_stamp, STAMPS), (by_arrival, ARRIVALS), (printed, printed_as))
+    candidates = (
+        (by_stamp, STAMPS),
+        (by_arrival, ARRIVALS),
+        (printed, printed_as),
+        (_odd_rate(chosen, printed), RATES),
+    )
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     if value is None:
         return None, chosen.complete
@@ -191,7 +196,7 @@ def _gaps(chosen: Span, at: Clock) -> list[tuple[Step, float | None]]:
 
 def _by_arrival(chosen: Span, findings: list[Finding]) -> float | None:
     value = _by_clock(chosen, _arrival)
-    if value is None:
+    if value is None or not _told_finely(chosen):
         return None
     gaps = [gap for _, gap in _gaps(chosen, _arrival) if gap is not None]
     together = sum(gap < BURST_SHARE * statistics.fmean(gaps) for gap in gaps)
@@ -201,12 +206,18 @@ def _by_arrival(chosen: Span, findings: list[Finding]) -> float | None:
     return None
 
 
+def _told_finely(chosen: Span) -> bool:
+    """Have the arrivals fractions of a second? Ours always have; those of a relay may be whole seconds."""
+    return any((at := _arrival(step)) is not None and (step.arrival_s is not None or at % 1) for step in chosen.reports)
+
+
 def _stamp(step: Step) -> float | None:
     return step.stamp_s
 
 
 def _arrival(step: Step) -> float | None:
-    return step.arrival_s
+    """When the line came; what a relay wrote before it is such a time, too, and no stamp of the script."""
+    return step.relay_s if step.arrival_s is None else step.arrival_s
 
 
 def _fine(steps: Sequence[Step]) -> bool:
@@ -220,10 +231,22 @@ def _printed(chosen: Span) -> tuple[float | None, str]:
     timed = [(step.items, step.seconds) for step in steps if step.items is not None and step.seconds is not None]
     if len(timed) == len(steps):
         return math.fsum(items for items, _ in timed) / math.fsum(seconds for _, seconds in timed), TIMES
-    rated = [(step.steps, step.items_per_s) for step in steps if step.items_per_s is not None]
-    if len(rated) < max(1, len(steps) // 2):
-        return None, ""
-    return sum(steps for steps, _ in rated) / math.fsum(steps / rate for steps, rate in rated), RATES
+    rated = mean_rate(steps)
+    return rated, "" if rated is None else RATES
+
+
+def mean_rate(reports: Sequence[Step]) -> float | None:
+    """The harmonic mean of the rates that *reports* carry; None where more than half of them have none."""
+    rated = [(step.steps, step.items_per_s) for step in reports if step.items_per_s is not None]
+    if len(rated) < max(1, len(reports) // 2):
+        return None
+    return sum(steps for steps, _ in rated) / math.fsum(steps / rate for steps, rate in rated)
+
+
+def _odd_rate(chosen: Span, printed: float | None) -> float | None:
+    """The mean of the printed rates, where the step times beside them tell another story."""
+    rated = mean_rate(chosen.reports)
+    return None if rated is None or printed is None or abs(rated / printed - 1) <= DISAGREE else rated
 
 
 # what a reader must know

@@ -42,6 +42,8 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
         "window": {"first_step": 21, "last_step": 120, "steps": 100},
         "steps_reported": 130,
         "reported_final": None,
+        "certainty": "one clock",
+        "certainty_reason": "its step times alone",
         "findings": [],
     }
 
@@ -75,7 +77,8 @@ def test_without_json_each_log_is_a_sentence(log, capsys):
 
     assert code == Exit.DONE
     assert capsys.readouterr().out.endswith(
-        "ok; 256.00 images/s on 4 devices (pytorch_examples, step times, steps 21 to 120)\n"
+        "ok; 256.00 images/s on 4 devices (pytorch_examples, step times, steps 21 to 120); "
+        "one clock: its step times alone\n"
     )
 
 

@@ -1,0 +1,88 @@
+"""How sure a throughput is: a grade with its reason, and what could be wrong where two figures contradict each other.
+
+A clock and a printed rate that are far apart make no number: nobody can say from outside which of them is true.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalsuite.findings import BatchDoubted, ClockDisagrees, JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed
+from evalsuite.logs.job import Facts
+from evalsuite.logs.window import ARRIVALS, RATES, STAMPS, TIMES
+from evalsuite.model import Certainty, Finding, Throughput
+
+FAR = BatchDoubted.limit  # so many times apart, two figures do not measure the same thing
+NEARLY = 0.1  # a whole factor is told from noise at this distance
+MOST_STEPS_APART = 64  # larger whole factors are met by chance
+_ASSUMED = (JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed)
+_FIGURE = {
+    STAMPS: "the log's stamps",
+    ARRIVALS: "the arrival of its lines",
+    TIMES: "its step times",
+    RATES: "its rates",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grade:
+    """How sure a number is, and why."""
+
+    certainty: Certainty
+    reason: str
+
+
+def grade(measured: Throughput, findings: Sequence[Finding]) -> Grade:
+    """The grade of *measured*, which has a value; *findings*: what was found in the log beside its window."""
+    if any(isinstance(finding, _ASSUMED) for finding in findings):
+        return Grade(certainty="assumed scope", reason="the log does not say whose rate it prints")
+    if measured.method not in (STAMPS, ARRIVALS, TIMES):
+        return Grade(certainty="printed only", reason="no clock in the log confirms the figure that it prints")
+    name = _FIGURE[measured.method]
+    others = [finding for finding in measured.findings if isinstance(finding, ClockDisagrees)]
+    if others:
+        apart = max(abs(finding.difference) for finding in others)
+        second = _FIGURE.get(others[0].other_method, others[0].other_method)
+        return Grade(certainty="one clock", reason=f"{name}; {second} differ from it by {100 * apart:.1f} %")
+    if measured.method != TIMES and measured.printed_items_per_s is not None:
+        reason = f"{name} and what the script prints agree to within {100 * ClockDisagrees.limit:.0f} %"
+        return Grade(certainty="two clocks agree", reason=reason)
+    return Grade(certainty="one clock", reason=f"{name} alone")
+
+
+def doubt(measured: Throughput, facts: Facts, *, relayed: bool) -> str | None:
+    """Both figures and what could explain their ratio, where *measured* contradicts itself; else None.
+
+    *relayed*: its clock is that of a relay (kubectl, journald), which may pass lines on late.
+    """
+    far = [one for one in measured.findings if isinstance(one, ClockDisagrees) and _factor(one) >= FAR]
+    if not far:
+        return None
+    worst = max(far, key=_factor)
+    method, other = (_FIGURE.get(each, each) for each in (worst.method, worst.other_method))
+    why = " or ".join(_explanations(_factor(worst), facts, relayed=relayed))
+    return (
+        f"{method} give {worst.items_per_s:,.2f} {measured.unit}, {other} {worst.other_items_per_s:,.2f}: "
+        f"{_factor(worst):.3g} times apart, so neither is the throughput. Possible: {why}"
+    )
+
+
+def _factor(finding: ClockDisagrees) -> float:
+    ratio = finding.other_items_per_s / finding.items_per_s
+    return max(ratio, 1 / ratio)
+
+
+def _explanations(factor: float, facts: Facts, *, relayed: bool) -> list[str]:
+    whole = round(factor)
+    near = whole >= 2 and whole <= MOST_STEPS_APART and math.isclose(factor, whole, rel_tol=NEARLY)
+    found = []
+    if facts.devices and facts.devices > 1 and math.isclose(factor, facts.devices, rel_tol=NEARLY):
+        found.append(
+            f"the rate is that of one of {facts.devices} devices (--scope per_device), or of all (--scope global)"
+        )
+    if facts.items_per_step is not None:
+        accumulation = f" (gradient accumulation of {whole}?)" if near else ""
+        found.append(f"the batch is not what a step trains{accumulation} (--batch-per-device)")
+    if relayed:
+        found.append("the stamps are those of a relay, which passed lines on late or together")
+    return found or ["time passed between the reports in which nothing was trained"]
