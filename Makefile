@@ -45,12 +45,14 @@ real: setup ## the real floor alone
 	$(BIN)/python tools/prepare_tests.py
 	$(BIN)/python -m pytest -m real
 
-lint: setup ## style
+lint: setup ## style and types
 	$(BIN)/ruff check evalsuite adapters tests benchmarks tools
 	$(BIN)/ruff format --check evalsuite adapters tests benchmarks tools
+	$(BIN)/mypy
+	$(BIN)/mypy adapters/*.py
 
 bench: setup ## ratios against named yardsticks
 	for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done
 
 clean: ## remove what can be made again here; run folders and reports stay
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
