@@ -6,12 +6,14 @@ import pytest
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
-from evalsuite.report.page import assets
+from evalsuite.report.page import assets, templates
 
 SHEETS = sorted((paths.TEMPLATES / "style").glob("*.css"))
 MODULES = sorted((paths.TEMPLATES / "script").glob("*.js"))
 ENTRIES = ("boot.js", "report.js", "site.js")
+TEMPLATES = sorted(paths.TEMPLATES.rglob("*.j2"))
 LONGEST_LINE = 120
+LONGEST_TEMPLATE_LINE = 160
 LARGEST_SCRIPT = 60_000  # bytes
 
 
@@ -20,6 +22,21 @@ def test_a_source_has_lines_that_a_person_can_read(file):
     lines = file.read_text(encoding="utf-8").splitlines()
 
     assert max(map(len, lines)) <= LONGEST_LINE
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: str(file.relative_to(paths.TEMPLATES)))
+def test_a_template_has_lines_that_a_person_can_read(file):
+    lines = file.read_text(encoding="utf-8").splitlines()
+
+    assert max(map(len, lines)) <= LONGEST_TEMPLATE_LINE
+
+
+def test_the_indentation_of_a_template_is_not_in_the_page(tmp_path):
+    (tmp_path / "a.j2").write_text("<tr>\n  {% if true %}\n  <td>{{ '  x' }}</td>\n  {% endif %}\n</tr>", "utf-8")
+
+    made = templates.environment([tmp_path]).get_template("a.j2").render()
+
+    assert made == "<tr>\n<td>  x</td>\n</tr>"
 
 
 @pytest.mark.parametrize("name", ["report.css", "site.css"])
