@@ -55,10 +55,14 @@ MADE = [  # the values of these were chosen
     Log("fairseq_simple", "fairseq", 18_000.0),
     Log("gpt_neox", "gpt_neox", 32 / 0.625),  # one report holds an evaluation, and is left out
     Log("insightface_partial_fc", "insightface_partial_fc", 8 * 64 * 20 / 5, 8, 64),
+    Log("metric_logger_deit", "metric_logger", 8 * 64 / 0.25),
+    Log("metric_logger_dino", "metric_logger", 16 * 64 / 0.5),
     Log("oneflow_gpt", "oneflow_gpt", 8 / 0.65),
     Log("oneflow_models", "oneflow_models", 2 * 256 * 100 / 18.822, 2, 256),
     Log("oneflow_wdl", "oneflow_wdl", 16384 * 1000 / 4.055, 1, 16384),
     Log("oneflow_wdl_2020", "oneflow_wdl", 16384 * 1000 / 4.0, 1, 16384),
+    Log("sam_2", "sam_2", 8 * 2 / 1.5, 8, 2),
+    Log("swin", "swin", 8 * 128 / 0.64, within=0.001),
     Log("paddleclas_2021", "paddleclas_2021", 256 / 0.2, 1, 256),
 ]
 RAN = [
@@ -93,6 +97,8 @@ RAN = [
     # nine iterations of BigScience's 104B, whose own samples/s are a thousandth of it
     Log("megatron_deepspeed", "megatron", 9 * 2048 / 3955.8, within=0.002),
     Log("megatron_bigscience", "megatron", 2048 / 106.15, within=0.002),
+    # batches 22 to 60 of 2 images
+    Log("metric_logger", "metric_logger", 39 * 2 / (3.403 + 3.407 + 3.379 + 9 * 0.3489), 1, 2),
     Log("nemo_2", "nemo_2", 512 / 46.9, within=0.01),
     Log("mindspore", "mindspore", 256 / 0.0281, 1, 256, within=0.01),
     # made here: 2 images a step, between the stamps of steps 20 and 80, written by a thread of its own
