@@ -39,10 +39,10 @@ class Chunk:
     removed: tuple[tuple[int, int], ...] = field(default=())  # (position in text, bytes taken out before it)
 
     def raw_offset(self, position: int) -> int:
-        """Where *position* of the text stood in the file."""
+        """Where the text before *position* ended in the file: a code that begins there belongs to what follows."""
         if not self.removed:
             return self.offset + position
-        index = bisect.bisect_right(self.removed, (position, 1 << 62)) - 1
+        index = bisect.bisect_left(self.removed, (position,)) - 1
         return self.offset + position + (self.removed[index][1] if index >= 0 else 0)
 
 

@@ -200,10 +200,10 @@ def _by_arrival(chosen: Span, findings: list[Finding]) -> float | None:
         return None
     gaps = [gap for _, gap in _gaps(chosen, _arrival) if gap is not None]
     together = sum(gap < BURST_SHARE * statistics.fmean(gaps) for gap in gaps)
-    if together <= BURSTY * len(gaps) and len(gaps) >= 2:
-        return value
-    findings.append(ArrivalsBursty(together=together, lines=len(gaps)))
-    return None
+    if together > BURSTY * len(gaps):
+        findings.append(ArrivalsBursty(together=together, lines=len(gaps)))
+        return None
+    return value if len(gaps) >= 2 else None  # one gap alone may be anything
 
 
 def _told_finely(chosen: Span) -> bool:

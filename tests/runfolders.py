@@ -1,0 +1,73 @@
+"""Finished run folders of a toy script, for the tests that read them: log, arrival times, environment, outcome."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from evalsuite.documents import HostEnvironment, UsedRecipe
+from evalsuite.model import Case, Run
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.store import RunFolder, Store
+from tests.toys import CASE, COMMAND
+
+BEGAN_S = 2.0  # when the first step begins on the run's clock
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """What one process printed: its lines, and when each of them arrived."""
+
+    lines: Sequence[str]
+    arrivals_s: Sequence[float]
+    rank: int | None = None
+
+
+def steps(count: int = 120, seconds: float = 0.5, says: float | None = None, **changes) -> Printed:
+    """*count* steps of *seconds* each; *says*: the step time that the script prints, where it is another."""
+    said = seconds if says is None else says
+    lines = [f"Epoch: [0][{step:4d}/{count}]\tTime {said:.4f} ({said:.4f})\tLoss 6.7e+00" for step in range(count)]
+    arrivals_s = [BEGAN_S + seconds * (step + 1) for step in range(count)]
+    return replace(Printed(lines=lines, arrivals_s=arrivals_s), **changes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """What one machine of a run left behind."""
+
+    printed: Sequence[Printed] = (steps(),)
+    samples: str | None = None  # the text of its samples file
+    environment: HostEnvironment = field(default_factory=lambda: HostEnvironment(host="n0", cpu_model="EPYC"))
+
+
+def finished(
+    runs: Path,
+    hosts: Mapping[str, Host] | Host | None = None,
+    case: Case = CASE,
+    repeat: int = 0,
+    recipe: UsedRecipe = COMMAND.recipe,
+    **ended,
+) -> RunFolder:
+    """A finished run of *case* in the folder *runs*. *ended*: how its outcome differs from that of a good run."""
+    named = {"n0": hosts or Host()} if not isinstance(hosts, Mapping) else hosts
+    last_s = max(at_s for host in named.values() for log in host.printed for at_s in log.arrivals_s)
+    with Store(runs).claim(Run(case=case, repeat=repeat)) as folder:
+        folder.write_command(replace(COMMAND, recipe=recipe))
+        for name, host in named.items():
+            folder.write_environment(replace(host.environment, host=name))
+            for log in host.printed:
+                _write(folder, name, log)
+            if host.samples is not None:
+                folder.samples_path(name).write_text(host.samples)
+        facts = {"status": "completed", "reason": "", "exit_code": 0, "duration_s": last_s + 1.0}
+        folder.write_outcome(Outcome(**{**facts, "started_at": f"2026-11-20T10:0{repeat}:00+08:00", **ended}))
+    return folder
+
+
+def _write(folder: RunFolder, host: str, log: Printed) -> None:
+    pieces = [f"{line}\n".encode() for line in log.lines]
+    folder.log_path(host, log.rank).write_bytes(b"".join(pieces))
+    rows, end = ["end_byte,at_s"], 0
+    for piece, at_s in zip(pieces, log.arrivals_s, strict=True):
+        end += len(piece)
+        rows.append(f"{end},{at_s:.6f}")
+    folder.arrivals_path(host, log.rank).write_text("\n".join([*rows, ""]))
