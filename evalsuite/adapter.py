@@ -69,7 +69,7 @@ class Recipe:
     xla: str | None = None  # likewise the graph compiler
     needs_gpu: str = ""  # why the script cannot train on a CPU
     step_bound: Literal["steps", "examples", "none"] = "steps"
-    """How the script is told to end: after steps, after so many examples, or not at all: then the runner ends
+    """How the script is told to end: after N steps, after N examples, or not at all: then the runner ends
     it when the last measured step has been seen."""
     scope: Literal["global", "per_device", "own"] | None = None
     """Whose rate the script prints, where its dialect cannot tell: the whole job's, one device's printed once for

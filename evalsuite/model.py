@@ -23,7 +23,7 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """How long a run trains: steps thrown away first, steps measured after, both in optimiser steps."""
+    """How long a run trains: steps discarded first, steps measured next, both in optimiser steps."""
 
     warmup_steps: int = 20  # kernels are chosen and caches filled in these (docs/report.md#definitions)
     measured_steps: int = 100

@@ -1,4 +1,4 @@
-"""Where the house stands: adapters, templates and data, in a checkout or inside the installed package."""
+"""Where everything lies: adapters, templates and data, in a checkout or inside the installed package."""
 
 import os
 from pathlib import Path

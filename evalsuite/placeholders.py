@@ -1,4 +1,4 @@
-"""What stands in braces in a command line of a recipe, and what is put there.
+"""The placeholders in a recipe's command line, and what replaces them.
 
 The plan fills what it knows before a run starts; the node agent fills the rest on each node.
 """
@@ -45,7 +45,7 @@ class Node:
 
 
 def of_node(place: Node, processes: int, threads: int) -> dict[str, str]:
-    """What stands for each placeholder of a command line (`evalsuite.adapter.Command`)."""
+    """The value of each placeholder of a command line (`evalsuite.adapter.Command`)."""
     return _hosts_placeholders(place, processes) | {
         "{node_rank}": str(place.rank),
         "{nodes}": str(place.nodes),

@@ -112,7 +112,7 @@ def _groups(controller: str, root: Path) -> Iterator[Group]:
 
 
 def _memberships(root: Path) -> Iterator[tuple[str, str]]:
-    """Controller → path of our group, as /proc/self/cgroup says; "" stands for version 2."""
+    """Controller → path of our group, as /proc/self/cgroup says; "" for version 2."""
     for line in (_text(root / "proc/self/cgroup") or "").splitlines():
         _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from evalsuite.errors import EvalsuiteError
 from evalsuite.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, Node
 
-PORTS_KEPT_FREE = 16  # some frameworks take the ports behind MASTER_PORT for their own workers
+PORTS_KEPT_FREE = 16  # some frameworks give the ports after MASTER_PORT to their own workers
 
 
 def node(environment: Mapping[str, str]) -> Node:
@@ -135,7 +135,7 @@ def _port(environment: Mapping[str, str], nodes: int) -> int:
 
 
 def free_port() -> int:
-    """A port that is free here, and so are those behind it."""
+    """A port that is free here, with the next ones free too."""
     for _ in range(100):
         port = random.randrange(FIRST_PORT, LAST_PORT, PORTS_KEPT_FREE)
         if all(_is_free(port + offset) for offset in range(PORTS_KEPT_FREE)):

@@ -119,7 +119,7 @@ class Disks:
 class Network:
     """Interfaces: counters of bytes since the machine started.
 
-    Ports of InfiniBand adapters stand beside them, because what goes by RDMA is in no interface's counter; an
+    Ports of InfiniBand adapters are listed beside them, because what goes by RDMA is in no interface's counter; an
     interface that sends its packets through such a port (IPoIB) is left out, it would count twice. So are
     bridges, bonds and the machine's ends of containers' links where there is real hardware.
     """

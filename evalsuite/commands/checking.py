@@ -224,7 +224,7 @@ def _commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) -> Itera
         advice = f"the placeholders are {', '.join(known)}.{did_you_mean(name, known)}"
         yield Lack(what=f"nobody fills {name}", advice=advice)
     if any("{checkout}" in word for word in words) and not recipe.checkout:
-        yield Lack(what="{checkout} stands in the command and there is none", advice="name it: Recipe(checkout=…)")
+        yield Lack(what="the command holds {checkout}, and the recipe names none", advice="name it: Recipe(checkout=…)")
     first = {one.device: one for one in reversed(served)}
     yield from dict.fromkeys(lack for one in first.values() for lack in _silent(adapter, recipe, one))
     for switch, field in (("amp", "amp"), ("xla", "xla")):

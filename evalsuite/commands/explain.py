@@ -106,7 +106,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """What a line may be broken behind: a blank, or a wide character with what must not begin a line."""
+    """Where a line may be broken: after a blank, or after a wide character with what must not begin a line."""
     return re.findall(rf"(?:[{HAN}]|[^\s{HAN}]+)[{CLOSING}]*\s*", text)
 
 

@@ -142,7 +142,7 @@ def _unknown_dialects(evaluation: Evaluation, where: "Places") -> Iterator[str]:
 
 
 def _remove(paths: Iterable[Path]) -> None:
-    """Removes forms of an earlier evaluation, which would stand beside the new page with other numbers."""
+    """Removes forms of an earlier evaluation, which would contradict the numbers of the new page."""
     from evalsuite.commands.terminal import note
 
     for path in paths:

@@ -79,7 +79,7 @@ def _order(arguments: argparse.Namespace) -> "Order":
 
     argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
     if not argv:
-        raise EvalsuiteError("no command; expected one behind --. Try: evalsuite sample -o out -- sleep 3")
+        raise EvalsuiteError("no command; expected one after --. Try: evalsuite sample -o out -- sleep 3")
     for name in ("hz", "processes", "devices_per_node", "timeout", "threads"):
         value = getattr(arguments, name)
         if value is not None and not 0 < value < float("inf"):

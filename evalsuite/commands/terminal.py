@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.text import Text
 
-SIZES = ("image_size", "sequence_length")  # of the input: as good as always the same in one evaluation
+SIZES = ("image_size", "sequence_length")  # of the input: almost always the same throughout an evaluation
 
 
 def duration(seconds: float | None) -> str:

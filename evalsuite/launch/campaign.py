@@ -18,7 +18,7 @@ from evalsuite.plan.plan import Machine, Plan
 from evalsuite.runs.endings import Enough, Outcome
 from evalsuite.runs.store import Log, RunFolder, Store
 
-SILENT_S = 120.0  # after so long without a word behind its last step, a script is taken to hang
+SILENT_S = 120.0  # a script that prints nothing for this long after its last step is taken to hang
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from evalsuite.plan.repositories import Repository, named
 LAST_LINES = 6
 BRANCHES_ALONE = (  # what git says of a server that gives no single commit
     "does not allow request for unadvertised object",  # protocol 0 without uploadpack.allowReachableSHA1InWant
-    "does not support shallow capabilities",  # files behind a plain web server
+    "does not support shallow capabilities",  # files served by a plain web server
 )
 BYTECODE = ("__pycache__/", ".pyc")  # what importing a module leaves beside it
 
@@ -31,7 +31,7 @@ class CannotFetch(EvalsuiteError):
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """What stands in the cache for a repository."""
+    """What the cache holds of a repository."""
 
     present: bool
     commit: str | None = None
@@ -48,7 +48,7 @@ class State:
 
 
 def state(repository: Repository) -> State:
-    """What stands in the cache; nothing is changed."""
+    """What the cache holds; nothing is changed."""
     if not (repository.folder / ".git").exists():
         return State(present=False)
     commit = _git("rev-parse", "HEAD", folder=repository.folder).strip()

@@ -33,7 +33,7 @@ Asks = Callable[[], Enough | None]
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
 ENOUGH: Mapping[Enough, str] = {
-    "no_limit": "ended by evalsuite behind the last measured step: no limit of its own",
+    "no_limit": "ended by evalsuite after the last measured step: the script has no limit of its own",
     "hung": "ended by evalsuite: the script had trained its steps and did not come to an end",
 }
 AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
@@ -229,7 +229,7 @@ def _command(
 
 
 def _with_ours(environment: Mapping[str, str]) -> dict[str, str]:
-    """The recipe's environment, with what lets `python -m evalsuite` start from any folder behind its own path.
+    """The recipe's environment, with what lets `python -m evalsuite` start from any folder, after its own path.
 
     Nothing is added where evalsuite is installed.
     """

@@ -16,7 +16,7 @@ from evalsuite.plan import repositories
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs.store import SCRATCH
 
-NOT_MADE_YET = "{python}"  # stands for the interpreter of an environment that is still to be made
+NOT_MADE_YET = "{python}"  # in place of the interpreter while its environment is not made yet
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Container runtimes: pure functions from a command line to the one that runs it in an image.
 
-The prefix stands inside the node agent (`srun … agent … docker run … python train.py`): the agent samples the
+The prefix goes inside the node agent (`srun … agent … docker run … python train.py`): the agent samples the
 machine from outside, and what it fills in (ranks, addresses) is passed on by name. Sources: the manuals of
 docker run, podman run, apptainer exec, enroot start and pyxis.
 """

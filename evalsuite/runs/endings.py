@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from evalsuite.documents import Document
 
-Enough = Literal["no_limit", "hung"]  # why a run was ended behind its last measured step
+Enough = Literal["no_limit", "hung"]  # why a run was ended after its last measured step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 A line of history is one case in one environment with one unit and one origin of its data: what differs
 between its points is the day and the framework's version. Two reports that hold the same runs are one
-measurement, and the later, larger one stands for both.
+measurement, and the later, larger one counts for both.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ UNDATED = datetime.min.replace(tzinfo=UTC)  # a point without a date is alone in
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryPoint:
-    """One measurement of a case: the report it stands in and how it compares with the one before."""
+    """One measurement of a case: the report it is in and how it compares with the one before."""
 
     report: str  # the id of the report on the site
     started_at: str | None  # of its first run that counts; None where no run says when it was
@@ -167,7 +167,7 @@ def _when(point: HistoryPoint) -> tuple[datetime, int, str]:
 
 
 def _without_repeated_runs(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
-    """*points* without those whose runs stand in a later one too (a report that was written again, or extended)."""
+    """*points* without those whose runs are in a later one too (a report that was written again, or extended)."""
     kept: list[HistoryPoint] = []
     for point in points:
         kept = [one for one in kept if not fairness.share_runs(one.summary, point.summary)]

@@ -1,4 +1,4 @@
-"""The pages of a published site: index, history and feeds, from the reports that stand on it."""
+"""The pages of a published site: index, history and feeds, from its reports."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

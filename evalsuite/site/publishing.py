@@ -85,7 +85,7 @@ def _alone(site: Path) -> Iterator[None]:
 
 
 def _add(folder: Path, name: str, site: Path) -> bool:
-    """Copies the report beside its place and renames it into it; False if it stands there already."""
+    """Copies the report beside its place and renames it into it; False if it is there already."""
     place = site / REPORTS / name
     if place.is_dir():
         return False

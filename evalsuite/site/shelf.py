@@ -20,7 +20,7 @@ class Shelved:
 
     id: str
     report: Finished
-    superseded: bool = False  # a later build of the same data stands there too
+    superseded: bool = False  # a later build of the same data is there too
 
     @property
     def folder(self) -> str:

@@ -79,7 +79,7 @@ def test_an_adapter_without_fault_is_shown_with_its_commands_and_its_log(file, c
         ('kind="reference"', 'kind="official"', "no licence"),
         ('package="tiny"', 'package="tiny", checkout="tiny"', 'the checkout "tiny" is in no repositories.toml'),
         ("/opt/tiny/train.py", "{chekout}/train.py", "nobody fills {chekout}"),
-        ("/opt/tiny/train.py", "{checkout}/train.py", "{checkout} stands in the command and there is none"),
+        ("/opt/tiny/train.py", "{checkout}/train.py", "the command holds {checkout}, and the recipe names none"),
         ("str(case.batch_per_device)", '"8"', "batch_per_device is not in the command"),
         ("str(case.devices_per_node)", '"8"', "devices_per_node is not in the command"),
         ("str(case.protocol.total_steps)", '"8"', "the number of steps is not in the command"),

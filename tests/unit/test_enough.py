@@ -1,4 +1,4 @@
-"""Scripts without a step limit, or that hang at their end, are ended behind the last measured step."""
+"""Scripts without a step limit, or that hang at their end, are ended after the last measured step."""
 
 import os
 import time

@@ -1,6 +1,6 @@
 """Figures of the report: plain data → SVG text with real text nodes, themed by the page.
 
-Words live in HTML (docs/report.md#words): inside an SVG stand numbers, units and proper names. Each function gives a
+Words live in HTML (docs/report.md#words): an SVG holds only numbers, units and proper names. Each function gives a
 `Figure` with the SVG, the table behind it, its legend and the keys of its axes. Matplotlib is imported when
 the first figure is really drawn; a figure drawn before comes from the cache.
 """

@@ -87,7 +87,7 @@ def _speedup_panel(
 
 @dataclass(frozen=True, kw_only=True)
 class _Bar:
-    """One bar of a group: which point it shows and where it stands (1 = the width of a group)."""
+    """One bar of a group: which point it shows and where it is drawn (1 = the width of a group)."""
 
     point: ScalePoint
     row: int

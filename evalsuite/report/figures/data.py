@@ -24,7 +24,7 @@ Label = str | Bilingual  # a plain str is a proper name, a number or a unit, the
 
 
 def plain(label: Label) -> str:
-    """The label as it stands in a table of data."""
+    """The label as a table of data prints it."""
     return label.en if isinstance(label, Bilingual) else label
 
 
@@ -58,7 +58,7 @@ class ScalePoint:
 
     @property
     def sign(self) -> str:
-        """The provenance mark of docs/report.md#states-and-marks that stands beside the point."""
+        """The provenance mark of docs/report.md#states-and-marks beside the point."""
         return SIGNS.get(self.origin, "") + (FLAG if self.flagged else "")
 
     @property

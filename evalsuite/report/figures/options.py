@@ -21,7 +21,7 @@ class Dumbbell:
     on: float | None
     off_interval: tuple[float, float] | None = None
     on_interval: tuple[float, float] | None = None
-    status: str = ""  # what stands in the row when a side is missing: "N/S", "OOM"
+    status: str = ""  # what the row says when a side is missing: "N/S", "OOM"
     off_ref: str = ""
     on_ref: str = ""
 

@@ -70,7 +70,7 @@ def _known(line: TimeLine) -> list[tuple[float, float]]:
 
 
 def _window_mean(line: TimeLine, window: Span | None) -> float | None:
-    """The time-weighted mean: each sample stands for the time since the one before it."""
+    """The time-weighted mean: each sample counts for the time since the one before it."""
     begin, end = window or (-math.inf, math.inf)
     known = _known(line)
     spans = [(max(a[0], begin), min(b[0], end), b[1]) for a, b in pairwise(known) if b[0] > begin]

@@ -291,7 +291,7 @@ def _whiskers(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None
 
 
 def end_labels(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], room: float) -> None:
-    """Names behind the ends of their lines, moved apart, with a thin lead where they moved."""
+    """Names after the ends of their lines, moved apart, with a thin lead where they moved."""
     left = sheet.width - room + 16
     columns: dict[float, list[tuple[ScaleSeries, float]]] = {}
     for each in series:

@@ -35,7 +35,7 @@ class Strip:
 
     label: Label
     samples: tuple[tuple[float, float | None], ...]  # (seconds since the run began, value)
-    maximum: float = 100.0  # what the darkest step stands for: the capacity
+    maximum: float = 100.0  # the value of the darkest step: the capacity
     unit: str = "%"
     mean: float | None = None
     ref: str = ""

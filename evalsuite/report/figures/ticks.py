@@ -1,4 +1,4 @@
-"""Where ticks stand and how numbers are written inside a figure (docs/report.md#numbers)."""
+"""Where ticks are and how numbers are written inside a figure (docs/report.md#numbers)."""
 
 import math
 from collections.abc import Callable, Sequence
