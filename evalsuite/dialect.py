@@ -56,6 +56,7 @@ GROUPS = {
     "nodes": "nodes of the job",
     "devices_per_node": "devices on each node",
     "accumulation": "forward passes per step",
+    "resumed_step": "step number of the checkpoint that the run went on from",
     "model": "name of the model",
     "items_per_batch": "items in one item of the batch (tokens per sequence)",
     "timer": "name of a timer",

@@ -69,13 +69,19 @@ def _after(since: Record, record: Record) -> float | None:
 
 
 def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
-    """The records of an epoch that lie at least so many *seconds* apart, by their means since it began."""
+    """The records of an epoch that lie at least so many *seconds* apart, by their means since it began.
+
+    A pause before one that is left out is a pause before the next one kept.
+    """
     kept: list[Record] = []
+    paused = False
     for record in stream:
         before = kept[-1] if kept and kept[-1].epoch == record.epoch else None
         began, ended = before and _since_epoch_s(before), _since_epoch_s(record)
+        paused = paused or record.gap
         if began is None or ended is None or ended - began >= seconds:
-            kept.append(record)
+            kept.append(record._replace(gap=paused))
+            paused = False
     return kept
 
 

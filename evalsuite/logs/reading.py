@@ -15,7 +15,7 @@ from evalsuite.logs import steps as steps_room
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
 from evalsuite.logs.job import facts as facts_of
 from evalsuite.logs.logfile import Unreadable, chunks
-from evalsuite.logs.records import Record, enough, number, whole
+from evalsuite.logs.records import Record, enough, number, positive, whole
 from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.logs.sniffing import Sniffer
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput, Window
@@ -237,7 +237,7 @@ def _numbers(
         said = {**scan.facts, **said}
     facts = facts_of(asked.known, said, asked.case)
     tried: list[_Numbers] = []
-    final = _final(scans, dialect, facts)
+    final = None if positive(said.get("resumed_step")) else _final(scans, dialect, facts)
     for whose in (asked.scope, *_other_scopes(asked.scope, dialect)):
         found = steps_room.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=whose)
         measured, complete = window.throughput(
@@ -378,6 +378,9 @@ def _status(
     cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
     if failure is not None and not ended:
         return "failed", failure.reason
+    resumed = whole(numbers.said.get("resumed_step"))
+    if not found.steps and measured is None and resumed:
+        return "partial", f"its final figure counts the {resumed} steps before the checkpoint that it went on from"
     if not found.steps and measured is None and any(scan.final is not None for scan in scans):
         return "partial", "the log prints the figure of one device and not how many there are: say --devices"
     if not found.steps and measured is None:

@@ -132,40 +132,6 @@ DIALECTS = (
         ),
     ),
     Dialect(
-        name="hf_trainer",
-        title="Hugging Face Trainer",
-        framework="pytorch",
-        unit="samples/s",
-        scope="global",
-        averaging="interval",
-        step=(),
-        final=(
-            Line(
-                pattern=rb"'train_samples_per_second': '?(?P<rate>[\d.]+)",
-                sample=b"{'train_runtime': 919.097, 'train_samples_per_second': 1.088, 'train_steps_per_second': 0.017",
-                source="huggingface/transformers@c599e989ac:src/transformers/trainer_utils.py, speed_metrics()",
-            ),
-        ),
-        facts=(
-            Line(
-                pattern=rb"Instantaneous batch size per device = (?P<batch_per_device>[\d,]+)",
-                sample=b"[INFO|trainer.py:1146] 2021-05-25 06:38:26,285 >>   Instantaneous batch size per device = 4",
-                source="huggingface/transformers@2cda12cbf6:src/transformers/trainer.py",
-            ),
-            Line(
-                pattern=rb"Gradient Accumulation steps = (?P<accumulation>\d+)",
-                sample=b"  Gradient Accumulation steps = 1",
-                source="huggingface/transformers@2cda12cbf6:src/transformers/trainer.py",
-            ),
-            Line(
-                pattern=rb"Total train batch size \(w\. parallel, (?:buffer, )?distributed & accumulation\) = (?P<global_batch>[\d,]+)",
-                sample=b"  Total train batch size (w. parallel, distributed & accumulation) = 64",
-                source="huggingface/transformers@2cda12cbf6:src/transformers/trainer.py",
-            ),
-        ),
-        notes="One figure over the whole run, start-up and checkpoints inside; it cannot be trimmed.",
-    ),
-    Dialect(
         name="lightning",
         title="PyTorch Lightning progress bar",
         framework="pytorch",

@@ -1,0 +1,296 @@
+"""Hugging Face's Trainer and those built on it: TRL, Axolotl, Unsloth, LLaMA-Factory, ms-swift.
+
+All print its final figure, its arguments and a dictionary of the loss; LLaMA-Factory and ms-swift add the time
+since the start to each.
+"""
+# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from evalsuite.dialect import Dialect, Fields, Line
+
+_NUMBER = rb"[\d.]+(?:e[+-]?\d+)?"  # transformers 5 prints four digits: '1.234e+04'
+_BAR = rb"\s*(?:Train: *)?\d+%\|[^|\r\n]*\| *(\d+)/(\d+) \[([\d:]+)<[^\]\r\n]*\]"
+_ENTRY_BYTES = 8192  # of a JSON object or a printed dictionary: more than one has
+_STEP = re.compile(rb'"step": (\d+)')
+_MAX_STEPS = re.compile(rb'"max_steps": (\d+)')
+_LOSS = re.compile(rb"""['"]loss['"]: ['"]?(%b|nan|NaN)""" % _NUMBER)
+_PER_SECOND = re.compile(rb"""['"]train_speed\(iter/s\)['"]: ['"]?(%b)""" % _NUMBER)
+_PER_STEP = re.compile(rb"""['"]train_speed\(s/it\)['"]: ['"]?(%b)""" % _NUMBER)
+_ELAPSED = re.compile(rb"""['"]elapsed_time['"]: ['"]([\ddhms ]+)['"]""")
+_STEPS_PER_SECOND = re.compile(rb"'train_steps_per_second': '?(%b)" % _NUMBER)
+_RUNTIME = re.compile(rb"'train_runtime': '?(%b)" % _NUMBER)
+_ROUNDED = 0.001  # of steps/s with three decimals, or of figures with four digits
+_UNITS = {b"d": 86_400, b"h": 3600, b"m": 60, b"s": 1}
+
+
+def _clock_s(text: bytes) -> int:
+    """`49:39`, `1:20:35`, `1 day, 2:03:04` and `10h 17m 46s` as seconds."""
+    if b":" not in text:
+        return sum(int(number) * _UNITS[unit] for number, unit in re.findall(rb"(\d+)([dhms])", text))
+    days, _, clock = text.rpartition(b",")
+    seconds = 0
+    for part in clock.split(b":"):
+        seconds = 60 * seconds + int(part)
+    return seconds + (86_400 * int(days.split()[0]) if days else 0)
+
+
+def _entry(match: "re.Match[bytes]") -> bytes:
+    """The object or dictionary in braces that the match stands in."""
+    text, at = match.string, match.start()
+    begin = max(text.rfind(b"{", max(0, at - _ENTRY_BYTES), at), 0)
+    end = text.find(b"}", match.end(), match.end() + _ENTRY_BYTES)
+    return text[begin : end if end >= 0 else match.end()]
+
+
+def _at_bar(match: "re.Match[bytes]") -> Fields:
+    """The step and the time that the bar behind a loss shows: its s/it are of the last steps and not a mean."""
+    step, of, elapsed = match.group(2, 3, 4)
+    return {"loss": match["loss"], "step": step, "of": of, "mean_s": _clock_s(elapsed) / int(step)}
+
+
+def _as_trained(match: "re.Match[bytes]") -> Fields | None:
+    """The final figure counts the samples that were planned; the bar behind it shows how many steps were taken."""
+    if _before_entry(match).endswith(b"metrics="):
+        return None  # TrainOutput, which repeats the dictionary
+    taken, planned = match.group(2, 3)
+    share = int(taken) / int(planned) if taken and _is_total(int(planned), _entry(match)) else 1.0
+    return {"rate": float(match["rate"]) * share}
+
+
+def _before_entry(match: "re.Match[bytes]") -> bytes:
+    text, at = match.string, match.start()
+    begin = text.rfind(b"{", max(0, at - _ENTRY_BYTES), at)
+    return text[max(0, begin - 8) : max(0, begin)]
+
+
+def _is_total(steps: int, entry: bytes) -> bool:
+    """Is it that of the training's bar, and not of an evaluation's? Steps/s × seconds are the steps planned."""
+    rate, runtime = _STEPS_PER_SECOND.search(entry), _RUNTIME.search(entry)
+    if rate is None or runtime is None:
+        return False
+    seconds = float(runtime[1])
+    return abs(float(rate[1]) * seconds - steps) <= 1 + _ROUNDED * seconds + _ROUNDED * steps
+
+
+def _repeated(match: "re.Match[bytes]") -> Fields | None:
+    """The same figure printed again in a table, where no dictionary stands before it."""
+    return None if b"'train_samples_per_second'" in match.string[: match.start()] else match.groupdict()
+
+
+def _state(match: "re.Match[bytes]") -> Fields:
+    """The final figure in `trainer_state.json`, of the steps that were taken out of those planned."""
+    step, planned = _STEP.search(_entry(match)), _MAX_STEPS.search(match.string, match.end())
+    share = int(step[1]) / int(planned[1]) if step and planned else 1.0
+    return {"rate": float(match["rate"]) * share}
+
+
+def _swift(match: "re.Match[bytes]") -> Fields | None:
+    """An entry of ms-swift: steps since the start over the seconds since it, whose whole number stands beside."""
+    entry = _entry(match)
+    loss, per_second, per_step, elapsed = (find.search(entry) for find in (_LOSS, _PER_SECOND, _PER_STEP, _ELAPSED))
+    if loss is None or elapsed is None:
+        return None  # an evaluation, or the final figure
+    step, whole_s = int(match["step"]), _clock_s(elapsed[1])
+    seconds = step / float(per_second[1]) if per_second else step * float(per_step[1]) if per_step else whole_s
+    mean_s = min(max(seconds, whole_s), whole_s + 1) / step
+    return {**match.groupdict(), "loss": loss[1], "mean_s": mean_s}
+
+
+def _llamafactory(match: "re.Match[bytes]") -> Fields:
+    """`"elapsed_time": "0:02:03"`: whole seconds since the start."""
+    step = int(match["step"])
+    return {**match.groupdict(), "mean_s": _clock_s(match[4]) / step}
+
+
+def _tokens(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
+    """Tokens since the start ÷ the mean rate since then: the seconds since the start, finer than printed."""
+    fields = {name: match[name] for name in ("step", "of", "loss", "consumed")}
+    return {**fields, "elapsed_s": float(match["consumed"]) / float(match[4])}
+
+
+_SPEED_METRICS = "huggingface/transformers@c599e989ac:src/transformers/trainer_utils.py, speed_metrics()"
+_TRAINER = "huggingface/transformers@2cda12cbf6:src/transformers/trainer.py"
+_FINAL = (
+    Line(
+        pattern=rb"'train_samples_per_second': '?(?P<rate>%b)(?:[^{}\r\n]*\}%b)?" % (_NUMBER, _BAR),
+        sample=b"{'train_runtime': 919.097, 'train_samples_per_second': 1.088, 'train_steps_per_second': 0.017",
+        source=f"{_SPEED_METRICS}: the samples of all processes that were planned, over the time since train() began",
+        fields=_as_trained,
+    ),
+    Line(
+        pattern=rb"train_samples_per_second +=\s+(?P<rate>%b)" % _NUMBER,
+        sample=b"[INFO|trainer_pt_utils.py:912] 2021-05-25 06:53:45,862 >>   train_samples_per_second =      1.088",
+        source="huggingface/transformers@2cda12cbf6:src/transformers/trainer_pt_utils.py, log_metrics()",
+        fields=_repeated,
+    ),
+    Line(
+        pattern=rb'"train_samples_per_second": (?P<rate>%b)' % _NUMBER,
+        sample=b'    "train_samples_per_second": 14.427,\n',
+        source="huggingface/transformers@2cda12cbf6:src/transformers/trainer_pt_utils.py, save_metrics() and save_state()",
+        fields=_state,
+    ),
+)
+_FACTS = (
+    Line(
+        pattern=rb"\bper_device_train_batch_size=(?P<batch_per_device>\d+)",
+        sample=b"per_device_train_batch_size=4, per_device_eval_batch_size=8, ",
+        source="huggingface/transformers@2cda12cbf6:src/transformers/training_args.py, TrainingArguments, printed by scripts",
+    ),
+    Line(
+        pattern=rb"\bgradient_accumulation_steps=(?P<accumulation>\d+)",
+        sample=b"gradient_accumulation_steps=1, ",
+        source="huggingface/transformers@2cda12cbf6:src/transformers/training_args.py, TrainingArguments, printed by scripts",
+    ),
+    Line(
+        pattern=rb"Instantaneous batch size per device = (?P<batch_per_device>[\d,]+)",
+        sample=b"[INFO|trainer.py:1146] 2021-05-25 06:38:26,285 >>   Instantaneous batch size per device = 4",
+        source=_TRAINER,
+    ),
+    Line(
+        pattern=rb"Gradient Accumulation steps = (?P<accumulation>\d+)",
+        sample=b"  Gradient Accumulation steps = 1",
+        source=_TRAINER,
+    ),
+    Line(
+        pattern=rb"Total train batch size \(w\. parallel, (?:buffer, )?distributed & accumulation\) = (?P<global_batch>[\d,]+)",
+        sample=b"  Total train batch size (w. parallel, distributed & accumulation) = 64",
+        source=_TRAINER,
+    ),
+)
+_RESUMED = Line(
+    pattern=rb"Continuing training from global step (?P<resumed_step>\d+)",
+    sample=b"  Continuing training from global step 500",
+    source=f"{_TRAINER}: the final figure then counts the samples before the checkpoint, and the time since",
+)
+_EVALUATION = (
+    Line(
+        pattern=rb"\{'eval_",
+        sample=b"{'eval_loss': 1.2345, 'eval_runtime': 10.5, 'eval_samples_per_second': 47.6",
+        source=f"{_SPEED_METRICS}, called by Trainer.evaluate()",
+    ),
+    Line(
+        pattern=rb"Saving model checkpoint to ",
+        sample=b">> Saving model checkpoint to output_dir",
+        source=_TRAINER,
+    ),
+)
+
+_LOG_CALLBACK = "hiyouga/LLaMA-Factory@0583d06676:src/llamafactory/train/callbacks.py, LogCallback.on_log()"
+_EVALUATED = (
+    Line(
+        pattern=rb'"current_steps": \d+, "total_steps": \d+, "eval_loss"',
+        sample=b'{"current_steps": 50, "total_steps": 93, "eval_loss": 0.61, "epoch": 1.65, "percentage": 53.76, ',
+        source=_LOG_CALLBACK,
+    ),
+)
+
+DIALECTS = (
+    Dialect(
+        name="hf_trainer",
+        title="Hugging Face Trainer",
+        framework="pytorch",
+        unit="samples/s",
+        scope="global",
+        averaging="cumulative",
+        clock_s=1.0,
+        zero_based=False,
+        evaluation_inside=True,
+        step=(
+            Line(
+                pattern=rb"\{'loss': '?(?P<loss>%b|nan)'?, [^{}\r\n]*\}%b" % (_NUMBER, _BAR),
+                sample="{'loss': 2.0251, 'learning_rate': 0.0002, 'epoch': 0.02}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
+                source="huggingface/transformers@2cda12cbf6:src/transformers/trainer_callback.py, ProgressCallback.on_log(): the bar is drawn again behind it",
+                fields=_at_bar,
+            ),
+        ),
+        final=_FINAL,
+        evaluation=_EVALUATION,
+        facts=(
+            *_FACTS,
+            _RESUMED,
+            Line(
+                pattern=rb"Total batch size \(\d+ x \d+ x \d+\) = (?P<global_batch>[\d,]+)",
+                sample=b"\\        /    Data Parallel GPUs = 1 | Total batch size (2 x 4 x 1) = 8",
+                source="unslothai/unsloth@9fbe0b6da3:unsloth/models/llama.py, the banner of Unsloth",
+            ),
+        ),
+        yields_to=("ms_swift",),
+        notes="The final figure is over the whole run, start-up, evaluation and checkpoints inside, and counts the "
+        "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds.",
+    ),
+    Dialect(
+        name="ms_swift",
+        title="ms-swift",
+        framework="pytorch",
+        unit="samples/s",
+        scope="global",
+        averaging="cumulative",
+        clock_s=0.1,
+        zero_based=False,
+        evaluation_inside=True,
+        step=(
+            Line(
+                pattern=rb"""global_step/max_steps['"]: ['"](?P<step>\d+)/(?P<of>\d+)['"]""",
+                sample=b"{'loss': 1.47077751, 'grad_norm': 10.5625, 'learning_rate': 2e-06, 'token_acc': 0.65511727, 'epoch': 0.01, "
+                b"'global_step/max_steps': '1/94', 'percentage': '1.06%', 'elapsed_time': '2s', 'remaining_time': '4m 28s', "
+                b"'memory(GiB)': 4.87, 'train_speed(iter/s)': 0.345807}",
+                source="modelscope/ms-swift@018a548842:swift/trainers/callback.py, add_train_message(): global_step ÷ seconds since on_train_begin()",
+                fields=_swift,
+            ),
+        ),
+        final=tuple(replace(line, telling=False) for line in _FINAL),
+        evaluation=_EVALUATION,
+        facts=(*_FACTS, _RESUMED),
+        notes="train_speed is a mean since training began, evaluation inside, from which each report is taken apart.",
+    ),
+    Dialect(
+        name="llamafactory_tokens",
+        title="LLaMA-Factory trainer_log.jsonl, tokens",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="global",
+        averaging="cumulative",
+        zero_based=False,
+        evaluation_inside=True,
+        step=(
+            Line(
+                pattern=rb'"current_steps": (?P<step>\d+), "total_steps": (?P<of>\d+), "loss": (?P<loss>%b|NaN)[^{}\r\n]*?'
+                rb'"throughput": (%b), "total_tokens": (?P<consumed>\d+)' % (_NUMBER, _NUMBER),
+                sample=b'{"current_steps": 5, "total_steps": 93, "loss": 5.7013, "lr": 1e-06, "epoch": 0.16, "percentage": 5.38, '
+                b'"elapsed_time": "0:02:00", "remaining_time": "0:35:12", "throughput": 13000.0, "total_tokens": 1560000}',
+                source=_LOG_CALLBACK,
+                fields=_tokens,
+            ),
+        ),
+        evaluation=_EVALUATED,
+        notes="num_input_tokens_seen of all processes, padding included unless the Trainer is told otherwise; the "
+        "printed throughput is a mean since the start.",
+    ),
+    Dialect(
+        name="llamafactory",
+        title="LLaMA-Factory trainer_log.jsonl",
+        framework="pytorch",
+        unit="samples/s",
+        scope="global",
+        averaging="cumulative",
+        clock_s=1.0,
+        zero_based=False,
+        evaluation_inside=True,
+        step=(
+            Line(
+                pattern=rb'"current_steps": (?P<step>\d+), "total_steps": (?P<of>\d+), "loss": (?P<loss>%b|NaN)[^{}\r\n]*?'
+                rb'"elapsed_time": "([^"]+)"' % _NUMBER,
+                sample=b'{"current_steps": 10, "total_steps": 375, "loss": 2.203, "lr": 2.6e-05, "epoch": 0.08, "percentage": 2.67, '
+                b'"elapsed_time": "0:09:00", "remaining_time": "5:28:30"}',
+                source=_LOG_CALLBACK,
+                fields=_llamafactory,
+            ),
+        ),
+        evaluation=_EVALUATED,
+        yields_to=("llamafactory_tokens",),
+        notes="Whole seconds since the start, evaluation inside; the batch stands in the training arguments.",
+    ),
+)
