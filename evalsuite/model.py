@@ -306,12 +306,31 @@ class Unmeasured:
     findings: tuple[Finding, ...] = ()
 
 
+Outcome = Literal["pass", "fail", "undetermined", "information"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictCell:
+    """A criterion for one framework, model and precision."""
+
+    framework: str
+    model: str
+    precision: str
+    outcome: Outcome
+    scales: tuple[str, ...] = ()  # in scope, planned or measured: "20x8"
+    measured: Interval | None = None
+    n: int = 0
+    case: Case | None = None  # the worst in scope
+    reason: str = ""  # as in `Verdict`
+    values: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
     """One acceptance criterion, decided or not."""
 
     criterion: str  # "C1"
-    outcome: Literal["pass", "fail", "undetermined", "information"]
+    outcome: Outcome
     threshold: float | None = None
     min_nodes: int | None = None  # the smallest scale that the criterion is about
     measured: Interval | None = None
@@ -320,6 +339,7 @@ class Verdict:
     reason: str = ""  # key of the sentence in data/text, with *values*
     values: tuple[tuple[str, str], ...] = ()
     within_noise: bool = False
+    cells: tuple[VerdictCell, ...] = ()  # what it is made of, one for each framework, model and precision
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from evalsuite.results import measurement as measurement_room
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import counts, summaries, valid
 from evalsuite.results.verdicts import verdicts
+from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
 from evalsuite.runs.store import RunFolder, Store
 
@@ -62,7 +63,7 @@ def evaluate(
         repeats=planned.repeats if planned else max((one.n for one in valid(rows)), default=0),
         skips=planned.skips if planned else (),
         summaries=tuple(rows),
-        verdicts=verdicts(rows, settings),
+        verdicts=verdicts(rows, settings, (*cases, *_not_run(planned, wanted))),
         findings=(
             *broken,
             *rules.findings(rows, environments, commands),
@@ -102,6 +103,12 @@ def _one(folder: RunFolder, places: Places) -> Measurement | Finding:
 def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:
     position = {case.id: index for index, case in enumerate(cases)}
     return sorted(measurements, key=lambda m: (position[m.run.case.id], m.run.repeat))
+
+
+def _not_run(planned: Planned | None, wanted: set[str] | None) -> list[Case]:
+    """The cases that this machine could not run; what a recipe cannot serve was never asked of it."""
+    skips = planned.skips if planned else ()
+    return [skip.case for skip in skips if skip.kind == "not_run" and (wanted is None or skip.case.id in wanted)]
 
 
 def _all_findings(rows: Iterable[Summary | Unmeasured]) -> list[Finding]:

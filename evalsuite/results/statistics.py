@@ -57,7 +57,9 @@ def outliers(values: Sequence[float], factor: float = 3.0) -> list[int]:
     return [position for position, value in enumerate(values) if abs(value - centre) > factor * spread]
 
 
-def ratio_of_medians(values: Sequence[float], base: Sequence[float], divisor: float = 1.0) -> Interval:
+def ratio_of_medians(
+    values: Sequence[float], base: Sequence[float], divisor: float = 1.0, coverage: float = BOOTSTRAP_COVERAGE
+) -> Interval:
     """median(*values*) ÷ median(*base*) ÷ *divisor*, with a percentile bootstrap interval over the runs.
 
     10,000 draws, fixed seed (docs/report.md#definitions; Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13).
@@ -70,9 +72,9 @@ def ratio_of_medians(values: Sequence[float], base: Sequence[float], divisor: fl
 
     of_values, of_base = _middles(len(values), len(base))
     ratios = _medians(values, of_values) / _medians(base, of_base) / divisor
-    tail = (1 - BOOTSTRAP_COVERAGE) / 2
+    tail = (1 - coverage) / 2
     low, high = numpy.quantile(ratios, [tail, 1 - tail])
-    return Interval(value=value, low=float(low), high=float(high), coverage=BOOTSTRAP_COVERAGE)
+    return Interval(value=value, low=float(low), high=float(high), coverage=coverage)
 
 
 @functools.cache

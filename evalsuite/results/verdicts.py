@@ -4,49 +4,34 @@ import statistics as standard
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalsuite.model import Interval, Summary, Unmeasured, Utilisation, Verdict
-from evalsuite.results.criteria import Criteria, LinearSpeedup, MeanUtilisation
+from evalsuite.model import Case, Interval, Summary, Unmeasured, Utilisation, Verdict
+from evalsuite.results.criteria import Criteria, MeanUtilisation
 from evalsuite.results.fairness import FRAMEWORKS, groups, relative
-from evalsuite.results.scaling import Scaled
+from evalsuite.results.linear_speedup import DECIDING_ORIGINS, linear_speedup
 from evalsuite.results.summary import FULL_REPEATS, valid
 
-DECIDING_ORIGINS = ("measured", "imported")
 READINGS = {
     "C2a": ("gpu",),
     "C2b": ("gpu", "cpu", "memory", "disk", "network"),
 }
 
 
-def verdicts(summaries: Sequence[Summary | Unmeasured], criteria: Criteria) -> tuple[Verdict, ...]:
-    """C1, C2a, C2b and C3 over *summaries*, as far as they are asked for. What was not measured decides nothing."""
+def verdicts(
+    summaries: Sequence[Summary | Unmeasured], criteria: Criteria, planned: Sequence[Case] = ()
+) -> tuple[Verdict, ...]:
+    """C1, C2a, C2b and C3 over *summaries*, as far as they are asked for. What was not measured decides nothing.
+
+    *planned*: every case that was asked for, so that one without a value is not forgotten.
+    """
     deciding = [summary for summary in valid(summaries) if summary.origin in DECIDING_ORIGINS]
     found: list[Verdict] = []
     if criteria.linear_speedup:
-        found.append(linear_speedup(deciding, criteria.linear_speedup))
+        found.append(linear_speedup(summaries, criteria.linear_speedup, planned))
     if criteria.mean_utilisation:
         found += [mean_utilisation(name, deciding, criteria.mean_utilisation) for name in READINGS]
     if criteria.fastest:
         found.append(fastest(deciding))
     return tuple(found)
-
-
-def linear_speedup(summaries: Sequence[Summary], asked: LinearSpeedup) -> Verdict:
-    """C1: every measured scale in scope reaches the threshold of efficiency against one device."""
-    undecided = Verdict(criterion="C1", outcome="undetermined", threshold=asked.threshold, min_nodes=asked.min_nodes)
-    in_scope = [summary for summary in summaries if summary.case.nodes >= asked.min_nodes]
-    if not in_scope:
-        largest = max((summary.case.nodes for summary in summaries), default=0)
-        values = (("largest", str(largest)), ("min_nodes", str(asked.min_nodes)))
-        return replace(undecided, reason="no_large_scale", values=values)
-    scaled = [_scaled(one) for one in in_scope]
-    worst = min(scaled, key=lambda one: one.efficiency.value)
-    undecided = replace(undecided, measured=worst.efficiency, n=worst.summary.n, case=worst.summary.case)
-    based = [one.base.total_devices for one in scaled if one.base.total_devices != 1]
-    if based:
-        return replace(undecided, reason="no_base", values=(("base", str(based[0])),))
-    if any(summary.partial for summary in in_scope):
-        return replace(undecided, reason="partial", values=(("n", str(worst.summary.n)),))
-    return _decided(undecided, worst.efficiency, asked.threshold)
 
 
 def mean_utilisation(name: str, summaries: Sequence[Summary], asked: MeanUtilisation) -> Verdict:
@@ -99,12 +84,6 @@ def _comparable(summaries: Sequence[Summary]) -> list[list[Summary]]:
     """The groups in which two frameworks at least may be compared."""
     found = groups(summaries, FRAMEWORKS)
     return [members for members in found if len({one.case.framework for one in members}) > 1]
-
-
-def _scaled(one: Summary) -> Scaled:
-    if one.base is None or one.efficiency is None:
-        raise ValueError(f"{one.case.id} has no efficiency: verdicts are given after `with_scaling`")
-    return Scaled(summary=one, base=one.base, efficiency=one.efficiency)
 
 
 def _decided(undecided: Verdict, measured: Interval, threshold: float) -> Verdict:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.model import Breakdown, Case, Interval, Summary, Unmeasured, Utilisation, Verdict
+from evalsuite.model import Breakdown, Case, Interval, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.data.finished import SCHEMA_VERSION
@@ -187,6 +187,22 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "case": verdict.case.id if verdict.case else None,
         "reason": verdict.reason,
         "values": dict(verdict.values),
+        "cells": [_cell(cell) for cell in verdict.cells],
+    }
+
+
+def _cell(cell: VerdictCell) -> dict[str, Any]:
+    return {
+        "framework": cell.framework,
+        "model": cell.model,
+        "precision": cell.precision,
+        "outcome": cell.outcome,
+        "scales": list(cell.scales),
+        "measured": _interval(cell.measured),
+        "n": cell.n,
+        "case": cell.case.id if cell.case else None,
+        "reason": cell.reason,
+        "values": dict(cell.values),
     }
 
 

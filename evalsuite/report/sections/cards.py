@@ -5,7 +5,7 @@ Every sentence is a template with a condition; none is chosen by taste (docs/rep
 
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Verdict
+from evalsuite.model import Verdict, VerdictCell
 from evalsuite.report import figures
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
@@ -22,6 +22,16 @@ BULLET_WIDTH = 320
 
 
 @dataclass(frozen=True, kw_only=True)
+class CardCell:
+    """A criterion for one framework, model and precision, as a row of the card's table."""
+
+    cell: VerdictCell
+    name: str  # framework, model, precision
+    value: Number | None
+    reason: Rendered | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Card:
     """One acceptance criterion as the page shows it."""
 
@@ -34,6 +44,7 @@ class Card:
     threshold: Number | None
     margin: Rendered | None  # value - threshold, in points of percent
     expects: Rendered | None = None  # what a model expects where nothing was measured; it decides nothing
+    cells: tuple[CardCell, ...] = ()  # where there are several, and one at least has something to judge
 
     @property
     def id(self) -> str:
@@ -85,6 +96,24 @@ def _card(verdict: Verdict, words: Words) -> Card:
         coverage=numbers.coverage(found.coverage) if found and found.coverage else None,
         threshold=form(threshold) if threshold is not None else None,
         margin=_margin(found.value - threshold, words) if found and threshold is not None else None,
+        cells=_cells(verdict, form, words),
+    )
+
+
+def _cells(verdict: Verdict, form: Form, words: Words) -> tuple[CardCell, ...]:
+    if len(verdict.cells) < 2 or all(cell.measured is None for cell in verdict.cells):
+        return ()
+    return tuple(_cell(cell, verdict.criterion, form, words) for cell in verdict.cells)
+
+
+def _cell(cell: VerdictCell, criterion: str, form: Form, words: Words) -> CardCell:
+    ref = names.case_anchor(cell.case) if cell.case else names.anchor(CARD, criterion)
+    reason = _reason(cell, words)
+    return CardCell(
+        cell=cell,
+        name=f"{names.framework(cell.framework)} · {names.model(cell.model)} · {names.precision(cell.precision)}",
+        value=form(cell.measured.value).to(ref) if cell.measured else None,
+        reason=Traced(words=words, inside=reason, ref=ref) if reason else None,
     )
 
 
@@ -109,7 +138,7 @@ def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
     return words(key, **limits)
 
 
-def _reason(verdict: Verdict, words: Words) -> Text | None:
+def _reason(verdict: Verdict | VerdictCell, words: Words) -> Text | None:
     if not verdict.reason:
         return None
     key = f"verdicts.{verdict.reason}"
@@ -121,7 +150,7 @@ def _reason(verdict: Verdict, words: Words) -> Text | None:
 
 def _named(name: str, value: str) -> str:
     """Frameworks are called by their proper names, scales are printed as everywhere."""
-    if name == "scale":
+    if name in ("scale", "scales"):
         return names.visible(value).replace("x", "×")
     return names.framework(value) if name in ("first", "second") else names.visible(value)
 

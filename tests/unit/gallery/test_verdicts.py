@@ -1,0 +1,142 @@
+"""Ways to pass a criterion by luck, each made happen, and what is said of it now."""
+
+from dataclasses import replace
+
+import pytest
+
+from evalsuite.findings import ShortWindow
+from evalsuite.report.sections import cards
+from evalsuite.report.text import words
+from evalsuite.results import criteria
+from evalsuite.results.scaling import with_scaling
+from evalsuite.results.summary import summaries
+from evalsuite.results.verdicts import verdicts
+from tests.toys import CASE, measured
+
+SPOKEN = words.read()
+BASE, SCALE = CASE, CASE.at_scale(20, 8)
+WINDOW = ShortWindow(skipped_steps=20, measured_steps=50)
+
+
+def runs(case, value, repeats=5, spread=0.001, **changes):
+    return [measured(case, r, value * (1 + spread * (r - repeats // 2)), **changes) for r in range(repeats)]
+
+
+def failed(case, exit_code):
+    return [measured(case, r, None, throughput=None, exit_code=exit_code) for r in range(5)]
+
+
+def c1(*of, planned=()):
+    rows = with_scaling(summaries([run for each in of for run in each]))
+    return next(one for one in verdicts(rows, criteria.read(), planned) if one.criterion == "C1")
+
+
+def said(verdict):
+    return cards._card(verdict, SPOKEN).reason.plain("en")
+
+
+def test_sound_evidence_passes_and_fails():
+    assert c1(runs(BASE, 100.0), runs(SCALE, 14_000.0)).outcome == "pass"
+    assert c1(runs(BASE, 100.0), runs(SCALE, 12_000.0)).outcome == "fail"
+
+
+@pytest.mark.parametrize(
+    ("base", "scale", "reason", "told"),
+    [
+        (runs(BASE, 100.0, repeats=1), runs(SCALE, 14_000.0), "partial", "base or a case in scope has fewer than 5"),
+        (runs(BASE, 100.0, findings=(WINDOW,)), runs(SCALE, 14_000.0), "partial", "window shorter"),
+        (runs(BASE, 85.0), runs(SCALE, 14_200.0), "suspicious", "D11 at 20×8"),
+        (runs(BASE, 62.0), runs(SCALE, 14_000.0), "suspicious", "D12 at 20×8"),
+        (runs(BASE, 100.0, spread=0.12), runs(SCALE, 15_900.0), "suspicious", "D08_unstable at 1×1"),
+        (runs(BASE, 100.0, origin="cited"), runs(SCALE, 14_000.0, origin="imported"), "not_measured", "cited"),
+        (runs(BASE, 100.0, environment=None), runs(SCALE, 14_000.0, environment=None), "machine_unknown", "record"),
+        (runs(BASE, 100.0, environment=None), runs(SCALE, 14_000.0), "machine_unknown", "record"),
+        (runs(BASE, 100.0, environment="slower"), runs(SCALE, 14_000.0), "several_machines", "2 different machines"),
+        (
+            [*runs(BASE, 100.0, repeats=1), *runs(BASE, 100.0, environment="slower")[1:]],
+            runs(SCALE, 14_000.0),
+            "several_machines",
+            "2 different machines",
+        ),
+        (runs(BASE, 100.0, framework_version="0.9"), runs(SCALE, 14_000.0), "unlike", "framework_version"),
+        (runs(BASE, 100.0, spread=0.03), runs(SCALE, 12_832.0), "spans", "More repeats would decide"),
+    ],
+)
+def test_a_verdict_rests_on_its_base_as_much_as_on_its_scale(base, scale, reason, told):
+    found = c1(base, scale)
+
+    assert (found.outcome, found.reason) == ("undetermined", reason)
+    assert told in said(found)
+
+
+def test_base_and_scale_timed_by_two_methods_decide_nothing():
+    other = [replace(r, throughput=replace(r.throughput, method="step times")) for r in runs(BASE, 100.0)]
+
+    found = c1(other, runs(SCALE, 14_000.0))
+
+    assert (found.outcome, found.reason) == ("undetermined", "several_methods")
+
+
+@pytest.mark.parametrize(
+    "larger", [[], runs(CASE.at_scale(40, 8), 28_000.0, repeats=2), failed(SCALE.at_scale(40, 8), 137)]
+)
+def test_a_larger_planned_scale_is_not_left_out_because_it_went_badly(larger):
+    planned = (BASE, SCALE, CASE.at_scale(40, 8))
+
+    found = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), larger, planned=planned)
+
+    assert found.outcome == "undetermined"
+    assert found.reason == ("partial" if larger and larger[0].value else "missing")
+
+
+def test_a_planned_scale_that_the_framework_failed_by_itself_fails_the_criterion():
+    found = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), failed(CASE.at_scale(40, 8), 1))
+
+    assert (found.outcome, found.reason) == ("fail", "framework_failed")
+    assert "At 40×8" in said(found)
+
+
+def test_a_scale_below_the_threshold_fails_even_where_another_is_missing():
+    found = c1(runs(BASE, 100.0), runs(SCALE, 9_000.0), planned=(BASE, SCALE, CASE.at_scale(40, 8)))
+
+    assert (found.outcome, found.reason, found.case.nodes) == ("fail", "not_met", 20)
+
+
+def test_the_large_scale_of_one_framework_does_not_decide_for_all():
+    other = replace(CASE, framework="othernet")
+
+    found = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), runs(other, 90.0), runs(other.at_scale(2, 8), 1_300.0))
+
+    assert (found.outcome, found.reason) == ("undetermined", "no_large_scale")
+    assert [(cell.framework, cell.outcome) for cell in found.cells] == [
+        ("toynet", "pass"),
+        ("othernet", "undetermined"),
+    ]
+
+
+def test_each_framework_model_and_precision_is_a_cell_of_its_own():
+    amp = replace(CASE, precision="amp")
+
+    found = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), runs(amp, 200.0), runs(amp.at_scale(20, 8), 16_000.0))
+
+    assert [(cell.precision, cell.outcome) for cell in found.cells] == [("fp32", "pass"), ("amp", "fail")]
+    assert (found.outcome, found.case.precision) == ("fail", "amp")
+
+
+def test_of_many_scales_at_the_threshold_none_fails_by_chance_alone():
+    """With eight scales one is 2.5 % likely to lie below by chance each: Holm asks more of the worst."""
+    scales = [runs(CASE.at_scale(20 + k, 8), 0.80 * 100.0 * (20 + k) * 8, spread=0.01) for k in range(8)]
+    low = runs(CASE.at_scale(40, 8), 0.79 * 100.0 * 320, spread=0.01)
+
+    found = c1(runs(BASE, 100.0, spread=0.01), *scales, low)
+
+    assert (found.outcome, found.reason) == ("undetermined", "spans")
+
+
+def test_the_card_lists_the_cells_where_there_are_several():
+    amp = replace(CASE, precision="amp")
+    found = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), runs(amp, 200.0), runs(amp.at_scale(20, 8), 16_000.0))
+
+    card = cards._card(found, SPOKEN)
+
+    assert [(row.cell.outcome, row.value.text) for row in card.cells] == [("pass", "87.5%"), ("fail", "50.0%")]
