@@ -63,6 +63,12 @@ def test_a_sample_is_found_by_its_own_dialect_alone(dialect):
         assert [fit.name for fit in found] == [dialect.name]
 
 
+def test_no_two_modules_of_the_house_declare_one_name():
+    declared = [dialect.name for file in sorted(catalogue.HOUSE.glob("[!_]*.py")) for dialect in catalogue.load(file)]
+
+    assert len(declared) == len(set(declared))
+
+
 @every_dialect
 def test_dialects_yield_only_to_dialects_that_exist(dialect):
     assert set(dialect.yields_to) <= DIALECTS.keys()

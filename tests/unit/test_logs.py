@@ -46,6 +46,7 @@ class Log:
 
 
 QUICK = Protocol(warmup_steps=5, measured_steps=20)
+FROM_20_TO_40 = Protocol(warmup_steps=20, measured_steps=20)
 MADE = [  # the values of these were chosen
     Log("apex_imagenet", "apex_imagenet", 256 / 0.4, 1, 256),
     Log("deepspeed_0.7", "deepspeed", 128 / 0.75, 16, 8),
@@ -55,8 +56,11 @@ MADE = [  # the values of these were chosen
     Log("fairseq_simple", "fairseq", 18_000.0),
     Log("gpt_neox", "gpt_neox", 32 / 0.625),  # one report holds an evaluation, and is left out
     Log("insightface_partial_fc", "insightface_partial_fc", 8 * 64 * 20 / 5, 8, 64),
+    Log("llm_c_cuda", "llm_c", 524_288 / 2.5, 1),
     Log("metric_logger_deit", "metric_logger", 8 * 64 / 0.25),
     Log("metric_logger_dino", "metric_logger", 16 * 64 / 0.5),
+    Log("nanochat", "nanochat", 524_288 / 0.5, 8),
+    Log("nanogpt", "nanogpt", 491_520 / 0.25, within=1e-9),  # two of its steps hold an evaluation
     Log("oneflow_gpt", "oneflow_gpt", 8 / 0.65),
     Log("oneflow_models", "oneflow_models", 2 * 256 * 100 / 18.822, 2, 256),
     Log("oneflow_wdl", "oneflow_wdl", 16384 * 1000 / 4.055, 1, 16384),
@@ -97,6 +101,11 @@ RAN = [
     # nine iterations of BigScience's 104B, whose own samples/s are a thousandth of it
     Log("megatron_deepspeed", "megatron", 9 * 2048 / 3955.8, within=0.002),
     Log("megatron_bigscience", "megatron", 2048 / 106.15, within=0.002),
+    Log("llm_c", "llm_c", 256 * 2 / (1.369394 + 1.290761), 1, 256),  # the last two of four steps
+    # tokens of 20 steps ÷ (train_time of step 40 - that of step 20)
+    Log("modded_nanogpt", "modded_nanogpt", 20 * 524_288 / (4.286 - 1.398), protocol=FROM_20_TO_40),
+    Log("modded_nanogpt_2025_01", "modded_nanogpt", 20 * 524_288 / (3.693 - 1.229), protocol=FROM_20_TO_40),
+    Log("modded_nanogpt_2025", "modded_nanogpt", 20 * 393_216 / (3.997 - 2.147), protocol=FROM_20_TO_40),
     # batches 22 to 60 of 2 images
     Log("metric_logger", "metric_logger", 39 * 2 / (3.403 + 3.407 + 3.379 + 9 * 0.3489), 1, 2),
     Log("nemo_2", "nemo_2", 512 / 46.9, within=0.01),

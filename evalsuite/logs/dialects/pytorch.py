@@ -326,30 +326,6 @@ DIALECTS = (
         notes="The full bar of each epoch's training; that of its test follows and is left out.",
     ),
     Dialect(
-        name="modded_nanogpt",
-        title="modded-nanogpt",
-        framework="pytorch",
-        unit="tokens/s",
-        scope="global",
-        averaging="interval",
-        zero_based=False,
-        step=(
-            Line(
-                pattern=rb"step:(?P<step>\d+)/\d+ (?:train_loss:(?P<loss>[\d.]+|nan) )?train_time:(?P<elapsed_ms>\d+)ms",
-                sample=b"step:29/6200 train_loss:5.8375 train_time:4055ms step_avg:213.43ms",
-                source="KellerJordan/modded-nanogpt@b356a1fb5c:train_gpt2.py; its clock starts again after 10 steps",
-            ),
-        ),
-        evaluation=(
-            Line(
-                pattern=rb"step:\d+/\d+ val_loss:",
-                sample=b"step:0/6200 val_loss:10.9264 train_time:285ms step_avg:nanms",
-                source="KellerJordan/modded-nanogpt@b356a1fb5c:train_gpt2.py; train_time leaves validation out",
-            ),
-        ),
-        notes="step_avg is a mean since step 10 and is not used. Since 2025 the lines carry no loss.",
-    ),
-    Dialect(
         name="nanogpt_sps",
         title="Argonne wordplay (nanoGPT)",
         framework="pytorch",
