@@ -54,10 +54,9 @@ def _rows(file: Path) -> list[dict[str, str]]:
 
 
 def _key(row: Mapping[str, str]) -> tuple[str, ...]:
-    """What a README says of its runs; it names neither XLA nor the options."""
-    return tuple(
-        row[name] for name in ("model", "framework", "nodes", "devices_per_node", "batch_per_device", "precision")
-    )
+    """What a README says of its runs; it names no XLA. Runs with another option are other runs, and prove nothing."""
+    names = ("model", "framework", "nodes", "devices_per_node", "batch_per_device", "precision", "option")
+    return tuple(row[name] for name in names)
 
 
 def _runs(folder: Path) -> dict[tuple, list[dict[str, str]]]:
