@@ -13,12 +13,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from evalsuite import authored
 from evalsuite.errors import EvalsuiteError
 
 NO_DIGITS = b"0123456789+-. \t"  # taken out of a line, its shape is left
+
+
+class SecondFigure(Protocol):
+    """Another derivation of the throughput of one log, from lines that the dialect does not read."""
+
+    def add(self, text: bytes) -> None:
+        """Takes what it needs from some whole lines."""
+
+    def contradiction(self, items_per_s: float) -> str | None:
+        """Why so many items per second cannot be, in words; None if nothing speaks against it."""
+
 
 Scope = Literal["global", "per_device", "own", "auto", "unstated"]
 """Whose rate is printed: `global` the whole job's; `per_device` one device's, by one printer for all;
@@ -189,6 +200,7 @@ class Dialect:
     scores: tuple[Line, ...] = ()  # how good the model is after an epoch; without a group for it they are counted
     first_epoch: int = 1  # the number that the script gives its first epoch in those lines
     timers: Timers | None = None  # where the script prints what its step time is made of
+    second: Callable[[], SecondFigure] | None = None  # a second derivation, where the first is not to be trusted alone
     yields_to: tuple[str, ...] = ()  # dialects whose lines carry more, where a log has both
     notes: str = ""
     origin: Origin | None = None  # set when it is found; None: the house's own

@@ -333,7 +333,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
     )
     status, reason = _status(scans, dialect, replace(numbers, throughput=measured), asked.protocol)
     relayed = any(step.relay_s is not None for step in found.steps)
-    doubt = None if measured is None else certainty.doubt(measured, facts, relayed=relayed)
+    doubt = None if measured is None else certainty.doubt(measured, facts, relayed=relayed) or _denied(scans, measured)
     if doubt is not None:
         measured = None if measured is None else replace(measured, items_per_s=None)
         status, reason = (status, reason) if status == "failed" else ("doubtful", doubt)
@@ -357,6 +357,14 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         certainty_reason=sure.reason if sure else "",
         findings=findings,
     )
+
+
+def _denied(scans: Sequence[Scan], measured: Throughput) -> str | None:
+    """What the second derivation of a log says against the first."""
+    if measured.items_per_s is None:
+        return None
+    said = (scan.second.contradiction(measured.items_per_s) for scan in scans if scan.second is not None)
+    return next(filter(None, said), None)
 
 
 def _breakdown(scans: Sequence[Scan], dialect: Dialect, measured: Throughput | None) -> Breakdown | None:

@@ -50,6 +50,7 @@ class Scan:
         self.cut_line: int | None = None  # in whose middle the file ends
         self.timers = TimerCollector(dialect.timers)
         self.scores = ScoreCollector(dialect)
+        self.second = None if dialect.second is None else dialect.second()
         self._extractor = Extractor(dialect)
         self._enough = enough
         self._full = False
@@ -66,6 +67,8 @@ class Scan:
         self._behind.add(chunk, steps=bool(seen))
         self.timers.add(text)
         self.scores.add(chunk)
+        if self.second is not None:
+            self.second.add(text)
         if chunk.offset < FACT_BYTES:
             self._collect_facts(text)
         for match, line in matches(text, self.dialect.final):

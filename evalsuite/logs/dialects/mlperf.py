@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable, Mapping
 
 from evalsuite.dialect import Dialect, Fields, Line
+from evalsuite.logs.mllog import MOST_EPOCHS, MllogCheck
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
 _LOGGING = "mlcommons/logging@7bbf792686:mlperf_logging/mllog"
 _KEYS = f"{_LOGGING}/mllog.py, with the keys of constants.py"
-MOST_EPOCHS = 1000
 
 
 _RUN_STOP = (
@@ -25,6 +25,15 @@ def _epoch_of(match: "re.Match[bytes]") -> Mapping[str, float]:
     """A step is an epoch here, and a batch of one: so many samples are in it."""
     return {"global_batch": 1.0, "items_per_batch": float(match["items_per_batch"])}
 
+
+_GLOBAL_BATCH = (
+    Line(
+        pattern=rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
+        sample=b':::MLLOG {"namespace": "", "time_ms": 1712973751992, "event_type": "POINT_IN_TIME", '
+        b'"key": "global_batch_size", "value": 176',
+        source=_KEYS,
+    ),
+)
 
 _TRAIN_SAMPLES = (
     Line(
@@ -182,6 +191,28 @@ _EPOCHS = (
 )
 
 
+class _EpochCheck(MllogCheck):
+    """Where epochs × train_samples is the number itself, both must be what they are called."""
+
+    def contradiction(self, items_per_s: float) -> str | None:
+        return self.nonsense() or super().contradiction(items_per_s)
+
+
+def _nemo_step(match: "re.Match[bytes]") -> Fields | None:
+    """Samples so far stand in samples_count, or, where there is none, in `step` at every single step.
+
+    A train_step_time is printed with the number of its step from 0, and is the mean since the line before; a
+    train_loss with the number of steps. The mean of a whole block at its end has neither number.
+    """
+    timed = match["seconds"]
+    step, samples = _value(b"step", match[0]), _value(b"samples_count", match[0])
+    if step is None:
+        return None
+    if samples is None:
+        return {"unix_ms": match["unix_ms"], "seconds": timed, "consumed": step} if timed else None
+    return {"unix_ms": match["unix_ms"], "seconds": timed, "consumed": samples, "step": step + (1 if timed else 0)}
+
+
 def _steps_per_epoch(match: "re.Match[bytes]") -> Fields:
     """Time of the epoch ÷ time of a step = steps in the epoch."""
     report, step = float(match["report_ms"]), float(match["ms"])
@@ -219,17 +250,42 @@ DIALECTS = (
                 source=_KEYS,
             ),
         ),
-        facts=(
+        facts=_GLOBAL_BATCH,
+        scores=_TOP1,
+        second=MllogCheck,
+        yields_to=("mlperf_gpt", "mlperf_nemo", "mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr"),
+        notes="Samples are those of the benchmark: images, sequences, tokens.",
+    ),
+    Dialect(
+        name="mlperf_nemo",
+        title="MLPerf :::MLLOG of NeMo since v5.0",
+        framework="pytorch",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
             Line(
-                pattern=rb'"key": "global_batch_size", "value": (?P<global_batch>\d+)',
-                sample=b':::MLLOG {"namespace": "", "time_ms": 1712973751992, "event_type": "POINT_IN_TIME", '
-                b'"key": "global_batch_size", "value": 176',
+                pattern=_MLLOG
+                + rb'[^\r\n]*?"key": "tracked_stats", "value": \{"train_(?:step_time": (?P<seconds>[\d.e+-]+)|loss": )[^\r\n]*',
+                sample=b':::MLLOG {"namespace": "", "time_ms": 1759978644063, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+                b'"value": {"train_step_time": 0.1571516990661621, "reduced_train_loss": 8.318889617919922}, "metadata": '
+                b'{"file": "/workspace/llm/custom_callbacks.py", "lineno": 480, "step": 31.0, "samples_count": 1152.0}}',
+                source="mlcommons/training_results_v5.1@441d65f444:Lambda/results/gb300_n18_ngc25.04_nemo/llama31_8b/result_1.txt",
+                fields=_nemo_step,
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb'"key": "eval_start"',
+                sample=b':::MLLOG {"namespace": "", "time_ms": 1759978694242, "event_type": "INTERVAL_START", "key": "eval_start", "value": null',
                 source=_KEYS,
             ),
         ),
-        scores=_TOP1,
-        yields_to=("mlperf_gpt", "mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr"),
-        notes="Samples are those of the benchmark: images, sequences, tokens.",
+        end=_RUN_STOP,
+        facts=_GLOBAL_BATCH,
+        second=MllogCheck,
+        notes="The stamps of the lines are the clock, and the mean step times beside them the check. Samples are sequences or images.",
     ),
     Dialect(
         name="mlperf_gpt",
@@ -277,7 +333,17 @@ DIALECTS = (
         trust_stamps=False,
         step=_SAMPLE_BLOCKS,
         end=_RUN_STOP,
-        yields_to=("mlperf_mllog", "mlperf_gpt", "mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr"),
+        second=MllogCheck,
+        yields_to=(
+            "mlperf_mllog",
+            "mlperf_nemo",
+            "mlperf_gpt",
+            "mlperf_bert",
+            "mxnet_speedometer",
+            "mxnet_ssd",
+            "bigdl",
+            "hugectr",
+        ),
         notes="Samples since the block before, evaluation inside.",
     ),
     Dialect(
@@ -294,8 +360,10 @@ DIALECTS = (
         end=_RUN_STOP,
         scores=_TOP1,
         facts=_TRAIN_SAMPLES,
+        second=_EpochCheck,
         yields_to=(
             "mlperf_mllog",
+            "mlperf_nemo",
             "mlperf_gpt",
             "mlperf_samples",
             "mlperf_epochs",
@@ -321,8 +389,10 @@ DIALECTS = (
         end=_RUN_STOP,
         scores=_TOP1,
         facts=_TRAIN_SAMPLES,
+        second=_EpochCheck,
         yields_to=(
             "mlperf_mllog",
+            "mlperf_nemo",
             "mlperf_gpt",
             "mlperf_samples",
             "mlperf_bert",

@@ -1,0 +1,125 @@
+"""A second derivation of the throughput of an MLPerf log, from other keys than its dialect reads.
+
+What the keys count differs between submissions: `train_samples` is an epoch's samples, the run's, batches, or 1;
+`epoch_count` counts epochs, steps or samples; an evaluation may begin before its block has trained (it runs
+beside). No single key is believed, so a figure must agree with what the other keys make over the whole run.
+"""
+
+import re
+from collections.abc import Iterator
+
+from evalsuite.logs.records import number
+
+MOST_EPOCHS = 1000  # more are tokens, samples or steps by another name
+FASTER = 1.5  # a run as a whole cannot be so many times faster than its training
+SLOWER = 4.0  # start-up and evaluations are inside the run as a whole; they never take three quarters of it
+_EVENT = re.compile(
+    rb':::MLLOG \{[^\r\n]*?"time_ms": (?P<ms>\d+)[^\r\n]*?"key": "(?P<key>block_start|block_stop|epoch_start|epoch_stop'
+    rb"|eval_start|eval_stop|eval_accuracy|run_start|run_stop|tracked_stats|train_samples|global_batch_size"
+    rb'|submission_benchmark)"(?P<rest>[^\r\n]*)'
+)
+_BEGINS = (b"run_start", b"block_start", b"epoch_start")
+_SELF_PLAY = b'"minigo"'  # its samples are games that it plays itself
+
+
+class MllogCheck:
+    """Takes what the keys count out of the chunks of one log."""
+
+    def __init__(self) -> None:
+        self._train_samples: float | None = None
+        self._global_batch: float | None = None
+        self._self_play = False
+        self._began_s: float | None = None
+        self._ended_s: float | None = None
+        self._block = 0.0  # epochs of the block that goes on, as it counts them
+        self._blocks = 0.0  # of those that have ended
+        self._first_epoch: float | None = None
+        self._last_epoch: float | None = None
+        self._counted: list[tuple[float, float]] = []  # (second, samples so far)
+        self._throughputs: list[float] = []
+
+    def add(self, text: bytes) -> None:
+        """*text*: whole lines of the log."""
+        for match in _EVENT.finditer(text):
+            if b"validation" in match["rest"]:
+                continue  # Graphcore brackets its validation as blocks, too
+            self._event(match["key"], float(match["ms"]) / 1000, match["rest"])
+
+    def _event(self, key: bytes, at_s: float, rest: bytes) -> None:
+        if key == b"train_samples":
+            self._train_samples = _of(rb'"value": ', rest)
+        elif key == b"global_batch_size":
+            self._global_batch = _of(rb'"value": ', rest)
+        elif key == b"submission_benchmark":
+            self._self_play = _SELF_PLAY in rest
+        elif key == b"tracked_stats":
+            throughput = _of(rb'"throughput": ', rest)
+            self._throughputs += [] if throughput is None else [throughput]
+        else:
+            self._time(key, at_s, rest)
+
+    def _time(self, key: bytes, at_s: float, rest: bytes) -> None:
+        if key in _BEGINS and (self._began_s is None or key != b"run_start"):
+            self._began_s = at_s if self._began_s is None else self._began_s
+        if self._began_s is None:
+            return
+        self._ended_s = at_s
+        samples, epoch = _of(rb'"samples_count": ', rest), _of(rb'"epoch_num": ', rest)
+        further = samples is not None and (not self._counted or samples > self._counted[-1][1])
+        if samples is not None and further and key in (b"block_stop", b"eval_start", b"eval_accuracy"):
+            self._counted.append((at_s, samples))
+        if key == b"block_start":
+            self._block = _of(rb'"epoch_count": ', rest) or 0.0
+        elif key == b"block_stop":
+            self._blocks, self._block = self._blocks + self._block, 0.0
+        if epoch is not None:
+            self._first_epoch = epoch if self._first_epoch is None else self._first_epoch
+            self._last_epoch = max(epoch, self._last_epoch or epoch)
+
+    def contradiction(self, items_per_s: float) -> str | None:
+        """Which other keys deny that so many items per second were trained, in words; None if none does."""
+        if self._self_play:
+            return "the benchmark trains on games that it plays itself: its epochs and samples are no throughput"
+        for name, other in self._others():
+            batches = name == "its epochs" and _alike(items_per_s, other * (self._global_batch or 0.0))
+            if not _alike(items_per_s, other) and not batches:  # train_samples may count batches
+                return (
+                    f"the dialect reads {items_per_s:,.2f} items/s, and {name} make {other:,.2f} over the whole run: "
+                    "the keys do not count the same items"
+                )
+        return None
+
+    def nonsense(self) -> str | None:
+        """Why epochs and `train_samples` make no throughput of this log; None if they can."""
+        if max(self._last_epoch or 0.0, self._blocks) > MOST_EPOCHS:
+            return "its epochs are counted in steps, samples or tokens"
+        if self._train_samples is not None and self._train_samples <= (self._global_batch or 1.0):
+            return f"its train_samples, {self._train_samples:g}, is no number of samples"
+        return None
+
+    def _others(self) -> Iterator[tuple[str, float]]:
+        if self._throughputs:
+            yield "its throughput keys", sum(self._throughputs) / len(self._throughputs)
+        if len(self._counted) > 1:
+            (began, first), (ended, last) = self._counted[0], self._counted[-1]
+            if ended > began and last > first:
+                yield "its samples_count keys", (last - first) / (ended - began)
+        epochs_per_s = self._epochs_per_s()
+        if self._train_samples and epochs_per_s and self.nonsense() is None:
+            yield "its epochs", self._train_samples * epochs_per_s
+
+    def _epochs_per_s(self) -> float | None:
+        """Where epochs have fractions these say how far the training has come; else the blocks do."""
+        took = (self._ended_s or 0.0) - (self._began_s or 0.0)
+        numbered = (self._last_epoch or 0.0) - (self._first_epoch or 0.0)
+        epochs = numbered if (self._last_epoch or 0.0) % 1 else max(self._blocks, numbered)
+        return epochs / took if epochs > 0 and took > 0 else None
+
+
+def _alike(items_per_s: float, over_the_run: float) -> bool:
+    return over_the_run > 0 and 1 / FASTER < items_per_s / over_the_run < SLOWER
+
+
+def _of(name: bytes, text: bytes) -> float | None:
+    found = re.search(name + rb"(\d[\d.e+-]*)", text)
+    return None if found is None else number(found[1])
