@@ -4,6 +4,7 @@ from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
+    REFERENCE_FACTS,
     reference_arguments,
     reference_bert,
     reference_bert_arguments,
@@ -38,6 +39,7 @@ _RESNET50 = Recipe(
     scope="own",  # under dist_sync each worker's Speedometer counts its own batches
     command=_resnet50,
     options={"image_size": ()},
+    facts=REFERENCE_FACTS,
     amp="mxnet.contrib.amp: bfloat16 on CPU, float16 with loss scaling on GPU",
     printed_by="every_rank",
     outside="it neither evaluates nor saves",
@@ -59,6 +61,7 @@ ADAPTER = Adapter(
             command=_bert,
             unsupported=lambda case: _no_xla(case) or reference_bert_unsupported(case),
             source="adapters/workloads/mxnet_bert.py",
+            weight_decay="L2",  # MXNet 1.9 has no AdamW
         ),
     ),
 )

@@ -4,6 +4,7 @@ from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
+    REFERENCE_FACTS,
     reference_arguments,
     reference_bert,
     reference_bert_arguments,
@@ -52,6 +53,7 @@ _RESNET50 = Recipe(
     dialect="paddleclas",
     command=_resnet50,
     options={"image_size": ()},
+    facts=REFERENCE_FACTS,
     amp="paddle.amp O1: float16 with loss scaling on GPU, none on CPU",
     xla="paddle.jit.to_static",
     printed_by="rank0",

@@ -4,6 +4,7 @@ from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
+    REFERENCE_FACTS,
     reference_arguments,
     reference_bert,
     reference_bert_arguments,
@@ -54,6 +55,7 @@ _RESNET50 = Recipe(
     dialect="pytorch_examples",
     command=_resnet50,
     options={"image_size": ()},
+    facts=REFERENCE_FACTS,
     amp="torch.autocast: bfloat16 on CPU, float16 with loss scaling on GPU",
     xla="torch.compile",
     printed_by="rank0",

@@ -4,6 +4,7 @@ from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
 from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
+    REFERENCE_FACTS,
     reference_arguments,
     reference_bert,
     reference_bert_arguments,
@@ -40,6 +41,7 @@ _RESNET50 = Recipe(
     dialect="tf_time_history",
     command=_resnet50,
     options={"image_size": ()},
+    facts={**REFERENCE_FACTS, "weight_decay": "decoupled"},  # of Keras
     amp="Keras mixed precision: bfloat16 on CPU, float16 with loss scaling on GPU",
     xla="XLA (jit_compile)",
     printed_by="every_rank",

@@ -67,6 +67,9 @@ class Recipe:
     decides."""
     amp: str | None = None  # what "amp" is here: "APEX O1"; "" = there is none; None: `unsupported` decides
     xla: str | None = None  # likewise the graph compiler
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What the script does that a fair comparison asks for and no log prints: optimiser, clipping, data, … by the
+    names of `data/criteria/facts.toml`. What is not known is left out."""
     needs_gpu: str = ""  # why the script cannot train on a CPU
     step_bound: Literal["steps", "examples", "none"] = "steps"
     """How the script is told to end: after N steps, after N examples, or not at all: then the runner ends

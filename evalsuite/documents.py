@@ -65,6 +65,7 @@ class UsedRecipe:
     commit: str | None = None
     image: str | None = None
     amp: str | None = None
+    facts: Mapping[str, str] | None = None  # what the adapter states of the script, by the names of facts.toml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +116,7 @@ class RunCommand(Document):
     packages: Mapping[str, str] | None = None  # distribution → version
     imported: tuple[Source, ...] | None = None
     printed: PrintedBeside | None = None
+    stated: Mapping[str, str] | None = None  # facts as the user, a path or a table gave them at import
 
 
 @dataclass(frozen=True, kw_only=True)

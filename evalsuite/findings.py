@@ -42,6 +42,8 @@ class Kind(StrEnum):
     METHOD = auto()
     OPTION = auto()
     ATTRIBUTE = auto()  # of a run or its case
+    FACT = auto()  # of a run: "precision"
+    SOURCE = auto()  # who states it
     NAME = auto()  # a proper name, a unit, an identifier: the same in every language
     QUOTE = auto()  # somebody else's words: a line of a log, an error message
 
@@ -65,6 +67,8 @@ Metric = Annotated[str, Kind.METRIC]
 Method = Annotated[str, Kind.METHOD]
 Option = Annotated[str, Kind.OPTION]
 Attribute = Annotated[str, Kind.ATTRIBUTE]
+FactName = Annotated[str, Kind.FACT]
+SourceName = Annotated[str, Kind.SOURCE]
 Name = Annotated[str, Kind.NAME]
 Quote = Annotated[str, Kind.QUOTE]
 
@@ -221,6 +225,15 @@ class ContradictsLog(Finding):
     what: Option
     given: Factor
     printed: Factor
+
+
+@rule("facts_disagree", "flag", keeps="D03")
+class FactsDisagree(Finding):
+    fact: FactName  # as data/criteria/facts.toml names it
+    source: SourceName
+    value: Name
+    other_source: SourceName
+    other_value: Name
 
 
 @rule("failed_at_exit", "flag")

@@ -16,6 +16,7 @@ Precision = Literal["fp32", "amp"]
 Device = Literal["cpu", "gpu"]
 Severity = Literal["note", "flag", "exclude", "reject"]
 Origin = Literal["measured", "imported", "cited", "digitised", "simulated"]
+FactSource = Literal["log", "command_line", "environment", "recipe", "stated", "case"]
 Status = Literal["ok", "partial", "doubtful", "failed", "incomplete", "unrecognised", "timed_out"]
 Certainty = Literal["two clocks agree", "one clock", "printed only", "assumed scope"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -232,6 +233,15 @@ class Utilisation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Fact:
+    """One statement on how a run was trained, and who says so. What nobody states is no fact: there is no default."""
+
+    key: str  # as `data/criteria/facts.toml` names it: "precision"
+    value: str
+    source: FactSource  # "stated": by the user, at import
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measurement:
     """One run as numbers, with the receipt that leads back to its log line."""
 
@@ -252,6 +262,7 @@ class Measurement:
     framework_version: str | None = None
     log: str | None = None  # path of the log, relative to the runs folder
     log_sha256: str | None = None
+    facts: tuple[Fact, ...] = ()  # what is stated of it, by every source beside its case
 
     @property
     def value(self) -> float | None:

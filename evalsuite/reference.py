@@ -13,6 +13,14 @@ REFERENCE_ENVIRONMENT = {
     "OMP_WAIT_POLICY": "PASSIVE",
 }
 
+REFERENCE_FACTS = {  # of `data/criteria/facts.toml`: what every reference workload on images does
+    "data": "synthetic",
+    "optimiser": "sgd",
+    "clipping": "none",
+    "parallel_layout": "DP",
+    "weight_decay": "L2",
+}
+
 
 def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
     """The arguments that every reference workload in `adapters/workloads` takes; *size* is the input's, as words."""
@@ -56,6 +64,7 @@ def reference_bert(
     source: str,
     dialect: str | None = None,
     unsupported: Callable[[Case], str | None] = reference_bert_unsupported,
+    weight_decay: str = "decoupled",
 ) -> tuple[Recipe, Recipe]:
     """BERT-Base and BERT-Tiny, declared as the framework's *resnet50* but for the input and what is given here."""
     base, tiny = (
@@ -65,6 +74,7 @@ def reference_bert(
             model=f"bert_{size}",
             unit="sequences/s",
             options={"sequence_length": ()},
+            facts={**resnet50.facts, "optimiser": "adam", "weight_decay": weight_decay},
             command=command,
             source=source,
             dialect=dialect or resnet50.dialect,

@@ -19,8 +19,6 @@ VARIABLES = (
     "CUDA_DEVICE_ORDER",
     "CUDA_LAUNCH_BLOCKING",
     "CUDA_VISIBLE_DEVICES",
-    "KMP_AFFINITY",
-    "KMP_BLOCKTIME",
     "LD_PRELOAD",
     "MALLOC_CONF",
     "MKL_NUM_THREADS",
@@ -31,24 +29,31 @@ VARIABLES = (
 )
 VARIABLE_PREFIXES = (
     "BLUEFOG_",
+    "CUBLAS_",
+    "CUDNN_",
+    "FI_",  # libfabric
     "FLAGS_",  # PaddlePaddle
     "GLOO_",
+    "HCCL_",  # Ascend
     "HOROVOD_",
+    "JAX_",
+    "KMP_",
     "MXNET_",
     "NCCL_",
+    "NVIDIA_TF32_OVERRIDE",
+    "NVTE_",  # Transformer Engine
     "OMPI_MCA_btl",
     "OMP_",
+    "ONEDNN_",
     "ONEFLOW_",
-    "TF_CUDNN_",
-    "TF_ENABLE_",
-    "TF_GPU_",
-    "TF_NUM_",
-    "TF_USE_",
-    "TF_XLA_",
+    "PYTORCH_",
+    "TF_",
+    "TORCHINDUCTOR_",
     "TORCH_NCCL_",
     "UCX_",
     "XLA_FLAGS",
 )
+SECRETS = ("CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN", "TF_CLI", "TF_CONFIG", "TF_VAR_")  # TF_: Terraform's too
 
 
 def found(host: str, node_rank: int, root: Path = Path("/")) -> HostEnvironment:
@@ -120,7 +125,7 @@ def relevant(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in sorted(environment.items())
-        if name in VARIABLES or name.startswith(VARIABLE_PREFIXES)
+        if name in VARIABLES or (name.startswith(VARIABLE_PREFIXES) and not any(word in name for word in SECRETS))
     }
 
 

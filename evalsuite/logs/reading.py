@@ -5,7 +5,7 @@ Nothing here starts anything or asks the time: the same bytes give the same read
 
 import bisect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Scope
@@ -53,6 +53,7 @@ class Reading:
     certainty: Certainty | None = None  # how sure the throughput is; None where there is none
     certainty_reason: str = ""
     findings: tuple[Finding, ...] = ()
+    printed: Mapping[str, str] = field(default_factory=dict)  # facts of the job, by the names of criteria/facts.toml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -356,6 +357,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         certainty=sure.certainty if sure else None,
         certainty_reason=sure.reason if sure else "",
         findings=findings,
+        printed=_printed(numbers.said),
     )
 
 
@@ -365,6 +367,12 @@ def _denied(scans: Sequence[Scan], measured: Throughput) -> str | None:
         return None
     said = (scan.second.contradiction(measured.items_per_s) for scan in scans if scan.second is not None)
     return next(filter(None, said), None)
+
+
+def _printed(said: Mapping[str, bytes | float]) -> dict[str, str]:
+    """What the log says of the job and no case has."""
+    known = {name: positive(said.get(name)) for name in ("global_batch", "accumulation")}
+    return {name: f"{value:g}" for name, value in known.items() if value is not None}
 
 
 def _breakdown(scans: Sequence[Scan], dialect: Dialect, measured: Throughput | None) -> Breakdown | None:

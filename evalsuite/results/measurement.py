@@ -23,7 +23,7 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results import utilisation
+from evalsuite.results import facts, utilisation
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 
@@ -80,6 +80,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     window = throughput.window if throughput else None
     used, findings = _utilisation(folder, environments, window)
     log = next(iter(folder.logs()), None)
+    stated = facts.of_run(run.case, command, environments, read.printed)
     return Measurement(
         run=run,
         status=status,
@@ -97,6 +98,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
                 *_short(run.case, window),
                 *_busy_machine(used),
                 *_hung(outcome),
+                *facts.disagreements(stated),
             ),
             run,
         ),
@@ -108,6 +110,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         framework_version=command.framework_version,
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
+        facts=stated,
     )
 
 

@@ -60,6 +60,7 @@ FULL = (
         recipe=replace(
             UsedRecipe(**{field.name: field.name for field in fields(UsedRecipe)}),
             dialect_source=DialectSource(by="author", file="d.py", sha256="0", option="--dialects"),
+            facts={"optimiser": "sgd"},
         ),
         engine="slurm",
         evalsuite="0.1.0",
@@ -74,6 +75,7 @@ FULL = (
         packages={"torch": "2.1"},
         imported=(Source(path="a.log", sha256="3"),),
         printed=PrintedBeside(speedup="1.5x"),
+        stated={"precision": "fp16"},
     ),
     Outcome(
         status="completed",

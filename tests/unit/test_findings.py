@@ -39,6 +39,8 @@ EXAMPLES = {  # what a name stands for is the same in every language: digits her
     Kind.METHOD: "arrival times",
     Kind.OPTION: "batch_per_device",
     Kind.ATTRIBUTE: "framework_version",
+    Kind.FACT: "precision",
+    Kind.SOURCE: "command_line",
     Kind.NAME: "1",
     Kind.QUOTE: "2",
 }

@@ -22,7 +22,7 @@ RULES = "rules-table"  # the anchor of the table of rules, which sentences with 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fact:
+class MachineFact:
     """One line of the environment table: the key of its name, and a value for each environment."""
 
     key: str
@@ -48,7 +48,7 @@ class Machines:
 
     labels: tuple[str, ...]  # A, B, …
     hosts: tuple[str, ...]
-    facts: tuple[Fact, ...]
+    facts: tuple[MachineFact, ...]
     topologies: tuple[tuple[str, Topology], ...]  # label → topology
 
     @property
@@ -119,7 +119,7 @@ def _facts(subject: Subject) -> BackgroundFacts:
 def environments(book: Book) -> Machines:
     hosts = [host for _, host in sorted(book.evaluation.environments.items())]
     labels = tuple(_letter(place) for place in range(len(hosts)))
-    facts = (Fact(key=key, values=tuple(read(host) for host in hosts)) for key, read in FIELDS.items())
+    facts = (MachineFact(key=key, values=tuple(read(host) for host in hosts)) for key, read in FIELDS.items())
     topologies = ((label, topology(host.topology)) for label, host in zip(labels, hosts, strict=True))
     return Machines(
         labels=labels,

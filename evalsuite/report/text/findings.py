@@ -37,6 +37,8 @@ TABLES: Mapping[Kind, str] = {  # where the words of a key stand
     Kind.METHOD: "values.method",
     Kind.OPTION: "values.what",
     Kind.ATTRIBUTE: "values.attribute",
+    Kind.FACT: "values.fact",
+    Kind.SOURCE: "values.source",
 }
 
 

@@ -1,0 +1,326 @@
+"""What is stated of a run: precision, data, optimiser, devices, versions, settings; each fact with who says so.
+
+Nothing is assumed: what nobody states is absent. Which facts there are, what each means for a comparison and which
+options of a script state them is data: `data/criteria/facts.toml`.
+"""
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Literal
+
+from evalsuite import paths
+from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe, noun
+from evalsuite.findings import FactsDisagree
+from evalsuite.model import Case, Device, Fact, FactSource, Finding, Measurement
+
+FILE = paths.DATA / "criteria" / "facts.toml"
+Kind = Literal["workload", "environment", "compiler", "choice"]
+Unknown = Literal["unranked", "indicative", "ranked"]
+AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "recipe", "stated", "case")
+"""Who is believed first: what ran says more than what was meant to run."""
+NONE_SET = "none set"
+MEANT_BY: Mapping[str, frozenset[str]] = {  # a word → those that say the same more exactly
+    "amp": frozenset({"fp16_amp", "bf16_amp"}),
+}
+AXIS: Mapping[str, frozenset[str]] = {  # a case's precision → what a recipe may understand by it
+    "fp32": frozenset({"fp32", "tf32"}),
+    "amp": frozenset({"amp", "fp16_amp", "bf16_amp", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"}),
+}
+PRECISIONS: Mapping[str, str] = {  # as scripts and people write it → our word
+    **dict.fromkeys(("fp32", "float32", "f32", "32"), "fp32"),
+    **dict.fromkeys(("tf32", "fp32_tf32"), "tf32"),
+    **dict.fromkeys(("amp", "mixed", "mixed_precision"), "amp"),
+    **dict.fromkeys(("fp16_amp", "amp_fp16", "mixed_float16", "16-mixed"), "fp16_amp"),
+    **dict.fromkeys(("bf16_amp", "amp_bf16", "mixed_bfloat16", "bf16-mixed"), "bf16_amp"),
+    **dict.fromkeys(("fp16", "float16", "half", "pure_fp16"), "fp16"),
+    **dict.fromkeys(("bf16", "bfloat16", "pure_bf16"), "bf16"),
+    **{word: word for word in ("fp8", "mxfp8", "nvfp4")},
+}
+NOT_CLIPPED = re.compile(r"0*(\.0*)?")
+OPTION_OF = {"image_size": "input_size", "sequence_length": "input_size"}  # axes of a case that have another name here
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactRule:
+    """One fact and what it means for a comparison."""
+
+    key: str
+    kind: Kind
+    unknown: Unknown
+    reason: str
+    applies: Literal["everywhere", "gpu", "several_devices"] = "everywhere"
+    checked: bool = False  # whether two sources that differ are a finding
+    ambiguous: tuple[str, ...] = ()  # values that do not say which of several is meant
+
+    def concerns(self, case: Case) -> bool:
+        """Whether the fact means something for *case*: a CPU has no driver, one device exchanges nothing."""
+        return {
+            "everywhere": True,
+            "gpu": case.device == "gpu",
+            "several_devices": case.total_devices > 1,
+        }[self.applies]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag:
+    """Options of a training script that state a fact."""
+
+    key: str
+    names: tuple[str, ...]
+    value: str | None = None  # what the option states; None: its own value
+    words: Mapping[str, str] = field(default_factory=dict)  # its values → ours
+    part: str = ""  # one number of a parallel layout: "TP"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variables:
+    """Variables of the environment, by the beginning of their names."""
+
+    communication: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactRules:
+    """What stands in `data/criteria/facts.toml`."""
+
+    fact: tuple[FactRule, ...]
+    flag: tuple[Flag, ...]
+    variables: Variables
+
+
+@functools.cache
+def rules() -> FactRules:
+    """The facts in the order in which a table shows them, and where they are read."""
+    return noun(FactRules, tomllib.loads(FILE.read_text(encoding="utf-8")), FILE)
+
+
+@functools.cache
+def _flags() -> Mapping[str, Flag]:
+    return {name: flag for flag in rules().flag for name in flag.names}
+
+
+# what is known of a run
+
+
+def of_run(
+    case: Case,
+    command: RunCommand,
+    environments: Mapping[str, HostEnvironment],
+    printed: Mapping[str, str] | None = None,
+) -> tuple[Fact, ...]:
+    """Every statement on a run of *case*: of one fact there may be several, by as many sources.
+
+    *printed* is what its log says, by the names of `data/criteria/facts.toml`.
+    """
+    found = (
+        *_facts("log", printed or {}),
+        *_facts("command_line", _of_words(command.command)),
+        *_facts("environment", _of_hosts(case.device, environments)),
+        *_facts("recipe", _of_recipe(case, command)),
+        *_facts("stated", _stated(command.stated or {})),
+        *of_case(case),
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def of_case(case: Case) -> tuple[Fact, ...]:
+    """What the axes of the matrix say."""
+    named = {OPTION_OF.get(name, name): value for name, value in case.options}
+    known = {rule.key for rule in rules().fact}
+    found = {
+        "model_variant": case.model,
+        "precision": case.precision,
+        "batch_per_device": str(case.batch_per_device),
+        "global_batch": str(case.global_batch),
+        "compiler": "on" if case.xla else "off",
+        **{key: value for key, value in named.items() if key in known},
+    }
+    return tuple(_facts("case", found))
+
+
+def of_measurement(run: Measurement) -> tuple[Fact, ...]:
+    """The statements on a run, those of its case and of its recorded machine among them."""
+    found = (*run.facts, *of_case(run.run.case))
+    keys = {fact.key for fact in found}
+    beside = {
+        "device_model": run.environment,  # of a run that was read from a report: the machine in words
+        "framework_version": run.framework_version,
+    }
+    missing = {key: value for key, value in beside.items() if value and key not in keys}
+    return tuple(dict.fromkeys((*found, *_facts("environment", missing))))
+
+
+def believed(found: Iterable[Fact]) -> dict[str, Fact]:
+    """One statement for each fact: of the first in AUTHORITY, or one that says the same more exactly."""
+    by_key: dict[str, Fact] = {}
+    for fact in sorted(found, key=lambda fact: AUTHORITY.index(fact.source)):
+        first = by_key.setdefault(fact.key, fact)
+        if fact.value in MEANT_BY.get(first.value, ()):
+            by_key[fact.key] = fact
+    return by_key
+
+
+def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
+    """What is believed of all *runs* of a case, by fact; several statements where they differ.
+
+    A fact that one of the runs does not state is absent, and so is a name that means several things.
+    """
+    each = [believed(of_measurement(run)) for run in runs]
+    found = {}
+    for rule in rules().fact:
+        values = [known.get(rule.key) for known in each]
+        if values and all(fact and fact.value.lower() not in rule.ambiguous for fact in values):
+            found[rule.key] = tuple({fact.value: fact for fact in values if fact}.values())
+    return found
+
+
+def disagreements(found: Sequence[Fact]) -> Iterator[Finding]:
+    """A finding for each fact that two sources state differently."""
+    for rule in rules().fact:
+        statements = [fact for fact in found if fact.key == rule.key] if rule.checked else []
+        for a, b in combinations(statements, 2):
+            if _contradict(a, b):
+                yield FactsDisagree(
+                    fact=rule.key, source=a.source, value=a.value, other_source=b.source, other_value=b.value
+                )
+                break
+
+
+def _contradict(a: Fact, b: Fact) -> bool:
+    if a.value.lower() == b.value.lower() or a.source == b.source:
+        return False
+    if a.key != "precision":
+        return True
+    for one, other in ((a, b), (b, a)):
+        if one.source in ("case", "stated") and other.value in AXIS.get(one.value, ()):
+            return False
+        if other.value in MEANT_BY.get(one.value, ()):
+            return False
+    return True
+
+
+def _facts(source: FactSource, found: Mapping[str, str | None]) -> Iterator[Fact]:
+    return (Fact(key=key, value=value, source=source) for key, value in found.items() if value)
+
+
+# who states what
+
+
+def _of_words(argv: Sequence[str]) -> dict[str, str]:
+    """What the options of a training script state."""
+    found: dict[str, str] = {}
+    layout: dict[str, str] = {}
+    for place, token in enumerate(argv):
+        name, equals, given = token.partition("=")
+        flag = _flags().get(name)
+        if flag is None:
+            continue
+        following = argv[place + 1] if place + 1 < len(argv) else ""
+        value = flag.value or _in_our_words(flag, given if equals else following)
+        if flag.part and value:
+            layout[flag.part] = value
+        elif value:
+            found[flag.key] = value
+    if layout:
+        found["parallel_layout"] = " · ".join(f"{part} {value}" for part, value in sorted(layout.items()))
+    return found
+
+
+def _in_our_words(flag: Flag, given: str) -> str | None:
+    if not given or (given.startswith("-") and not given[1:].isdigit()):
+        return None
+    if flag.words:
+        return flag.words.get(given)
+    if flag.key == "precision":
+        return PRECISIONS.get(given.lower())
+    if flag.key == "clipping" and NOT_CLIPPED.fullmatch(given):
+        return "none"
+    return given.lower() if flag.key in ("optimiser", "data") else given
+
+
+def _of_hosts(device: Device, environments: Mapping[str, HostEnvironment]) -> dict[str, str]:
+    hosts = list(environments.values())
+    if not hosts:
+        return {}
+    gpus = [gpu for host in hosts for gpu in host.gpus or ()]
+    memories = {gpu.memory_total_bytes for gpu in gpus if gpu.memory_total_bytes}
+    return {
+        "device_model": _each(gpu.name for gpu in gpus) if device == "gpu" else _each(host.cpu_model for host in hosts),
+        "device_memory": ", ".join(f"{size / 2**30:.0f} GiB" for size in sorted(memories)),
+        "driver_generation": _each(host.driver and host.driver.partition(".")[0] for host in hosts),
+        "host_kind": _each(_kind_of_host(host) for host in hosts),
+        "cuda": _each(host.cuda_driver for host in hosts) if device == "gpu" else "",
+        "hosts": str(len(hosts)),
+        **_switches([host.environment_variables for host in hosts]),
+    }
+
+
+def _kind_of_host(host: HostEnvironment) -> str | None:
+    if host.cpu_model is None:
+        return None
+    return f"{host.cpu_model} ({host.cores:g} cores)" if host.cores else host.cpu_model
+
+
+def _switches(recorded: Sequence[Mapping[str, str] | None]) -> dict[str, str]:
+    """The variables that were set, as one fact for communication and one for kernels; nothing where none is on record.
+
+    An empty record says that none was set.
+    """
+    if any(variables is None for variables in recorded):
+        return {}
+    settings = rules().variables
+    found: dict[str, dict[str, None]] = {"communication": {}, "kernel_switches": {}}
+    for variables in recorded:
+        for name, value in sorted((variables or {}).items()):
+            if not name.startswith(settings.ignored):
+                key = "communication" if name.startswith(settings.communication) else "kernel_switches"
+                found[key][f"{name}={value}"] = None
+    return {key: " ".join(values) or NONE_SET for key, values in found.items()}
+
+
+def _each(values: Iterable[str | None]) -> str:
+    """The different *values* in order, or nothing where one is not known."""
+    found = list(values)
+    return "" if None in found else ", ".join(dict.fromkeys(value for value in found if value))
+
+
+def _of_recipe(case: Case, command: RunCommand) -> dict[str, str | None]:
+    recipe = command.recipe
+    return {
+        **_of_amp(case, recipe),
+        **(recipe.facts or {}),
+        "image": recipe.image,
+        "image_digest": command.image_digest,
+        "framework_version": command.framework_version,
+        "nccl": next(
+            (version for name, version in (command.packages or {}).items() if name.startswith("nvidia-nccl")), None
+        ),
+    }
+
+
+def _of_amp(case: Case, recipe: UsedRecipe) -> dict[str, str | None]:
+    """What "amp" is in a recipe, from its own words: `Keras mixed_float16, dynamic loss scale`."""
+    if case.precision != "amp" or not recipe.amp:
+        return {}
+    text = recipe.amp.lower()
+    if "cast to float16" in text:
+        precision: str | None = "fp16"
+    elif case.device == "cpu":
+        precision = "bf16_amp" if "bfloat16 on cpu" in text else None
+    else:
+        precision = "fp16_amp" if re.search(r"(?<!b)float16|fp16|loss scal|apex o[12]", text) else None
+    scaling = re.search(r"(dynamic|static) loss scale( \d+)?", text)
+    return {"precision": precision, "loss_scaling": scaling and scaling[0].replace(" loss scale", "")}
+
+
+def _stated(said: Mapping[str, str]) -> dict[str, str | None]:
+    known = {rule.key for rule in rules().fact}
+    found: dict[str, str | None] = {key: value for key, value in said.items() if key in known}
+    if "precision" in found:
+        found["precision"] = PRECISIONS.get(str(found["precision"]).lower())
+    return found

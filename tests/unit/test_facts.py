@@ -1,0 +1,168 @@
+"""What is stated of a run: by whom, what is believed, and what contradicts."""
+
+from dataclasses import replace
+
+import pytest
+import synthetic
+
+from evalsuite import registry
+from evalsuite.adapter import INPUT_SIZES
+from evalsuite.documents import Gpu, HostEnvironment, RunCommand, UsedRecipe
+from evalsuite.findings import FactsDisagree
+from evalsuite.model import Fact
+from evalsuite.results import facts
+
+CASE = synthetic.case("pytorch", (2, 8), device="gpu")
+GPU_HOST = HostEnvironment(
+    host="a",
+    cpu_model="AMD EPYC 7543",
+    cpu_count=64,
+    gpus=(Gpu(name="A100", memory_total_bytes=80 * 2**30),) * 8,
+    driver="550.54.15",
+    environment_variables={"NCCL_IB_DISABLE": "1", "NCCL_DEBUG": "INFO", "CUDNN_BENCHMARK": "1"},
+)
+
+
+def command(*words, recipe=None, **changes):
+    return RunCommand(argv=(), command=words, environment={}, recipe=recipe or UsedRecipe(), **changes)
+
+
+def of(case=CASE, made=None, hosts=None, printed=None):
+    return facts.of_run(case, made or command(), hosts or {}, printed)
+
+
+def known(found):
+    return {key: (fact.value, fact.source) for key, fact in facts.believed(found).items()}
+
+
+def test_what_nobody_states_is_no_fact():
+    assert set(known(of(replace(CASE, options=())))) == {
+        "model_variant",
+        "precision",
+        "batch_per_device",
+        "global_batch",
+        "compiler",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "key", "value"),
+    [
+        (("--amp",), "precision", "amp"),
+        (("--precision", "tf32"), "precision", "tf32"),
+        (("--dtype=float16",), "precision", "fp16"),
+        (("--opt-level", "O3"), "precision", "fp16"),
+        (("--max_grad_norm", "0.0"), "clipping", "none"),
+        (("--max_grad_norm", "1.0"), "clipping", "1.0"),
+        (("--optimizer", "LAMB"), "optimiser", "lamb"),
+        (
+            ("--tensor-model-parallel-size", "2", "--pipeline-model-parallel-size", "4"),
+            "parallel_layout",
+            "PP 4 · TP 2",
+        ),
+        (("--channels-last",), "memory_layout", "NHWC"),
+        (("--dummy",), "data", "synthetic"),
+        (("-j", "4"), "loader_workers", "4"),
+    ],
+)
+def test_options_of_a_script_state_facts(words, key, value):
+    assert known(of(made=command("python", "train.py", *words)))[key] == (value, "command_line")
+
+
+def test_an_option_without_a_value_states_nothing():
+    assert "optimiser" not in known(of(made=command("--optimizer", "--amp"))) and "optimiser" not in known(
+        of(made=command("--optimizer"))
+    )
+
+
+def test_hosts_state_devices_driver_and_settings():
+    found = known(of(hosts={"a": GPU_HOST, "b": replace(GPU_HOST, host="b")}))
+
+    assert found["device_model"] == ("A100", "environment")
+    assert found["device_memory"] == ("80 GiB", "environment")
+    assert found["driver_generation"] == ("550", "environment")
+    assert found["host_kind"] == ("AMD EPYC 7543 (64 cores)", "environment")
+    assert found["communication"] == ("NCCL_IB_DISABLE=1", "environment")
+    assert found["kernel_switches"] == ("CUDNN_BENCHMARK=1", "environment")
+    assert found["hosts"] == ("2", "environment")
+
+
+def test_a_record_of_no_variables_says_that_none_was_set_and_no_record_says_nothing():
+    empty, absent = replace(GPU_HOST, environment_variables={}), replace(GPU_HOST, environment_variables=None)
+
+    assert known(of(hosts={"a": empty}))["communication"] == (facts.NONE_SET, "environment")
+    assert "communication" not in known(of(hosts={"a": absent}))
+
+
+def test_a_driver_that_one_host_does_not_say_is_unknown():
+    found = known(of(hosts={"a": GPU_HOST, "b": replace(GPU_HOST, driver=None)}))
+
+    assert "driver_generation" not in found
+
+
+@pytest.mark.parametrize(
+    ("device", "text", "expected"),
+    [
+        ("gpu", "all of it cast to float16, static loss scale", "fp16"),
+        ("gpu", "Keras mixed_float16, dynamic loss scale", "fp16_amp"),
+        ("gpu", "torch.autocast: bfloat16 on CPU, float16 with loss scaling on GPU", "fp16_amp"),
+        ("cpu", "torch.autocast: bfloat16 on CPU, float16 with loss scaling on GPU", "bf16_amp"),
+        ("gpu", "native autocast", "amp"),
+        ("gpu", None, "amp"),
+    ],
+)
+def test_a_recipe_says_what_amp_is_in_its_own_words(device, text, expected):
+    case = replace(CASE, precision="amp", device=device)
+
+    found = of(case, command(recipe=UsedRecipe(amp=text)))
+
+    assert facts.believed(found)["precision"].value == expected
+    assert list(facts.disagreements(found)) == []
+
+
+def test_pure_half_precision_said_at_import_is_not_lost_in_amp():
+    found = of(replace(CASE, precision="amp"), command(stated={"precision": "fp16", "device_model": "V100"}))
+
+    assert known(found)["precision"] == ("fp16", "stated")
+    assert known(found)["device_model"] == ("V100", "stated")
+
+
+def test_two_sources_that_differ_are_a_finding():
+    found = of(made=command("--optimizer", "lamb", recipe=UsedRecipe(facts={"optimiser": "adam"})))
+
+    assert list(facts.disagreements(found)) == [
+        FactsDisagree(fact="optimiser", source="command_line", value="lamb", other_source="recipe", other_value="adam")
+    ]
+    assert known(found)["optimiser"] == ("lamb", "command_line")
+
+
+def test_a_case_in_fp32_whose_script_was_told_16_bits_is_a_finding():
+    (found,) = facts.disagreements(of(made=command("--bf16")))
+
+    assert (found.value, found.other_value) == ("bf16_amp", "fp32")
+
+
+def test_a_log_is_believed_before_all_others():
+    assert known(of(printed={"global_batch": "4096"}))["global_batch"] == ("4096", "log")
+
+
+def test_a_fact_that_one_run_does_not_state_is_unknown_of_the_case():
+    one = replace(synthetic.measured(CASE, 0, 100.0), facts=(Fact(key="data", value="synthetic", source="recipe"),))
+    other = replace(one, facts=())
+
+    assert "data" in facts.of_runs([one]) and "data" not in facts.of_runs([one, other])
+
+
+def test_a_model_name_that_means_several_variants_says_none():
+    run = synthetic.measured(replace(CASE, model="resnet50"), 0, 100.0)
+
+    assert "model_variant" not in facts.of_runs([run])
+
+
+def test_every_fact_that_an_adapter_states_is_known():
+    keys = {rule.key for rule in facts.rules().fact}
+    stated = {key for adapter in registry.discover().values() for recipe in adapter.recipes for key in recipe.facts}
+
+    assert stated <= keys
+    assert {flag.key for flag in facts.rules().flag} <= keys
+    assert {facts.OPTION_OF[name] for name in INPUT_SIZES} <= keys
