@@ -210,6 +210,11 @@ class BusyMachine(Finding):
     limit: Limit = 0.1  # the system itself and the node agent take one or two per cent
 
 
+@rule("changed_since_run", "exclude")
+class ChangedSinceRun(Finding):
+    files: tuple[Name, ...]
+
+
 @rule("clock_disagrees", "flag", keeps="D16")
 class ClockDisagrees(Finding):
     method: Method
@@ -225,6 +230,16 @@ class ContradictsLog(Finding):
     what: Option
     given: Factor
     printed: Factor
+
+
+@rule("devices_unused", "exclude")
+class DevicesUnused(Finding):
+    """The script's own rate is a whole fraction of what the clock makes of the case's items."""
+
+    used: Count
+    planned: Count
+    clock_items_per_s: Rate
+    printed_items_per_s: Rate
 
 
 @rule("facts_disagree", "flag", keeps="D03")
@@ -254,11 +269,29 @@ class HungAtEnd(Finding):
     pass
 
 
+@rule("nodes_missing", "exclude")
+class NodesMissing(Finding):
+    left: Count  # nodes that left records
+    planned: Count
+
+
+@rule("other_world_size", "exclude")
+class OtherWorldSize(Finding):
+    printed: Count  # devices of the job, as its log has them
+    planned: Count
+
+
 @rule("partial_batch", "note")
 class PartialBatch(Finding):
     step: Count
     share: Share  # of the items of the step before
     limit: Limit = 0.9
+
+
+@rule("ranks_missing", "exclude")
+class RanksMissing(Finding):
+    seen: Count  # processes that printed steps
+    planned: Count
 
 
 @rule("rates_scatter", "flag")
@@ -293,6 +326,13 @@ class OwnAssumed(Finding):
 @rule("unreadable", "exclude")
 class UnreadableRun(Finding):
     reason: Quote
+
+
+@rule("window_longer_than_run", "exclude")
+class WindowLongerThanRun(Finding):
+    window_s: Seconds  # by the script's own figures
+    run_s: Seconds
+    limit: Factor = 1.1  # what a clock that starts late and rounded step times may explain
 
 
 @rule("excluded", "exclude")

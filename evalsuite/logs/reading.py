@@ -46,6 +46,7 @@ class Reading:
     reported_final: float | None = None  # the log's own summary figure, over all devices
     unit: str | None = None
     steps_reported: int = 0
+    printers: int = 0  # processes that printed steps
     total_devices: int | None = None
     batch_per_device: float | None = None
     breakdown: Breakdown | None = None  # of the step time, by the script's own timers
@@ -351,6 +352,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         reported_final=final,
         unit=dialect.unit,
         steps_reported=len(found.steps) + sum(scan.uncollected for scan in scans) // max(1, found.printers),
+        printers=found.printers,
         total_devices=facts.devices,
         batch_per_device=None if dialect.epochs_are_steps else batch_per_device(facts),
         breakdown=_breakdown(scans, dialect, measured),

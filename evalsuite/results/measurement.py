@@ -1,13 +1,13 @@
 """One run folder → one measurement: throughput from its log, utilisation over the same steps."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
 from evalsuite.dialect import Dialect
 from evalsuite.documents import HostEnvironment, UsedRecipe
 from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import BusyMachine, HungAtEnd, ShortWindow, TooShortWindow
+from evalsuite.findings import BusyMachine, DevicesUnused, HungAtEnd, ShortWindow, TooShortWindow
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import (
@@ -23,7 +23,7 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results import facts, utilisation
+from evalsuite.results import facts, plausibility, utilisation
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 
@@ -75,6 +75,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     dialects = catalogue.known(places)
     _check_known(recipe, dialects)
     read = reading.read_run(folder.logs(), run.case, recipe.dialect, scope=recipe.scope, dialects=dialects)
+    against = plausibility.implausible(folder, run.case, outcome, environments, read)
     status, reason = _status(outcome, read)
     throughput = _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
@@ -85,7 +86,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         run=run,
         status=status,
         origin=cast(Origin, outcome.origin or "measured"),  # another word is for rule D27
-        reason=reason,
+        reason=_unused(against) or reason if status == "doubtful" else reason,
         throughput=throughput if status in ("ok", "partial") else _without_value(throughput),
         utilisation=used,
         breakdown=read.breakdown if status in ("ok", "partial") else None,
@@ -93,6 +94,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         findings=_placed(
             (
                 *read.findings,
+                *against,
                 *_throughput_findings(throughput),
                 *findings,
                 *_short(run.case, window),
@@ -137,6 +139,12 @@ def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
     if outcome.enough and read.status == "failed" and read.throughput and read.throughput.items_per_s:
         return "ok", ""
     return read.status, read.reason
+
+
+def _unused(against: Sequence[Finding]) -> str:
+    """Why a clock and the script are apart, where the number of devices explains it."""
+    found = next((one for one in against if isinstance(one, DevicesUnused)), None)
+    return f"the script seems to have used {found.used} of {found.planned} devices" if found else ""
 
 
 def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput | None:

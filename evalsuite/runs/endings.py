@@ -21,7 +21,7 @@ class Outcome(Document):
     duration_s: float | None = None
     enough: Enough | None = None
     origin: str | None = None  # one of `model.Origin`, or what rule D27 takes for cited; None: measured here
-    sha256: Mapping[str, str] | None = None  # name of each log → its hash
+    sha256: Mapping[str, str] | None = None  # name of each log, arrivals and samples file → its hash
     trimmed: bool | None = None  # the folder was made smaller by tools/keep_runs.py
 
     @classmethod

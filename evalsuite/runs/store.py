@@ -91,8 +91,8 @@ class RunFolder:
         write_json(self.path / f"agent.{host}.json", outcome.to_json())
 
     def write_outcome(self, outcome: Outcome) -> None:
-        """Ends the run: after this the folder is finished. Adds the hash of each log."""
-        hashes = {log.path.name: sha256(log.path) for log in self.logs()}
+        """Ends the run: after this the folder is finished. Adds the hash of each file that a number is made of."""
+        hashes = {file.name: sha256(file) for file in self._recorded()}
         write_json(self.path / OUTCOME, replace(outcome, sha256=hashes).to_json())
 
     # reading, right of the wall
@@ -131,6 +131,16 @@ class RunFolder:
                 host = match["host"]
                 found.append(Log(path=file, arrivals=self.arrivals_path(host, rank), host=host, rank=rank))
         return sorted(found, key=lambda log: (log.host, log.rank is not None, log.rank or 0))
+
+    def changed(self, outcome: Outcome) -> tuple[str, ...]:
+        """The files that are not what they were when the run ended, by the hashes that its *outcome* holds."""
+        known = sorted((outcome.sha256 or {}).items())
+        return tuple(name for name, recorded in known if _hash(self.path / name) != recorded)
+
+    def _recorded(self) -> list[Path]:
+        """Logs, arrival times and samples; not `outcome.json`, which is written last."""
+        kinds = ("log.*.txt", "arrivals.*.csv", "samples.*.jsonl")
+        return sorted(file for kind in kinds for file in self.path.glob(kind) if file.is_file())
 
     def samples(self, host: str) -> Samples | None:
         """The sensor readings of *host*; None if there are none. A half-written last line is left out."""
@@ -194,6 +204,13 @@ class Store:
             folder.path.mkdir()
             folder.write_case(run)
             yield folder
+
+
+def _hash(file: Path) -> str | None:
+    try:
+        return sha256(file)
+    except OSError:
+        return None
 
 
 def _unwritable(path: Path, error: OSError) -> EvalsuiteError:

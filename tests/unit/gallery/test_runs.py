@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from evalsuite.documents import UsedRecipe
 from evalsuite.model import Protocol
+from evalsuite.report.text.findings import english
 from evalsuite.results.measurement import measurement
+from evalsuite.results.summary import counts
 from tests import runfolders
 from tests.toys import CASE
 
@@ -14,6 +17,111 @@ BATCH = CASE.batch_per_device
 
 def codes(found):
     return [finding.code for finding in found.findings]
+
+
+def said(found, code):
+    """The one sentence that the finding with that *code* is."""
+    (one,) = (finding for finding in found.findings if finding.code == code)
+    return english(one)
+
+
+def speeds(rate, seconds, count=120, prefix=""):
+    """A script that prints the job's rate, a line every *seconds*."""
+    steady = runfolders.steps(count=count, seconds=seconds)
+    lines = [
+        f"{prefix}INFO:root:Epoch[0] Batch [{step}-{step + 1}]\tSpeed: {rate:.2f} samples/sec\taccuracy=0.01"
+        for step in range(count)
+    ]
+    return replace(steady, lines=lines)
+
+
+class TestWhatWasTrained:
+    """A run counts only if it trained what its case says."""
+
+    def test_a_sound_run_counts(self, tmp_path):
+        found = measurement(runfolders.finished(tmp_path))
+
+        assert counts(found)
+        assert codes(found) == []
+
+    def test_a_script_that_uses_one_of_four_devices_is_no_perfect_scaling(self, tmp_path):
+        alone = speeds(rate=BATCH / 0.5, seconds=0.5)
+        recipe = UsedRecipe(dialect="mxnet_speedometer", scope="global")
+
+        found = measurement(
+            runfolders.finished(
+                tmp_path, runfolders.Host(printed=[alone]), replace(CASE, devices_per_node=4), recipe=recipe
+            )
+        )
+
+        assert found.value is None
+        assert found.reason == "the script seems to have used 1 of 4 devices"
+        assert said(found, "devices_unused") == (
+            "the script seems to have used 1 of 4 devices: it prints 64.00 items/s, and the clock gives 256.00 if all "
+            "of them train"
+        )
+
+    def test_a_run_of_two_nodes_with_the_records_of_one_does_not_count(self, tmp_path):
+        found = measurement(runfolders.finished(tmp_path, case=replace(CASE, nodes=2)))
+
+        assert not counts(found)
+        assert said(found, "nodes_missing") == (
+            "1 of 2 nodes left records; is --runs on a file system that all nodes share?"
+        )
+
+    def test_a_log_of_another_number_of_devices_does_not_count(self, tmp_path):
+        """Each device prints its own rate here, so that no clock can tell."""
+        steady = runfolders.steps(count=13, seconds=5.0)
+        lines = ["Number of GPUs: 1", *(f"Iter #{n}: {BATCH / 0.5:.1f} img/sec per GPU" for n in range(11))]
+        host = runfolders.Host(printed=[replace(steady, lines=[*lines, "Total img/sec on 1 GPU(s): 64.0 +-0.0"])])
+        recipe = UsedRecipe(dialect="horovod_synthetic")
+
+        found = measurement(runfolders.finished(tmp_path, host, replace(CASE, devices_per_node=4), recipe=recipe))
+
+        assert not counts(found)
+        assert said(found, "other_world_size") == "the log says that 1 device trained, and 4 were planned"
+
+    def test_three_of_four_processes_that_print_are_too_few(self, tmp_path):
+        printed = [runfolders.steps(rank=rank) for rank in range(3)]
+        silent = runfolders.Printed(lines=["starting"], arrivals_s=[1.0], rank=3)
+        case = replace(CASE, devices_per_node=4)
+
+        found = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[*printed, silent]), case))
+
+        assert not counts(found)
+        assert said(found, "ranks_missing") == "3 of 4 processes printed steps"
+
+    def test_one_process_may_speak_for_all(self, tmp_path):
+        found = measurement(runfolders.finished(tmp_path, case=replace(CASE, devices_per_node=4)))
+
+        assert counts(found)
+
+    def test_step_times_that_add_up_to_more_than_the_run_lasted_do_not_count(self, tmp_path):
+        at_once = replace(runfolders.steps(says=10.0), arrivals_s=[0.015] * 120)
+
+        found = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[at_once]), duration_s=0.4))
+
+        assert not counts(found)
+        assert said(found, "window_longer_than_run") == (
+            "by the script's own figures the measured steps took 1,000\u202fs, and the whole run took 0.4000\u202fs"
+        )
+
+    @pytest.mark.parametrize("name", ["log.n0.txt", "arrivals.n0.csv", "samples.n0.jsonl"])
+    def test_a_run_whose_files_were_edited_afterwards_does_not_count(self, tmp_path, name):
+        folder = runfolders.finished(tmp_path, runfolders.Host(samples='{"header": true, "hz": 2.0}\n'))
+        file = folder.path / name
+        file.write_bytes(file.read_bytes().replace(b"2", b"1"))
+
+        found = measurement(folder)
+
+        assert not counts(found)
+        assert said(found, "changed_since_run") == f"changed since the run ended: {name}. Its value does not count"
+
+    def test_a_file_of_the_run_that_was_removed_is_named(self, tmp_path):
+        folder = runfolders.finished(tmp_path)
+        (folder.path / "arrivals.n0.csv").unlink()
+
+        assert "arrivals.n0.csv" in said(measurement(folder), "changed_since_run")
 
 
 class TestTheClock:

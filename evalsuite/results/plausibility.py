@@ -1,0 +1,88 @@
+"""Did a run train what its case says? What its records show against that; each finding here keeps the run out.
+
+Of runs made here alone: of an imported log nobody recorded what was planned, which hosts took part, or how long it
+took.
+"""
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+
+from evalsuite.documents import HostEnvironment
+from evalsuite.findings import (
+    ChangedSinceRun,
+    ClockDisagrees,
+    ContradictsLog,
+    DevicesUnused,
+    NodesMissing,
+    OtherWorldSize,
+    RanksMissing,
+    WindowLongerThanRun,
+)
+from evalsuite.logs.reading import Reading
+from evalsuite.model import Case, Finding, Throughput
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.store import RunFolder
+
+NEARLY = 0.1  # a whole factor is told from noise at this distance
+
+
+def implausible(
+    folder: RunFolder, case: Case, outcome: Outcome, environments: Mapping[str, HostEnvironment], read: Reading
+) -> tuple[Finding, ...]:
+    """Why the run in *folder* does not count, whatever its log says; empty if nothing speaks against it."""
+    changed = folder.changed(outcome)
+    found: list[Finding] = [ChangedSinceRun(files=changed)] if changed else []
+    if outcome.origin is not None:
+        return tuple(found)
+    hosts = set(environments) or {log.host for log in folder.logs()}
+    found += _nodes(case, len(hosts))
+    found += _ranks(case, read)
+    found += _unused(case, read.throughput)
+    found += _too_long(read.throughput, outcome.duration_s)
+    return tuple(found)
+
+
+def _nodes(case: Case, left: int) -> Iterator[Finding]:
+    if 0 < left < case.nodes:
+        yield NodesMissing(left=left, planned=case.nodes)
+
+
+def _ranks(case: Case, read: Reading) -> Iterator[Finding]:
+    """One process may speak for all, or one on each node; any other number below that of the devices is too few.
+
+    Some scripts print the devices of one node where they mean those of the job.
+    """
+    if 1 < read.printers < case.total_devices and read.printers != case.nodes:
+        yield RanksMissing(seen=read.printers, planned=case.total_devices)
+    for said in read.findings:
+        if isinstance(said, ContradictsLog) and said.what == "devices" and said.printed != case.devices_per_node:
+            yield OtherWorldSize(printed=round(said.printed), planned=case.total_devices)
+
+
+def _unused(case: Case, measured: Throughput | None) -> Iterator[Finding]:
+    """The clock counts the items of all devices; a script that prints a whole fraction of that trained a part."""
+    for apart in _disagreements(measured):
+        factor = apart.items_per_s / apart.other_items_per_s
+        whole = round(factor)
+        if whole > 1 and case.total_devices % whole == 0 and math.isclose(factor, whole, rel_tol=NEARLY):
+            yield DevicesUnused(
+                used=case.total_devices // whole,
+                planned=case.total_devices,
+                clock_items_per_s=apart.items_per_s,
+                printed_items_per_s=apart.other_items_per_s,
+            )
+            return
+
+
+def _disagreements(measured: Throughput | None) -> Sequence[ClockDisagrees]:
+    return [one for one in measured.findings if isinstance(one, ClockDisagrees)] if measured else []
+
+
+def _too_long(measured: Throughput | None, run_s: float | None) -> Iterator[Finding]:
+    """The steps of the window cannot have taken longer than the whole run did."""
+    if measured is None or measured.window is None or not measured.step_time_s or run_s is None:
+        return
+    window_s = statistics.fmean(measured.step_time_s) * measured.window.steps
+    if window_s > run_s * WindowLongerThanRun.limit:
+        yield WindowLongerThanRun(window_s=window_s, run_s=run_s)
