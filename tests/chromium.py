@@ -14,7 +14,7 @@ import struct
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -30,6 +30,21 @@ COMPLAINTS = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryA
 
 def executable() -> str | None:
     return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+def require() -> None:
+    """Ends the file of tests that calls it where no browser is installed."""
+    if executable() is None:
+        lacking("no Chromium here: apt-get install chromium (tools/prepare_tests.py does it)")
+
+
+def lacking(reason: str) -> None:
+    """Ends a test, or a file of tests, without what it needs: skipped with the reason, failed where CI=true."""
+    import pytest  # a benchmark drives the browser without it
+
+    if os.environ.get("CI", "").lower() == "true":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason, allow_module_level=True)
 
 
 class Tab:
@@ -143,10 +158,11 @@ class Tab:
 
 
 @contextlib.contextmanager
-def browser(profile: Path) -> Iterator[Tab]:
-    """A browser with a new profile in *profile*; ended and gone on leaving."""
+def browser(profile: Path, environment: Mapping[str, str] | None = None) -> Iterator[Tab]:
+    """A browser with a new profile in *profile*; ended and gone on leaving. *environment* adds to that of the tests."""
     process = subprocess.Popen(
         [executable(), *FLAGS, f"--user-data-dir={profile}", "about:blank"],
+        env={**os.environ, **(environment or {})},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

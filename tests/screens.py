@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 from PIL import Image, ImageChops
 
@@ -26,15 +27,52 @@ BOX = (
     "(found => found && [found.left + scrollX, found.top + scrollY, found.width, found.height])"
     "(document.querySelector('{}')?.getBoundingClientRect())"
 )
-PROBES = ("sans-serif", "sans-serif:lang=zh-cn")
+LATIN = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf")  # of matplotlib
+CHINESE = "WenQuanYi Micro Hei"  # Debian's fonts-wqy-microhei, which the PDF's test needs as well
+FONTCONFIG = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig>
+<dir>{folder}</dir>
+<cachedir>{folder}/cache</cachedir>
+<alias><family>system-ui</family><prefer><family>DejaVu Sans</family></prefer></alias>
+<alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
+<alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
+<match target="pattern">
+<edit name="antialias" mode="assign"><bool>true</bool></edit>
+<edit name="hinting" mode="assign"><bool>false</bool></edit>
+<edit name="rgba" mode="assign"><const>none</const></edit>
+</match>
+</fontconfig>
+"""
 
 
-def fonts() -> str | None:
-    """The families that the page is drawn with here; None where fontconfig cannot say."""
-    if shutil.which("fc-match") is None:
-        return None
-    asked = (["fc-match", "--format", "%{family[0]}", probe] for probe in PROBES)
-    return "\n".join(subprocess.run(one, capture_output=True, text=True).stdout for one in asked)
+def fonts(folder: Path) -> dict[str, str]:
+    """The environment in which a browser sees the fonts of the golden pictures and no other; written into *folder*.
+
+    Raises FileNotFoundError where the Chinese ones are not installed.
+    """
+    for file in (*_latin(), *_chinese()):
+        (folder / file.name).symlink_to(file)
+    config = folder / "fonts.conf"
+    config.write_text(FONTCONFIG.format(folder=folder), encoding="utf-8")
+    return {"FONTCONFIG_FILE": str(config)}
+
+
+def _latin() -> list[Path]:
+    return [Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name for name in LATIN]
+
+
+def _chinese() -> list[Path]:
+    found = ""
+    if shutil.which("fc-list"):
+        asked = ["fc-list", CHINESE, "--format", r"%{file}\n"]
+        found = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    if not found:
+        raise FileNotFoundError(
+            f"the golden pictures are drawn with {CHINESE}, which is not here: apt-get install fontconfig "
+            "fonts-wqy-microhei (tools/prepare_tests.py does it)"
+        )
+    return sorted({Path(line) for line in found.splitlines()})
 
 
 def picture(tab, selector: str) -> Image.Image:

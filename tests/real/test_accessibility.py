@@ -18,10 +18,9 @@ PAGES = (
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 WIDE = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 
-if chromium.executable() is None:
-    pytest.skip("no Chromium here: install the package `chromium`", allow_module_level=True)
+chromium.require()
 if shutil.which("npm") is None:
-    pytest.skip("no npm here: install it to fetch axe-core", allow_module_level=True)
+    chromium.lacking("no npm here: install it to fetch axe-core")
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,7 @@ from evalsuite import report
 from evalsuite.report.book import book
 from evalsuite.report.page import assets
 
-if chromium.executable() is None:
-    pytest.skip(
-        "no Chromium here: install the package `chromium` to test the report in a browser", allow_module_level=True
-    )
+chromium.require()
 
 PAGES = (
     *("quick", "thorough", "gpu", "partial", "hostile", "empty", "all_failed"),

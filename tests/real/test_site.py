@@ -9,8 +9,7 @@ from evalsuite import report
 from evalsuite.report.text import names
 from evalsuite.site import publishing, shelf
 
-if chromium.executable() is None:
-    pytest.skip("no Chromium here: install the package `chromium` to test the site", allow_module_level=True)
+chromium.require()
 
 NARROW = {"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": False}
 WIDE = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
