@@ -63,6 +63,8 @@ GROUPS = {
     "unix_ms": "milliseconds since 1970",
     "batch_per_device": "items on one device per step",
     "global_batch": "items of the whole job per step",
+    "reduced_batch": "the same, after the script has lowered it: the last one counts",
+    "epoch_items": "items of the whole job in one epoch",
     "devices": "devices of the whole job",
     "nodes": "nodes of the job",
     "devices_per_node": "devices on each node",

@@ -21,6 +21,7 @@ class Facts:
     nodes: int | None = None
     batch_per_device: float | None = None
     global_batch: float | None = None  # per optimiser step
+    items_per_epoch: float | None = None
     items_per_batch: float | None = None  # tokens in a sequence, where the unit is tokens and the log says it
     batch_from_outside: bool = False  # from an option or the case, and not from the log
     model: str | None = None
@@ -57,11 +58,16 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         devices=devices,
         nodes=known.nodes or whole(said.get("nodes")),
         batch_per_device=batch,
-        global_batch=None if case and batch else positive(said.get("global_batch")),
+        global_batch=None if case and batch else _global_batch(said),
+        items_per_epoch=positive(said.get("epoch_items")),
         items_per_batch=positive(said.get("items_per_batch")),
         batch_from_outside=bool(batch) and batch == (given and given * (1.0 if case else accumulation)),
         model=known.model or (None if model is None else _text(model)),
     )
+
+
+def _global_batch(said: Said) -> float | None:
+    return positive(said.get("reduced_batch")) or positive(said.get("global_batch"))
 
 
 def _text(said: bytes | float) -> str:

@@ -18,6 +18,7 @@ from evalsuite.logs.timers import TimerCollector
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 QUIET_CHUNKS = 4  # so many chunks behind the last step, and at the end, are searched for a failure
 LINE_LOOKED_AT = 8192  # bytes of a line that are searched for a failure
+OVERRULING = frozenset({"reduced_batch"})  # facts of which the last counts, and not the first
 MAX_RECORDS = 200_000  # a log whose step number never grows must not fill the memory
 # the header of our own reference workloads, whatever dialect they print in
 HEADER = Line(
@@ -94,7 +95,9 @@ class Scan:
     def _collect_facts(self, text: bytes) -> None:
         for match, line in matches(text, (HEADER, *self.dialect.facts)):
             for name, value in (line.read(match) or {}).items():
-                if value is not None:
+                if name in OVERRULING and value is not None:
+                    self.facts[name] = value
+                elif value is not None:
                     self.facts.setdefault(name, value)
 
 

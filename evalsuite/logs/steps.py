@@ -54,6 +54,7 @@ def merged(
         steps_counted=(facts.nodes if dialect.steps_times_nodes else 1),
         items_per_step=facts.items_per_step if facts.counts(dialect.unit) or not _rated(streams) else None,
         epochs=dialect.per_epoch and not dialect.epochs_are_steps,
+        items_per_epoch=facts.items_per_epoch if dialect.per_epoch else None,
         items_per_batch=facts.items_per_batch or 1.0,
         arrival=arrivals[spoke[0]] if arrivals else None,
     )
@@ -136,6 +137,7 @@ class _Job:
     steps_counted: int | None  # how often the printed steps/s count one step; None if that is not known
     items_per_step: float | None
     epochs: bool  # an increment without a number of steps is an epoch, and not a step
+    items_per_epoch: float | None  # where every increment is an epoch
     items_per_batch: float
     arrival: Arrival | None
 
@@ -197,7 +199,13 @@ def _items(increment: Increment, job: _Job) -> float | None:
     if job.items_per_step is None:
         return None
     whole_epoch = job.epochs and increment.record.interval is None and increment.record.step is None
-    return None if whole_epoch else job.items_per_step * increment.steps
+    return None if whole_epoch else _with_last_batch(job.items_per_step * increment.steps, job)
+
+
+def _with_last_batch(items: float, job: _Job) -> float:
+    """*items* of full batches, or those of the data set where the last batch is what it had left."""
+    epoch, batch = job.items_per_epoch, job.items_per_step
+    return epoch if epoch is not None and batch is not None and items - batch < epoch <= items else items
 
 
 def _rate(increment: Increment, items: float | None, job: _Job) -> float | None:
