@@ -54,18 +54,25 @@ MADE = [  # the values of these were chosen
     Log("dllogger_paddle", "dllogger_paddle", 8 * 256 / 0.1, 8, 256),
     Log("dllogger_paddle_bert", "dllogger_paddle_bert", 8 * 8192 / 20, 8),
     Log("fairseq_simple", "fairseq", 18_000.0),
+    Log("composer", "composer", 512.0),
+    Log("deepspeed_pipeline", "deepspeed_pipeline", 128 / 0.936, within=0.001),
     Log("gpt_neox", "gpt_neox", 32 / 0.625),  # one report holds an evaluation, and is left out
     Log("insightface_partial_fc", "insightface_partial_fc", 8 * 64 * 20 / 5, 8, 64),
     Log("llm_c_cuda", "llm_c", 524_288 / 2.5, 1),
     Log("metric_logger_deit", "metric_logger", 8 * 64 / 0.25),
     Log("metric_logger_dino", "metric_logger", 16 * 64 / 0.5),
+    Log("mindformers", "mindformers", 8 / 0.5, 8, 1),
     Log("nanochat", "nanochat", 524_288 / 0.5, 8),
     Log("nanogpt", "nanogpt", 491_520 / 0.25, within=1e-9),  # two of its steps hold an evaluation
+    Log("nanotron", "nanotron", 179_000),
+    Log("olmo_core", "olmo_core", 8 * 52_012, 8),
     Log("oneflow_gpt", "oneflow_gpt", 8 / 0.65),
     Log("oneflow_models", "oneflow_models", 2 * 256 * 100 / 18.822, 2, 256),
     Log("oneflow_wdl", "oneflow_wdl", 16384 * 1000 / 4.055, 1, 16384),
     Log("oneflow_wdl_2020", "oneflow_wdl", 16384 * 1000 / 4.0, 1, 16384),
     Log("sam_2", "sam_2", 8 * 2 / 1.5, 8, 2),
+    Log("torchtune", "torchtune", 8 * 4096, 8),
+    Log("verl", "verl", 800_000 / 50, 8),
     Log("swin", "swin", 8 * 128 / 0.64, within=0.001),
     Log("paddleclas_2021", "paddleclas_2021", 256 / 0.2, 1, 256),
 ]
@@ -101,6 +108,8 @@ RAN = [
     # nine iterations of BigScience's 104B, whose own samples/s are a thousandth of it
     Log("megatron_deepspeed", "megatron", 9 * 2048 / 3955.8, within=0.002),
     Log("megatron_bigscience", "megatron", 2048 / 106.15, within=0.002),
+    # the second half of ten passes
+    Log("litgpt", "litgpt", 5 * 4 / (0.56822 + 0.51170 + 0.51414 + 0.42359 + 0.60303)),
     Log("llm_c", "llm_c", 256 * 2 / (1.369394 + 1.290761), 1, 256),  # the last two of four steps
     # tokens of 20 steps ÷ (train_time of step 40 - that of step 20)
     Log("modded_nanogpt", "modded_nanogpt", 20 * 524_288 / (4.286 - 1.398), protocol=FROM_20_TO_40),

@@ -1,4 +1,4 @@
-"""Trainers of large models: Megatron-LM and what is built on it, DeepSpeed, MaxText, HugeCTR."""
+"""Trainers of large models: Megatron-LM and what is built on it, DeepSpeed, MindFormers, MaxText, HugeCTR."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import re
@@ -13,6 +13,15 @@ def _step_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
     """Epoch and step stand before the literal text: `0/24600, SamplesPerSec=1284.38`."""
     before = _STEP_BEFORE.search(match.string, max(0, match.start() - 24), match.start())
     return None if before is None else {**match.groupdict(), "step": before[1]}
+
+
+_EPOCH_BEFORE = re.compile(rb"Epoch:\[ *(\d+)/ *\d+\], $")
+
+
+def _epoch_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
+    """The number of the epoch, which most versions of MindFormers print before that of the step."""
+    before = _EPOCH_BEFORE.search(match.string, max(0, match.start() - 32), match.start())
+    return {**match.groupdict(), "epoch": before[1] if before else None}
 
 
 def _global_step(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
@@ -178,8 +187,57 @@ DIALECTS = (
                 source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print()",
             ),
         ),
-        yields_to=("megatron", "gpt_neox"),
+        yields_to=("megatron", "gpt_neox", "deepspeed_pipeline"),
         notes="CurrSamplesPerSec is the last step's; RunningAvgSamplesPerSec, a mean since step 2, is not used.",
+    ),
+    Dialect(
+        name="deepspeed_pipeline",
+        title="DeepSpeed pipeline engine",
+        framework="deepspeed",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"steps: (?P<step>\d+) loss: (?P<loss>[\d.]+|nan) [^\r\n]*?iter time \(s\): (?P<seconds>[\d.]+) samples/sec: (?P<rate>[\d.]+)",
+                sample=b"steps: 30 loss: 5.5200 lm loss: 5.5103 iter time (s): 0.936 samples/sec: 136.752",
+                source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/pipe/engine.py, PipelineEngine.train_batch(): "
+                "train_batch_size, which is the whole job's, over the mean time of a batch",
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb"\] +train_batch_size \.+ (?P<global_batch>\d+)",
+                sample=b"[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 64",
+                source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print()",
+            ),
+        ),
+        yields_to=("megatron", "gpt_neox"),
+        notes="The clock runs inside train_batch() alone, and not through evaluations and checkpoints.",
+    ),
+    Dialect(
+        name="mindformers",
+        title="MindFormers",
+        framework=None,
+        unit="samples/s",
+        scope="per_device",
+        averaging="interval",
+        steps_restart="epoch",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"step:\[ *(?P<step>\d+)/ *(?P<of>\d+)\], loss: +(?P<loss>[\d.]+|nan), per_step_time: +(?P<ms>\d+)ms"
+                rb"(?:[^\r\n]*\r?\n[^\r\n]*\| (?P<rate>[\d.]+) samples/s/p)?",
+                sample=b"2025-04-07 15:34:29,173 - [mindformers/core/callback/callback.py:529] - INFO - { Epoch:[  1/  2], step:[    2/  200], "
+                b"loss: 10.633, per_step_time: 500ms, lr: 1e-05, overflow cond: False, loss_scale: 1.0, global_norm: [1.31049], "
+                b"train_throughput_per_npu: 60.000T\n2025-04-07 15:34:29,174 - [mindformers/core/callback/callback.py:552] - INFO -    "
+                b"1.0% |                                                  | 2.00000 samples/s/p  0:01:39 }",
+                source="mindspore-lab/mindformers@fd4deebc16:mindformers/core/callback/callback.py, MFLossMonitor.print_output_info()",
+                fields=_epoch_before,
+            ),
+        ),
+        notes="A rate of 0.00000 says that the global batch was not configured, and is none. Every process prints to a log of its own.",
     ),
     Dialect(
         name="deepspeed_old",
@@ -198,7 +256,7 @@ DIALECTS = (
                 fields=_step_before,
             ),
         ),
-        yields_to=("megatron", "gpt_neox", "deepspeed"),
+        yields_to=("megatron", "gpt_neox", "deepspeed", "deepspeed_pipeline"),
         notes="A mean since step 2. Where gradients are accumulated, steps and samples are those of forward passes.",
     ),
     Dialect(

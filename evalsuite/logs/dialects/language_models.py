@@ -1,0 +1,173 @@
+"""Trainers of language models in PyTorch: LitGPT, torchtune, Nanotron, OLMo-core, Composer, verl."""
+# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
+
+import re
+from collections.abc import Mapping
+
+from evalsuite.dialect import Dialect, Line
+
+_SUFFIXES = {b"": 1.0, b"K": 1e3, b"M": 1e6, b"B": 1e9}
+
+
+def _three_digits(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
+    """`182K`: Nanotron rounds to three digits, and so does the rate of the whole job."""
+    fields = match.groupdict()
+    return {"step": fields["step"], "loss": fields["loss"], "rate": float(match[2]) * _SUFFIXES[match[3]]}
+
+
+def _rollout_step(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+    """A step of verl, if it neither validated nor saved: some versions count that into the step, others do not."""
+    aside = b"timing_s/testing:" in match[0] or b"timing_s/save_checkpoint:" in match[0]
+    return None if aside else match.groupdict()
+
+
+DIALECTS = (
+    Dialect(
+        name="litgpt",
+        title="LitGPT finetune",
+        framework="pytorch",
+        unit="sequences/s",
+        scope="global",
+        averaging="step",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"Epoch \d+ \| iter (?P<step>\d+) step \d+ \| loss train: (?P<loss>[\d.]+|nan), val: [^|]* \| "
+                rb"iter time: (?P<ms>[\d.]+) ms(?: \(step\))?[ \t]*(?:\r?\n|$)",
+                sample=b"Epoch 1 | iter 2 step 1 | loss train: 1.660, val: n/a | iter time: 548.72 ms (step)\n",
+                source="Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, fit(); litgpt/finetune/full.py has the same line",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"iter \d+: val loss [\d.]+, val time: ",
+                sample=b"iter 100: val loss 1.2345, val time: 5012.34 ms",
+                source="Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, fit()",
+            ),
+        ),
+        facts=(
+            Line(
+                pattern=rb"(?<!\w)micro_batch_size=(?P<batch_per_device>\d+)",
+                sample=b"                    micro_batch_size=4,",
+                source="Lightning-AI/litgpt@26857050fe:litgpt/args.py, TrainArgs; printed by litgpt/finetune/lora.py, setup()",
+            ),
+            Line(
+                pattern=rb"'devices': (?P<devices_per_node>\d+),",
+                sample=b" 'devices': 1,",
+                source="Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, setup()",
+            ),
+            Line(
+                pattern=rb"'num_nodes': (?P<nodes>\d+),",
+                sample=b" 'num_nodes': 1,",
+                source="Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, setup()",
+            ),
+        ),
+        notes="An iteration is one forward pass of a micro batch. Its time is right where every iteration is printed, as by "
+        "default. `litgpt pretrain` prints the last pass of a step alone, after which the device catches up: not read.",
+    ),
+    Dialect(
+        name="torchtune",
+        title="torchtune",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="per_device",
+        averaging="step",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"Step (?P<step>\d+) +\| loss:(?P<loss>[\d.]+|nan) lr:[^ \r\n]+ (?:[^\r\n]*? )?tokens_per_second_per_gpu:(?P<rate>[\d.]+)",
+                sample=b"Step 21 | loss:1.58 lr:2e-05 tokens_per_second_per_gpu:4096.0 peak_memory_active:18.1",
+                source="pytorch/torchtune@bd2a0fc7c3:torchtune/training/metric_logging.py, DiskLogger and StdoutLogger; the numbers "
+                "are those of recipes/full_finetune_distributed.py",
+            ),
+        ),
+        notes="Of the last step alone. Only tokens that the loss counts are counted, neither padding nor a masked prompt, and "
+        "their number differs from step to step unless the data set is packed: see how far the rates scatter.",
+    ),
+    Dialect(
+        name="nanotron",
+        title="Nanotron",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="global",
+        averaging="step",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"iteration: (?P<step>\d+) / \d+ \| [^\r\n]*?\| tokens_per_sec: ([\d.]+)([KMB]?) \|(?:[^\r\n]*? lm_loss: (?P<loss>[\d.]+|nan))?",
+                sample=b"12/21 01:43:04 [INFO|DP=0|TP=0]: iteration: 21 / 1500 | consumed_tokens: 33M | time_per_iteration_ms: 8.79K | "
+                b"tokens_per_sec: 179K | tokens_per_sec_per_gpu: 699 | global_batch_size: 1.57M | grad_norm: 0.112 | lm_loss: 8.9",
+                source="huggingface/nanotron@2411b022a7:src/nanotron/trainer.py, train_step_logs(); printed by src/nanotron/logging/base.py",
+                fields=_three_digits,
+            ),
+        ),
+        notes="Tokens of the whole job over the time of the last iteration. Every number is rounded to three digits.",
+    ),
+    Dialect(
+        name="olmo_core",
+        title="OLMo-core",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="per_device",
+        averaging="step",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"\[step=(?P<step>\d+)/(?:\d+|\?\?\?),[^\]\r\n]*\]\r?\n(?:    [^\r\n]*\r?\n)*?    throughput/device/TPS=(?P<rate>[\d,.]+)",
+                sample=b"INFO\t[step=10/10000,epoch=1,eta=2h5m]\n    optim/total grad norm=1.608\n    ...\n    throughput/device/TPS=52,012\n",
+                source="allenai/OLMo-core@fa6c5014c9:src/olmo_core/train/callbacks/console_logger.py, log_metrics(); the rate is that "
+                "of src/olmo_core/train/callbacks/speed_monitor.py",
+            ),
+        ),
+        notes="Tokens of one device over the time since the step before, an evaluation between the two inside. "
+        "TPS (actual avg) is a mean since step 1 and is not used.",
+    ),
+    Dialect(
+        name="composer",
+        title="Composer, LLM Foundry",
+        framework="pytorch",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        steps_restart="epoch",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"\[(?:epoch=(?P<epoch>\d+)\]\[)?batch=(?P<step>\d+)(?:/(?P<of>\d+))?\]:\r?\n(?:[ \t][^\r\n]*\r?\n)*?"
+                rb"[ \t]+Train throughput/samples_per_sec: (?P<rate>[\d.]+)",
+                sample=b"[batch=20/4800]:\n\t Train time/batch: 19\n ...\n\t Train throughput/samples_per_sec: 512.0000\n",
+                source="mosaicml/composer@6405188805:composer/loggers/console_logger.py, log_to_console(); the rate is that of "
+                "composer/callbacks/speed_monitor.py",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"\[Eval batch=",
+                sample=b"[Eval batch=1/10] Eval on eval data",
+                source="mosaicml/composer@6405188805:composer/loggers/console_logger.py",
+            ),
+        ),
+        notes="Samples of the whole job, a mean over the last batches (window_size, 100 by default), evaluation left out.",
+    ),
+    Dialect(
+        name="verl",
+        title="verl",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="per_device",
+        averaging="step",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"step:(?P<step>\d+) - [^\r\n]*perf/time_per_step:(?P<seconds>[\d.]+)[^\r\n]*perf/throughput:(?P<rate>[\d.]+)[^\r\n]*\r?\n",
+                sample=b"(TaskRunner pid=4321) step:2 - actor/pg_loss:0.01 - actor/grad_norm:np.float64(0.25) - training/global_step:2 - "
+                b"timing_s/gen:20.0 - timing_s/step:50.0 - perf/total_num_tokens:800000 - perf/time_per_step:50.0 - perf/throughput:2000.0\n",
+                source="volcengine/verl@b178a3cd56:verl/utils/logger/aggregate_logger.py, LocalLogger; the numbers are those of "
+                "verl/trainer/ppo/metric_utils.py, compute_throughout_metrics()",
+                fields=_rollout_step,
+            ),
+        ),
+        notes="Tokens of prompts and responses of one device over the whole step: generation, rewards, log probabilities and "
+        "updates. Where a step validated or saved, versions differ in what its time holds: such a step is left out.",
+    ),
+)
