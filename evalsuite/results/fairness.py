@@ -4,7 +4,7 @@ A comparison is about one thing: frameworks, an option, scales, or versions over
 (`Purpose.free`); whatever else is known of how the two were measured must be equal.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evalsuite.model import Case, Interval, Summary
@@ -156,18 +156,3 @@ def relative(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> Ratio:
 def tell_apart(a: Summary, b: Summary) -> bool | None:
     """Whether two comparable summaries differ by more than noise; None if one has too few runs or steps to tell."""
     return None if a.partial or b.partial else differ(values(a), values(b))
-
-
-def fastest(row: Sequence[Summary | None]) -> int | None:
-    """The place of the summary that is faster than each other one by more than noise, or None."""
-    given = [(one.items_per_s.value, place, one) for place, one in enumerate(row) if one is not None]
-    if len(given) < 2:
-        return None
-    _, place, best = max(given, key=lambda found: found[:2])
-    others = [one for _, other, one in given if other != place]
-    return place if all(_faster(best, other) for other in others) else None
-
-
-def _faster(a: Summary, b: Summary) -> bool:
-    """Whether *a*, whose median is higher, may be called faster than *b*."""
-    return not obstacles(a, b, FRAMEWORKS) and tell_apart(a, b) is True

@@ -74,6 +74,11 @@ def _values(runs: Iterable[Measurement]) -> list[float]:
     return [run.value for run in runs if run.value is not None]
 
 
+def short_window(summary: Summary) -> bool:
+    """Whether some run that counts measured fewer steps than the full protocol asks for (D07)."""
+    return any(_short(run) for run in summary.measurements if counts(run))
+
+
 def _short(run: Measurement) -> bool:
     return any(isinstance(finding, ShortWindow | TooShortWindow) for finding in run.findings)
 

@@ -4,12 +4,20 @@ import statistics as standard
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalsuite.model import Case, Interval, Summary, Unmeasured, Utilisation, Verdict
+from evalsuite.model import Case, Interval, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
 from evalsuite.results.criteria import Criteria, MeanUtilisation
-from evalsuite.results.fairness import FRAMEWORKS, groups, relative
+from evalsuite.results.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups, relative
 from evalsuite.results.linear_speedup import DECIDING_ORIGINS, linear_speedup
 from evalsuite.results.summary import FULL_REPEATS, valid
+from evalsuite.results.winners import Standing, Word, standing
 
+BLOCKS = Purpose(free=FRAMEWORKS.free | SCALES.free)
+REASONS: dict[Word, str] = {
+    "fastest": "faster",
+    "group": "no_difference",
+    "consistent": "consistent",
+    "untold": "cannot_tell",
+}
 READINGS = {
     "C2a": ("gpu",),
     "C2b": ("gpu", "cpu", "memory", "disk", "network"),
@@ -55,35 +63,63 @@ def mean_utilisation(name: str, summaries: Sequence[Summary], asked: MeanUtilisa
 
 
 def fastest(summaries: Sequence[Summary]) -> Verdict:
-    """C3: at the largest scale that two frameworks share, the fastest against the best other one."""
-    found = _comparable(summaries)
+    """C3: who is ahead, at the largest scale that two frameworks share; a cell for each block of cases."""
+    found = _standings(summaries)
     if not found:
         return Verdict(criterion="C3", outcome="information", reason="nothing_to_compare")
-    largest = max(found, key=lambda members: (members[0].case.total_devices, len(members)))
-    first, second = sorted(largest, key=lambda summary: -summary.items_per_s.value)[:2]
-    ratio = relative(first, second)
-    untold = "cannot_tell" if min(first.n, second.n) < FULL_REPEATS else "short_window"
-    reason = {True: "faster", False: "no_difference", None: untold}[ratio.significant]
+    cells = tuple(_ahead(one) for one in found)
+    widest = max(range(len(found)), key=lambda place: (_devices(found[place]), -place))
+    shown = cells[widest]
     return Verdict(
         criterion="C3",
         outcome="information",
-        measured=ratio.ratio,
-        n=min(first.n, second.n),
-        case=first.case,
-        reason=reason,
-        values=(
-            ("first", first.case.framework),
-            ("second", second.case.framework),
-            ("scale", first.case.scale),
-        ),
-        within_noise=ratio.significant is not True,
+        measured=shown.measured,
+        n=shown.n,
+        case=shown.case,
+        reason=shown.reason,
+        values=shown.values,
+        within_noise=shown.reason != "faster",
+        cells=cells,
     )
 
 
-def _comparable(summaries: Sequence[Summary]) -> list[list[Summary]]:
-    """The groups in which two frameworks at least may be compared."""
-    found = groups(summaries, FRAMEWORKS)
-    return [members for members in found if len({one.case.framework for one in members}) > 1]
+def _ahead(found: Standing) -> VerdictCell:
+    first, second = found.first, found.second
+    reason = REASONS[found.word]
+    if found.word == "untold" and min(first.n, second.n) >= FULL_REPEATS:
+        reason = "short_window"
+    values = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
+    if found.word == "group":
+        values.append(("group", ", ".join(one.case.framework for one in found.group)))
+    if found.chance is not None:
+        values.append(("chance", f"{found.chance:.4f}"))
+    return VerdictCell(
+        framework=first.case.framework,
+        model=first.case.model,
+        precision=first.case.precision,
+        outcome="information",
+        scales=(first.case.scale,),
+        measured=relative(first, second).ratio,
+        n=min(first.n, second.n),
+        case=first.case,
+        reason=reason,
+        values=tuple(values),
+    )
+
+
+def _standings(summaries: Sequence[Summary]) -> list[Standing]:
+    """Of each block, the standing at the largest scale that two frameworks share."""
+    largest: dict[Common, Standing] = {}
+    for members in groups(summaries, FRAMEWORKS):
+        found = standing(members)
+        block = group(members[0], BLOCKS)
+        if found and (block not in largest or _devices(found) > _devices(largest[block])):
+            largest[block] = found
+    return list(largest.values())
+
+
+def _devices(found: Standing) -> int:
+    return found.first.case.total_devices
 
 
 def _decided(undecided: Verdict, measured: Interval, threshold: float) -> Verdict:

@@ -13,7 +13,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.participants import Participant, participants
 from evalsuite.report.text import names
-from evalsuite.results.fairness import fastest
+from evalsuite.results.winners import fastest
 
 CellOf = Callable[[Book, Case], Cell]
 

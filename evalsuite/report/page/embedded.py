@@ -16,7 +16,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.sections import reproduction
 from evalsuite.report.text import names, numbers
-from evalsuite.results import fairness
+from evalsuite.results import fairness, winners
 
 UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
@@ -64,7 +64,7 @@ def _compared(book: Book) -> dict[str, dict[str, Any]]:
         key = names.anchor("q", repr(fairness.group(members[0], fairness.FRAMEWORKS)))
         apart: dict[str, list[int]] = {one.case.id: [] for one in members}
         for a, b in combinations(members, 2):
-            if fairness.tell_apart(a, b):
+            if winners.told_apart(a, b):
                 apart[a.case.id].append(rows[b.case.id])
                 apart[b.case.id].append(rows[a.case.id])
         found |= {case_id: {"group": key, "apart": others} for case_id, others in apart.items()}

@@ -53,7 +53,7 @@ class Card:
     @property
     def within_noise(self) -> bool:
         """Whether the card says so: too few runs to tell is not the same as noise."""
-        return self.verdict.within_noise and self.verdict.reason not in ("cannot_tell", "short_window")
+        return self.verdict.within_noise and self.verdict.reason not in ("cannot_tell", "short_window", "consistent")
 
 
 def cards(book: Book, words: Words) -> tuple[Card, ...]:
@@ -101,7 +101,11 @@ def _card(verdict: Verdict, words: Words) -> Card:
 
 
 def _cells(verdict: Verdict, form: Form, words: Words) -> tuple[CardCell, ...]:
-    if len(verdict.cells) < 2 or all(cell.measured is None for cell in verdict.cells):
+    if (
+        verdict.criterion not in SHARES
+        or len(verdict.cells) < 2
+        or all(cell.measured is None for cell in verdict.cells)
+    ):
         return ()
     return tuple(_cell(cell, verdict.criterion, form, words) for cell in verdict.cells)
 
@@ -152,6 +156,10 @@ def _named(name: str, value: str) -> str:
     """Frameworks are called by their proper names, scales are printed as everywhere."""
     if name in ("scale", "scales"):
         return names.visible(value).replace("x", "×")
+    if name == "group":
+        return ", ".join(map(names.framework, value.split(", ")))
+    if name == "chance":
+        return numbers.percent(float(value)).text
     return names.framework(value) if name in ("first", "second") else names.visible(value)
 
 

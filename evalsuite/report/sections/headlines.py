@@ -16,8 +16,8 @@ from evalsuite.report.sections.usage import together
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
-from evalsuite.results.fairness import fastest
 from evalsuite.results.scaling import Scaled, above_base
+from evalsuite.results.winners import Standing, standing
 
 NEAR_LINEAR = 0.90  # efficiency and the low end of its interval (docs/report.md#words)
 LINEAR = 0.98
@@ -48,11 +48,13 @@ def _speed(block: Block, words: Words) -> Iterable[Text]:
     row = _largest_shared(block)
     if len(row) < 2:
         return
-    ordered = sorted(row, key=lambda one: -one.items_per_s.value)
-    first, second, last = ordered[0], ordered[1], ordered[-1]
+    found = standing(row)
+    if found is None:
+        return
+    first, second, last = found.first, found.second, min(row, key=lambda one: one.items_per_s.value)
     fewest = min(row, key=lambda one: one.n)
     about = {"setting": _condition(block, first, words), "n": numbers.count(fewest.n).about(_anchor(fewest))}
-    if fastest(ordered) == 0 and not _suspicious(first):
+    if found.word == "fastest" and not _suspicious(first):
         yield words(
             "headlines.fastest",
             **about,
@@ -72,8 +74,19 @@ def _speed(block: Block, words: Words) -> Iterable[Text]:
         high=_value(first),
         high_framework=names.framework(first.case.framework),
         unit=names.visible(first.unit),
-        why_text=_by_rule(words("headlines.too_few" if any(one.partial for one in row) else "headlines.no_difference")),
+        why_text=_by_rule(_untold(found, words)),
     )
+
+
+def _untold(found: Standing, words: Words) -> Text:
+    """Why nobody is called the fastest."""
+    if found.word == "consistent" and found.chance is not None:
+        first = names.framework(found.first.case.framework)
+        return words("headlines.consistent", first=first, chance=numbers.percent(found.chance))
+    if found.word == "group":
+        group = words.listed(names.framework(one.case.framework) for one in found.group)
+        return words("headlines.group", frameworks=group)
+    return words("headlines.too_few" if found.word == "untold" else "headlines.suspicious")
 
 
 def _scaling(block: Block, words: Words) -> Iterable[Text]:

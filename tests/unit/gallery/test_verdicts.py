@@ -140,3 +140,68 @@ def test_the_card_lists_the_cells_where_there_are_several():
     card = cards._card(found, SPOKEN)
 
     assert [(row.cell.outcome, row.value.text) for row in card.cells] == [("pass", "87.5%"), ("fail", "50.0%")]
+
+
+# who is ahead
+
+OTHER, THIRD = replace(CASE, framework="othernet"), replace(CASE, framework="thirdnet")
+
+
+def c3(*of):
+    rows = with_scaling(summaries([run for each in of for run in each]))
+    return next(one for one in verdicts(rows, criteria.read()) if one.criterion == "C3")
+
+
+def test_the_fastest_is_ahead_of_every_framework_and_not_of_the_second_alone():
+    found = c3(runs(CASE, 103.0), runs(OTHER, 100.0), runs(THIRD, 102.9, repeats=5, spread=0.02))
+
+    assert found.reason == "no_difference"
+    assert "toynet, thirdnet" in said(found).lower()
+
+
+def test_a_framework_is_ahead_of_frameworks_and_not_of_its_own_other_recipe():
+    own = replace(CASE, recipe="official")
+
+    assert c3(runs(CASE, 110.0), runs(own, 100.0)).reason == "nothing_to_compare"
+    assert c3(runs(CASE, 110.0), runs(own, 109.9), runs(OTHER, 90.0)).reason == "faster"
+
+
+def test_less_than_one_per_cent_is_no_lead_however_little_the_runs_scatter():
+    assert c3(runs(CASE, 100.9, spread=1e-5), runs(OTHER, 100.0, spread=1e-5)).reason == "no_difference"
+    assert c3(runs(CASE, 101.1, spread=1e-5), runs(OTHER, 100.0, spread=1e-5)).reason == "faster"
+
+
+def test_one_overlapping_run_keeps_a_framework_in_the_winners_group():
+    lucky = [*runs(OTHER, 90.0, repeats=4), measured(OTHER, 4, 99.95)]
+
+    assert c3(runs(CASE, 100.0), lucky).reason == "no_difference"
+
+
+@pytest.mark.parametrize(("repeats", "chance"), [(3, "10.0%"), (4, "2.9%")])
+def test_with_three_or_four_runs_an_order_is_consistent_and_says_how_likely_chance_makes_it(repeats, chance):
+    found = c3(runs(CASE, 120.0, repeats=repeats), runs(OTHER, 100.0, repeats=repeats))
+
+    assert found.reason == "consistent"
+    assert chance in said(found)
+
+
+def test_two_runs_put_nothing_in_order():
+    assert c3(runs(CASE, 120.0, repeats=2), runs(OTHER, 100.0, repeats=2)).reason == "cannot_tell"
+
+
+@pytest.mark.parametrize("repeats", [3, 5])
+def test_a_short_window_puts_nothing_in_order(repeats):
+    short = {"repeats": repeats, "findings": (WINDOW,)}
+
+    assert c3(runs(CASE, 120.0, **short), runs(OTHER, 100.0, **short)).reason in ("cannot_tell", "short_window")
+
+
+def test_every_block_has_its_standing():
+    amp = [replace(one, precision="amp") for one in (CASE, OTHER)]
+
+    found = c3(runs(CASE, 110.0), runs(OTHER, 100.0), runs(amp[0], 200.0), runs(amp[1], 220.0))
+
+    assert [(cell.precision, cell.framework, cell.reason) for cell in found.cells] == [
+        ("fp32", "toynet", "faster"),
+        ("amp", "othernet", "faster"),
+    ]
