@@ -232,6 +232,12 @@ class ContradictsLog(Finding):
     printed: Factor
 
 
+@rule("devices_idle", "exclude")
+class DevicesIdle(Finding):
+    busy: Count  # at any reading of the window
+    planned: Count
+
+
 @rule("devices_unused", "exclude")
 class DevicesUnused(Finding):
     """The script's own rate is a whole fraction of what the clock makes of the case's items."""

@@ -79,7 +79,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     status, reason = _status(outcome, read)
     throughput = _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
-    used, findings = _utilisation(folder, environments, window)
+    used, findings = _utilisation(folder, run.case, environments, window)
     log = next(iter(folder.logs()), None)
     stated = facts.of_run(run.case, command, environments, read.printed)
     return Measurement(
@@ -164,12 +164,13 @@ def _throughput_findings(throughput: Throughput | None) -> tuple[Finding, ...]:
 
 
 def _utilisation(
-    folder: RunFolder, environments: Mapping[str, HostEnvironment], window: Window | None
+    folder: RunFolder, case: Case, environments: Mapping[str, HostEnvironment], window: Window | None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     if window is None or window.begin_s is None:
         return (), ()
     hosts = {host: folder.samples(host) for host in environments}
-    return utilisation.of_job({host: samples for host, samples in hosts.items() if samples}, window)
+    planned = utilisation.Planned(nodes=case.nodes, accelerators=case.total_devices if case.device == "gpu" else 0)
+    return utilisation.of_job({host: samples for host, samples in hosts.items() if samples}, window, planned=planned)
 
 
 def _short(case: Case, window: Window | None) -> tuple[Finding, ...]:

@@ -2,7 +2,9 @@
 
 Pure. A mean is weighted with time and taken over the window alone (docs/report.md#definitions): a counter gives the
 rate between two readings, cut at the window's edges; a gauge stands for the time around its reading, at most
-one period long, and counts only if it was read inside the window. What was not measured is absent.
+one period long, and counts only if it was read inside the window. What was not measured is absent, and so is what was
+measured on too few of the planned devices or in too little of the window: the mean of the rest would pass for that of
+the job.
 """
 
 import math
@@ -14,7 +16,7 @@ from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from evalsuite.documents import Gpu
-from evalsuite.findings import ImpossibleSamples, ThinSamples
+from evalsuite.findings import DevicesIdle, ImpossibleSamples, ThinSamples
 from evalsuite.model import Finding, Timeline, Utilisation, Window
 from evalsuite.runs.samples import GpuReading, Header, Sample, Samples
 
@@ -22,6 +24,7 @@ LEAST_COVERAGE = ThinSamples.wanted
 # Two clocks, that of the counter and ours, are never read at the same instant: a little above 100 % is full.
 GRAIN_PERCENT = 2.0
 JOB_CPU_GRAIN_PERCENT = 10.0  # the kernel gives a process's CPU time in steps of 10 ms (proc_pid_stat(5))
+FEWEST_READINGS = 5  # a device may be read between two steps once or twice
 DRAWN_READINGS = 1500  # a figure is some 1,000 points wide
 BITS_PER_BYTE = 8
 MEGA = 1e6
@@ -80,23 +83,54 @@ class _Samples:
         return self.stride / self.header.hz
 
 
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """What a run was to use; what was sampled of it may be less."""
+
+    nodes: int
+    accelerators: int  # over all nodes; 0 for a run on CPUs
+
+
 def of_job(
-    hosts: Mapping[str, Samples], window: Window, clock: str | None = None
+    hosts: Mapping[str, Samples], window: Window, clock: str | None = None, planned: Planned | None = None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     """The job's use of each resource over *window*: one figure a resource, whatever the devices and nodes.
 
     Percentages, temperatures, clocks and watts are means over the devices (or nodes), bytes and rates are
-    sums over them; the single devices are in `timeline`. The window is on the clock of the host *clock*, the
-    first by default; the others' samples are brought to it by the time of day at which each agent started.
+    sums over them; the single devices are in `timeline`. A resource of which too little of the window, or too few of
+    the *planned* devices and nodes, were sampled has no figure (D18). The window is on the clock of the host *clock*,
+    the first by default; the others' samples are brought to it by the time of day at which each agent started.
     """
     if window.begin_s is None or window.end_s is None or window.end_s <= window.begin_s:
         return (), ()
     span = Bounds(window.begin_s, window.end_s)
-    near = (_near(samples, span) for samples in _on_one_clock(hosts, clock))
+    near = [_near(samples, span) for samples in _on_one_clock(hosts, clock)]
     every = [one for samples in near for one in _series(samples, span)]
-    figures = (_utilisation(_job(same), span, len(same)) for same in _by_resource(every))
+    figures = (_utilisation(same, span, _expected(same, near, planned)) for same in _by_resource(every))
     used = tuple(figure for figure in figures if figure is not None)
-    return used, _findings(every, used)
+    enough = tuple(figure for figure in used if figure.coverage >= LEAST_COVERAGE)
+    return enough, (*_findings(every, used), *_idle(every, planned))
+
+
+def _expected(same: Sequence[ReadingSeries], hosts: Sequence[_Samples], planned: Planned | None) -> int:
+    """How many devices or nodes there would be a series of, had all that were planned been read."""
+    resource, missing = same[0].resource, (planned.nodes / len(hosts)) if planned and hosts else 1.0
+    if resource.startswith(("gpu", "pcie")):
+        return max(len(same), planned.accelerators if planned else 0)
+    if resource.startswith("disk"):
+        return max(len(same), round(missing * sum(len(one.header.disks or ()) for one in hosts)))
+    if resource.startswith("network"):
+        ports = sum(name != "lo" for one in hosts for name in one.header.interfaces or {})
+        return max(len(same), round(missing * ports))
+    return max(len(same), planned.nodes if planned else len(hosts))
+
+
+def _idle(every: Sequence[ReadingSeries], planned: Planned | None) -> Iterator[Finding]:
+    """Of the accelerators that the job could see fewer were ever busy than it was to use."""
+    read = [one for one in every if one.resource == "gpu" and one.samples >= FEWEST_READINGS]
+    busy = sum(any(cell.value > 0 for cell in one.cells) for one in read)
+    if planned and busy < planned.accelerators <= len(read):
+        yield DevicesIdle(busy=busy, planned=planned.accelerators)
 
 
 def timeline(samples: Samples, window: Window | None) -> Timeline:
@@ -413,17 +447,21 @@ def _capacity(same: Sequence[ReadingSeries]) -> float | None:
     return sum(known) if same[0].summed else sum(known) / len(known)
 
 
-def _utilisation(one: ReadingSeries, window: Bounds, devices: int) -> Utilisation | None:
-    """The figures of one series; None if nothing of it lies in the window."""
+def _utilisation(same: Sequence[ReadingSeries], window: Bounds, expected: int) -> Utilisation | None:
+    """The figures of one resource of the job; None if nothing of it lies in the window.
+
+    *expected*: how many series there should be. Each device counts alike in a mean, however often it was read.
+    """
+    one = _job(same)
     if not one.cells:
         return None
     ordered = sorted(((cell.value, cell.seconds) for cell in one.cells), key=itemgetter(0))
     seconds = math.fsum(seconds for _, seconds in ordered)
-    whole = (window.end_s - window.begin_s) * (1 if one.summed else devices)
+    whole = (window.end_s - window.begin_s) * (expected / len(same) if one.summed else expected)
     return Utilisation(
         resource=one.resource,
         unit=one.unit,
-        mean=math.fsum(value * seconds for value, seconds in ordered) / seconds,
+        mean=_mean([one] if one.summed else same),
         p5=_percentile(ordered, 0.05 * seconds),
         p95=_percentile(ordered, 0.95 * seconds),
         samples=one.samples,
@@ -431,6 +469,16 @@ def _utilisation(one: ReadingSeries, window: Bounds, devices: int) -> Utilisatio
         capacity=one.capacity,
         device=one.device,
     )
+
+
+def _mean(same: Sequence[ReadingSeries]) -> float:
+    """Over devices, of the mean over time of each."""
+    means = [
+        math.fsum(cell.value * cell.seconds for cell in one.cells) / math.fsum(cell.seconds for cell in one.cells)
+        for one in same
+        if one.cells
+    ]
+    return math.fsum(means) / len(means)
 
 
 def _percentile(ordered: Sequence[tuple[float, float]], wanted_s: float) -> float:

@@ -145,7 +145,7 @@ def test_the_limits_of_one_code_do_not_contradict_each_other(code):
 def test_limits_are_told_as_they_are_chosen():
     assert told.rule("D10", SPOKEN).plain("en") == "speed drifts by more than 5% over the window"
     assert told.rule("D12", SPOKEN).plain("zh") == "扩展效率高于 120% 或低于 5%"
-    assert "80% are wanted" in told.english(findings.ThinSamples(resources=("gpu",), coverage=0.375))
+    assert "below 80% there" in told.english(findings.ThinSamples(resources=("gpu",), coverage=0.375))
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
@@ -266,7 +266,7 @@ def test_explain_gives_json(capsys):
     (found,) = json.loads(capsys.readouterr().out)
     assert found["limits"] == {"wanted": 0.8}
     assert [rule["name"] for rule in found["rules"]] == ["thin_samples", "impossible_samples"]
-    assert found["words"]["zh"]["says"][0] == "… 的采样只覆盖测量窗口的 …，应不少于 80%"
+    assert found["words"]["zh"]["says"][0] == "… 的采样只覆盖计划设备测量窗口的 …，不足 80% 不给出数值"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ LANGUAGES = ("zh", "en")
 COMPOSED = (
     *(
         "effects",
+        "share_of",
         "unlike",
         "forecasts",
         "convergence",

@@ -97,10 +97,10 @@ def test_a_counter_gives_its_rate_between_the_windows_edges():
 
 
 def test_a_counter_that_falls_is_left_out_and_said():
-    samples = ticks(*disk(1000, 2000, 100, 1100), name="disks")
+    samples = ticks(*disk(1000, 2000, 100, 1100, 2100, 3100, 4100), name="disks")
 
-    assert used(samples, 0.0, 1.5)["disk_read"].mean == pytest.approx(2000.0)
-    assert any("1 sample of Disk read" in text for text in findings(samples, 0.0, 1.5))
+    assert used(samples, 0.0, 3.0)["disk_read"].mean == pytest.approx(2000.0)
+    assert any("1 sample of Disk read" in text for text in findings(samples, 0.0, 3.0))
 
 
 def test_a_last_reading_hard_on_the_one_before_makes_no_peak():
@@ -169,20 +169,26 @@ def test_devices_that_the_job_does_not_use_do_not_count():
 
 
 def test_a_missing_reading_is_not_zero_and_lowers_the_coverage():
-    samples = gpus((80,), (None,), (None,), (None,), (80,))
+    samples = gpus(*((80,) for _ in range(6)), (None,), (None,), *((80,) for _ in range(5)))
 
-    figure = used(samples, 0.0, 2.0)["gpu"]
+    figure = used(samples, 0.0, 6.0)["gpu"]
 
     assert figure.mean == pytest.approx(80.0)
-    assert figure.coverage == pytest.approx(0.375)
+    assert figure.coverage == pytest.approx(5.25 / 6)
+
+
+def test_readings_of_too_little_of_the_window_give_no_figure():
+    samples = gpus((80,), (None,), (None,), (None,), (80,))
+
+    assert "gpu" not in used(samples, 0.0, 2.0)
     assert any("GPU utilisation cover only 37.5%" in text for text in findings(samples, 0.0, 2.0))
 
 
 def test_an_impossible_reading_is_left_out_and_said():
-    samples = ticks(None, 50.0, 300.0, 50.0)
+    samples = ticks(None, 50.0, 300.0, 50.0, 50.0, 50.0)
 
-    assert used(samples, 0.0, 1.5)["cpu"].mean == 50.0
-    assert any("1 sample of CPU utilisation (machine) lies outside" in text for text in findings(samples, 0.0, 1.5))
+    assert used(samples, 0.0, 2.5)["cpu"].mean == 50.0
+    assert any("1 sample of CPU utilisation (machine) lies outside" in text for text in findings(samples, 0.0, 2.5))
 
 
 def test_a_grain_above_a_hundred_percent_is_full():
@@ -196,7 +202,7 @@ def test_a_gap_in_the_samples_is_a_finding():
     times_s = (0.0, 0.5, 1.0, 4.0, 4.5, 5.0)
     samples = recorded(HEADER, *({"at_s": at_s, "memory_used_bytes": 50} for at_s in times_s))
 
-    assert used(samples, 0.0, 5.0)["memory"].coverage == pytest.approx(2.75 / 5)
+    assert "memory" not in used(samples, 0.0, 5.0)
     assert any("Host memory used (machine) cover only 55.0%" in text for text in findings(samples, 0.0, 5.0))
 
 

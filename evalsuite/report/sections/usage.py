@@ -14,7 +14,6 @@ from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Pair, Rendered, Words
-from evalsuite.results.utilisation import LEAST_COVERAGE
 
 COMPUTE = (
     "gpu",
@@ -56,7 +55,6 @@ class UsageReading:
     mean: Number
     spread: Number
     devices: int
-    thin: bool  # samples cover less than 80 % of the window (D18)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +166,6 @@ def _reading(summary: Summary, resource: str) -> UsageReading | None:
         mean=numbers.quantity(together(used), unit),
         spread=_spread(used, unit),
         devices=len(used),
-        thin=min(one.coverage for one in used) < LEAST_COVERAGE,
     )
 
 

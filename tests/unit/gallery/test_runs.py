@@ -1,5 +1,6 @@
 """Ways to make a run say something wrong, and what is said now: what it trained, its window, its utilisation."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -122,6 +123,89 @@ class TestWhatWasTrained:
         (folder.path / "arrivals.n0.csv").unlink()
 
         assert "arrivals.n0.csv" in said(measurement(folder), "changed_since_run")
+
+
+def sampled(count=140, period_s=0.5, gpus=(), **each):
+    """A samples file: *gpus* holds a function for each device, from time to its utilisation (None: not read)."""
+    header = {
+        "header": True,
+        "hz": 1 / period_s,
+        "started_at_unix_s": 1000.0,
+        "memory_total_bytes": 100,
+        "gpus": [{"index": index, "of_job": True} for index in range(len(gpus))],
+    }
+    lines = [header]
+    for place in range(count):
+        at_s = place * period_s
+        read = [{"index": index, "utilisation_percent": busy(at_s)} for index, busy in enumerate(gpus)]
+        lines.append({"at_s": at_s, "cpu_percent": 50.0, "gpus": read, **each})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+class TestUtilisation:
+    """A mean over what happened to be read is not that of the job."""
+
+    GPUS = replace(CASE, device="gpu", devices_per_node=2)
+
+    def of(self, folder):
+        found = measurement(folder)
+        return found, {used.resource: used for used in found.utilisation}
+
+    def busy(self, at_s):
+        return 100.0
+
+    def test_every_device_that_was_planned_and_read_counts(self, tmp_path):
+        samples = sampled(gpus=[self.busy, lambda at_s: 50.0])
+
+        found, used = self.of(runfolders.finished(tmp_path, runfolders.Host(samples=samples), self.GPUS))
+
+        assert used["gpu"].mean == 75.0
+        assert codes(found) == []
+
+    def test_a_device_that_was_never_read_leaves_no_figure(self, tmp_path):
+        samples = sampled(gpus=[self.busy, lambda at_s: None])
+
+        found, used = self.of(runfolders.finished(tmp_path, runfolders.Host(samples=samples), self.GPUS))
+
+        assert "gpu" not in used
+        assert said(found, "D18") == (
+            "the samples of GPU utilisation cover only 50.0% of the measured window on the planned devices; below 80% "
+            "there is no figure"
+        )
+
+    def test_a_planned_device_that_no_driver_names_leaves_no_figure(self, tmp_path):
+        samples = sampled(gpus=[self.busy])
+
+        _, used = self.of(runfolders.finished(tmp_path, runfolders.Host(samples=samples), self.GPUS))
+
+        assert "gpu" not in used
+
+    def test_a_host_without_samples_leaves_no_figure(self, tmp_path):
+        hosts = {
+            "a": runfolders.Host(samples=sampled(memory_used_bytes=50)),
+            "b": runfolders.Host(printed=[runfolders.Printed(lines=[], arrivals_s=[])]),
+        }
+
+        found, used = self.of(runfolders.finished(tmp_path, hosts, replace(CASE, nodes=2)))
+
+        assert used == {}
+        assert "cover only 50.0%" in said(found, "D18")
+
+    def test_a_device_that_was_read_less_often_counts_as_much_as_the_others(self, tmp_path):
+        samples = sampled(gpus=[self.busy, lambda at_s: 0.5 if at_s < 45 else None])
+
+        _, used = self.of(runfolders.finished(tmp_path, runfolders.Host(samples=samples), self.GPUS))
+
+        assert used["gpu"].mean == pytest.approx(50.25)
+        assert used["gpu"].coverage == pytest.approx(0.83, abs=0.01)
+
+    def test_a_device_that_was_never_busy_did_not_train(self, tmp_path):
+        samples = sampled(gpus=[self.busy, lambda at_s: 0.0])
+
+        found, _ = self.of(runfolders.finished(tmp_path, runfolders.Host(samples=samples), self.GPUS))
+
+        assert not counts(found)
+        assert said(found, "devices_idle") == "1 of 2 devices were busy while the steps were measured"
 
 
 class TestTheClock:
