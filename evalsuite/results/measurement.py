@@ -169,7 +169,7 @@ def _utilisation(
     if window is None or window.begin_s is None:
         return (), ()
     hosts = {host: folder.samples(host) for host in environments}
-    planned = utilisation.Planned(nodes=case.nodes, accelerators=case.total_devices if case.device == "gpu" else 0)
+    planned = utilisation.Devices(nodes=case.nodes, accelerators=case.total_devices if case.device == "gpu" else 0)
     return utilisation.of_job({host: samples for host, samples in hosts.items() if samples}, window, planned=planned)
 
 

@@ -84,7 +84,7 @@ class _Samples:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planned:
+class Devices:
     """What a run was to use; what was sampled of it may be less."""
 
     nodes: int
@@ -92,7 +92,7 @@ class Planned:
 
 
 def of_job(
-    hosts: Mapping[str, Samples], window: Window, clock: str | None = None, planned: Planned | None = None
+    hosts: Mapping[str, Samples], window: Window, clock: str | None = None, planned: Devices | None = None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     """The job's use of each resource over *window*: one figure a resource, whatever the devices and nodes.
 
@@ -112,7 +112,7 @@ def of_job(
     return enough, (*_findings(every, used), *_idle(every, planned))
 
 
-def _expected(same: Sequence[ReadingSeries], hosts: Sequence[_Samples], planned: Planned | None) -> int:
+def _expected(same: Sequence[ReadingSeries], hosts: Sequence[_Samples], planned: Devices | None) -> int:
     """How many devices or nodes there would be a series of, had all that were planned been read."""
     resource, missing = same[0].resource, (planned.nodes / len(hosts)) if planned and hosts else 1.0
     if resource.startswith(("gpu", "pcie")):
@@ -125,7 +125,7 @@ def _expected(same: Sequence[ReadingSeries], hosts: Sequence[_Samples], planned:
     return max(len(same), planned.nodes if planned else len(hosts))
 
 
-def _idle(every: Sequence[ReadingSeries], planned: Planned | None) -> Iterator[Finding]:
+def _idle(every: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Finding]:
     """Of the accelerators that the job could see fewer were ever busy than it was to use."""
     read = [one for one in every if one.resource == "gpu" and one.samples >= FEWEST_READINGS]
     busy = sum(any(cell.value > 0 for cell in one.cells) for one in read)
