@@ -250,6 +250,7 @@ def _numbers(
             epochs=_in_epochs(found.steps, dialect),
             trust_stamps=dialect.trust_stamps,
         )
+        measured = None if _first_step_alone(found.steps, dialect) else measured
         numbers = _Numbers(said=said, facts=facts, merged=found, throughput=measured, final=final, complete=complete)
         tried.append(numbers)
         if not _contradicted(numbers):
@@ -300,6 +301,10 @@ def _within(steps: Sequence[Step], span: Window) -> list[Step]:
 
 def _nearly(factor: float, whole: float) -> bool:
     return abs(factor / whole - 1) < NEARLY
+
+
+def _first_step_alone(steps: Sequence[Step], dialect: Dialect) -> bool:
+    return window.first_step_alone(steps, warmed_up=dialect.warmed_up or _in_epochs(steps, dialect))
 
 
 def _in_epochs(steps: Sequence[Step], dialect: Dialect) -> bool:
@@ -438,6 +443,8 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
     if dialect.steps_times_nodes:
         return "the log prints steps per second times the nodes, and not how many nodes there are"
     found, facts = numbers.merged, numbers.facts
+    if _first_step_alone(found.steps, dialect):
+        return "the log reports the first step alone, which is warm-up"
     records = [record for scan in scans for record in scan.records]
     rated = any(record.rate is not None for record in records)
     by_time = any(step.seconds for step in found.steps) and not _in_epochs(found.steps, dialect)

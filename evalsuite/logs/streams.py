@@ -71,13 +71,36 @@ def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int
 
 def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
     """One of each set of streams that say the same to the last digit: a second handler, or a repeated figure."""
-    kept: dict[tuple[object, ...], Stream] = {}
+    kept: dict[tuple[object, ...], list[Stream]] = {}
     for stream in streams:
         rank = None if dialect.scope == "global" else stream[0].rank
-        said = tuple((place(record), record.rate, record.step_s, record.report_s, record.loss) for record in stream)
         untagged = dialect.scope != "global" and rank is None
-        kept.setdefault((rank, said, stream[0].stamp_s if untagged else 0), stream)
-    return list(kept.values())
+        alike = kept.setdefault((rank, _said(stream[0])), [])
+        if not any(_copied(stream, other, at_once=untagged) for other in alike):
+            alike.append(stream)
+    return [stream for alike in kept.values() for stream in alike]
+
+
+AT_ONCE_S = 0.05  # between the lines of one callback: MXNet's Speedometer printed one for each metric
+
+
+def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
+    """Do both say the same, but for one record that the end of a file cuts? Of two workers not *at_once* as well."""
+    if abs(len(stream) - len(other)) > 1:
+        return False
+    pairs = list(zip(stream, other, strict=False))
+    return all(_said(one) == _said(two) and not (at_once and _apart(one, two)) for one, two in pairs)
+
+
+def _said(record: Record) -> tuple[object, ...]:
+    return (place(record), record.rate, record.step_s, record.report_s, record.loss)
+
+
+def _apart(one: Record, two: Record) -> bool:
+    """Were they printed at different times? Two workers are, at one step or another."""
+    if one.stamp_s is None or two.stamp_s is None:
+        return one.stamp_s != two.stamp_s
+    return abs(one.stamp_s - two.stamp_s) > AT_ONCE_S
 
 
 def _tagged(streams: list[Stream]) -> list[list[Stream]]:

@@ -114,6 +114,11 @@ def throughput(
     return _throughput(chosen, value, method, unit, printed, by_arrival, findings), chosen.complete
 
 
+def first_step_alone(steps: Sequence[Step], *, warmed_up: bool = False) -> bool:
+    """Is all that is reported the very first step of a run? It is start-up, and no window."""
+    return len(steps) == 1 and steps[0].index == steps[0].steps == 1 and not warmed_up
+
+
 def _partial_batches(steps: Sequence[Step]) -> dict[int, tuple[Step, float]]:
     """The steps at the end of an epoch whose batch was what the data set had left, and their share of a full one.
 

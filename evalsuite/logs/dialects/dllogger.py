@@ -406,6 +406,14 @@ DIALECTS = (
                 source=f"{_DLE}PyTorch/Translation/GNMT/seq2seq/train/trainer.py",
             ),
         ),
+        final=(
+            Line(
+                pattern=rb"Performance: Epoch: \d+\tTraining: (?P<rate>[\d.]+) Tok/s",
+                sample=b"0: Performance: Epoch: 0\tTraining: 804957 Tok/s",
+                source=f"{_DLE}PyTorch/Translation/GNMT/train.py; over all devices, of an epoch",
+                telling=False,
+            ),
+        ),
     ),
     Dialect(
         name="dllogger_transformer",

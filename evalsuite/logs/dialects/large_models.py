@@ -187,7 +187,7 @@ DIALECTS = (
                 source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print()",
             ),
         ),
-        yields_to=("megatron", "gpt_neox", "deepspeed_pipeline"),
+        yields_to=("megatron", "gpt_neox", "deepspeed_pipeline", "deepspeed_chat"),
         notes="CurrSamplesPerSec is the last step's; RunningAvgSamplesPerSec, a mean since step 2, is not used.",
     ),
     Dialect(
@@ -240,6 +240,27 @@ DIALECTS = (
         notes="A rate of 0.00000 says that the global batch was not configured, and is none. Every process prints to a log of its own.",
     ),
     Dialect(
+        name="deepspeed_chat",
+        title="DeepSpeed-Chat RLHF (step 3)",
+        framework="pytorch",
+        unit="samples/s",
+        scope="global",
+        averaging="step",
+        every=1,
+        step=(
+            Line(
+                pattern=rb"End-to-End => Latency: (?P<seconds>[\d.]+)s, (?:TFLOPs: [\d.]+, )?Samples/sec: (?P<rate>[\d.]+), "
+                rb"Time/seq [\d.]+s, Batch Size: (?P<global_batch>\d+)",
+                sample=b"End-to-End => Latency: 2.55s, TFLOPs: 3.29, Samples/sec: 1.57, Time/seq 0.64s, Batch Size: 4, "
+                b"Total Seq. Length: 512",
+                source="deepspeedai/DeepSpeedExamples@45b4b7156c:applications/DeepSpeed-Chat/training/utils/utils.py, "
+                "print_throughput_step3()",
+            ),
+        ),
+        notes="Generation and both trainings, which is the rate of the job. The engines' own timers (CurrSamplesPerSec) see "
+        "one training alone and are not read.",
+    ),
+    Dialect(
         name="deepspeed_old",
         title="DeepSpeed throughput timer, before 0.7",
         framework="deepspeed",
@@ -256,7 +277,7 @@ DIALECTS = (
                 fields=_step_before,
             ),
         ),
-        yields_to=("megatron", "gpt_neox", "deepspeed", "deepspeed_pipeline"),
+        yields_to=("megatron", "gpt_neox", "deepspeed", "deepspeed_pipeline", "deepspeed_chat"),
         notes="A mean since step 2. Where gradients are accumulated, steps and samples are those of forward passes.",
     ),
     Dialect(

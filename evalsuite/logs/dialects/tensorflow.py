@@ -20,15 +20,34 @@ def _number_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
 
 def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
     """`100/100 - 0s - 308us/step`: a line an epoch, of so many steps."""
+    if _evaluates(match):
+        return None
     before = _EPOCH_BEFORE.search(match.string, max(0, match.start() - 40), match.start())
     unit = {b"us": "us", b"ms": "ms", b"s": "seconds"}
     return before and {**match.groupdict(), "interval": before[1], unit[before[3]]: before[2]}
 
 
+_HEADER = re.compile(rb"Epoch \d+/\d+")
+_FULL_BAR = re.compile(rb"(?<!\d)(\d+)/\1 ")
+_LOOK_BACK_BYTES = 1 << 13
+
+
+def _evaluates(match: "re.Match[bytes]") -> bool:
+    """Is it the bar of evaluate() or predict()? Since the header of the epoch another line has a full bar already.
+
+    Only fit() prints a val_loss, and it does so on a further line where the validation has printed one.
+    """
+    text, line = match.string, match.string.rfind(b"\n", 0, match.start()) + 1
+    if b"val_" in text[match.start() : (text.find(b"\n", match.end()) + 1) or len(text)]:
+        return False
+    headers = list(_HEADER.finditer(text, max(0, line - _LOOK_BACK_BYTES), line))
+    return bool(headers) and _FULL_BAR.search(text, headers[-1].end(), line) is not None
+
+
 def _bar_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
     """`100/100 [=====] - 8s 80ms/step`: a full bar is an epoch of so many steps."""
     before = _COUNT_BEFORE.search(match.string, max(0, match.start() - 24), match.start())
-    if before is None or before[1] != before[2]:
+    if before is None or before[1] != before[2] or _evaluates(match):
         return None
     return {**match.groupdict(), "interval": before[2]}
 

@@ -1,0 +1,91 @@
+"""Lines that look like the rate of the job and are another: one engine's timer, a second metric, an evaluation."""
+
+import pytest
+
+from evalsuite.logs import catalogue
+from evalsuite.logs.reading import read_file
+from evalsuite.model import Protocol
+
+DIALECTS = catalogue.discover()
+
+
+def read(tmp_path, lines, **options):
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    protocol = Protocol(warmup_steps=2, measured_steps=5)
+    return read_file(path, **{"dialects": DIALECTS, "protocol": protocol, **options})
+
+
+def test_the_end_to_end_line_is_the_rate_of_deepspeed_chat_and_no_engines_timer(tmp_path):
+    lines = []
+    for step in range(1, 12):
+        lines += [
+            f"[2023-04-18 01:46:{step:02d},171] [INFO] [timer.py:199:stop] epoch=0/micro_step={step}/"
+            f"global_step={step}, RunningAvgSamplesPerSec=90.1, CurrSamplesPerSec=91.2, MemAllocated=4.3GB",
+            "|E2E latency=4.72s |Gather latency=0.00s (0.00%) |Generate time=1.73s (36.74%) "
+            "|Training time=2.77s (58.73%) |Others=0.21 (4.54%)|CurSamplesPerSec=0.85 |AvgSamplesPerSec=1.03",
+            "End-to-End => Latency: 2.50s, TFLOPs: 3.31, Samples/sec: 1.60, Time/seq 0.63s, Batch Size: 4, "
+            "Total Seq. Length: 512",
+        ]
+
+    reading = read(tmp_path, lines)
+
+    assert (reading.dialect, reading.throughput.items_per_s) == ("deepspeed_chat", pytest.approx(1.6))
+
+
+def test_a_line_for_each_metric_of_a_batch_is_one_worker(tmp_path):
+    lines = [
+        f"2018-05-0{1} 10:00:{10 + step:02d},{123 + late} Epoch[0] Batch [{20 * step}]\tSpeed: {100 + step / 10:.2f} "
+        f"samples/sec\t{metric}=0.1"
+        for step in range(1, 12)
+        for late, metric in ((0, "accuracy"), (1, "top_k_accuracy_5"))
+    ]
+
+    reading = read(tmp_path, lines)
+
+    assert reading.throughput.items_per_s == pytest.approx(100.5, rel=0.01)
+    assert "scope_assumed" not in {one.code for one in reading.findings}
+
+
+BARS = ("{n}/{n} [====================] - 2s {ms}ms/step - loss: 0.5", "{n}/{n} - 2s - {ms}ms/step - loss: 0.5")
+
+
+@pytest.mark.parametrize("bar", BARS)
+def test_the_bar_of_an_evaluation_is_no_training(tmp_path, bar):
+    lines = []
+    for epoch in range(1, 4):
+        lines += [f"Epoch {epoch}/3", bar.format(n=100, ms=20)]
+        lines.append(bar.format(n=10, ms=2))  # model.evaluate()
+
+    reading = read(tmp_path, lines, devices=1, batch_per_device=32)
+
+    assert [step.steps for step in reading.steps] == [100] * 3
+    assert reading.throughput.items_per_s == pytest.approx(1600.0)
+
+
+def test_gnmts_own_total_is_read(tmp_path):
+    lines = [
+        f"{rank}: TRAIN [0][{step}/54]\tTime 0.519 (0.963)\tData 2.41e-04 (2.31e-04)\tTok/s {tokens} (32831)\t"
+        "Loss/tok 9.2943 (10.0237)\tLR 4.082e-05"
+        for step, tokens in ((0, 900), (10, 33892))
+        for rank in (0, 1)
+    ]
+
+    reading = read(tmp_path, [*lines, "0: Performance: Epoch: 0\tTraining: 67000 Tok/s"])
+
+    assert reading.reported_final == pytest.approx(67000.0)
+
+
+def test_a_single_step_of_warm_up_is_no_window(tmp_path):
+    # a log that prints every 1000th batch, of which one epoch has fewer: the first batch alone
+    line = (
+        "0: TRAIN [0][0/54]\tTime 9.519 (9.519)\tData 2.41e-04 (2.31e-04)\tTok/s 900 (900)\t"
+        "Loss/tok 9.2943 (10.0237)\tLR 4.082e-05"
+    )
+
+    alone = read(tmp_path, [line], devices=1)
+    with_total = read(tmp_path, [line, "0: Performance: Epoch: 0\tTraining: 67000 Tok/s"], devices=1)
+
+    assert alone.throughput is None
+    assert "warm-up" in alone.reason
+    assert with_total.throughput.items_per_s == pytest.approx(67000.0)
