@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evalsuite.dialect import Dialect, Scope
 from evalsuite.findings import BatchDoubted, FailedAtExit, FinalDisagrees
-from evalsuite.logs import catalogue, certainty, failures, timers, window
+from evalsuite.logs import catalogue, certainty, failures, timers, window, wrapping
 from evalsuite.logs import steps as steps_room
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
 from evalsuite.logs.job import facts as facts_of
@@ -131,6 +131,13 @@ def _read(
     dialects = catalogue.known() if dialects is None else dialects
     try:
         spoken = _dialect(paths, name, dialects)
+        known = None if isinstance(spoken, Reading) else spoken
+        columns = next((width for path in paths if (width := _cut_at(path, known, dialects))), None)
+        if columns is not None:
+            return _unrecognised(
+                f"its lines are cut at {columns} columns, as a terminal shows them: numbers are broken in two. Give "
+                "the file that the script wrote"
+            )
         if isinstance(spoken, Reading):
             return spoken
         enough = _Enough(spoken, asked)
@@ -158,6 +165,18 @@ def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dia
             names = " and ".join(dialect.name for dialect in found)
             return _unrecognised(f"{names} fit this log equally well; say which with --dialect")
     return _silent(paths)
+
+
+def _cut_at(path: Path, dialect: Dialect | None, dialects: Mapping[str, Dialect]) -> int | None:
+    """The columns at which a terminal has cut the lines of the log, told by its beginning; None if it has not."""
+    text = b""
+    for chunk in chunks(path):
+        text += chunk.text
+        if len(text) >= SNIFF_BYTES:
+            break
+    if wrapping.width(text) is None:
+        return None
+    return wrapping.cut_at(text, dialect, Sniffer(dialects.values()))
 
 
 def _silent(paths: Sequence[Path]) -> Reading:

@@ -89,3 +89,23 @@ def test_a_single_step_of_warm_up_is_no_window(tmp_path):
     assert alone.throughput is None
     assert "warm-up" in alone.reason
     assert with_total.throughput.items_per_s == pytest.approx(67000.0)
+
+
+def test_a_log_that_a_terminal_cut_at_its_width_is_refused_for_what_it_is(tmp_path):
+    lines = [
+        f"I1120 23:37:{step:02d}.561630 140651157302144 keras_utils.py:145] TimeHistory: 1.09 seconds, 7.33 "
+        f"examples/second between steps {step} and {step + 1}{step % 10}0"
+        for step in range(10, 40)
+    ]
+    cut = [line[at : at + 80] for line in lines for at in range(0, len(line), 80)]
+
+    reading = read(tmp_path, cut)
+
+    assert (reading.status, reading.throughput) == ("unrecognised", None)
+    assert "80 columns" in reading.reason
+
+
+def test_lines_that_are_all_as_long_are_not_cut(tmp_path):
+    lines = [f"Epoch[0] Batch [{step}]\tSpeed: 100.00 samples/sec\taccuracy=0.1" for step in range(10, 40)]
+
+    assert read(tmp_path, lines).status == "ok"
