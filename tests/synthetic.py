@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 
+from evalsuite.adapter import INPUT_SIZES
 from evalsuite.documents import Gpu, HostEnvironment, Interface, RunCommand, UsedRecipe
 from evalsuite.findings import NoisyRepeats, ShortWindow, StrangeText, UnknownOrigin
 from evalsuite.model import (
     Breakdown,
     Case,
     Evaluation,
+    Fact,
     Finding,
     Interval,
     Measurement,
@@ -58,6 +60,19 @@ MACHINE = HostEnvironment(
     evalsuite="0.1.0",
     environment_variables={"OMP_NUM_THREADS": "2"},
 )
+FACTS = tuple(  # all that a fair comparison asks for beside case and machine
+    Fact(key=key, value=value, source=source)
+    for key, value, source in (
+        ("data", "synthetic", "recipe"),
+        ("optimiser", "sgd", "recipe"),
+        ("clipping", "none", "recipe"),
+        ("parallel_layout", "DP", "recipe"),
+        ("host_kind", MACHINE.cpu_model, "environment"),
+        ("driver_generation", "550", "environment"),
+        ("communication", "none set", "environment"),
+    )
+)
+SIZE = Fact(key="input_size", value="224", source="recipe")
 CPU_KEY = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz (2 cores)"
 TOPOLOGY = """\
 \t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m
@@ -135,6 +150,7 @@ def measured(of: Case, repeat: int, items_per_s: float, *, environment: str = CP
         framework_version=VERSIONS.get(of.framework, "1.0"),
         log=f"{of.id}/r{repeat}/log.bench-01.txt",
         log_sha256=hashlib.sha256(f"{of.id}/r{repeat}".encode()).hexdigest(),
+        facts=FACTS if dict(of.options).keys() & INPUT_SIZES.keys() else (*FACTS, SIZE),
     )
 
 

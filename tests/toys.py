@@ -2,7 +2,7 @@
 
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.documents import RunCommand, UsedRecipe
-from evalsuite.model import Case, Measurement, Protocol, Run, Throughput, Window
+from evalsuite.model import Case, Fact, Measurement, Protocol, Run, Throughput, Window
 
 CASE = Case(
     framework="toynet",
@@ -14,6 +14,15 @@ CASE = Case(
 COMMAND = RunCommand(argv=(), command=(), environment={}, recipe=UsedRecipe(dialect="pytorch_examples"))
 
 
+FACTS = tuple(  # all that a fair comparison asks for beside case and machine
+    Fact(key=key, value="the same", source="recipe")
+    for key in (
+        *("input_size", "data", "optimiser", "clipping", "parallel_layout"),
+        *("driver_generation", "host_kind", "communication"),
+    )
+)
+
+
 def measured(case: Case, repeat: int, items_per_s: float | None, **changes) -> Measurement:
     """A run of *case* with that value, its window and nothing else."""
     window = Window(first_step=21, last_step=120, steps=100, begin_s=5.0, end_s=15.0)
@@ -23,6 +32,7 @@ def measured(case: Case, repeat: int, items_per_s: float | None, **changes) -> M
         "throughput": Throughput(items_per_s=items_per_s, unit="images/s", method="arrival times", window=window),
         "environment": "toy machine",
         "framework_version": "1.0",
+        "facts": FACTS,
     }
     return Measurement(**{**facts, **changes})
 

@@ -143,16 +143,23 @@ def of_case(case: Case) -> tuple[Fact, ...]:
     return tuple(_facts("case", found))
 
 
-def of_measurement(run: Measurement) -> tuple[Fact, ...]:
-    """The statements on a run, those of its case and of its recorded machine among them."""
-    found = (*run.facts, *of_case(run.run.case))
+def of_measurement(run: Measurement) -> dict[str, Fact]:
+    """What is believed of a run, its case and its recorded machine among it."""
+    return _of_measurement(run.run.case, run.facts, run.environment, run.framework_version)
+
+
+@functools.lru_cache(maxsize=20_000)  # the runs of a case mostly say the same
+def _of_measurement(
+    case: Case, stated: tuple[Fact, ...], environment: str | None, framework_version: str | None
+) -> dict[str, Fact]:
+    found = (*stated, *of_case(case))
     keys = {fact.key for fact in found}
     beside = {
-        "device_model": run.environment,  # of a run that was read from a report: the machine in words
-        "framework_version": run.framework_version,
+        "device_model": environment,  # of a run that was read from a report: the machine in words
+        "framework_version": framework_version,
     }
-    missing = {key: value for key, value in beside.items() if value and key not in keys}
-    return tuple(dict.fromkeys((*found, *_facts("environment", missing))))
+    missing = {key: value for key, value in beside.items() if key not in keys}
+    return believed((*found, *_facts("environment", missing)))
 
 
 def believed(found: Iterable[Fact]) -> dict[str, Fact]:
@@ -170,7 +177,7 @@ def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
 
     A fact that one of the runs does not state is absent, and so is a name that means several things.
     """
-    each = [believed(of_measurement(run)) for run in runs]
+    each = [of_measurement(run) for run in runs]
     found = {}
     for rule in rules().fact:
         values = [known.get(rule.key) for known in each]

@@ -1,18 +1,38 @@
 """May these two be compared? One room answers, with the reasons if not, and gives the ratio if so.
 
 A comparison is about one thing: frameworks, an option, scales, or versions over time. That one thing may differ
-(`Purpose.free`); whatever else is known of how the two were measured must be equal.
+(`Purpose.free`); whatever else is known of how the two were measured must be equal. Between frameworks that is asked of
+every fact that anybody states (`results/facts`): what the work was and where it ran must be equal, what a framework
+chooses may differ. Where such a fact is unknown, the two are ranked as *indicative*, without a test; where it is the
+model variant, the precision or the device, not at all.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from evalsuite.model import Case, Interval, Summary
+from evalsuite.model import Case, Fact, Interval, Summary
+from evalsuite.results import facts
+from evalsuite.results.facts import FactRule
 from evalsuite.results.statistics import differ, ratio_of_medians
 from evalsuite.results.summary import counts, values
 
 Common = tuple[tuple[str, str | None], ...]  # conditions and their values
 RUNS = "runs"  # the obstacle that the same runs are part of both
+FACT = "facts."  # what the name of a fact that is an obstacle begins with
+Stated = tuple[Fact, ...] | None  # of one fact: what the runs of a case state, several where they differ; None: unknown
+Likeness = Literal["same", "different", "unknown"]
+MUST_BE_EQUAL = ("workload", "environment", "compiler")  # kinds of facts
+CONDITION_OF: Mapping[str, str] = {  # fact → the condition that says it too; others have an option of their own name
+    "model_variant": "model",
+    "precision": "precision",
+    "batch_per_device": "batch_per_device",
+    "compiler": "xla",
+    "device_model": "environment",
+    "device_memory": "environment",
+    "driver_generation": "environment",
+    "host_kind": "environment",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,9 +42,12 @@ class Purpose:
     free: frozenset[str]  # the conditions that may differ, by their names in `conditions`
     recorded: frozenset[str] = frozenset()  # those that both sides must have on record: that neither has is no match
     independent: bool = False  # no run may be part of both
+    facts: Literal["free", "as_known", "known"] = "free"  # must they be equal where they are known, or be known too?
 
 
-FRAMEWORKS = Purpose(free=frozenset({"framework", "recipe", "framework_version", "origin"}))
+_OF_FRAMEWORKS = frozenset({"framework", "recipe", "framework_version", "origin"})
+FRAMEWORKS = Purpose(free=_OF_FRAMEWORKS, facts="as_known")
+TESTED = Purpose(free=_OF_FRAMEWORKS, facts="known")  # what may be told apart by a test, and not only put in order
 SCALES = Purpose(free=frozenset({"nodes", "devices_per_node", "origin"}))
 VERSIONS = Purpose(free=frozenset({"framework_version"}), recorded=frozenset({"environment"}), independent=True)
 MACHINES = Purpose(free=frozenset({"framework_version", "environment"}), independent=True)
@@ -52,6 +75,28 @@ class Ratio:
     denominator: Case
     ratio: Interval
     significant: bool | None  # None: too few repeats or too short a window to tell
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactRow:
+    """One fact of several cases, side by side."""
+
+    rule: FactRule
+    values: tuple[Stated, ...]  # one for each case
+    likeness: Likeness
+
+    @property
+    def apart(self) -> bool:
+        """Whether it keeps the cases out of one ranking."""
+        if self.rule.kind not in MUST_BE_EQUAL:
+            return False
+        return self.likeness == "different" or (self.rule.unknown == "unranked" and None in self.values)
+
+    @property
+    def untold(self) -> bool:
+        """Whether a ranking of the cases is indicative only: nobody can say that they are alike in it."""
+        must = self.rule.kind in MUST_BE_EQUAL and self.rule.unknown != "ranked"
+        return must and self.likeness == "unknown" and not self.apart
 
 
 class ComparisonError(ValueError):
@@ -97,11 +142,21 @@ def group(summary: Summary, purpose: Purpose) -> Common:
 
 
 def groups(summaries: Iterable[Summary], purpose: Purpose) -> list[list[Summary]]:
-    """*summaries* by what they have in common: within a group all may be compared, across groups none."""
-    found: dict[Common, list[Summary]] = {}
+    """*summaries* by what they have in common: within a group all may be compared.
+
+    Across groups none may, but for facts that one group leaves open: a summary is put into the first group with
+    each member of which it may be compared.
+    """
+    found: dict[Common, list[list[Summary]]] = {}
     for one in summaries:
-        found.setdefault(group(one, purpose), []).append(one)
-    return list(found.values())
+        alike = found.setdefault(group(one, purpose), [])
+        fitting = (members for members in alike if not any(_unlike(one, other, purpose) for other in members))
+        members = next(fitting, None)
+        if members is None:
+            alike.append([one])
+        else:
+            members.append(one)
+    return [members for alike in found.values() for members in alike]
 
 
 def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
@@ -112,6 +167,11 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
         for key in dict.fromkeys([*ours, *theirs])
         if key not in purpose.free and _apart(ours.get(key), theirs.get(key), known=key in purpose.recorded)
     ]
+    named = {one.key for one in found}
+    for row in _unlike(a, b, purpose):
+        if CONDITION_OF.get(row.rule.key, f"options.{row.rule.key}") not in named:
+            us, them = (said(value) for value in row.values)
+            found.append(Obstacle(key=f"{FACT}{row.rule.key}", ours=us, theirs=them))
     if purpose.independent and (shared := _receipts(a) & _receipts(b)):
         runs = ", ".join(sorted(name for name, _ in shared))
         found.append(Obstacle(key=RUNS, ours=runs, theirs=runs))
@@ -120,6 +180,56 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
 
 def _apart(ours: str | None, theirs: str | None, *, known: bool) -> bool:
     return ours != theirs or (known and ours is None)
+
+
+def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
+    """The facts that keep *a* and *b* apart."""
+    if purpose.facts == "free":
+        return []
+    return [row for row in fact_rows([a, b]) if row.apart or (purpose.facts == "known" and row.untold)]
+
+
+def unknown_facts(a: Summary, b: Summary) -> tuple[str, ...]:
+    """The facts that nobody states of both, for which the order of *a* and *b* is indicative only."""
+    return tuple(row.rule.key for row in fact_rows([a, b]) if row.untold)
+
+
+def fact_rows(summaries: Sequence[Summary]) -> list[FactRow]:
+    """The fairness matrix of *summaries*: each fact that concerns one of them and that somebody states."""
+    stated = [facts.of_runs(run for run in one.measurements if counts(run)) for one in summaries]
+    found = []
+    for rule in facts.rules().fact:
+        if not any(rule.concerns(one.case) for one in summaries):
+            continue
+        values = tuple(known.get(rule.key) for known in stated)
+        if any(values) or rule.unknown != "ranked":
+            found.append(FactRow(rule=rule, values=values, likeness=likeness(values)))
+    return found
+
+
+def likeness(values: Sequence[Stated]) -> Likeness:
+    """Whether several cases are alike in one fact. "amp" and "fp16_amp" may be: nobody knows."""
+    words = [{fact.value for fact in stated} for stated in values if stated]
+    if any(_clash(one, other) for place, one in enumerate(words) for other in words[:place]):
+        return "different"
+    return "unknown" if len(words) < len(values) or any(one != words[0] for one in words) else "same"
+
+
+def _clash(ours: set[str], theirs: set[str]) -> bool:
+    """Do two cases differ in a fact whatever the words of the other leave open?"""
+    if ours == theirs:
+        return False
+    open_words = facts.MEANT_BY.items()
+    return not any({word} == one and other <= exact for word, exact in open_words for one, other in _both(ours, theirs))
+
+
+def _both(a: set[str], b: set[str]) -> tuple[tuple[set[str], set[str]], ...]:
+    return ((a, b), (b, a))
+
+
+def said(stated: Stated) -> str | None:
+    """What the runs of a case state of one fact, as one text; None: unknown."""
+    return "; ".join(fact.value for fact in stated) if stated else None
 
 
 def share_runs(a: Summary, b: Summary) -> bool:
@@ -149,10 +259,15 @@ def relative(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> Ratio:
         numerator=a.case,
         denominator=b.case,
         ratio=ratio_of_medians(values(a), values(b)),
-        significant=tell_apart(a, b),
+        significant=tell_apart(a, b, purpose),
     )
 
 
-def tell_apart(a: Summary, b: Summary) -> bool | None:
-    """Whether two comparable summaries differ by more than noise; None if one has too few runs or steps to tell."""
-    return None if a.partial or b.partial else differ(values(a), values(b))
+def tell_apart(a: Summary, b: Summary, purpose: Purpose) -> bool | None:
+    """Whether two comparable summaries differ by more than noise.
+
+    None if one has too few runs or steps to tell, or if nobody knows that they did the same work in the same place.
+    """
+    if a.partial or b.partial or (purpose.facts != "free" and unknown_facts(a, b)):
+        return None
+    return differ(values(a), values(b))

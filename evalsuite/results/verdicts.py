@@ -17,6 +17,7 @@ REASONS: dict[Word, str] = {
     "group": "no_difference",
     "consistent": "consistent",
     "untold": "cannot_tell",
+    "unknown_facts": "unknown_facts",
 }
 READINGS = {
     "C2a": ("gpu",),

@@ -10,6 +10,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 from evalsuite.model import Summary
@@ -18,7 +19,7 @@ from evalsuite.results.summary import FULL_REPEATS, short_window, values
 
 LEAST_GAP = 0.01  # of the medians: less is no difference that anybody should choose by
 FEWEST_RUNS = 3  # of fewer, no order is spoken of
-Word = Literal["fastest", "consistent", "group", "untold"]
+Word = Literal["fastest", "consistent", "group", "untold", "unknown_facts"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,8 @@ def standing(found: Sequence[Summary]) -> Standing | None:
         word = "untold"
     elif fewest < FULL_REPEATS:
         word = "untold" if len(group) > 1 else "consistent"
+    if word != "untold" and any(fairness.unknown_facts(a, b) for a, b in combinations(rivals, 2)):
+        word = "unknown_facts"
     chance = by_chance([one.n for one in rivals]) if word == "consistent" else None
     return Standing(first=first, second=second, group=group, word=word, chance=chance)
 
@@ -101,4 +104,4 @@ def _best_of_each(found: Sequence[Summary]) -> list[Summary]:
 
 
 def _comparable(found: Sequence[Summary]) -> bool:
-    return all(not fairness.obstacles(found[0], one, fairness.FRAMEWORKS) for one in found[1:])
+    return len(fairness.groups(found, fairness.FRAMEWORKS)) == 1

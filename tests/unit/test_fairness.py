@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.model import Protocol
+from evalsuite.model import Fact, Protocol
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.page import embedded
 from evalsuite.report.sections import effects
 from evalsuite.report.text import words
-from evalsuite.results import fairness
+from evalsuite.results import fairness, winners
 from evalsuite.results.fairness import FRAMEWORKS, MACHINES, SCALES, VERSIONS, Obstacle, obstacles, setting
 
 CASE = synthetic.case("pytorch")
@@ -53,6 +53,99 @@ def test_every_reason_is_given_not_the_first():
     assert keys(obstacles(summary(), other, FRAMEWORKS)) == ["nodes", "precision", "environment"]
 
 
+MANY = replace(CASE, nodes=2, devices_per_node=8, device="gpu", precision="amp")
+
+
+def stating(of=MANY, framework="pytorch", without=(), speeds=SPEEDS, **given):
+    """*of* of another framework, with its facts as *given* by the user, and others not known."""
+    base = {fact.key: fact for fact in synthetic.FACTS if fact.key not in without}
+    stated = {key: Fact(key=key, value=value, source="stated") for key, value in given.items()}
+    return summary(replace(of, framework=framework), speeds, facts=tuple({**base, **stated}.values()))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "key"),
+    [
+        ({"precision": "fp16"}, {"precision": "fp16_amp"}, "precision"),
+        ({"precision": "fp16"}, {}, "precision"),
+        ({"precision": "bf16_amp"}, {"precision": "fp16_amp"}, "precision"),
+        ({"model_variant": "resnet50_v1"}, {}, "model_variant"),
+        ({"data": "imagenet"}, {}, "data"),
+        ({"clipping": "1.0"}, {}, "clipping"),
+        ({"optimiser": "lamb"}, {}, "optimiser"),
+        ({"accumulation": "4"}, {"accumulation": "1"}, "accumulation"),
+        ({"parallel_layout": "TP 8"}, {}, "parallel_layout"),
+        ({"communication": "NCCL_IB_DISABLE=1"}, {}, "communication"),
+        ({"driver_generation": "470"}, {}, "driver_generation"),
+        ({"device_model": "A100"}, {"device_model": "H100"}, "device_model"),
+        ({"device_memory": "16 GiB"}, {"device_memory": "32 GiB"}, "device_memory"),
+    ],
+)
+def test_work_and_place_must_be_equal(ours, theirs, key):
+    a, b = stating(**ours), stating(framework="mxnet", speeds=tuple(2 * one for one in SPEEDS), **theirs)
+
+    assert keys(obstacles(a, b, FRAMEWORKS)) == [f"facts.{key}"]
+    assert len(fairness.groups([a, b], FRAMEWORKS)) == 2
+    assert winners.fastest([a, b]) is None
+
+
+def test_tf32_is_not_ranked_against_fp32():
+    case = replace(MANY, precision="fp32")
+
+    found = obstacles(stating(case, precision="tf32"), stating(case, "mxnet"), FRAMEWORKS)
+
+    assert found == (Obstacle(key="facts.precision", ours="tf32", theirs="fp32"),)
+
+
+@pytest.mark.parametrize("key", ["loader", "loader_workers", "memory_layout", "image", "kernel_switches", "nccl"])
+def test_what_a_framework_chooses_never_keeps_it_out(key):
+    a, b = stating(**{key: "one"}), stating(framework="mxnet", speeds=tuple(2 * one for one in SPEEDS), **{key: "two"})
+
+    assert obstacles(a, b, FRAMEWORKS) == () and fairness.unknown_facts(a, b) == ()
+
+
+@pytest.mark.parametrize("key", ["data", "optimiser", "clipping", "parallel_layout", "communication", "host_kind"])
+def test_where_a_fact_is_unknown_a_ranking_is_indicative_and_has_no_test(key):
+    slow, fast = (
+        stating(replace(MANY, protocol=Protocol()), without=[key]),
+        stating(replace(MANY, protocol=Protocol()), "mxnet", speeds=tuple(2 * one for one in SPEEDS)),
+    )
+
+    assert obstacles(fast, slow, FRAMEWORKS) == ()
+    assert fairness.unknown_facts(fast, slow) == (key,)
+    assert fairness.relative(fast, slow).significant is None
+    assert winners.fastest([slow, fast]) is None
+    assert len(fairness.groups([slow, fast], fairness.TESTED)) == 2
+
+
+def test_amp_of_an_unknown_kind_may_be_that_of_the_other():
+    a, b = stating(), stating(framework="mxnet", precision="fp16_amp")
+
+    assert (obstacles(a, b, FRAMEWORKS), fairness.unknown_facts(a, b)) == ((), ("precision",))
+
+
+def test_a_model_name_that_does_not_say_its_variant_is_not_ranked():
+    a, b = (stating(replace(MANY, model="resnet50"), name) for name in ("pytorch", "mxnet"))
+
+    assert obstacles(a, b, FRAMEWORKS) == (Obstacle(key="facts.model_variant", ours=None, theirs=None),)
+
+
+def test_runs_of_one_case_that_state_different_things_are_unlike_another_case():
+    mixed = list(stating().measurements)
+    other = Fact(key="data", value="imagenet", source="stated")
+    mixed[2] = replace(mixed[2], facts=(*(fact for fact in mixed[2].facts if fact.key != "data"), other))
+
+    (found,) = obstacles(synthetic.summary(mixed), stating(framework="mxnet"), FRAMEWORKS)
+
+    assert found == Obstacle(key="facts.data", ours="synthetic; imagenet", theirs="synthetic")
+
+
+def test_one_device_exchanges_nothing_and_a_processor_has_no_driver():
+    a, b = stating(CASE, communication="NCCL_P2P_DISABLE=1", driver_generation="470"), stating(CASE, "mxnet")
+
+    assert obstacles(a, b, FRAMEWORKS) == ()
+
+
 def test_all_machines_that_count_are_looked_at():
     mixed = [synthetic.measured(CASE, k, 100.0 + k) for k in range(5)]
     mixed[3] = replace(mixed[3], environment=ELSEWHERE)
@@ -84,7 +177,7 @@ def test_across_reports_the_machine_must_be_known_and_the_runs_others():
     unknown = summary(environment=None)
 
     assert keys(obstacles(unknown, unknown, VERSIONS)) == ["environment", "runs"]
-    assert obstacles(unknown, unknown, FRAMEWORKS) == ()
+    assert keys(obstacles(unknown, unknown, FRAMEWORKS)) == ["facts.device_model"]
     later = summary(environment=ELSEWHERE, started_at="2027-01-01T00:00:00+08:00", log_sha256=None)
     assert obstacles(summary(), later, MACHINES) == ()
 

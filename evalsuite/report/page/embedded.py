@@ -7,6 +7,7 @@ where the row of one is among those `apart` from the other.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
@@ -60,8 +61,11 @@ def _compared(book: Book) -> dict[str, dict[str, Any]]:
     """Case id → its group, and the rows of those of the group that differ from it by more than noise."""
     rows = {case.id: row for row, case in enumerate(book.planned)}
     found: dict[str, dict[str, Any]] = {}
-    for members in fairness.groups(book.valid, fairness.FRAMEWORKS):
-        key = names.anchor("q", repr(fairness.group(members[0], fairness.FRAMEWORKS)))
+    keys: Counter[str] = Counter()
+    for members in fairness.groups(book.valid, fairness.TESTED):
+        key = names.anchor("q", repr(fairness.group(members[0], fairness.TESTED)))
+        keys[key] += 1
+        key = key if keys[key] == 1 else f"{key}-{keys[key]}"  # what differs in facts has a group of its own
         apart: dict[str, list[int]] = {one.case.id: [] for one in members}
         for a, b in combinations(members, 2):
             if winners.told_apart(a, b):

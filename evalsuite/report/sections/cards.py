@@ -53,7 +53,8 @@ class Card:
     @property
     def within_noise(self) -> bool:
         """Whether the card says so: too few runs to tell is not the same as noise."""
-        return self.verdict.within_noise and self.verdict.reason not in ("cannot_tell", "short_window", "consistent")
+        untold = ("cannot_tell", "short_window", "consistent", "unknown_facts")
+        return self.verdict.within_noise and self.verdict.reason not in untold
 
 
 def cards(book: Book, words: Words) -> tuple[Card, ...]:

@@ -16,6 +16,7 @@ from evalsuite.report.sections.usage import together
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.results.fairness import FRAMEWORKS, groups
 from evalsuite.results.scaling import Scaled, above_base
 from evalsuite.results.winners import Standing, standing
 
@@ -86,6 +87,8 @@ def _untold(found: Standing, words: Words) -> Text:
     if found.word == "group":
         group = words.listed(names.framework(one.case.framework) for one in found.group)
         return words("headlines.group", frameworks=group)
+    if found.word == "unknown_facts":
+        return words("headlines.unknown_facts")
     return words("headlines.too_few" if found.word == "untold" else "headlines.suspicious")
 
 
@@ -180,13 +183,23 @@ def _setting(block: Block, summary: Summary, words: Words) -> Text:
 
 
 def _largest_shared(block: Block) -> list[Summary]:
-    """The valid summaries of the largest scale at which two columns at least have a value."""
+    """The valid summaries of the largest scale at which two frameworks at least may be compared."""
     best: list[Summary] = []
     for nodes, per_node in block.scales:
         row = [one for one in block.valid if (one.case.nodes, one.case.devices_per_node) == (nodes, per_node)]
-        if len({one.case.framework for one in row}) > 1:
-            best = row
+        fair = max(_fair(row), key=_frameworks_of, default=[])
+        if _frameworks_of(fair) > 1:
+            best = fair
     return best
+
+
+def _fair(row: Sequence[Summary]) -> list[list[Summary]]:
+    """*row* in parts that may be ranked."""
+    return groups(row, FRAMEWORKS)
+
+
+def _frameworks_of(row: Sequence[Summary]) -> int:
+    return len({one.case.framework for one in row})
 
 
 def _condition(block: Block, summary: Summary, words: Words) -> Rendered:
