@@ -54,6 +54,7 @@ MADE = [  # the values of these were chosen
     Log("dllogger_paddle", "dllogger_paddle", 8 * 256 / 0.1, 8, 256),
     Log("dllogger_paddle_bert", "dllogger_paddle_bert", 8 * 8192 / 20, 8),
     Log("fairseq_simple", "fairseq", 18_000.0),
+    Log("colossalai", "colossalai", 24.26),
     Log("composer", "composer", 512.0),
     Log("deepspeed_pipeline", "deepspeed_pipeline", 128 / 0.936, within=0.001),
     Log("gpt_neox", "gpt_neox", 32 / 0.625),  # one report holds an evaluation, and is left out
@@ -70,6 +71,7 @@ MADE = [  # the values of these were chosen
     Log("oneflow_models", "oneflow_models", 2 * 256 * 100 / 18.822, 2, 256),
     Log("oneflow_wdl", "oneflow_wdl", 16384 * 1000 / 4.055, 1, 16384),
     Log("oneflow_wdl_2020", "oneflow_wdl", 16384 * 1000 / 4.0, 1, 16384),
+    Log("openrlhf", "openrlhf", 1024 / 25),
     Log("sam_2", "sam_2", 8 * 2 / 1.5, 8, 2),
     Log("torchtune", "torchtune", 8 * 4096, 8),
     Log("verl", "verl", 800_000 / 50, 8),

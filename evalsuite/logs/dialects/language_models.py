@@ -1,4 +1,4 @@
-"""Trainers of language models in PyTorch: LitGPT, torchtune, Nanotron, OLMo-core, Composer, verl."""
+"""Trainers of language models in PyTorch: LitGPT, torchtune, Nanotron, OLMo-core, Composer, ColossalAI, verl, OpenRLHF."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import re
@@ -169,5 +169,44 @@ DIALECTS = (
         ),
         notes="Tokens of prompts and responses of one device over the whole step: generation, rewards, log probabilities and "
         "updates. Where a step validated or saved, versions differ in what its time holds: such a step is left out.",
+    ),
+    Dialect(
+        name="openrlhf",
+        title="OpenRLHF",
+        framework="pytorch",
+        unit="samples/s",
+        scope="global",
+        averaging="step",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"Global step (?P<step>\d+): \{[^\r\n]*?'rollout/num_samples': (?P<items>[\d.]+)[^\r\n]*?'timing/step_total': (?P<seconds>[\d.]+)",
+                sample=b"INFO 08-13 19:26:10 ppo_trainer.py:547] \xe2\x9c\xa8 Global step 2: {'policy_loss': 0.01, 'timing/make_experience': 4.0, "
+                b"'timing/ppo_train': 8.0, 'timing/broadcast': 1.0, 'rollout/num_samples': 1024.0, 'timing/generation': 12.0, "
+                b"'timing/step_total': 25.0",
+                source="OpenRLHF/OpenRLHF@3c3be6234e:openrlhf/trainer/ppo_trainer.py, fit() and _compute_rollout_stats(); "
+                "openrlhf/trainer/ppo_trainer_async.py has the same line",
+            ),
+        ),
+        notes="A sample is one response of all processes. The step is generation, experience, training and broadcast; where "
+        "generation runs asynchronously, it is the time between two steps. Neither holds evaluations or checkpoints.",
+    ),
+    Dialect(
+        name="colossalai",
+        title="ColossalAI examples",
+        framework="pytorch",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        step=(),
+        final=(
+            Line(
+                pattern=rb"Throughput: (?P<rate>[\d.]+) samples/sec, TFLOPS per GPU by Megatron: ",
+                sample=b"Throughput: 24.26 samples/sec, TFLOPS per GPU by Megatron: 167.43, TFLOPS per GPU: 152.10",
+                source="hpcaitech/ColossalAI@4f9953be33:examples/language/performance_evaluator.py, PerformanceEvaluator.on_fit_end(): "
+                "samples of all data-parallel ranks over the mean of their times",
+            ),
+        ),
+        notes="One figure over the run without its first steps (ignore_steps); data loading between steps is not in it.",
     ),
 )

@@ -1,0 +1,125 @@
+"""Trainers that print one line in many variants: Megatron's descendants, nanoGPT's relatives, NeMo 2, LitGPT, verl."""
+# ruff: noqa: E501 (a line of a log is kept whole)
+
+import re
+from pathlib import Path
+
+import pytest
+
+from evalsuite.logs.reading import Reading, read_file
+from evalsuite.model import Protocol
+
+LOGS = Path(__file__).resolve().parents[1] / "logs"
+ALL = Protocol(warmup_steps=0, measured_steps=1000)
+
+
+def read(folder: Path, *lines: str) -> Reading:
+    log = folder / "train.log"
+    log.write_text("\n".join(lines) + "\n")
+    return read_file(log, protocol=ALL)
+
+
+# 32 sequences in 2 s, as each of them prints it
+@pytest.mark.parametrize(
+    "columns",
+    [
+        # NVIDIA-NeMo/Megatron-Bridge@067f987df:src/megatron/bridge/training/utils/train_utils.py
+        "consumed samples: {samples:12d} | elapsed time per iteration (ms): 2000.0 | throughput per GPU (TFLOP/s/GPU): 400.0 |",
+        "consumed samples: {samples:12d} | skipped samples:           32 | elapsed time per iteration (ms): 2000.0 |",
+        # deepspeedai/Megatron-DeepSpeed@4efb479d:megatron/training.py
+        "consumed samples: {samples:12d} | consumed tokens: {tokens:12d} | elapsed time per iteration (ms): 2000.0 |",
+        "consumed samples: {samples:12d} | consumed tokens: 1.258B | elapsed time per iteration (ms): 2000.0 | eta: 0:10:00 |",
+        # bigscience-workshop/bigscience@9e64edec2a:train/tr11-176B-ml/README.md
+        "consumed samples: {samples:12d} | consumed tokens: {tokens:12d} | elapsed time per iteration (s): 2.00 |",
+        # AMD-AGI/Primus@fd1eeabb:docs/04-technical-guides/hybrid-models/kda-guide.md: this interval/mean of the run
+        "consumed samples: {samples:12d} | elapsed time per iteration (ms): 2000.0/2750.5 |",
+        "elapsed time per iteration (ms): 2000.0/2750.5 |",
+        "consumed samples: {samples:12d} | elapsed time per iteration(ms): 2000.0 |",
+    ],
+)
+def test_megatrons_line_is_read_with_the_columns_that_others_add(tmp_path, columns):
+    lines = [
+        f" iteration {step:8d}/    1000 | {columns.format(samples=32 * step, tokens=65536 * step)} "
+        "learning rate: 3.000E-05 | global batch size:    32 | lm loss: 9.100000E+00 | loss scale: 1.0 |"
+        for step in range(10, 110, 10)
+    ]
+
+    reading = read(tmp_path, *lines)
+
+    assert reading.dialect == "megatron"
+    assert reading.throughput.items_per_s == pytest.approx(16.0)
+    assert reading.steps[-1].loss == 9.1
+
+
+def test_gpt_neox_is_not_megatron_and_its_rate_is_read_without_a_batch(tmp_path):
+    lines = [
+        f" samples/sec: 16.000 | iteration {step:8d}/    1000 | elapsed time per iteration (ms): 2000.0 | lm_loss: 9.1E+00 |"
+        for step in range(10, 110, 10)
+    ]
+
+    reading = read(tmp_path, *lines)
+
+    assert reading.dialect == "gpt_neox"
+    assert reading.throughput.items_per_s == pytest.approx(16.0)
+
+
+def test_nemo_goes_on_counting_where_a_resumed_attempt_numbers_its_iterations_anew(tmp_path):
+    line = "Training epoch {}, iteration {}/999 | lr: 3e-06 | global_batch_size: 512 | global_step: {} | reduced_train_loss: 11.03 | train_step_timing in s: 40"
+
+    reading = read(tmp_path, *(line.format(int(step > 18), step % 19, step) for step in range(38)))
+
+    assert [step.index for step in reading.steps] == list(range(1, 39))
+    assert reading.throughput.items_per_s == pytest.approx(512 / 40)
+
+
+def test_nemo_without_a_global_step_counts_its_iterations(tmp_path):
+    line = "Training epoch 0, iteration {}/99 | lr: 3e-06 | global_batch_size: 4 | reduced_train_loss: 1.3 | train_step_timing in s: 0.25 | consumed_samples: 604"
+
+    reading = read(tmp_path, *(line.format(step) for step in range(20)))
+
+    assert reading.steps[-1].index == 20
+    assert reading.throughput.items_per_s == pytest.approx(16.0)
+
+
+def test_the_running_mean_of_llm_c_is_not_taken_for_the_rate_of_a_step(tmp_path):
+    text = (LOGS / "llm_c_cuda.log").read_text()
+    smoothed = re.sub(r"\| \d+ tok/s", "| 180000 tok/s", text)
+
+    reading = read(tmp_path, smoothed)
+
+    assert reading.throughput.method == "step times"
+    assert reading.throughput.items_per_s == pytest.approx(524_288 * 150 / (5 + 149 * 2.5), rel=0.01)
+
+
+def test_a_batch_that_grows_in_stages_is_no_batch(tmp_path):
+    # KellerJordan/modded-nanogpt@f411b3d346:records/track_1_short/2025-12-14_PartialKeyOffset
+    script = "    train_bs_schedule: tuple = (8 * 2048 * 8, 16 * 2048 * 8, 24 * 2048 * 8)"
+
+    reading = read(tmp_path, script, *(f"step:{n}/2110 train_time:{60 * n}ms step_avg:60.00ms" for n in range(1, 60)))
+
+    assert reading.dialect == "modded_nanogpt"
+    assert reading.throughput is None
+    assert "how much was trained" in reading.reason
+
+
+def test_litgpts_pretraining_prints_a_time_that_is_not_read(tmp_path):
+    line = "Epoch 1 | iter {} step {} | loss train: 8.1, val: n/a | iter time: 357.90 ms (step) remaining time: 1:02:03"
+
+    reading = read(tmp_path, *(line.format(4 * step, step) for step in range(1, 30)))
+
+    assert reading.status == "unrecognised"
+
+
+def test_a_step_of_verl_that_validated_is_left_out():
+    reading = read_file(LOGS / "verl.log", devices=8, protocol=ALL)
+
+    assert {5, 10}.isdisjoint(step.index for step in reading.steps)
+
+
+def test_a_line_of_verl_that_is_longer_than_a_screen_is_found(tmp_path):
+    metrics = " - ".join(f"actor/metric_{number}:np.float64(0.25)" for number in range(200))
+    line = "step:{} - " + metrics + " - perf/time_per_step:50.0 - perf/throughput:2000.0"
+
+    reading = read(tmp_path, *(line.format(step) for step in range(1, 9)))
+
+    assert reading.dialect == "verl"
