@@ -274,12 +274,17 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """A value with its interval and the exact coverage of that interval, if it has one."""
+    """A value with its interval and the coverage of that interval; without a coverage it is the range of the runs."""
 
     value: float
     low: float | None = None
     high: float | None = None
     coverage: float | None = None  # 0..1
+
+    @property
+    def is_range(self) -> bool:
+        """Whether low and high are the extremes of the runs, of which nobody knows how often they hold the truth."""
+        return self.low is not None and self.coverage is None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from evalsuite.findings import OddEfficiency, SuperLinear, UnstableRepeats
 from evalsuite.model import Case, Interval, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results import fairness
 from evalsuite.results.criteria import LinearSpeedup
-from evalsuite.results.statistics import BOOTSTRAP_COVERAGE, SIGNIFICANCE, ratio_of_medians
+from evalsuite.results.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
 from evalsuite.results.summary import counts, valid, values
 
 DECIDING_ORIGINS = ("measured", "imported")
@@ -201,9 +201,9 @@ def _doubt(
     return None
 
 
-def _efficiency(one: Summary, base: Summary, coverage: float = BOOTSTRAP_COVERAGE) -> Interval:
+def _efficiency(one: Summary, base: Summary, level: float = BOOTSTRAP_LEVEL) -> Interval:
     ideal = one.case.total_devices / base.case.total_devices
-    return ratio_of_medians(values(one), values(base), ideal, coverage)
+    return ratio_of_medians(values(one), values(base), ideal, level)
 
 
 def _below(one: Summary, base: Summary, threshold: float, scales: int) -> bool:

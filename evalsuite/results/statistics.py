@@ -1,5 +1,6 @@
 """The few statistics of the report, each with its source. Pure functions over lists of floats."""
 
+import csv
 import functools
 import math
 import statistics
@@ -7,6 +8,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from evalsuite import paths
 from evalsuite.findings import FewRepeats
 from evalsuite.model import Interval
 
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 
 BOOTSTRAP_DRAWS = 10_000  # docs/report.md#definitions
 BOOTSTRAP_SEED = 20  # any fixed number: the same runs must give the same interval
-BOOTSTRAP_COVERAGE = 0.95
+BOOTSTRAP_LEVEL = 0.95  # of the quantiles; what they cover is simulated
+COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
+MIN_RUNS_TO_TELL = FewRepeats.needed  # below this no ratio has an interval and nothing is called faster
 SCALED_MAD = 1.4826  # makes the MAD of a normal distribution equal its standard deviation
 
 
@@ -58,23 +62,50 @@ def outliers(values: Sequence[float], factor: float = 3.0) -> list[int]:
 
 
 def ratio_of_medians(
-    values: Sequence[float], base: Sequence[float], divisor: float = 1.0, coverage: float = BOOTSTRAP_COVERAGE
+    values: Sequence[float], base: Sequence[float], divisor: float = 1.0, level: float = BOOTSTRAP_LEVEL
 ) -> Interval:
     """median(*values*) ÷ median(*base*) ÷ *divisor*, with a percentile bootstrap interval over the runs.
 
     10,000 draws, fixed seed (docs/report.md#definitions; Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13).
-    Fewer than two runs on either side give no interval.
+    Its coverage is the simulated one for that many runs (docs/method.md), not the *level* of the quantiles. With fewer
+    than five runs on either side no interval holds what it promises: low and high are then the range, the least and
+    the greatest ratio of any two runs, without a coverage. One run on either side gives neither.
     """
     value = statistics.median(values) / statistics.median(base) / divisor
-    if len(values) < 2 or len(base) < 2:
+    fewest = min(len(values), len(base))
+    if fewest < 2:
         return Interval(value=value)
+    if fewest < MIN_RUNS_TO_TELL:
+        return Interval(
+            value=value,
+            low=min(values) / max(base) / divisor,
+            high=max(values) / min(base) / divisor,
+        )
     import numpy
 
     of_values, of_base = _middles(len(values), len(base))
     ratios = _medians(values, of_values) / _medians(base, of_base) / divisor
-    tail = (1 - coverage) / 2
+    tail = (1 - level) / 2
     low, high = numpy.quantile(ratios, [tail, 1 - tail])
+    coverage = ratio_coverage(len(values), len(base)) if level == BOOTSTRAP_LEVEL else level
     return Interval(value=value, low=float(low), high=float(high), coverage=coverage)
+
+
+def ratio_coverage(n: int, m: int) -> float:
+    """How often the interval of a ratio of *n* runs to *m* holds the true one, simulated (benchmarks/judgement.py).
+
+    A number of runs between two simulated ones is taken for the smaller of them.
+    """
+    simulated = _simulated_coverage()
+    sizes = sorted({size for pair in simulated for size in pair})
+    fewer, more = sorted(max(size for size in sizes if size <= runs) for runs in (n, m))
+    return simulated[fewer, more]
+
+
+@functools.cache
+def _simulated_coverage() -> dict[tuple[int, int], float]:
+    with COVERAGE.open(encoding="utf-8", newline="") as file:
+        return {(int(row["n"]), int(row["m"])): float(row["coverage"]) for row in csv.DictReader(file)}
 
 
 @functools.cache
@@ -128,7 +159,6 @@ def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
     return as_far / splits
 
 
-MIN_RUNS_TO_TELL = FewRepeats.needed  # below this the report says nothing of which is faster
 SIGNIFICANCE = 0.05
 
 

@@ -103,6 +103,10 @@ class Block:
         found = {summary.speedup.coverage for summary in self.valid if summary.speedup}
         return tuple(sorted(share for share in found if share is not None))
 
+    @property
+    def has_ratio_ranges(self) -> bool:
+        return any(summary.speedup.is_range for summary in self.valid if summary.speedup)
+
     def rows(self, cell_of: CellOf) -> tuple[Row, ...]:
         return tuple(self._row(nodes, per_node, cell_of) for nodes, per_node in self.scales)
 

@@ -80,6 +80,10 @@ class Family:
         return tuple(sorted(share for share in found if share is not None))
 
     @property
+    def has_ranges(self) -> bool:
+        return any(one.efficiency.is_range for level in self.levels for one in level.scaled)
+
+    @property
     def legend(self) -> tuple[str, ...]:
         """The signs that occur in the tables."""
         shown = [cell for change in self.changes for cell in (change.before_cell, change.after_cell)]

@@ -220,7 +220,9 @@ def _interval(summary: Summary, found: Interval, form: Form, words: Words) -> Te
     interval = numbers.interval(found, form)
     if interval is None:
         return words("headlines.no_interval")
-    return words("headlines.interval", interval=interval.about(_anchor(summary)))
+    return words(
+        "headlines.range_of_runs" if found.is_range else "headlines.interval", interval=interval.about(_anchor(summary))
+    )
 
 
 def _base(row: Sequence[Scaled], words: Words) -> Text:

@@ -205,3 +205,15 @@ def test_every_block_has_its_standing():
         ("fp32", "toynet", "faster"),
         ("amp", "othernet", "faster"),
     ]
+
+
+# intervals that promise what they hold
+
+
+@pytest.mark.parametrize(("repeats", "coverage"), [(3, None), (4, None), (5, 0.964), (7, 0.955), (9, 0.955)])
+def test_a_ratio_of_few_runs_has_a_range_and_no_interval(repeats, coverage):
+    *_, scale = with_scaling(summaries([*runs(BASE, 100.0, repeats), *runs(SCALE, 14_000.0, repeats)]))
+
+    assert scale.efficiency.low < 0.875 < scale.efficiency.high
+    assert scale.efficiency.coverage == coverage
+    assert scale.efficiency.is_range == (coverage is None)
