@@ -77,7 +77,7 @@ DIALECTS = (
         step=(
             Line(
                 pattern=rb'"iteration": (?P<step>\d+)[^{}\r\n]*?"time": (?P<seconds>[\d.e-]+), "total_loss": (?P<loss>[\d.e+-]+|NaN)',
-                sample=b'"iteration": 19, "loss_box_reg": 0.66, "loss_cls": 0.72, "lr": 0.001, "rank_data_time": 0.004, "time": 0.3, "total_loss": 2.167',
+                sample=b'"iteration": 19, "loss_box_reg": 0.6509988307952881, ... "time": 0.3485568810000359, "total_loss": 2.152726454194635}',
                 source="facebookresearch/detectron2@02b5c4e2:detectron2/utils/events.py, JSONWriter.write(): sorted keys, the median of the last 20 iterations",
             ),
         ),

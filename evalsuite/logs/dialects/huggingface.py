@@ -283,8 +283,8 @@ DIALECTS = (
             Line(
                 pattern=rb'"current_steps": (?P<step>\d+), "total_steps": (?P<of>\d+), "loss": (?P<loss>%b|NaN)[^{}\r\n]*?'
                 rb'"elapsed_time": "([^"]+)"' % _NUMBER,
-                sample=b'{"current_steps": 10, "total_steps": 375, "loss": 2.203, "lr": 2.6e-05, "epoch": 0.08, "percentage": 2.67, '
-                b'"elapsed_time": "0:09:00", "remaining_time": "5:28:30"}',
+                sample=b'{"current_steps": 5, "total_steps": 2178, "loss": 2.3475, "lr": 1.8348623853211011e-06, "epoch": '
+                b'0.0022948609457695674, "percentage": 0.23, "elapsed_time": "0:32:48", "remaining_time": "9 days, 21:39:23"}',
                 source=_LOG_CALLBACK,
                 fields=_llamafactory,
             ),
