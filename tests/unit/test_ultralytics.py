@@ -34,6 +34,32 @@ def test_an_epoch_is_its_batches_over_the_time_of_the_bar():
     assert reading.throughput.items_per_s == pytest.approx(16 * 400 / (20 + 3 * 25))
 
 
+def test_a_real_log_of_85_images_in_batches_of_16_is_read():
+    reading = read_file(LOGS / "ultralytics_8.log")
+    rates = (
+        10.9,
+        10.89,
+        11.03,
+        11.06,
+        10.83,
+        11.19,
+        10.56,
+        10.68,
+        10.24,
+        10.52,
+        11.22,
+        10.86,
+        11.47,
+        10.69,
+        11.23,
+        10.7,
+        11.28,
+    )
+
+    assert (reading.status, reading.batch_per_device) == ("ok", None)
+    assert reading.throughput.items_per_s == pytest.approx(85 * len(rates) / sum(6 / rate for rate in rates))
+
+
 def test_a_bar_that_is_drawn_again_counts_once():
     reading = read_file(LOGS / "ultralytics.log")
 

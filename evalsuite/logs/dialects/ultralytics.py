@@ -94,7 +94,7 @@ DIALECTS = (
                 # 640: 100%|██████████| 653/653 02:10                     YOLOv9
                 # 640: 100% ━━━━━━━━━━━━ 337/337 6.9it/s 48.8s            its own bar, of 2025 and later
                 pattern=rb": 100%(?:\|[^|\r\n]*\|)?[^\d\r\n]{0,60}(\d+)/(\d+) ([^\r\n]*)(?=\r?\n|$)",
-                sample="       1/20      5.66G     0.7283      1.357      1.213          6        640: 100%|██████████| 100/100 [00:25<00:00,  4.00it/s]".encode(),
+                sample="       1/50      2.02G      2.314      4.096      1.557         11        640: 100%|██████████| 6/6 [00:01<00:00,  4.30it/s]".encode(),
                 source=f"{_TRAINER}, _do_train(): the bar over the batches of an epoch, which closes with the mean since the epoch began",
                 fields=_epoch,
             ),
@@ -102,14 +102,14 @@ DIALECTS = (
         end=(
             Line(
                 pattern=rb" epochs completed in [\d.]+ hours",
-                sample=b"20 epochs completed in 0.139 hours.",
+                sample=b"50 epochs completed in 0.014 hours.",
                 source=f"{_TRAINER}, _do_train()",
             ),
         ),
         facts=(
             Line(
                 pattern=rb"engine/trainer: [^\r\n]*?\bbatch=(?P<global_batch>\d+),",
-                sample=b"engine/trainer: agnostic_nms=False, amp=True, batch=16, ",
+                sample=b"engine/trainer: task=detect, mode=train, model=yolov8n.pt, data=SL.yaml, epochs=50, time=None, patience=50, batch=16, ",
                 source=f"{_TRAINER}, BaseTrainer: each process takes batch // world_size",
             ),
             Line(
@@ -135,7 +135,7 @@ DIALECTS = (
             ),
             Line(
                 pattern=rb"train: Scanning [^\r\n]*?(?P<epoch_items>\d+) images, \d+ backgrounds, 0 corrupt: 100%",
-                sample="train: Scanning /data/labels/train... 1592 images, 0 backgrounds, 0 corrupt: 100%|██████████| 1592/1592 [00:01<00:00".encode(),
+                sample="train: Scanning /home/songbaoxian/codehub/ultralytics/datasets/SL/labels/train.cache... 85 images, 0 backgrounds, 0 corrupt: 100%|██████████| 85/85".encode(),
                 source="ultralytics/yolov5@5081342f0:utils/dataloaders.py, cache_labels()",
                 fields=_scanned,
             ),
