@@ -163,3 +163,9 @@ def test_a_real_log_of_llamafactory_is_read_in_samples():
     reading = read_file(LOGS / "llamafactory.log", devices=4, batch_per_device=384)
 
     assert reading.throughput.items_per_s == pytest.approx(4 * 384 * 100 / (47_230 - 7872))
+
+
+def test_a_figure_with_a_decimal_comma_is_not_cut_at_the_comma(read):
+    reading = read("{'train_runtime': 225,8005, 'train_samples_per_second': 3,543, 'epoch': 0,32}\n")
+
+    assert reading.throughput is None

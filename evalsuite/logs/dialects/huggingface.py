@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from evalsuite.dialect import Dialect, Fields, Line
 
-_NUMBER = rb"[\d.]+(?:e[+-]?\d+)?"  # transformers 5 prints four digits: '1.234e+04'
+_NUMBER = rb"[\d.]+(?:e[+-]?\d+)?(?![\d.]|,\d)"  # transformers 5 prints four digits: '1.234e+04'
 _BAR = rb"\s*(?:Train: *)?\d+%\|[^|\r\n]*\| *(\d+)/(\d+) \[([\d:]+)<[^\]\r\n]*\]"
 _ENTRY_BYTES = 8192  # of a JSON object or a printed dictionary: more than one has
 _STEP = re.compile(rb'"step": (\d+)')

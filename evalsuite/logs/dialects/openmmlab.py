@@ -8,7 +8,7 @@ mmcv's runner, which came before, is in `pytorch.py`.
 from evalsuite.dialect import Dialect, Line
 
 _PRINTED = "open-mmlab/mmengine@25434293:mmengine/runner/log_processor.py, LogProcessor.get_log_after_iter()"
-_TIMES = rb" [^\r\n]*?\btime: (?P<seconds>[\d.]+)(?:[^\r\n]*?\bloss: (?P<loss>[\d.e+-]+|nan))?"
+_TIMES = rb" [^\r\n]*?\btime: (?P<seconds>[\d.]+)(?![\d.]|,\d)(?:[^\r\n]*?\bloss: (?P<loss>[\d.e+-]+|nan))?"
 _NOTES = (
     "time is the mean of the last window_size iterations (10 unless log_processor says otherwise), waiting for data "
     "included; an iteration is one batch on each device, also where gradients are accumulated."
@@ -92,7 +92,7 @@ DIALECTS = (
         step=(
             Line(
                 pattern=rb'data_time": [\d.e+-]+(?:[^{}\r\n]*?\bloss": (?P<loss>[\d.e+-]+|NaN))?[^{}\r\n]*?\btime": '
-                rb'(?P<seconds>[\d.e+-]+)(?:[^{}\r\n]*?"epoch": (?P<epoch>\d+))?[^{}\r\n]*?"iter": (?P<step>\d+)',
+                rb'(?P<seconds>[\d.e+-]+)(?:[^{}\r\n]*?"epoch": (?P<epoch>\d+))?[^{}\r\n]*?"iter": (?P<step>\d+)[,}]',
                 sample=b'{"lr": 0.1, "data_time": 0.004, "loss": 6.9, "time": 0.25, "epoch": 1, "iter": 30, "memory": 5901, "step": 30}',
                 source="open-mmlab/mmengine@25434293:mmengine/visualization/vis_backend.py, LocalVisBackend.add_scalars(): the tag of get_log_after_iter()",
             ),
