@@ -225,6 +225,14 @@ class ClockDisagrees(Finding):
     limit: Limit = 0.02  # docs/report.md#definitions
 
 
+@rule("clocks_far_apart", "flag", keeps="D16")
+class ClocksFarApart(Finding):
+    """So far apart that the value is shown and not ranked; further (`batch_doubted`), and there is none."""
+
+    difference: Change
+    limit: Factor = 1.2  # recorded stalls (checkpoints, evaluation) are left out of both
+
+
 @rule("contradicts_log", "flag", keeps="D03")
 class ContradictsLog(Finding):
     what: Option

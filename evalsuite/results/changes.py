@@ -16,7 +16,13 @@ from evalsuite.results.summary import FULL_REPEATS
 
 Outcome = Literal["faster", "slower", "no_difference", "cannot_tell"]
 Side = Literal["before", "after"]
-TOLD_FIRST = ("unit", "origin", fairness.RUNS, "environment")  # all that one case in two reports can have unlike
+TOLD_FIRST = (
+    "unit",
+    "origin",
+    fairness.CLOCKS,
+    fairness.RUNS,
+    "environment",
+)  # all that one case in two reports can have unlike
 NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstacle → key of its sentence
 
 
@@ -129,6 +135,8 @@ def _first(obstacles: Sequence[Obstacle]) -> Why:
     found = min(obstacles, key=lambda one: TOLD_FIRST.index(one.key))
     if found.key == fairness.RUNS:
         return Why(key="same_runs")
+    if found.key == fairness.CLOCKS:
+        return Why(key="clocks_apart")
     if found.ours is None or found.theirs is None:
         return Why(key=f"{NAMED[found.key]}_unknown")
     return Why(key=NAMED[found.key], values=(("before", found.ours), ("after", found.theirs)))

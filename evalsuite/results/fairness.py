@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evalsuite.findings import ClocksFarApart
 from evalsuite.model import Case, Fact, Interval, Summary
 from evalsuite.results import facts
 from evalsuite.results.facts import FactRule
@@ -18,6 +19,7 @@ from evalsuite.results.statistics import differ, ratio_of_medians
 from evalsuite.results.summary import counts, values
 
 Common = tuple[tuple[str, str | None], ...]  # conditions and their values
+CLOCKS = "clocks"  # the condition that a result's two clocks agree: where they do not it is like no other
 RUNS = "runs"  # the obstacle that the same runs are part of both
 FACT = "facts."  # what the name of a fact that is an obstacle begins with
 Stated = tuple[Fact, ...] | None  # of one fact: what the runs of a case state, several where they differ; None: unknown
@@ -122,7 +124,13 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         "framework_version": "; ".join(versions(summary)) or None,
         "environment": "; ".join(environments(summary)) or None,
         "origin": summary.origin,
+        **({CLOCKS: f"far apart in {summary.case.id}"} if clocks_apart(summary) else {}),
     }
+
+
+def clocks_apart(summary: Summary) -> bool:
+    """Whether the script's own rate and the clock are so far apart in a run that its value is shown and not ranked."""
+    return any(isinstance(each, ClocksFarApart) for run in summary.measurements if counts(run) for each in run.findings)
 
 
 def environments(summary: Summary) -> tuple[str, ...]:

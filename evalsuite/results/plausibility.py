@@ -1,4 +1,4 @@
-"""Did a run train what its case says? What its records show against that; each finding here keeps the run out.
+"""Did a run train what its case says? What its records show against that, and that keeps its value out or unranked.
 
 Of runs made here alone: of an imported log nobody recorded what was planned, which hosts took part, or how long it
 took.
@@ -12,6 +12,7 @@ from evalsuite.documents import HostEnvironment
 from evalsuite.findings import (
     ChangedSinceRun,
     ClockDisagrees,
+    ClocksFarApart,
     ContradictsLog,
     DevicesUnused,
     NodesMissing,
@@ -30,9 +31,10 @@ NEARLY = 0.1  # a whole factor is told from noise at this distance
 def implausible(
     folder: RunFolder, case: Case, outcome: Outcome, environments: Mapping[str, HostEnvironment], read: Reading
 ) -> tuple[Finding, ...]:
-    """Why the run in *folder* does not count, whatever its log says; empty if nothing speaks against it."""
+    """What speaks against the run in *folder*, whatever its log says; empty if nothing does."""
     changed = folder.changed(outcome)
     found: list[Finding] = [ChangedSinceRun(files=changed)] if changed else []
+    found += _far_apart(read.throughput)
     if outcome.origin is not None:
         return tuple(found)
     hosts = set(environments) or {log.host for log in folder.logs()}
@@ -73,6 +75,19 @@ def _unused(case: Case, measured: Throughput | None) -> Iterator[Finding]:
                 printed_items_per_s=apart.other_items_per_s,
             )
             return
+
+
+def _far_apart(measured: Throughput | None) -> Iterator[Finding]:
+    """A flag where there is a value, which two clocks leave in doubt: it is shown, and `fairness` ranks it nowhere."""
+    if measured is None or measured.items_per_s is None:
+        return
+    worst = max(_disagreements(measured), key=_factor, default=None)
+    if worst is not None and _factor(worst) > ClocksFarApart.limit:
+        yield ClocksFarApart(difference=worst.difference)
+
+
+def _factor(apart: ClockDisagrees) -> float:
+    return max(1 + apart.difference, 1 / (1 + apart.difference))
 
 
 def _disagreements(measured: Throughput | None) -> Sequence[ClockDisagrees]:

@@ -75,7 +75,7 @@ def told_apart(a: Summary, b: Summary) -> bool | None:
 
 def fastest(row: Sequence[Summary | None]) -> int | None:
     """The place of the one that is faster than every other framework; None where no such thing can be said."""
-    given = [one for one in row if one is not None]
+    given = [one for one in row if one is not None and not fairness.clocks_apart(one)]
     found = standing(given) if _comparable(given) else None
     if found is None or found.word != "fastest":
         return None

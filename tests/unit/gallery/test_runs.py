@@ -8,8 +8,9 @@ import pytest
 from evalsuite.documents import UsedRecipe
 from evalsuite.model import Protocol
 from evalsuite.report.text.findings import english
+from evalsuite.results import fairness
 from evalsuite.results.measurement import measurement
-from evalsuite.results.summary import counts
+from evalsuite.results.summary import counts, summary
 from tests import runfolders
 from tests.toys import CASE
 
@@ -61,6 +62,24 @@ class TestWhatWasTrained:
             "the script seems to have used 1 of 4 devices: it prints 64.00 items/s, and the clock gives 256.00 if all "
             "of them train"
         )
+
+    @pytest.mark.parametrize(
+        ("factor", "has_value", "ranked"), [(1.1, True, True), (1.3, True, False), (1.7, False, False)]
+    )
+    def test_two_clocks_that_are_far_apart_are_shown_unranked_and_farther_not_at_all(
+        self, tmp_path, factor, has_value, ranked
+    ):
+        host = runfolders.Host(printed=[runfolders.steps(seconds=0.5, says=0.5 / factor)])
+        case = replace(CASE, framework="slow")
+        doubted = [measurement(runfolders.finished(tmp_path, host, CASE, repeat)) for repeat in range(5)]
+        sound = [measurement(runfolders.finished(tmp_path, case=case, repeat=repeat)) for repeat in range(5)]
+
+        assert (doubted[0].value is not None) is has_value
+        assert ("clocks_far_apart" in codes(doubted[0])) is (has_value and not ranked)
+        if has_value:
+            both = [summary(CASE, doubted), summary(case, sound)]
+            assert len(fairness.groups(both, fairness.FRAMEWORKS)) == (1 if ranked else 2)
+            assert both[0].items_per_s.value == pytest.approx(BATCH / 0.5)
 
     def test_a_run_of_two_nodes_with_the_records_of_one_does_not_count(self, tmp_path):
         found = measurement(runfolders.finished(tmp_path, case=replace(CASE, nodes=2)))
