@@ -182,7 +182,7 @@ class Dialect:
     steps_restart: Literal["epoch", "never"] = "never"
     zero_based: bool | None = None  # is the first step numbered 0? None: judge by the numbers seen
     mean_since: int = 0  # steps (of the epoch) that cumulative means leave out
-    mean_reports: int = 0  # the steps/s are means since the first report, or over so many of them
+    mean_reports: int = 0  # the steps/s are means since the first report, or over the last N of them
     clock_s: float = 0.0  # resolution of a clock too coarse for single reports, which are joined
     every: int | None = None  # steps per report where the lines carry no number
     each: int = 1  # training steps that one printed number stands for
@@ -192,7 +192,7 @@ class Dialect:
     epochs_are_steps: bool = False  # reports cover epochs, and nothing is known of the steps inside
     warmed_up: bool = False  # the script has thrown its warm-up away before the first line
     per_epoch: bool = False  # one report an epoch
-    evaluation_inside: bool = False  # an evaluation is in the printed time of the report behind it, which is left out
+    evaluation_inside: bool = False  # an evaluation is in the printed time of the report after it, which is left out
     trust_stamps: bool = True  # false where lines are written later than the steps end
     final: tuple[Line, ...] = ()  # the log's own summary figure
     final_scope: Scope = "global"

@@ -44,7 +44,7 @@ FIELDS = {
     "repeat": "number of the repeat",
     "rank": "whose log it is, where a run has one for each process",
     "dialect": "the log's dialect, where it cannot be found out",
-    "any": "anything, to be thrown away",
+    "any": "anything; it is ignored",
 }
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _NUMBERS = ("nodes", "gpus", "devices", "batch", "repeat", "rank")

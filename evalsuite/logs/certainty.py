@@ -12,7 +12,7 @@ from evalsuite.logs.job import Facts
 from evalsuite.logs.window import ARRIVALS, RATES, STAMPS, TIMES
 from evalsuite.model import Certainty, Finding, Throughput
 
-FAR = BatchDoubted.limit  # so many times apart, two figures do not measure the same thing
+FAR = BatchDoubted.limit  # this many times apart, two figures do not measure the same thing
 NEARLY = 0.1  # a whole factor is told from noise at this distance
 MOST_STEPS_APART = 64  # larger whole factors are met by chance
 _ASSUMED = (JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed)

@@ -26,7 +26,7 @@ class Increment(NamedTuple):
     items: float | None  # of the whole job in this increment, where the log says
 
 
-JOINED = 10.0  # an increment spans so many ticks of a coarse clock
+JOINED = 10.0  # an increment spans this many ticks of a coarse clock
 
 
 def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]:
@@ -69,7 +69,7 @@ def _after(since: Record, record: Record) -> float | None:
 
 
 def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
-    """The records of an epoch that lie at least so many *seconds* apart, by their means since it began.
+    """The records of an epoch at least *seconds* apart, by their means since it began.
 
     A pause before one that is left out is a pause before the next one kept.
     """

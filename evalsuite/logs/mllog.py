@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from evalsuite.logs.records import number
 
 MOST_EPOCHS = 1000  # more are tokens, samples or steps by another name
-FASTER = 1.5  # a run as a whole cannot be so many times faster than its training
+FASTER = 1.5  # a run as a whole cannot be this many times faster than its training
 SLOWER = 4.0  # start-up and evaluations are inside the run as a whole; they never take three quarters of it
 _EVENT = re.compile(
     rb':::MLLOG \{[^\r\n]*?"time_ms": (?P<ms>\d+)[^\r\n]*?"key": "(?P<key>block_start|block_stop|epoch_start|epoch_stop'

@@ -21,7 +21,7 @@ from evalsuite.logs.sniffing import Sniffer
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput, Window
 from evalsuite.runs.store import Log
 
-DOUBT = BatchDoubted.limit  # a clock that is so many times away from the printed rate was multiplied with a wrong batch
+DOUBT = BatchDoubted.limit  # a clock this many times away from the printed rate was multiplied by a wrong batch
 SAME_LINE = 1.1  # a rate and a time of one line are nearer than that, with the right batch
 NEARLY = 0.1  # a factor of the devices is told from noise at this distance
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
@@ -227,7 +227,7 @@ class _Enough:
         return span is not None and span.complete
 
     def _too_few(self, records: Sequence[Record]) -> bool:
-        """Has the training not even come to so many steps? Then there is no need to merge a log before its end."""
+        """Has the training not even reached that many steps? Then there is no need to merge a log before its end."""
         first, last = records[0], records[-1]
         if last.step is None or last.epoch != first.epoch:
             return False
@@ -439,7 +439,7 @@ def _status(
 
 
 def _failed_at_exit(scans: Sequence[Scan]) -> Iterator[Finding]:
-    """A failure behind the script's own end of training: the figures stand, and a reader must know."""
+    """A failure after the script's own end of training: the figures stand, and a reader must know."""
     for scan in scans:
         failure = failures.failure(scan.after) if scan.ended else None
         if failure is not None:

@@ -14,7 +14,7 @@ from evalsuite.dialect import Dialect, Fields, Line
 from evalsuite.logs.logfile import Chunk
 
 NEWLINE = ord("\n")
-ENOUGH_REPORTS = 8  # the one thrown away and the five measured of a log that prints rarely, and some behind
+ENOUGH_REPORTS = 8  # a sparse log needs one discarded and five measured reports; two are spare
 HALF_DAY_S = 43_200
 DAY_S = 86_400
 
@@ -26,7 +26,7 @@ class Record(NamedTuple):
     """
 
     line: int
-    end: int  # offset just behind the line in the file, for the arrival time
+    end: int  # offset just after the line in the file, for the arrival time
     gap: bool = False  # evaluation, or another pause of training, since the record before
     rank: str | None = None
     epoch: int | None = None
@@ -70,7 +70,7 @@ class Extractor:
         return found
 
     def extend(self, found: list[Record], chunk: Chunk, steps: int | None = None) -> int | None:
-        """Appends those of *chunk* to *found*, until it tells of so many *steps* of one epoch.
+        """Appends those of *chunk* to *found*, until it holds *steps* of one epoch.
 
         Returns where in the chunk it has stopped, None at its end.
         """
@@ -98,7 +98,7 @@ class Extractor:
 
 
 def enough(found: list[Record], steps: int) -> bool:
-    """Do these records of one epoch tell of so many *steps*, in enough reports for a log that prints rarely?"""
+    """Do these records of one epoch cover *steps*, in enough reports for a log that prints rarely?"""
     first, last = found[0], found[-1]
     if first.step is None or last.step is None or first.epoch != last.epoch or last.step - first.step < steps:
         return False
@@ -137,7 +137,7 @@ def whole(value: bytes | float | None) -> int | None:
 
 
 def positive(value: bytes | float | None) -> float | None:
-    """The number, if it can be a rate or a time: above zero (D01), and of this world."""
+    """The number, if it can be a rate or a time: above zero (D01), and not absurdly large."""
     if value is None:
         return None
     found: float | None

@@ -1,7 +1,7 @@
 """One pass over a log file: its records until the window is full, and what must be known of the rest.
 
-Memory stays bounded whatever the file holds: behind the window step lines are only counted, and of the text
-behind the last of them a few chunks are kept, where a failure would stand.
+Memory stays bounded whatever the file holds: after the window step lines are only counted, and of the text
+after the last of them a few chunks are kept, where a failure would stand.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ from evalsuite.logs.scores import ScoreCollector
 from evalsuite.logs.timers import TimerCollector
 
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
-QUIET_CHUNKS = 4  # so many chunks behind the last step, and at the end, are searched for a failure
+QUIET_CHUNKS = 4  # this many chunks after the last step, and at the end, are searched for a failure
 LINE_LOOKED_AT = 8192  # bytes of a line that are searched for a failure
 OVERRULING = frozenset({"reduced_batch"})  # facts of which the last counts, and not the first
 MAX_RECORDS = 200_000  # a log whose step number never grows must not fill the memory
@@ -33,7 +33,7 @@ class Enough(Protocol):
 
     @property
     def steps(self) -> int | None:
-        """Of one epoch, if so many are enough in a plain log."""
+        """Of one epoch, if that many are enough in a plain log."""
 
     def __call__(self, scan: "Scan") -> bool: ...
 
@@ -44,7 +44,7 @@ class Scan:
     def __init__(self, dialect: Dialect, enough: Enough) -> None:
         self.dialect = dialect
         self.records: list[Record] = []
-        self.uncollected = 0  # step lines behind the window
+        self.uncollected = 0  # step lines after the window
         self.facts: dict[str, bytes | float] = {}
         self.final: float | None = None  # the last final figure
         self.ended = False
@@ -81,7 +81,7 @@ class Scan:
 
     @property
     def after(self) -> list[tuple[int, bytes]]:
-        """The lines behind the last sign of training."""
+        """The lines after the last sign of training."""
         return self._behind.lines()
 
     def _collect(self, chunk: Chunk) -> int:
@@ -102,7 +102,7 @@ class Scan:
 
 
 class Quiet:
-    """The text behind the last sign of training: its first and last chunks, in bounded memory."""
+    """The text after the last sign of training: its first and last chunks, in bounded memory."""
 
     def __init__(self, dialect: Dialect | None) -> None:
         self._steps: tuple[Line, ...] = () if dialect is None else dialect.step
@@ -127,7 +127,7 @@ class Quiet:
         return found
 
     def _behind(self, chunk: Chunk) -> tuple[bool, int, bytes]:
-        """(Is there a sign of training in the chunk, the number of the line behind it, the text from there)."""
+        """(Is there a sign of training in the chunk, the number of the line after it, the text from there)."""
         text = chunk.text
         sign = max((_last_match(text, line, 0) for line in self._steps), default=-1)
         sign = max(sign, *(_last_match(text, line, max(sign, 0)) for line in self._others), -1)

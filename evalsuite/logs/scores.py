@@ -24,7 +24,7 @@ class Printed:
     epoch: int | None
     elapsed_s: float | None
     values: tuple[Value, ...]
-    end: int  # offset just behind the line, for its arrival
+    end: int  # offset just after the line, for its arrival
     line: int
 
 

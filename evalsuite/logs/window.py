@@ -1,6 +1,6 @@
 """The window: which steps are measured, and what they make as a number (docs/report.md#definitions).
 
-The first steps are thrown away, the next ones are measured, and the value is items ÷ time. Which clock tells
+The first steps are discarded, the next ones are measured, and the value is items ÷ time. Which clock tells
 the time, in this order: stamps printed in the log with fractions of a second; the arrival of the lines; the
 script's own step times. Where only rates are printed, their harmonic mean is the value. What is not the value
 is a cross-check, and a difference beyond 2 % is a finding.
@@ -54,7 +54,7 @@ class Span:
 
 
 def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, epochs: bool = False) -> Span | None:
-    """The reports to measure; None if there is none. Steps are thrown away by their number in the training.
+    """The reports to measure; None if there is none. Warm-up is counted in optimiser steps, not in reports.
 
     *warmed_up*: the script has thrown its warm-up away before the first line. *epochs*: each report is an epoch
     of unknown length. A log too short for the protocol gives what it has after as much warm-up as leaves half
@@ -72,7 +72,7 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, 
     skip = origin if warmed_up else protocol.warmup_steps
     coarse = statistics.median_low([step.steps for step in steps]) >= COARSE_STEPS
     first = next((i for i, step in enumerate(steps) if step.index - step.steps >= skip), None)
-    for begin in () if first is None else (first or 1, first):  # behind a report to begin at, if that leaves enough
+    for begin in () if first is None else (first or 1, first):  # after a report to begin at, if that leaves enough
         chosen = _take(steps[begin:], protocol.measured_steps, coarse)
         if sum(step.steps for step in chosen) >= protocol.measured_steps:
             return Span(before=steps[begin - 1] if begin else None, reports=chosen, complete=True)

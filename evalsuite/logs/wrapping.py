@@ -17,7 +17,7 @@ def width(text: bytes) -> int | None:
 
 
 def joined(text: bytes, columns: int) -> bytes:
-    """*text* with each line of so many *columns* joined to the one behind it."""
+    """*text* with each line of *columns* characters joined to the next."""
     parts = []
     for line in text.split(b"\n"):
         bare = line.rstrip(b"\r")

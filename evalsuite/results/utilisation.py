@@ -75,7 +75,7 @@ class _Samples:
     readings: tuple[Sample, ...]
     times_s: tuple[float, ...]
     host: str | None = None  # None: the only one
-    stride: int = 1  # every so many readings of the file are here
+    stride: int = 1  # every Nth reading of the file is here
 
     @property
     def period_s(self) -> float:

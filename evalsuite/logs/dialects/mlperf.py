@@ -22,7 +22,7 @@ _RUN_STOP = (
 
 
 def _epoch_of(match: "re.Match[bytes]") -> Mapping[str, float]:
-    """A step is an epoch here, and a batch of one: so many samples are in it."""
+    """A step is an epoch here, and a batch of one: with that many samples in it."""
     return {"global_batch": 1.0, "items_per_batch": float(match["items_per_batch"])}
 
 
@@ -111,7 +111,7 @@ def _evaluation_stop(match: "re.Match[bytes]") -> Fields | None:
 
 
 def _run_stop(match: "re.Match[bytes]") -> Fields:
-    """The end of an epoch behind it says nothing: the run was ended within the epoch."""
+    """The end of an epoch after it says nothing: the run was ended within the epoch."""
     return {"unix_ms": match["unix_ms"], "begins": 1.0}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from evalsuite.dialect import Dialect, Line
 
-_EVERY = 10  # steps between two bars that are read: their means have two digits behind the point
+_EVERY = 10  # steps between two bars that are read: their means have two digits after the point
 
 
 def _bar(match: "re.Match[bytes]") -> Mapping[str, bytes | float] | None:

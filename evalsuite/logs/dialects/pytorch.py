@@ -34,7 +34,7 @@ _TIME = re.compile(rb"(\d+)(ms|[Dhms])")
 
 
 def _cifar_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
-    """`391/391 … Tot: 43s169ms … (16120/50000)`: the clock starts behind the first batch."""
+    """`391/391 … Tot: 43s169ms … (16120/50000)`: the clock starts after the first batch."""
     batches = float(match["interval"])
     share = (batches - 1) / batches
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in _TIME.findall(match[3]))
@@ -48,7 +48,7 @@ def _cifar_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
 
 
 def _millions(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
-    """`mtps=1.5546`: so many million items per second."""
+    """`mtps=1.5546`: million items per second."""
     return {**match.groupdict(), "rate_k": 1000 * float(match["rate_k"])}
 
 

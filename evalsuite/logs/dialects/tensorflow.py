@@ -19,7 +19,7 @@ def _number_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
 
 
 def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """`100/100 - 0s - 308us/step`: a line an epoch, of so many steps."""
+    """`100/100 - 0s - 308us/step`: a line an epoch, of that many steps."""
     if _evaluates(match):
         return None
     before = _EPOCH_BEFORE.search(match.string, max(0, match.start() - 40), match.start())
@@ -45,7 +45,7 @@ def _evaluates(match: "re.Match[bytes]") -> bool:
 
 
 def _bar_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """`100/100 [=====] - 8s 80ms/step`: a full bar is an epoch of so many steps."""
+    """`100/100 [=====] - 8s 80ms/step`: a full bar is an epoch of that many steps."""
     before = _COUNT_BEFORE.search(match.string, max(0, match.start() - 24), match.start())
     if before is None or before[1] != before[2] or _evaluates(match):
         return None

@@ -67,7 +67,7 @@ def _epochs_of_csv(match: "re.Match[bytes]") -> Fields:
 
 
 def _devices(match: "re.Match[bytes]") -> Fields:
-    """`device=0,1,2,3`: so many."""
+    """`device=0,1,2,3`: how many they are."""
     return {"devices": float(len(match[1].split(b",")))}
 
 

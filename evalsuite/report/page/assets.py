@@ -58,7 +58,7 @@ def joined_script(file: Path) -> str:
 
 
 def _add_module(file: Path, modules: dict[Path, str], asking: tuple[Path, ...]) -> None:
-    """Puts *file* into *modules*, behind what it imports; *asking* are the modules that it is imported for."""
+    """Puts *file* into *modules*, after what it imports; *asking* are the modules that it is imported for."""
     if file in modules:
         return
     if file in asking:
@@ -125,7 +125,7 @@ SCRIPT_TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
-VALUE_ENDS = re.compile(r"[\w$)\]}\"'`]$")  # behind these a slash divides; elsewhere it begins a regular expression
+VALUE_ENDS = re.compile(r"[\w$)\]}\"'`]$")  # after these a slash divides; elsewhere it begins a regular expression
 WORDS_BEFORE_A_VALUE = ("return", "typeof", "case", "in", "of")
 TIGHT = set("{}()[],;:?=<>&|*")  # blanks beside these say nothing
 OPENING = set("{([,;:?=<>&|*")  # a statement never ends with these, so neither does a line need to

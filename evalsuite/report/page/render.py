@@ -141,7 +141,7 @@ def _term(words: Words) -> Callable[[str], Markup]:
 
 
 def breakable(text: str) -> Markup:
-    """*text* that may break behind its dots, slashes and lines, not in the middle of a word."""
+    """*text* that may break after its dots, slashes and hyphens, not in the middle of a word."""
     return Markup("<wbr>").join(escape(part) for part in WORD_ENDS.split(text) if part)
 
 

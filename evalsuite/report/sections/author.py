@@ -1,7 +1,7 @@
 """Findings that people write: text in both languages from a TOML file, its numbers computed or checked (D23).
 
 In a text stands `{throughput:CASE}`, and the report prints the computed number with its receipt; or
-`{frameworks|4}`, the author's number behind the bar, which is compared with the computed one. Where the two
+`{frameworks|4}`, the author's number after the bar, which is compared with the computed one. Where the two
 differ by more than half of the last digit written, the computed one is printed and the difference is a finding.
 """
 
@@ -129,7 +129,7 @@ def _agrees(written: str, computed: float, source: str) -> bool:
     """Whether *written* is *computed* rounded to the digits that were written (docs/data-rules.md, D23)."""
     number = rules.written(written)
     if number is None:
-        raise AuthorError(f'{source}: "{written}" is no number; expected one behind the bar.')
+        raise AuthorError(f'{source}: "{written}" is no number; expected one after the bar.')
     return rules.rounds_to(number, computed)
 
 

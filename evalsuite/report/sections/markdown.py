@@ -16,7 +16,7 @@ from evalsuite.report.text.words import Rendered
 TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 SPECIAL = re.compile(r"([\\`*_\[\]#|~$])")
 MENTION = re.compile(r"@(?=\w)")
-NO_BREAK = "\u2060"  # a word joiner: invisible, and the name behind it is nobody's
+NO_BREAK = "\u2060"  # a word joiner: invisible, and the name after it mentions nobody
 NOTHING = "—"  # in a cell that has no value and needs no reason
 
 

@@ -66,7 +66,7 @@ def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
 
 
 def ranks(blocks: Sequence[Block]) -> tuple[Rank, ...]:
-    """Within each block, series by efficiency at the largest scale they share; the others unranked behind."""
+    """Within each block, series by efficiency at the largest scale they share; the others follow, unranked."""
     return tuple(rank for block in blocks for rank in _ranks(block))
 
 

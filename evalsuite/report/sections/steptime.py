@@ -19,7 +19,7 @@ from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Words
 from evalsuite.results import breakdown
 
-# The order of a step; what a dialect names otherwise stands behind, in the order it is met.
+# The order of a step; other names follow, in the order they are met.
 PHASES = ("data", "forward_backward", "forward", "backward", "allreduce", "tensor_copy", "get_model", "optimiser")
 MOST_BARS = 16  # of one figure; the table beside it has all cases
 SECONDS_FROM = 10.0  # where a whole is as long as this, its table is in seconds, else in milliseconds
@@ -136,7 +136,7 @@ def _untimed(block: Block, timed: Sequence[Summary]) -> tuple[str, ...]:
 
 
 def _phases(found: Sequence[Breakdown]) -> tuple[tuple[str, str | None], ...]:
-    """Every phase that occurs, in the order of a step; one that lies inside another stands behind it."""
+    """Every phase that occurs, in the order of a step; one inside another follows it."""
     parents = {phase.name: phase.parent for one in found for phase in one.phases}
     order = {name: place for place, name in enumerate((*PHASES, *(name for name in parents if name not in PHASES)))}
     outer = sorted((name for name in parents if parents[name] not in parents), key=order.__getitem__)

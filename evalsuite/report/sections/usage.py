@@ -259,7 +259,7 @@ def _strips(summary: Summary, run_id: str, line: Timeline, words: Words) -> Iter
 
 
 def _resource(resource: str, device: str | None, words: Words) -> figures.Label:
-    """The name of a strip: one word in each language, with the device behind it."""
+    """The name of a strip: one word in each language, followed by the device."""
     key = f"resources.{resource}"
     named = words(key) if key in words else words("resources.other", name=names.visible(resource))
     behind = f" {names.visible(device)}" if device else ""
