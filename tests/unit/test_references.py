@@ -21,7 +21,7 @@ NOT_READ = (
     "CHANGELOG.md",
     "tests/unit/test_ref",
 )
-THEIRS = {"tools/launch.py"}  # MXNet's, in its own repository
+THEIRS = {"tools/launch.py", "data/coco128.yaml", "data/coco.yaml"}  # MXNet's and YOLO's, in their own repositories
 # a file of ours in running text; behind a commit and a colon it is a file of somebody else's repository
 FILE = re.compile(
     rf"""(?<![\w/@:.{{}}"-])((?:{"|".join(FOLDERS)})/[\w./-]+\.[a-z]\w*|[A-Z]{{4,}}\d?\.md)(?:#([\w-]+))?"""
