@@ -96,6 +96,31 @@ class PrintedBeside:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Citation:
+    """One place that prints a figure: a row of a table, and what the table says that it was printed in."""
+
+    row: str  # "dlperf.csv:154"
+    source: str | None = None  # "README.md"
+    speedup: str | None = None  # printed beside the figure, digits and all
+    base: str | None = None  # the figure that this speed-up counts from, as printed
+    base_row: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CitedFigure:
+    """A figure that a table prints, wherever it does so: one figure cited often is no repeat of itself."""
+
+    printed: str  # as the table has it, digits and all
+    kind: Literal["run", "median"] | None = None  # None: the table does not say
+    n: int | None = None  # the runs of a median, where the table says how many
+    log_set: str | None = None  # whose repeat a single run is
+    citations: tuple[Citation, ...] = ()
+    runs: tuple[str, ...] = ()  # of a median: its single runs as the same source prints them
+    others: tuple[Citation, ...] = ()  # where another figure is printed for the same case
+    others_printed: tuple[str, ...] = ()  # those figures, in the same order
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunCommand(Document):
     """What exactly was run."""
 
@@ -117,6 +142,8 @@ class RunCommand(Document):
     imported: tuple[Source, ...] | None = None
     printed: PrintedBeside | None = None
     stated: Mapping[str, str] | None = None  # facts as the user, a path or a table gave them at import
+    corrected: Mapping[str, str] | None = None  # facts as they were given before a later import corrected them
+    figure: CitedFigure | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

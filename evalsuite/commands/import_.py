@@ -5,18 +5,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import places
+from evalsuite.commands import places, terminal
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
     from evalsuite.launch.importing import Imported
 
+MOST_ALIKE = 3  # equal complaints that are printed one by one
 HELP = "make run folders from logs or tables produced elsewhere"
 EXAMPLES = """\
   python -m evalsuite import logs/ --pattern '{framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log' \\
       --set model=resnet50_v1.5 --runs imported/
   python -m evalsuite import logs/ --map what-they-are.toml
-  python -m evalsuite import dlperf.csv --runs cited/
+  python -m evalsuite import dlperf.csv --map kind=note --runs cited/
+  python -m evalsuite import logs/ --set batch=32 --amend
+
+--set and --pattern know these names; any other becomes an option of the case:
+  framework, model, recipe, nodes, gpus, devices, batch, precision, xla, device, repeat, rank, dialect, any
+--map knows these columns of a table:
+  those, and version, throughput, unit, features, speedup, latency, memory, kind, n, metric, value, source,
+  log_set, image, repository, note
 
 A mapping file says what path and log do not:
   [defaults]
@@ -35,41 +43,83 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the run folders go")
     parser.add_argument("--pattern", metavar="P", help="what the paths below PATH say, with {placeholders}")
-    parser.add_argument("--map", type=Path, metavar="FILE", help="a TOML file with [defaults] and [[runs]]")
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="FILE|NAME=COLUMN",
+        help="a TOML file with [defaults] and [[runs]], or what a column of a table is (any: of no importance)",
+    )
     parser.add_argument(
         "--set", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="what holds for all of them"
+    )
+    parser.add_argument(
+        "--amend", action="store_true", help="correct what was said of logs when they were imported before"
     )
     places.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log or row")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.launch import importing
+    from evalsuite.launch import citing, importing, stated, tables
     from evalsuite.logs import catalogue
     from evalsuite.runs.store import Store
 
-    defaults, runs = importing.mapping(arguments.map) if arguments.map else ({}, [])
-    defaults = {**defaults, **dict(arguments.set)}
-    found_by = importing.pattern(arguments.pattern) if arguments.pattern else None
+    (defaults, runs), columns = _mapped(arguments.map)
+    user = _user(arguments.set)
+    found_by = stated.pattern(arguments.pattern) if arguments.pattern else None
     into = Store(arguments.runs)
     results: list[importing.Imported] = []
     dialects = catalogue.known(places.places(arguments))
+    asked = importing.SaidOfLogs(user=user, mapped=(defaults, runs), found_by=found_by, amend=arguments.amend)
+    importer = importing.Importer(into, asked, dialects)
     for path in arguments.paths:
-        if _is_table(path):
-            results += importing.cited(path, into, defaults, dialects)
+        if _is_table(path, columns):
+            table = tables.read(path, columns)
+            if table.unread:
+                terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
+            results += citing.cited(table, into, defaults, user, dialects)
         else:
-            results += importing.logs(path, into, found_by=found_by, defaults=defaults, runs=runs, dialects=dialects)
+            results += importer.logs(path)
     _print(results, arguments.json)
     return _exit(results)
 
 
-def _is_table(path: Path) -> bool:
-    """A workbook, or a CSV with a column of throughputs; other CSVs (a TensorBoard series) are logs."""
+def _mapped(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict[str, str]]], list[tuple[str, str]]]:
+    """((`[defaults]`, `[[runs]]`) of the mapping file, (our name, the table's column)…)."""
+    from evalsuite.launch import stated
+
+    files = [text for text in given if "=" not in text or Path(text).is_file()]
+    if len(files) > 1:
+        raise EvalsuiteError(f"--map {files[1]}: a second mapping file; expected one. Write them into one file.")
+    pairs = [text.partition("=") for text in given if text not in files]
+    wrong = next(("".join(pair) for pair in pairs if not pair[0] or not pair[2]), None)
+    if wrong is not None:
+        raise EvalsuiteError(f'--map "{wrong}": expected a file or NAME=COLUMN, such as --map throughput=img_per_sec.')
+    return stated.mapping(Path(files[0])) if files else ({}, []), [(name, column) for name, _, column in pairs]
+
+
+def _user(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """What is said with --set. Raises EvalsuiteError if it contradicts itself or cannot be."""
+    from evalsuite.launch import stated
+
+    try:
+        facts = stated.together({}, *(("--set", {name: value}) for name, value in pairs))
+        stated.checked(facts)
+    except ValueError as error:
+        raise EvalsuiteError(f"--set: {error}.") from error
+    return facts
+
+
+def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
+    """A workbook, or a CSV with a column of figures; other CSVs (a TensorBoard series) are logs."""
+    from evalsuite.launch import tables
+
     if path.suffix.lower() != ".csv":
         return path.suffix.lower() == ".xlsx"
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            return "throughput" in file.readline().lower()
+            return bool(columns) or tables.is_one(file.readline())
     except OSError as error:
         raise EvalsuiteError(f"{path}: {error.strerror}; expected a table or a log.") from error
 
@@ -86,13 +136,34 @@ def _print(results: Sequence["Imported"], as_json: bool) -> None:
         ]
         print(json.dumps(facts, indent=1, ensure_ascii=False))
         return
-    for result in results:
-        reason = f"; {result.reason}" if result.reason else ""
-        print(f"{result.source}: {result.run or 'no run'}: {result.status}{reason}")
-        for finding in result.findings:
-            print(f"  {finding.code}: {english(finding)}")
-    made = sum(result.run is not None and result.status != "already there" for result in results)
-    print(f"{made} run folders made, {len(results) - made} logs or rows left out or already there")
+    for alike in _together(results):
+        first = alike[0]
+        if len(alike) > MOST_ALIKE:
+            print(_printable(f"{len(alike)} of them, {first.source} the first: {first.status}; {first.reason}"))
+            continue
+        for result in alike:
+            reason = f"; {result.reason}" if result.reason else ""
+            print(_printable(f"{result.source}: {result.run or 'no run'}: {result.status}{reason}"))
+            for finding in result.findings:
+                print(_printable(f"  {finding.code}: {english(finding)}"))
+    made = sum(result.made for result in results)
+    cited = sum(result.status == "cited" for result in results)
+    again = f", {cited} rows cite a figure again" if cited else ""
+    print(f"{made} run folders made{again}, {len(results) - made - cited} logs or rows left out or already there")
+
+
+def _together(results: Sequence["Imported"]) -> list[list["Imported"]]:
+    """*results* with those that are left out for one reason beside each other, where the first of them stands."""
+    found: dict[object, list[Imported]] = {}
+    for place, result in enumerate(results):
+        key = (result.status, result.reason) if result.run is None else place
+        found.setdefault(key, []).append(result)
+    return list(found.values())
+
+
+def _printable(text: str) -> str:
+    """*text* without what a terminal would take for a command."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def _exit(results: Sequence["Imported"]) -> int:

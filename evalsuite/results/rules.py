@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache, partial
+from statistics import median
 from typing import get_args
 
 from evalsuite import paths
-from evalsuite.documents import HostEnvironment, RunCommand
+from evalsuite.documents import Citation, CitedFigure, HostEnvironment, RunCommand
 from evalsuite.findings import (
     AboveCapacity,
     ClockBackwards,
@@ -22,8 +23,10 @@ from evalsuite.findings import (
     IncompleteSuccess,
     OddMemory,
     PrintedSpeedupDiffers,
+    PublishedDiffers,
     SeveralEnvironments,
     SeveralVersions,
+    SourcesDiffer,
     StrangeText,
     UnknownOrigin,
 )
@@ -128,7 +131,13 @@ def findings(
 
     *commands* (run id → what was run) hold the speed-ups that imported tables print.
     """
-    return (*_split_series(summaries), *_machines(environments), *_printed_speedups(valid(summaries), commands or {}))
+    known = commands or {}
+    return (
+        *_split_series(summaries),
+        *_machines(environments),
+        *_printed_speedups(valid(summaries), known),
+        *_cited_figures((run for one in summaries for run in one.measurements), known),
+    )
 
 
 def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
@@ -140,6 +149,57 @@ def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCo
             printed = written(text)
             if one.speedup and printed is not None and not rounds_to(printed, one.speedup.value):
                 yield PrintedSpeedupDiffers(printed=text, computed=one.speedup.value, where=one.case.id)
+
+
+def _cited_figures(runs: Iterable[Measurement], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    """D16: what tables print of cited figures, computed again from what they count from."""
+    for run in runs:
+        command = commands.get(run.run.id)
+        if command is not None and command.figure is not None:
+            yield from cited_figure(command.figure, run.run.case.id)
+
+
+def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
+    """The speed-ups, medians and figures that do not follow from one another, each once."""
+    speedups: dict[Decimal | None, tuple[str, float]] = {}
+    for citation in figure.citations:
+        computed = _speedup(figure.printed, citation)
+        if computed is not None and citation.speedup is not None:
+            speedups.setdefault(written(citation.speedup), (citation.speedup, computed))
+    for text, computed in speedups.values():
+        yield PrintedSpeedupDiffers(printed=text, computed=computed, where=where)
+    printed = written(figure.printed)
+    runs = [float(value) for value in map(written, figure.runs) if value is not None]
+    if printed is not None and runs and not rounds_to(printed, median(runs)):
+        yield PublishedDiffers(
+            published_items_per_s=float(printed),
+            median_items_per_s=median(runs),
+            file=figure.citations[0].source or figure.citations[0].row,
+            log=figure.log_set or figure.citations[0].row,
+            where=where,
+        )
+    for other, text in zip(figure.others, figure.others_printed, strict=True):
+        yield SourcesDiffer(
+            printed=figure.printed,
+            source=figure.citations[0].source or figure.citations[0].row,
+            other=text,
+            other_source=other.source or other.row,
+            where=where,
+        )
+
+
+def _speedup(printed: str, citation: Citation) -> float | None:
+    """The speed-up that the printed throughputs give; None where it rounds to the one beside them.
+
+    Some round twice: DLPerf prints 10.75 for 10.74499, which is 10.745 and then 10.75.
+    """
+    of, base = written(printed), written(citation.base or "")
+    said = written(citation.speedup or "")
+    if of is None or base is None or said is None or base <= 0:
+        return None
+    computed = float(of / base)
+    twice = Decimal("0.55").scaleb(int(said.as_tuple().exponent))
+    return None if abs(said - Decimal(computed)) <= twice else computed
 
 
 def written(text: str) -> Decimal | None:

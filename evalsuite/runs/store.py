@@ -205,6 +205,16 @@ class Store:
             folder.write_case(run)
             yield folder
 
+    def set_aside(self, folder: RunFolder) -> Path:
+        """Takes a finished run out of the store, and keeps it beside its place, whose name begins with `amended`."""
+        attempt = 1
+        while (aside := folder.path.with_name(f"amended-{folder.path.name}-{attempt}")).exists():
+            attempt += 1
+        try:
+            return folder.path.rename(aside)
+        except OSError as error:
+            raise _unwritable(folder.path, error) from error
+
 
 def _hash(file: Path) -> str | None:
     try:

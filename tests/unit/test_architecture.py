@@ -53,7 +53,7 @@ THIRD_PARTY = {  # package → where it may be imported
     "markupsafe": ("evalsuite.report", "evalsuite.site"),
     "matplotlib": ("evalsuite.report.figures",),
     "numpy": ("evalsuite.results.statistics", "evalsuite.report.figures"),
-    "openpyxl": ("evalsuite.launch.importing",),
+    "openpyxl": ("evalsuite.launch.tables",),
     "psutil": ("evalsuite.agent", "evalsuite.launch.runner"),
     "pynvml": ("evalsuite.agent.sensors",),
     "rich": ("evalsuite.commands.terminal",),

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from evalsuite import documents, paths
 from evalsuite.documents import (
     Checkout,
+    Citation,
+    CitedFigure,
     ContainerLimits,
     DialectSource,
     Gpu,
@@ -76,6 +78,19 @@ FULL = (
         imported=(Source(path="a.log", sha256="3"),),
         printed=PrintedBeside(speedup="1.5x"),
         stated={"precision": "fp16"},
+        corrected={"precision": "fp32"},
+        figure=CitedFigure(
+            printed="11331.93",
+            kind="median",
+            n=7,
+            log_set="bz128/4n8g",
+            citations=(
+                Citation(row="t.csv:2", source="README.md", speedup="28.89", base="392.24", base_row="t.csv:1"),
+            ),
+            runs=("11331.93",),
+            others=(Citation(row="t.csv:3"),),
+            others_printed=("11233.92",),
+        ),
     ),
     Outcome(
         status="completed",

@@ -240,7 +240,7 @@ def test_the_pages_of_rules_are_what_the_table_gives(language):
 def test_a_rule_is_explained_by_its_code_its_number_or_its_name():
     assert findings.called("d10") == findings.called("drift") == ("D10",)
     assert findings.called("D16") == (
-        *("D16_cited", "D16_speedup", "clock_disagrees", "clocks_far_apart", "final_disagrees"),
+        *("D16_cited", "D16_sources", "D16_speedup", "clock_disagrees", "clocks_far_apart", "final_disagrees"),
     )
     assert findings.called("thin_samples") == ("D18",)
     assert findings.called("D5") == ("D05",)

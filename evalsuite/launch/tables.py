@@ -1,0 +1,192 @@
+"""A table of published figures as rows under our own names, whatever its columns are called.
+
+CSV or the first sheet of a workbook. A column is known by one of several names or by `--map NAME=COLUMN`; those that
+are not read are named, with what they could be.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalsuite.errors import EvalsuiteError, did_you_mean
+
+if TYPE_CHECKING:
+    import _csv
+
+    from openpyxl.cell.cell import Cell, MergedCell
+    from openpyxl.cell.read_only import EmptyCell, ReadOnlyCell
+
+# Columns by what they may be called (DLPerf's tables, and the report's own tidy data).
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "framework": ("framework",),
+    "model": ("model",),
+    "recipe": ("recipe",),
+    "version": ("framework_version", "version"),
+    "nodes": ("nodes",),
+    "gpus": ("gpus_per_node", "devices_per_node"),
+    "devices": ("total_gpus", "total_devices", "devices"),
+    "batch": ("batch_size_per_gpu", "batch_size_per_device", "batch_per_device", "batch"),
+    "precision": ("precision",),
+    "xla": ("xla",),
+    "device": ("device", "device_model", "gpu_model"),
+    "repeat": ("run", "repeat"),
+    "throughput": ("throughput", "items_per_s"),
+    "unit": ("unit",),
+    "features": ("features", "variant"),
+    "speedup": ("speedup", "published_speedup"),
+    "latency": ("latency_ms", "latency"),
+    "memory": ("memory_mib", "memory"),
+    "kind": ("kind",),
+    "n": ("n", "n_runs"),
+    "metric": ("metric",),
+    "value": ("value",),
+    "source": ("source", "source_file"),
+    "log_set": ("log_set", "log_dir"),
+    "image": ("image", "docker_image"),
+    "repository": ("repository", "source_repo"),
+    "note": ("note", "notes"),
+}
+ANY = "any"  # the name of a column that is of no importance
+_ABSENT = ("", "-", "n/a", "na", "none", "null")  # D28: not recorded
+
+
+@dataclass(frozen=True, kw_only=True)
+class CitedRow:
+    """One line of a table."""
+
+    number: int  # of its line, from 1
+    raw: str  # the header and the line as they stand
+    cells: Mapping[str, str]  # under our names; what is not recorded is left out
+
+
+@dataclass(frozen=True, kw_only=True)
+class CitedTable:
+    """A table, and how its columns are understood."""
+
+    file: Path
+    rows: tuple[CitedRow, ...]
+    columns: Mapping[str, str]  # our name → theirs
+    unread: tuple[str, ...]  # columns that nothing is taken from, each with what it could be
+
+
+def read(file: Path, mapped: Sequence[tuple[str, str]] = ()) -> CitedTable:
+    """The table in *file*; *mapped* is (our name, the column that holds it), where the table calls it otherwise.
+
+    Raises EvalsuiteError with the columns that stand there if there are no figures among them.
+    """
+    text = _spreadsheet(file) if file.suffix.lower() == ".xlsx" else _plain(file)
+    lines = text.splitlines()
+    reader = csv.reader(io.StringIO(text))
+    header = [name.strip() for name in next(reader, [])]
+    at = _places(file, header, mapped)
+    rows = tuple(_rows(reader, lines, at))
+    used = {place for places in at.values() for place in places}
+    unread = tuple(_unread(name, at) for place, name in enumerate(header) if place not in used and name)
+    columns = {name: " and ".join(header[place] for place in places) for name, places in at.items()}
+    return CitedTable(file=file, rows=rows, columns=columns, unread=unread)
+
+
+def is_one(first_line: str) -> bool:
+    """Whether a CSV that begins so is a table of figures; others (a TensorBoard series) are logs."""
+    names = {name.strip().strip('"').lower() for name in first_line.split(",")}
+    return bool(names & {"throughput", "items_per_s"}) or {"metric", "value"} <= names
+
+
+def _rows(reader: "_csv.Reader", lines: Sequence[str], at: Mapping[str, Sequence[int]]) -> Iterator[CitedRow]:
+    for cells in reader:
+        number = reader.line_num
+        row = {
+            name: "/".join(cells[place].strip() for place in places if place < len(cells))
+            for name, places in at.items()
+        }
+        kept = {name: value for name, value in row.items() if name != ANY and value.lower() not in _ABSENT}
+        yield CitedRow(number=number, raw=f"{lines[0]}\n{lines[number - 1]}", cells=kept)
+
+
+def _places(file: Path, header: Sequence[str], mapped: Sequence[tuple[str, str]]) -> dict[str, tuple[int, ...]]:
+    """Our name → the columns that hold it: one, or the parts of a log set."""
+    lower = [name.lower() for name in header]
+    twice = sorted({name for name in lower if name and lower.count(name) > 1})
+    if twice:
+        raise EvalsuiteError(f'{file}: the column "{twice[0]}" stands there twice; one of them must go or be renamed.')
+    at = {name: place for place, name in enumerate(lower)}
+    absent = [(name, column) for name, column in mapped if column.lower() not in at]
+    if absent:
+        name, column = absent[0]
+        raise EvalsuiteError(
+            f'{file}: --map {name}={column}, and no column is called "{column}"; there are {", ".join(header)}.'
+            f"{did_you_mean(column, header)}"
+        )
+    found: dict[str, tuple[int, ...]] = {}
+    for name, column in mapped:
+        found[name] = (*found.get(name, ()), at[column.lower()])
+    taken = {place for places in found.values() for place in places}
+    for ours, names in COLUMNS.items():
+        place = next((at[name] for name in names if name in at and at[name] not in taken), None)
+        if ours not in found and place is not None:
+            found[ours] = (place,)
+    if found.get("log_set") == (at.get("log_dir"),) and "log_stem" in at:
+        found["log_set"] = (at["log_dir"], at["log_stem"])
+    if "throughput" not in found and not {"metric", "value"} <= found.keys():
+        raise EvalsuiteError(
+            f"{file}: no column is called throughput; expected a table with framework, model, nodes, gpus_per_node, "
+            f"batch_size_per_gpu, precision, throughput, unit, or metric and value. The columns are "
+            f"{', '.join(header) or 'none'}: try --map throughput=COLUMN."
+        )
+    return found
+
+
+def _unread(column: str, at: Mapping[str, Sequence[int]]) -> str:
+    """A column, and what it could be."""
+    near = did_you_mean(column.lower(), [name for name in COLUMNS if name not in at]).strip(" ?").rpartition(" ")[2]
+    return f"{column} (--map {near or column}={column})"
+
+
+def _plain(file: Path) -> str:
+    """CSV as it stands: in UTF-8, or in GB 18030, which is what a spreadsheet program saves in China."""
+    try:
+        content = file.read_bytes()
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return content.decode("gb18030")
+    except (OSError, ValueError) as error:
+        raise EvalsuiteError(f"{file}: {error}; expected a table as CSV in UTF-8 or GB 18030, or an .xlsx.") from error
+
+
+def _spreadsheet(file: Path) -> str:
+    """The first sheet of a workbook as CSV, row for row: a row keeps its number."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise EvalsuiteError(
+            f"{file}: reading a workbook needs the package openpyxl. Try: pip install 'evalsuite[xlsx]', or save it "
+            "as CSV."
+        ) from error
+    try:
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        rows = [[_cell_text(cell) for cell in row] for row in book.worksheets[0].iter_rows()]
+    except Exception as error:  # a workbook is a zip of XML: its readers let the errors of both through
+        raise EvalsuiteError(f"{file}: {error}; expected a workbook (.xlsx) or a table as CSV.") from error
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(_filled_part(rows))
+    return text.getvalue()
+
+
+def _filled_part(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The rows and columns up to the last that hold anything; a sheet may go on with cells that were only touched."""
+    height = max((place for place, row in enumerate(rows, 1) if any(row)), default=0)
+    width = max((place for row in rows for place, text in enumerate(row, 1) if text), default=0)
+    return [[*row[:width], *[""] * (width - len(row))] for row in rows[:height]]
+
+
+def _cell_text(cell: "Cell | ReadOnlyCell | EmptyCell | MergedCell") -> str:
+    """What a cell shows, in one line: 8 where the file has 8.0, nothing where it has an error."""
+    value = cell.value
+    if value is None or getattr(cell, "data_type", None) == "e":
+        return ""
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return " ".join(text.split())
