@@ -169,3 +169,28 @@ def test_a_figure_with_a_decimal_comma_is_not_cut_at_the_comma(read):
     reading = read("{'train_runtime': 225,8005, 'train_samples_per_second': 3,543, 'epoch': 0,32}\n")
 
     assert reading.throughput is None
+
+
+def test_a_log_with_the_rates_of_deepspeed_too_is_read_by_them(read):
+    def lines(step):
+        timer = f"[timer.py:197:stop] 0/{step}, RunningAvgSamplesPerSec=20.0, CurrSamplesPerSec=20.0, \n"
+        return timer + f"{{'loss': 1.5, 'epoch': 0.1}}\n{bar(step, 300, f'{step // 60:02}:{step % 60:02}')}\n"
+
+    reading = read("".join(map(lines, range(10, 210, 10))))
+
+    assert (reading.dialect, reading.throughput.items_per_s) == ("deepspeed", pytest.approx(20.0))
+
+
+def test_the_tokens_seen_by_all_processes_need_no_batch():
+    reading = read_file(LOGS / "hf_trainer_tokens.log")
+
+    assert (reading.dialect, reading.unit) == ("hf_trainer_tokens", "tokens/s")
+    assert reading.throughput.items_per_s == pytest.approx(32_768 / 2.5)
+
+
+def test_tokens_that_were_rounded_are_left_unread(read):
+    text = (
+        (LOGS / "hf_trainer_tokens.log").read_text().replace("'num_input_tokens_seen': ", "'num_input_tokens_seen': '1")
+    )
+
+    assert read(text).dialect == "hf_trainer"

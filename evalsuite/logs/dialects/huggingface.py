@@ -13,6 +13,7 @@ from evalsuite.dialect import Dialect, Fields, Line
 
 _NUMBER = rb"[\d.]+(?:e[+-]?\d+)?(?![\d.]|,\d)"  # transformers 5 prints four digits: '1.234e+04'
 _BAR = rb"\s*(?:Train: *)?\d+%\|[^|\r\n]*\| *(\d+)/(\d+) \[([\d:]+)<[^\]\r\n]*\]"
+_LOSS_AND_BAR = rb"\{'loss': '?(?P<loss>%b|nan)'?, [^{}\r\n]*\}%b" % (_NUMBER, _BAR)
 _ENTRY_BYTES = 8192  # of a JSON object or a printed dictionary: more than one has
 _STEP = re.compile(rb'"step": (\d+)')
 _MAX_STEPS = re.compile(rb'"max_steps": (\d+)')
@@ -23,6 +24,7 @@ _ELAPSED = re.compile(rb"""['"]elapsed_time['"]: ['"]([\ddhms ]+)['"]""")
 _STEPS_PER_SECOND = re.compile(rb"'train_steps_per_second': '?(%b)" % _NUMBER)
 _RUNTIME = re.compile(rb"'train_runtime': '?(%b)" % _NUMBER)
 _ROUNDED = 0.001  # of steps/s with three decimals, or of figures with four digits
+_TOKENS_SEEN = re.compile(rb"'num_input_tokens_seen': (\d+)[,}]")  # not '2.813e+06', which transformers 5 rounds to
 _UNITS = {b"d": 86_400, b"h": 3600, b"m": 60, b"s": 1}
 
 
@@ -48,7 +50,18 @@ def _entry(match: "re.Match[bytes]") -> bytes:
 def _at_bar(match: "re.Match[bytes]") -> Fields:
     """The step and the time that the bar behind a loss shows: its s/it are of the last steps and not a mean."""
     step, of, elapsed = match.group(2, 3, 4)
-    return {"loss": match["loss"], "step": step, "of": of, "mean_s": _clock_s(elapsed) / int(step)}
+    fields = {"loss": match["loss"], "step": step, "of": of, "mean_s": _clock_s(elapsed) / int(step)}
+    seen = _TOKENS_SEEN.search(match[0])
+    return fields if seen is None else {**fields, "consumed": seen[1]}
+
+
+def _tokens_at_bar(match: "re.Match[bytes]") -> Fields | None:
+    fields = _at_bar(match)
+    return fields if "consumed" in fields else None
+
+
+def _samples_at_bar(match: "re.Match[bytes]") -> Fields | None:
+    return {name: value for name, value in _at_bar(match).items() if name != "consumed"}
 
 
 def _as_trained(match: "re.Match[bytes]") -> Fields | None:
@@ -200,10 +213,10 @@ DIALECTS = (
         evaluation_inside=True,
         step=(
             Line(
-                pattern=rb"\{'loss': '?(?P<loss>%b|nan)'?, [^{}\r\n]*\}%b" % (_NUMBER, _BAR),
+                pattern=_LOSS_AND_BAR,
                 sample="{'loss': 2.0251, 'learning_rate': 0.0002, 'epoch': 0.02}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
                 source="huggingface/transformers@2cda12cbf6:src/transformers/trainer_callback.py, ProgressCallback.on_log(): the bar is drawn again behind it",
-                fields=_at_bar,
+                fields=_samples_at_bar,
             ),
         ),
         final=_FINAL,
@@ -217,9 +230,32 @@ DIALECTS = (
                 source="unslothai/unsloth@9fbe0b6da3:unsloth/models/llama.py, the banner of Unsloth",
             ),
         ),
-        yields_to=("ms_swift",),
+        yields_to=("hf_trainer_tokens", "ms_swift", "deepspeed", "deepspeed_old"),
         notes="The final figure is over the whole run, start-up, evaluation and checkpoints inside, and counts the "
         "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds.",
+    ),
+    Dialect(
+        name="hf_trainer_tokens",
+        title="Hugging Face Trainer, tokens",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="global",
+        averaging="cumulative",
+        clock_s=1.0,
+        zero_based=False,
+        evaluation_inside=True,
+        step=(
+            Line(
+                pattern=_LOSS_AND_BAR,
+                sample="{'loss': 2.0251, 'grad_norm': 0.5, 'learning_rate': 0.0002, 'epoch': 0.02, 'num_input_tokens_seen': 655360}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
+                source="huggingface/transformers@2cda12cbf6:src/transformers/trainer_callback.py, ProgressCallback.on_log(); with include_num_input_tokens_seen: gathered over all processes",
+                fields=_tokens_at_bar,
+            ),
+        ),
+        evaluation=_EVALUATION,
+        yields_to=("ms_swift", "deepspeed", "deepspeed_old"),
+        notes="Tokens of all processes, padding included unless the Trainer is told otherwise. transformers 5 rounds "
+        "them to four digits, and they are left unread.",
     ),
     Dialect(
         name="ms_swift",
@@ -244,6 +280,7 @@ DIALECTS = (
         final=tuple(replace(line, telling=False) for line in _FINAL),
         evaluation=_EVALUATION,
         facts=(*_FACTS, _RESUMED),
+        yields_to=("deepspeed", "deepspeed_old"),
         notes="train_speed is a mean since training began, evaluation inside, from which each report is taken apart.",
     ),
     Dialect(
