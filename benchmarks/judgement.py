@@ -66,6 +66,26 @@ def coverage_csv(found: Sequence[tuple[int, int, str, float]]) -> str:
     return text.getvalue()
 
 
+def flagged_cases(trials: int = TRIALS) -> list[tuple[int, int, str, float, float]]:
+    """In which share of sound cases D09 flags some run: by runs, cases of the block, kind and size of the noise."""
+    found = []
+    for n in RUNS:
+        for cases in (1, 8):
+            for kind in KINDS:
+                for noise in (0.01, 0.03, 0.08):
+                    random = numpy.random.default_rng([SEED, n, cases, list(KINDS).index(kind), round(100 * noise)])
+                    blocks = speeds(kind, random, trials // 4, cases, n, noise=noise)
+                    flagged = sum(_flagged(block) for block in blocks)
+                    found.append((n, cases, kind, noise, flagged / (len(blocks) * cases)))
+    return found
+
+
+def _flagged(block: numpy.ndarray) -> int:
+    scatter = [statistics.pooled(list(runs)) for runs in block]
+    whole = sum(scatter, statistics.NO_RUNS)
+    return sum(bool(statistics.outliers(list(runs), whole - own)) for runs, own in zip(block, scatter, strict=True))
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
@@ -83,6 +103,9 @@ def main() -> None:
     covered = ratio_coverage()
     print("## Coverage of the interval of a ratio\n")
     print(table(("n", "m", "noise", "coverage"), ((n, m, kind, percent(share)) for n, m, kind, share in covered)))
+    print("\n## D09 in sound cases\n")
+    head = ("n", "cases of the block", "noise", "size", "flagged")
+    print(table(head, ((n, k, kind, percent(size), percent(share)) for n, k, kind, size, share in flagged_cases())))
     if arguments.write:
         COVERAGE.parent.mkdir(exist_ok=True)
         COVERAGE.write_text(coverage_csv(covered), encoding="utf-8")

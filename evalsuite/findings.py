@@ -384,7 +384,9 @@ class UnstableRepeats(Finding):
 @rule("D09", "flag")
 class OutlyingRepeat(Finding):
     items_per_s: Rate
-    limit_mads: Factor = 3.0
+    limit_mads: Factor = 3.0  # scaled, of the repeats
+    limit: Limit = 0.02  # of the median
+    limit_cvs: Factor = 3.0  # of the other runs of the block: of five repeats alone the MAD says little
 
 
 # cases against one another

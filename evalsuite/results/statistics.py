@@ -5,11 +5,12 @@ import functools
 import math
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from evalsuite import paths
-from evalsuite.findings import FewRepeats
+from evalsuite.findings import FewRepeats, OutlyingRepeat
 from evalsuite.model import Interval
 
 if TYPE_CHECKING:
@@ -21,6 +22,19 @@ BOOTSTRAP_SEED = 20  # any fixed number: the same runs must give the same interv
 BOOTSTRAP_LEVEL = 0.95  # of the quantiles; what they cover is simulated
 COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
 MIN_RUNS_TO_TELL = FewRepeats.needed  # below this no ratio has an interval and nothing is called faster
+T_OF_THREE_SIGMA = (  # (degrees of freedom, quantile 0.99865 of Student's t ÷ 3): the same probability as 3 σ
+    (60, 1.04),
+    (30, 1.09),
+    (20, 1.14),
+    (15, 1.20),
+    (10, 1.32),
+    (8, 1.43),
+    (6, 1.63),
+    (5, 1.84),
+    (4, 2.21),
+    (3, 3.07),
+    (0, 3.07),
+)
 SCALED_MAD = 1.4826  # makes the MAD of a normal distribution equal its standard deviation
 
 
@@ -49,16 +63,58 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
     return statistics.stdev(values) / statistics.fmean(values)
 
 
-def outliers(values: Sequence[float], factor: float = 3.0) -> list[int]:
-    """Positions of the values more than *factor* scaled MADs from the median (docs/data-rules.md, D09).
+@dataclass(frozen=True, kw_only=True)
+class Pooled:
+    """The scatter of several groups of runs about their means, as a share of these."""
 
-    With a MAD of zero (most values equal) nothing is called an outlier: there is no scale to judge by.
+    squares: float  # Σ (n - 1) × CV²
+    freedom: int  # Σ (n - 1)
+
+    def __add__(self, other: "Pooled") -> "Pooled":
+        return Pooled(squares=self.squares + other.squares, freedom=self.freedom + other.freedom)
+
+    def __sub__(self, other: "Pooled") -> "Pooled":
+        return Pooled(squares=max(0.0, self.squares - other.squares), freedom=self.freedom - other.freedom)
+
+    @property
+    def cv(self) -> float:
+        return math.sqrt(self.squares / self.freedom)
+
+
+NO_RUNS = Pooled(squares=0.0, freedom=0)
+
+
+def pooled(values: Sequence[float]) -> Pooled:
+    """The scatter of one group of runs; a lone run adds nothing."""
+    cv = coefficient_of_variation(values)
+    return NO_RUNS if cv is None else Pooled(squares=(len(values) - 1) * cv**2, freedom=len(values) - 1)
+
+
+def outliers(values: Sequence[float], others: Pooled = NO_RUNS) -> list[int]:
+    """Positions of the values that are far off by each of three measures (docs/data-rules.md, D09).
+
+    More than 3 scaled MADs from the median, more than 2 % of it, and more than three times the CV pooled over the
+    rest of these runs and the *others* of the block. The last is needed because of five values the MAD itself
+    scatters so much that it calls one of them an outlier in every fourth sound case.
     """
     centre = statistics.median(values)
-    spread = SCALED_MAD * statistics.median(abs(value - centre) for value in values)
-    if spread == 0:
+    mads = OutlyingRepeat.limit_mads * SCALED_MAD * statistics.median(abs(value - centre) for value in values)
+    if mads == 0:  # most values are equal: there is no scale to judge by
         return []
-    return [position for position, value in enumerate(values) if abs(value - centre) > factor * spread]
+    least = max(mads, OutlyingRepeat.limit * centre)
+    far = [position for position, value in enumerate(values) if abs(value - centre) > least]
+    return [position for position in far if abs(values[position] - centre) > _beyond(values, position, others) * centre]
+
+
+def _beyond(values: Sequence[float], position: int, others: Pooled) -> float:
+    """The share of the median that a run may be off: three pooled CVs of all runs but itself."""
+    rest = others + pooled([*values[:position], *values[position + 1 :]])
+    return OutlyingRepeat.limit_cvs * _widened(rest.freedom) * rest.cv
+
+
+def _widened(freedom: int) -> float:
+    """How much wider three standard deviations are where the deviation is estimated with *freedom* degrees."""
+    return next(wider for degrees, wider in T_OF_THREE_SIGMA if freedom >= degrees)
 
 
 def ratio_of_medians(

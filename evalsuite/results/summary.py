@@ -15,7 +15,7 @@ from evalsuite.findings import (
     UnstableRepeats,
 )
 from evalsuite.model import Breakdown, Case, Finding, Measurement, Summary, Unmeasured, Utilisation
-from evalsuite.results.statistics import coefficient_of_variation, median_with_range, outliers
+from evalsuite.results.statistics import NO_RUNS, Pooled, coefficient_of_variation, median_with_range, outliers, pooled
 
 FULL_REPEATS = FewRepeats.needed  # fewer are partial (docs/data-rules.md, D05)
 MOST_REPEATS = ManyRepeats.usual
@@ -28,11 +28,23 @@ def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]
     by_case: dict[Case, list[Measurement]] = {}
     for measurement in measurements:
         by_case.setdefault(measurement.run.case, []).append(measurement)
-    return [summary(case, runs) for case, runs in by_case.items()]
+    scatter = {case: pooled(_values(run for run in runs if counts(run))) for case, runs in by_case.items()}
+    whole: dict[Case, Pooled] = {}
+    for case, own in scatter.items():
+        whole[_block(case)] = whole.get(_block(case), NO_RUNS) + own
+    return [summary(case, runs, whole[_block(case)] - scatter[case]) for case, runs in by_case.items()]
 
 
-def summary(case: Case, measurements: Sequence[Measurement]) -> Summary | Unmeasured:
-    """*case* over its repeats, the failed runs kept; `Unmeasured` without a valid one."""
+def _block(case: Case) -> Case:
+    """What the cases of a block share: all but framework, recipe and scale."""
+    return replace(case, framework="", recipe="", nodes=1, devices_per_node=1)
+
+
+def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO_RUNS) -> Summary | Unmeasured:
+    """*case* over its repeats, the failed runs kept; `Unmeasured` without a valid one.
+
+    *others*: how much the other cases of its block scatter, for D09.
+    """
     runs = tuple(sorted(measurements, key=lambda measurement: measurement.run.repeat))
     valid = [run for run in runs if counts(run)]
     values = _values(valid)
@@ -50,7 +62,7 @@ def summary(case: Case, measurements: Sequence[Measurement]) -> Summary | Unmeas
         breakdown=_breakdown(valid),
         partial=len(values) < FULL_REPEATS or any(_short(run) for run in valid),
         origin=runs[0].origin,
-        findings=_findings(case, valid),
+        findings=_findings(case, valid, others),
     )
 
 
@@ -83,9 +95,9 @@ def _short(run: Measurement) -> bool:
     return any(isinstance(finding, ShortWindow | TooShortWindow) for finding in run.findings)
 
 
-def _findings(case: Case, valid: Sequence[Measurement]) -> tuple[Finding, ...]:
+def _findings(case: Case, valid: Sequence[Measurement], others: Pooled) -> tuple[Finding, ...]:
     values = _values(valid)
-    found = [_too_few(values), _more_than_usual(values), _noisy(values), *_far_off(valid)]
+    found = [_too_few(values), _more_than_usual(values), _noisy(values), *_far_off(valid, others)]
     return tuple(replace(f, where=f.where or case.id) for f in found if f)
 
 
@@ -108,14 +120,14 @@ def _noisy(values: Sequence[float]) -> Finding | None:
     return UnstableRepeats(cv=cv) if cv > UNSTABLE_CV else NoisyRepeats(cv=cv)
 
 
-def _far_off(valid: Sequence[Measurement]) -> list[Finding]:
+def _far_off(valid: Sequence[Measurement], others: Pooled) -> list[Finding]:
     """D09, with the repeats of the rules: of three values the MAD is the smaller of two gaps, which says nothing."""
     if len(valid) < FULL_REPEATS:
         return []
     values = _values(valid)
     return [
         OutlyingRepeat(items_per_s=values[position], where=valid[position].run.id)
-        for position in outliers(values, OutlyingRepeat.limit_mads)
+        for position in outliers(values, others)
     ]
 
 
