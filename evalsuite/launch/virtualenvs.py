@@ -139,7 +139,8 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
     install = ("pip", "install", "--python", str(_interpreter(making)), "--requirement", str(making / LOCK))
     _uv((*install, *settings.arguments), settings, progress, f"installing {' '.join(pins)}")
     _build(making, recipe, settings, progress)
-    progress(f"checking that {recipe.import_name} imports")
+    if recipe.import_name:
+        progress(f"checking that {recipe.import_name} imports")
     _check_import(_interpreter(making), recipe, "the new environment")
     _record(making, (*pins, *recipe.built), device)
     making.rename(folder)
@@ -234,6 +235,9 @@ def _cuda_refused(pins: tuple[str, ...], lock: str) -> str:
 
 
 def _check_import(python: Path, recipe: Recipe, where: str) -> None:
+    """Raises CannotInstall if the recipe's module does not import; a recipe that names none is not checked."""
+    if not recipe.import_name:
+        return
     try:
         answer = subprocess.run(
             [python, "-c", f"import {recipe.import_name}"],

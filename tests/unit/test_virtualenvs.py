@@ -296,6 +296,10 @@ def test_the_wheel_folder_of_this_machine_reaches_uv(uv, monkeypatch):
 # The interpreter at hand
 
 
+def test_a_recipe_that_names_no_module_is_taken_at_its_word():
+    assert virtualenvs.current(toynet(import_name="")) == Path(sys.executable)
+
+
 def test_the_interpreter_at_hand_serves_if_the_framework_imports_in_it():
     assert virtualenvs.current(toynet()) == Path(sys.executable)
 
