@@ -204,6 +204,13 @@ class BatchDoubted(Finding):
     limit: Factor = 1.5
 
 
+@rule("begins_again", "flag")
+class BeginsAgain(Finding):
+    """Behind the measured steps the log begins anew: a second run, a copy, or another process."""
+
+    line: Count
+
+
 @rule("busy_machine", "flag")
 class BusyMachine(Finding):
     others: Share  # of the usable cores
@@ -295,6 +302,18 @@ class OtherWorldSize(Finding):
     planned: Count
 
 
+@rule("copied", "note")
+class Copied(Finding):
+    """The log holds the same steps several times, to the last digit, one run behind the other."""
+
+    copies: Count
+
+
+@rule("loss_nan", "flag")
+class LossNotANumber(Finding):
+    line: Count
+
+
 @rule("partial_batch", "note")
 class PartialBatch(Finding):
     step: Count
@@ -318,6 +337,12 @@ class RatesScatter(Finding):
 @rule("restarted", "note")
 class Restarted(Finding):
     attempts: Count
+
+
+@rule("resumed", "note")
+class Resumed(Finding):
+    line: Count
+    text: Quote
 
 
 @rule("scope_assumed", "flag")

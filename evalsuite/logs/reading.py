@@ -352,6 +352,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         measured = Throughput(items_per_s=final, unit=dialect.unit, method="final figure", window=None)
     findings = (
         *_failed_at_exit(scans),
+        *dict.fromkeys(finding for scan in scans[:1] for finding in scan.incidents.findings()),
         *found.findings,
         *numbers.findings,
         *contradictions(asked.known, numbers.said),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evalsuite.dialect import Dialect, Line
+from evalsuite.logs.incidents import Incidents
 from evalsuite.logs.logfile import Chunk, chunks
 from evalsuite.logs.records import Extractor, Record, count, matches, rate_of, whole_match
 from evalsuite.logs.scores import ScoreCollector
@@ -49,6 +50,7 @@ class Scan:
         self.final: float | None = None  # the last final figure
         self.ended = False
         self.cut_line: int | None = None  # in whose middle the file ends
+        self.incidents = Incidents(dialect)
         self.timers = TimerCollector(dialect.timers)
         self.scores = ScoreCollector(dialect)
         self.second = None if dialect.second is None else dialect.second()
@@ -59,10 +61,12 @@ class Scan:
 
     def add(self, chunk: Chunk) -> None:
         text = chunk.text
+        self.incidents.add(chunk)
         self._full = self._full or (bool(self.records) and self._enough(self))
         if self._full:
             seen = count(text, self.dialect)
             self.uncollected += seen
+            self.incidents.behind(chunk, 0)
         else:
             seen = self._collect(chunk)
         self._behind.add(chunk, steps=bool(seen))
@@ -90,6 +94,8 @@ class Scan:
         end = self._extractor.extend(self.records, chunk, self._enough.steps)
         more = 0 if end is None else count(chunk.text[end:], self.dialect)
         self.uncollected += more
+        if end is not None:
+            self.incidents.behind(chunk, end)
         return len(self.records) - before + more
 
     def _collect_facts(self, text: bytes) -> None:

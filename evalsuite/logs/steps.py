@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.dialect import Dialect
-from evalsuite.findings import JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed, Restarted
+from evalsuite.findings import Copied, JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed, Restarted
 from evalsuite.logs import streams as streams_of
 from evalsuite.logs.increments import Increment, increments_of
 from evalsuite.logs.job import Facts, batch_per_device
@@ -58,12 +58,17 @@ def merged(
         items_per_batch=facts.items_per_batch or 1.0,
         arrival=arrivals[spoke[0]] if arrivals else None,
     )
+    copies = max(streams_of.copies(files[number], dialect) for number in spoke)
     restarts = max(len(found) for found in attempts)
     return Merged(
         steps=tuple(_steps(streams, len(chosen[0]), job)),
         scope=whose,
         printers=len(streams),
-        findings=(*findings, *(_restart_finding(restarts) if restarts > 1 else ())),
+        findings=(
+            *findings,
+            *(_restart_finding(restarts) if restarts > 1 else ()),
+            *([Copied(copies=copies)] if copies > 1 else ()),
+        ),
     )
 
 

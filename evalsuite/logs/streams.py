@@ -4,12 +4,24 @@ Streams that run side by side are ranks of one attempt; a stream that begins aft
 restart.
 """
 
+import itertools
 from collections.abc import Sequence
 
 from evalsuite.dialect import Dialect
 from evalsuite.logs.records import Record, place
 
 Stream = list[Record]
+
+
+def copies(records: Sequence[Record], dialect: Dialect) -> int:
+    """How many runs of one file say the same to the last digit, each behind the other; 1 if none is a copy."""
+    streams = _streams(records, dialect.number_repeats)
+    behind = sorted((stream for stream in streams if len(stream) > 1), key=lambda stream: stream[0].end)
+    found = 1
+    for before, stream in itertools.pairwise(behind):
+        after = before[-1].end < stream[0].end
+        found += after and _copied(stream, before, at_once=stream[0].stamp_s is not None)
+    return found
 
 
 def attempts(records: Sequence[Record], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
