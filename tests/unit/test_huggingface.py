@@ -194,3 +194,10 @@ def test_tokens_that_were_rounded_are_left_unread(read):
     )
 
     assert read(text).dialect == "hf_trainer"
+
+
+def test_trl_counts_the_tokens_of_all_processes_without_padding():
+    reading = read_file(LOGS / "trl.log")
+
+    assert (reading.dialect, reading.unit) == ("trl", "tokens/s")
+    assert reading.throughput.items_per_s == pytest.approx(5200 / 1.6, rel=0.01)

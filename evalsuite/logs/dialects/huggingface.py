@@ -6,7 +6,7 @@ since the start to each.
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from evalsuite.dialect import Dialect, Fields, Line
@@ -24,7 +24,6 @@ _ELAPSED = re.compile(rb"""['"]elapsed_time['"]: ['"]([\ddhms ]+)['"]""")
 _STEPS_PER_SECOND = re.compile(rb"'train_steps_per_second': '?(%b)" % _NUMBER)
 _RUNTIME = re.compile(rb"'train_runtime': '?(%b)" % _NUMBER)
 _ROUNDED = 0.001  # of steps/s with three decimals, or of figures with four digits
-_TOKENS_SEEN = re.compile(rb"'num_input_tokens_seen': (\d+)[,}]")  # not '2.813e+06', which transformers 5 rounds to
 _UNITS = {b"d": 86_400, b"h": 3600, b"m": 60, b"s": 1}
 
 
@@ -50,18 +49,21 @@ def _entry(match: "re.Match[bytes]") -> bytes:
 def _at_bar(match: "re.Match[bytes]") -> Fields:
     """The step and the time that the bar behind a loss shows: its s/it are of the last steps and not a mean."""
     step, of, elapsed = match.group(2, 3, 4)
-    fields = {"loss": match["loss"], "step": step, "of": of, "mean_s": _clock_s(elapsed) / int(step)}
-    seen = _TOKENS_SEEN.search(match[0])
-    return fields if seen is None else {**fields, "consumed": seen[1]}
+    return {"loss": match["loss"], "step": step, "of": of, "mean_s": _clock_s(elapsed) / int(step)}
 
 
-def _tokens_at_bar(match: "re.Match[bytes]") -> Fields | None:
-    fields = _at_bar(match)
-    return fields if "consumed" in fields else None
+def _with_tokens(key: bytes) -> Callable[["re.Match[bytes]"], Fields | None]:
+    """The same with the tokens of all processes since the start, which stand under *key*.
 
+    transformers 5 rounds them to '2.813e+06', from which nothing can be taken: those are left unread.
+    """
+    seen = re.compile(rb"'%b': (\d+)(?:\.0)?[,}]" % key)
 
-def _samples_at_bar(match: "re.Match[bytes]") -> Fields | None:
-    return {name: value for name, value in _at_bar(match).items() if name != "consumed"}
+    def fields(match: "re.Match[bytes]") -> Fields | None:
+        tokens = seen.search(match[0])
+        return None if tokens is None else {**_at_bar(match), "consumed": tokens[1]}
+
+    return fields
 
 
 def _as_trained(match: "re.Match[bytes]") -> Fields | None:
@@ -216,7 +218,7 @@ DIALECTS = (
                 pattern=_LOSS_AND_BAR,
                 sample="{'loss': 2.0251, 'learning_rate': 0.0002, 'epoch': 0.02}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
                 source="huggingface/transformers@2cda12cbf6:src/transformers/trainer_callback.py, ProgressCallback.on_log(): the bar is drawn again behind it",
-                fields=_samples_at_bar,
+                fields=_at_bar,
             ),
         ),
         final=_FINAL,
@@ -230,7 +232,7 @@ DIALECTS = (
                 source="unslothai/unsloth@9fbe0b6da3:unsloth/models/llama.py, the banner of Unsloth",
             ),
         ),
-        yields_to=("hf_trainer_tokens", "ms_swift", "deepspeed", "deepspeed_old"),
+        yields_to=("hf_trainer_tokens", "trl", "ms_swift", "deepspeed", "deepspeed_old"),
         notes="The final figure is over the whole run, start-up, evaluation and checkpoints inside, and counts the "
         "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds.",
     ),
@@ -249,13 +251,35 @@ DIALECTS = (
                 pattern=_LOSS_AND_BAR,
                 sample="{'loss': 2.0251, 'grad_norm': 0.5, 'learning_rate': 0.0002, 'epoch': 0.02, 'num_input_tokens_seen': 655360}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
                 source="huggingface/transformers@2cda12cbf6:src/transformers/trainer_callback.py, ProgressCallback.on_log(); with include_num_input_tokens_seen: gathered over all processes",
-                fields=_tokens_at_bar,
+                fields=_with_tokens(b"num_input_tokens_seen"),
+            ),
+        ),
+        evaluation=_EVALUATION,
+        yields_to=("trl", "ms_swift", "deepspeed", "deepspeed_old"),
+        notes="Tokens of all processes, padding included unless the Trainer is told otherwise.",
+    ),
+    Dialect(
+        name="trl",
+        title="TRL",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="global",
+        averaging="cumulative",
+        clock_s=1.0,
+        zero_based=False,
+        evaluation_inside=True,
+        step=(
+            Line(
+                pattern=_LOSS_AND_BAR,
+                sample=b"{'loss': 1.5618, 'grad_norm': 1.2, 'learning_rate': 9.98e-05, 'num_tokens': 52000.0, 'mean_token_accuracy': 0.65, 'epoch': 0.01}\n\r  5%|          | 10/200 [00:16<05:04,  1.60s/it]",
+                source="huggingface/trl@d11f0f530e:trl/trainer/sft_trainer.py, SFTTrainer.compute_loss(): gathered over all processes, without padding",
+                fields=_with_tokens(b"num_tokens"),
             ),
         ),
         evaluation=_EVALUATION,
         yields_to=("ms_swift", "deepspeed", "deepspeed_old"),
-        notes="Tokens of all processes, padding included unless the Trainer is told otherwise. transformers 5 rounds "
-        "them to four digits, and they are left unread.",
+        notes="Tokens of all processes without padding; where the trainer generates (GRPO), prompts and completions, "
+        "and the time of generating is inside.",
     ),
     Dialect(
         name="ms_swift",
