@@ -123,3 +123,15 @@ def test_a_line_of_verl_that_is_longer_than_a_screen_is_found(tmp_path):
     reading = read(tmp_path, *(line.format(step) for step in range(1, 9)))
 
     assert reading.dialect == "verl"
+
+
+@pytest.mark.parametrize(("name", "value"), [("olmo_core", 8 * 52_012), ("composer", 512.0), ("swin", 8 * 128 / 0.64)])
+def test_what_stands_on_lines_of_its_own_is_found_behind_the_prefix_of_a_launcher(tmp_path, name, value):
+    text = (LOGS / f"{name}.log").read_text().rstrip("\n")
+    log = tmp_path / "train.log"
+    log.write_text("".join(f"[rank0]: {line}\n" for line in text.split("\n")))
+
+    reading = read_file(log, devices=8)
+
+    assert reading.dialect == name
+    assert reading.throughput.items_per_s == pytest.approx(value, rel=1e-3)

@@ -113,7 +113,8 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb"\[step=(?P<step>\d+)/(?:\d+|\?\?\?),[^\]\r\n]*\]\r?\n(?:    [^\r\n]*\r?\n)*?    throughput/device/TPS=(?P<rate>[\d,.]+)",
+                pattern=rb"\[step=(?P<step>\d+)/(?:\d+|\?\?\?),[^\]\r\n]*\]\r?\n(?:(?![^\r\n]*\[step=)[^\r\n]*\r?\n){0,400}?"
+                rb"[^\r\n]*    throughput/device/TPS=(?P<rate>[\d,.]+)",
                 sample=b"INFO\t[step=10/10000,epoch=1,eta=2h5m]\n    optim/total grad norm=1.608\n    ...\n    throughput/device/TPS=52,012\n",
                 source="allenai/OLMo-core@fa6c5014c9:src/olmo_core/train/callbacks/console_logger.py, log_metrics(); the rate is that "
                 "of src/olmo_core/train/callbacks/speed_monitor.py",
@@ -133,8 +134,8 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb"\[(?:epoch=(?P<epoch>\d+)\]\[)?batch=(?P<step>\d+)(?:/(?P<of>\d+))?\]:\r?\n(?:[ \t][^\r\n]*\r?\n)*?"
-                rb"[ \t]+Train throughput/samples_per_sec: (?P<rate>[\d.]+)",
+                pattern=rb"\[(?:epoch=(?P<epoch>\d+)\]\[)?batch=(?P<step>\d+)(?:/(?P<of>\d+))?\]:\r?\n"
+                rb"(?:(?![^\r\n]*batch=\d+(?:/\d+)?\])[^\r\n]*\r?\n){0,400}?[^\r\n]*[ \t]Train throughput/samples_per_sec: (?P<rate>[\d.]+)",
                 sample=b"[batch=20/4800]:\n\t Train time/batch: 19\n ...\n\t Train throughput/samples_per_sec: 512.0000\n",
                 source="mosaicml/composer@6405188805:composer/loggers/console_logger.py, log_to_console(); the rate is that of "
                 "composer/callbacks/speed_monitor.py",

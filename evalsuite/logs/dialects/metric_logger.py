@@ -82,7 +82,7 @@ DIALECTS = (
         ),
         facts=(
             Line(
-                pattern=rb"DATA:\r?\n  BATCH_SIZE: (?P<batch_per_device>\d+)",
+                pattern=rb"DATA:\r?\n[^\r\n]*  BATCH_SIZE: (?P<batch_per_device>\d+)",
                 sample=b"DATA:\n  BATCH_SIZE: 128\n  CACHE_MODE: part\n",
                 source="microsoft/Swin-Transformer@f82860bfb5:config.py, BATCH_SIZE: for a single GPU; printed by main.py",
             ),
