@@ -135,3 +135,17 @@ def test_what_stands_on_lines_of_its_own_is_found_behind_the_prefix_of_a_launche
 
     assert reading.dialect == name
     assert reading.throughput.items_per_s == pytest.approx(value, rel=1e-3)
+
+
+@pytest.mark.parametrize(("stamp", "value"), [("", 16.0), (" [2025-08-22 07:30:40]", 100 * 32 / (90 * 2.0 + 10 * 3.0))])
+def test_megatrons_clock_runs_on_through_an_evaluation_until_its_lines_have_a_stamp(tmp_path, stamp, value):
+    lines = [
+        f"{stamp} iteration {step:8d}/    1000 | elapsed time per iteration (ms): {3000.0 if step == 110 else 2000.0} | "
+        "learning rate: 3.000E-05 | global batch size:    32 |"
+        for step in range(20, 130, 10)
+    ]
+    lines.insert(9, " validation loss at iteration 100 | lm loss value: 8.095942E+00 |")
+
+    reading = read(tmp_path, *lines)
+
+    assert reading.throughput.items_per_s == pytest.approx(value, rel=0.02)

@@ -6,6 +6,39 @@ from collections.abc import Mapping
 
 from evalsuite.dialect import Dialect, Line
 
+_MEGATRON = (
+    rb"iteration +(?P<step>\d+)/ *\d+ \|(?: consumed samples: +(?P<consumed>\d+) \|)?"
+    rb"(?: (?:consumed tokens|skipped samples): +[\d.]+[KMBT]? \|)* "
+    rb"elapsed time per iteration ?\((?:ms\): +(?P<ms>[\d.]+)(?:/[\d.]+)?|s\): +(?P<seconds>[\d.]+)) \|"
+    rb"(?:[^\r\n]*?global batch size: +(?P<global_batch>\d+) \|)?"
+    rb"(?:[^\r\n]*?lm[ _-]loss: +(?P<loss>[\d.E+-]+|nan))?"
+)
+_MEGATRON_EVALUATION = (
+    Line(
+        pattern=rb"validation loss at iteration",
+        sample=b" validation loss at iteration 100 | lm loss value: 8.095942E+00",
+        source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/training.py, evaluate_and_print_results()",
+    ),
+    Line(
+        pattern=rb"saving checkpoint at iteration",
+        sample=b"saving checkpoint at iteration     500 to ",
+        source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/checkpointing.py, save_checkpoint()",
+    ),
+)
+_MEGATRON_FACTS = (
+    Line(
+        pattern=rb"  global_batch_size \.+ (?P<global_batch>\d+)",
+        sample=b"  global_batch_size ............................... 1024",
+        source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/arguments.py, _print_args()",
+    ),
+    Line(
+        pattern=rb"  world_size \.+ (?P<devices>\d+)",
+        sample=b"  world_size ...................................... 64",
+        source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/arguments.py, _print_args()",
+    ),
+)
+
+
 _STEP_BEFORE = re.compile(rb"\d+/(\d+)$")
 
 
@@ -33,7 +66,31 @@ def _global_step(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
 DIALECTS = (
     Dialect(
         name="megatron",
-        title="Megatron-LM",
+        title="Megatron-LM before 2024, Megatron-DeepSpeed",
+        framework="megatron",
+        unit="sequences/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        evaluation_inside=True,
+        step=(
+            Line(
+                pattern=_MEGATRON,
+                sample=b" iteration       20/    1000 | consumed samples:           80 | elapsed time per iteration (ms): "
+                b"1572.7 | learning rate: 3.750E-05 | global batch size:     4 | lm loss: 1.210588E+01 | loss scale: 32768.0",
+                source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/training.py, training_log(); the last rank prints",
+            ),
+        ),
+        evaluation=_MEGATRON_EVALUATION,
+        facts=_MEGATRON_FACTS,
+        yields_to=("gpt_neox", "megatron_stamped"),
+        notes="Time per iteration, mean over the log interval; an overflow is a row like any other. The clock runs on through "
+        "evaluations: the report behind one is left out. BigScience's fork prints seconds. Megatron-DeepSpeed's `samples "
+        "per second` is not used: that of early 2022 is a thousandth of what it says.",
+    ),
+    Dialect(
+        name="megatron_stamped",
+        title="Megatron-LM, Megatron-Bridge, Primus",
         framework="megatron",
         unit="sequences/s",
         scope="global",
@@ -41,44 +98,17 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb"iteration +(?P<step>\d+)/ *\d+ \|(?: consumed samples: +(?P<consumed>\d+) \|)?"
-                rb"(?: (?:consumed tokens|skipped samples): +[\d.]+[KMBT]? \|)* "
-                rb"elapsed time per iteration ?\((?:ms\): +(?P<ms>[\d.]+)(?:/[\d.]+)?|s\): +(?P<seconds>[\d.]+)) \|"
-                rb"(?:[^\r\n]*?global batch size: +(?P<global_batch>\d+) \|)?"
-                rb"(?:[^\r\n]*?lm[ _-]loss: +(?P<loss>[\d.E+-]+|nan))?",
-                sample=b" iteration       20/    1000 | consumed samples:           80 | elapsed time per iteration (ms): "
-                b"1572.7 | learning rate: 3.750E-05 | global batch size:     4 | lm loss: 1.210588E+01 | loss scale: 32768.0",
-                source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/training.py, training_log(); the last rank prints",
+                pattern=rb"\] " + _MEGATRON,
+                sample=b" [2025-08-22 07:30:40] iteration       10/     200 | consumed samples:          320 | elapsed time per iteration "
+                b"(ms): 9000.0 | throughput per GPU (TFLOP/s/GPU): 88.9 | learning rate: 6.000000E-05 | global batch size:    32 | "
+                b"lm loss: 1.100000E+01",
+                source="NVIDIA-NeMo/Megatron-Bridge@067f987df:src/megatron/bridge/training/utils/train_utils.py, training_log(); "
+                "NVIDIA/Megatron-LM@d98e8a64dd:megatron/training/training.py since f427c6f0a1 of March 2024",
             ),
         ),
-        evaluation=(
-            Line(
-                pattern=rb"validation loss at iteration",
-                sample=b" validation loss at iteration 100 | lm loss value: 8.095942E+00",
-                source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/training.py, evaluate_and_print_results()",
-            ),
-            Line(
-                pattern=rb"saving checkpoint at iteration",
-                sample=b"saving checkpoint at iteration     500 to ",
-                source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/checkpointing.py, save_checkpoint()",
-            ),
-        ),
-        facts=(
-            Line(
-                pattern=rb"  global_batch_size \.+ (?P<global_batch>\d+)",
-                sample=b"  global_batch_size ............................... 1024",
-                source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/arguments.py, _print_args()",
-            ),
-            Line(
-                pattern=rb"  world_size \.+ (?P<devices>\d+)",
-                sample=b"  world_size ...................................... 64",
-                source="NVIDIA/Megatron-LM@8aa4619f2b:megatron/arguments.py, _print_args()",
-            ),
-        ),
-        yields_to=("gpt_neox",),
-        notes="Time per iteration, mean over the log interval; an overflow is a row like any other. Megatron-DeepSpeed, "
-        "Megatron-Bridge, MindSpeed and Primus (time/running mean) print the same line with more columns, BigScience's "
-        "fork in seconds. Its `samples per second` is not used: that of early 2022 is a thousandth of what it says.",
+        evaluation=_MEGATRON_EVALUATION,
+        facts=_MEGATRON_FACTS,
+        notes="As before the stamp, but the clock stands still during evaluations. Primus prints time/running mean: the first.",
     ),
     Dialect(
         name="gpt_neox",
@@ -187,7 +217,7 @@ DIALECTS = (
                 source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print()",
             ),
         ),
-        yields_to=("megatron", "gpt_neox", "deepspeed_pipeline", "deepspeed_chat"),
+        yields_to=("megatron", "megatron_stamped", "gpt_neox", "deepspeed_pipeline", "deepspeed_chat"),
         notes="CurrSamplesPerSec is the last step's; RunningAvgSamplesPerSec, a mean since step 2, is not used.",
     ),
     Dialect(
@@ -213,7 +243,7 @@ DIALECTS = (
                 source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print()",
             ),
         ),
-        yields_to=("megatron", "gpt_neox"),
+        yields_to=("megatron", "megatron_stamped", "gpt_neox"),
         notes="The clock runs inside train_batch() alone, and not through evaluations and checkpoints.",
     ),
     Dialect(
@@ -277,7 +307,7 @@ DIALECTS = (
                 fields=_step_before,
             ),
         ),
-        yields_to=("megatron", "gpt_neox", "deepspeed", "deepspeed_pipeline", "deepspeed_chat"),
+        yields_to=("megatron", "megatron_stamped", "gpt_neox", "deepspeed", "deepspeed_pipeline", "deepspeed_chat"),
         notes="A mean since step 2. Where gradients are accumulated, steps and samples are those of forward passes.",
     ),
     Dialect(
