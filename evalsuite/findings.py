@@ -240,6 +240,12 @@ class ClocksFarApart(Finding):
     limit: Factor = 1.2  # recorded stalls (checkpoints, evaluation) are left out of both
 
 
+@rule("coarse_figures", "flag")
+class CoarseFigures(Finding):
+    share: Share  # by which the value may be wrong, for the digits printed
+    limit: Limit = 0.02
+
+
 @rule("contradicts_log", "flag", keeps="D03")
 class ContradictsLog(Finding):
     what: Option
@@ -290,6 +296,15 @@ class HungAtEnd(Finding):
     pass
 
 
+@rule("long_stall", "flag")
+class LongStall(Finding):
+    """One report of the window took longer than the others: a checkpoint, or the loading of data."""
+
+    share: Share  # of the window
+    seconds: Seconds  # beyond what its steps usually take
+    limit: Limit = 0.05
+
+
 @rule("nodes_missing", "exclude")
 class NodesMissing(Finding):
     left: Count  # nodes that left records
@@ -332,6 +347,15 @@ class RatesScatter(Finding):
     lowest_items_per_s: Rate
     highest_items_per_s: Rate
     limit: Factor = 10.0
+
+
+@rule("rest_differs", "flag")
+class RestDiffers(Finding):
+    """The steps behind the window against those within."""
+
+    difference: Change
+    steps: Count  # behind the window
+    limit: Limit = 0.02
 
 
 @rule("restarted", "note")
@@ -506,6 +530,14 @@ class BelowTarget(Finding):
     epochs: Count
     target: Score
     difference: Points
+
+
+@rule("methods_differ", "flag")
+class MethodsDiffer(Finding):
+    """A speed-up of values that were taken by different clocks."""
+
+    methods: tuple[Method, ...]
+    base_methods: tuple[Method, ...]
 
 
 @rule("oversubscribed", "flag")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Scope
-from evalsuite.findings import BatchDoubted, FailedAtExit, FinalDisagrees
+from evalsuite.findings import BatchDoubted, FailedAtExit, FinalDisagrees, RestDiffers
 from evalsuite.logs import catalogue, certainty, failures, timers, window, wrapping
 from evalsuite.logs import steps as steps_room
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
@@ -146,11 +146,29 @@ def _read(
         if not numbers.complete and any(scan.uncollected for scan in scans):
             scans = [scanned(path, spoken, TooMany()) for path in paths]
             numbers = _numbers(scans, arrivals, spoken, asked)
+        elif sum(scan.uncollected for scan in scans) >= sum(len(scan.records) for scan in scans) / 2:
+            numbers = _against_rest(numbers, paths, arrivals, spoken, asked)
     except Unreadable as error:
         return _unrecognised(f"{error}")
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(scans, arrivals, strict=True))
     found = next((scores for scores in scored if scores), ())
     return replace(_reading(scans, spoken, asked, numbers), scores=found)
+
+
+def _against_rest(
+    numbers: "_Numbers",
+    paths: Sequence[Path],
+    arrivals: Sequence[steps_room.Arrival | None],
+    spoken: Dialect,
+    asked: _Asked,
+) -> "_Numbers":
+    """*numbers* of a window, with a finding if the whole log says that the steps behind it went otherwise."""
+    whole = _numbers([scanned(path, spoken, TooMany()) for path in paths], arrivals, spoken, asked)
+    known, other = numbers.throughput, whole.throughput
+    if known is None or other is None or known.window != other.window:
+        return numbers
+    found = tuple(one for one in other.findings if isinstance(one, RestDiffers) and one not in known.findings)
+    return replace(numbers, throughput=replace(known, findings=(*known.findings, *found)))
 
 
 def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect | Reading:

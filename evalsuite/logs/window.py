@@ -9,10 +9,11 @@ is a cross-check, and a difference beyond 2 % is a finding.
 import itertools
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from evalsuite.findings import ArrivalsBursty, ClockDisagrees, Drift, PartialBatch, RatesScatter
+from evalsuite.logs import soundness
 from evalsuite.model import Finding, Protocol, Step, Throughput, Window
 
 DISAGREE = ClockDisagrees.limit  # above this two clocks do not tell the same story (docs/report.md#definitions)
@@ -110,6 +111,11 @@ def throughput(
     if value is None:
         return None, chosen.complete
     findings += _disagreements(value, method, candidates)
+    if not epochs:
+        parts = [(step.steps, each * step.steps) for step, each in _durations(chosen, method) if each]
+        findings += soundness.stalled(parts)
+        findings += soundness.coarse(_figures(chosen, method))
+        findings += _rest(steps, chosen, value, method)
     findings += _drift(chosen, method) or _scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
     return _throughput(chosen, value, method, unit, printed, by_arrival, findings), chosen.complete
 
@@ -272,6 +278,26 @@ def _disagreements(value: float, method: str, candidates: Sequence[tuple[float |
             )
         )
     return found
+
+
+def _figures(chosen: Span, method: str) -> list[float]:
+    """What the script printed of each step, as far as the value rests on it."""
+    if method == TIMES:
+        return [step.seconds / step.steps for step in chosen.reports if step.seconds]
+    return [step.items_per_s for step in chosen.reports if step.items_per_s] if method == RATES else []
+
+
+def _rest(steps: Sequence[Step], chosen: Span, value: float, method: str) -> Iterator[Finding]:
+    """The steps behind the window by the same clock, where they are as many as within."""
+    last = chosen.reports[-1]
+    behind = Span(before=last, reports=tuple(step for step in steps if step.index > last.index), complete=False)
+    if not chosen.complete or behind.steps < chosen.steps:
+        return
+    if method in (STAMPS, ARRIVALS):
+        rest = _by_clock(behind, _stamp if method == STAMPS else _arrival)
+    else:
+        rest = mean_rate(behind.reports) if method == RATES else _printed(behind)[0]
+    yield from soundness.unlike_rest(value, rest, behind.steps)
 
 
 def _drift(chosen: Span, method: str) -> list[Finding]:

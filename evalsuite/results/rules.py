@@ -21,6 +21,7 @@ from evalsuite.findings import (
     DeviceAboveCapacity,
     DuplicateRepeat,
     IncompleteSuccess,
+    MethodsDiffer,
     OddMemory,
     PrintedSpeedupDiffers,
     PublishedDiffers,
@@ -32,7 +33,7 @@ from evalsuite.findings import (
 )
 from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
 from evalsuite.results import breakdown
-from evalsuite.results.summary import valid
+from evalsuite.results.summary import counts, valid
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
@@ -136,8 +137,22 @@ def findings(
         *_split_series(summaries),
         *_machines(environments),
         *_printed_speedups(valid(summaries), known),
+        *_methods(valid(summaries)),
         *_cited_figures((run for one in summaries for run in one.measurements), known),
     )
+
+
+def _methods(summaries: Sequence[Summary]) -> Iterable[Finding]:
+    """Scales whose runs were timed by another clock than those of their base: the difference of the clocks is in it."""
+    of_case = {one.case: _methods_of(one) for one in summaries}
+    for one in summaries:
+        base = of_case.get(one.base, ()) if one.base else ()
+        if base and one.base != one.case and set(of_case[one.case]) != set(base):
+            yield MethodsDiffer(methods=of_case[one.case], base_methods=base, where=one.case.id)
+
+
+def _methods_of(summary: Summary) -> tuple[str, ...]:
+    return tuple(sorted({run.throughput.method for run in summary.measurements if counts(run) and run.throughput}))
 
 
 def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import accumulate
 
 import pytest
 
@@ -9,8 +10,10 @@ from evalsuite.documents import UsedRecipe
 from evalsuite.model import Protocol
 from evalsuite.report.text.findings import english
 from evalsuite.results import fairness
+from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measurement import measurement
 from evalsuite.results.summary import counts, summary
+from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.toys import CASE
 
@@ -248,3 +251,59 @@ class TestTheClock:
 
         assert found.throughput.clock_items_per_s is None
         assert "arrivals_bursty" not in codes(found)
+
+
+class TestTheWindow:
+    """What in its window makes a value less sure is one sentence each."""
+
+    def stepped(self, tmp_path, seconds, says=None, arrivals=True, **changes):
+        """The findings of a run whose steps took *seconds* each, printed as *says*."""
+        at_s = list(accumulate(seconds, initial=runfolders.BEGAN_S))[1:]
+        texts = says or [f"{each:.4f}" for each in seconds]
+        lines = [
+            f"Epoch: [0][{step:4d}/{len(texts)}]\tTime {text} ({text})\tLoss 6.7e+00" for step, text in enumerate(texts)
+        ]
+        together = at_s if arrivals else [at_s[-1]] * len(at_s)
+        host = runfolders.Host(printed=[runfolders.Printed(lines=lines, arrivals_s=together)])
+        return measurement(runfolders.finished(tmp_path, host, **changes))
+
+    def test_a_step_printed_in_whole_milliseconds_carries_its_error(self, tmp_path):
+        seconds = [0.0044 + 0.0002 * (step % 3) for step in range(120)]
+
+        found = self.stepped(tmp_path, seconds, says=[f"{each:.3f}" for each in seconds], arrivals=False)
+
+        assert found.throughput.method == "step times"
+        assert said(found, "coarse_figures").startswith(
+            "the digits that the script prints leave room for an error of 1"
+        )
+
+    def test_the_same_steps_are_exact_where_the_arrival_of_the_lines_is_the_clock(self, tmp_path):
+        seconds = [0.0044 + 0.0002 * (step % 3) for step in range(120)]
+
+        assert "coarse_figures" not in codes(self.stepped(tmp_path, seconds, says=[f"{it:.3f}" for it in seconds]))
+
+    def test_a_checkpoint_in_the_window_is_told_with_its_share(self, tmp_path):
+        found = self.stepped(tmp_path, [10.5 if step == 60 else 0.5 for step in range(120)])
+
+        assert said(found, "long_stall") == (
+            "one report took 10.00\u202fs longer than its steps usually do: 16.7% of the measured window"
+        )
+
+    def test_a_window_unlike_the_rest_of_its_log_is_told(self, tmp_path):
+        found = self.stepped(tmp_path, [0.5 if step < 120 else 0.6 for step in range(400)])
+
+        assert said(found, "rest_differs") == "the 280 steps behind the window differ from it by -16.7%"
+
+    def test_a_steady_log_has_nothing_to_say(self, tmp_path):
+        assert codes(self.stepped(tmp_path, [0.5] * 400)) == []
+
+    def test_a_speedup_of_two_clocks_is_told(self, tmp_path):
+        runfolders.finished(tmp_path)
+        at_once = replace(runfolders.steps(), arrivals_s=[62.0] * 120)
+        runfolders.finished(tmp_path, runfolders.Host(printed=[at_once]), replace(CASE, devices_per_node=4))
+
+        found = [each for each in evaluate(Store(tmp_path)).findings if each.code == "methods_differ"]
+
+        assert [english(each) for each in found] == [
+            "timed by step times, and its base by arrival times: the difference of the clocks is part of the speedup"
+        ]
