@@ -127,8 +127,8 @@ def cited(
         else:
             found.append(figure)
     bases = _Bases(found)
-    for members in _by_case(found).values():
-        for one in _runs_of(members):
+    for case, members in _by_case(found):
+        for one in _runs_of(case, members):
             made = _written(one, into, dialects, bases)
             for member in one.members:
                 again = member is not one.first and made.run is not None
@@ -232,25 +232,28 @@ def _digits(text: str) -> str:
 # figures of one case
 
 
-def _by_case(found: Iterable[_Figure]) -> dict[tuple[Case, str], list[_Figure]]:
-    groups: dict[tuple[Case, str], list[_Figure]] = {}
+def _by_case(found: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
+    """The figures of each case; where one is printed in two units they are two cases."""
+    groups: dict[Case, dict[str, list[_Figure]]] = {}
     for one in found:
-        groups.setdefault((one.case, one.items), []).append(one)
-    return groups
+        groups.setdefault(one.case, {}).setdefault(one.items, []).append(one)
+    for case, units in groups.items():
+        for items, members in units.items():
+            yield case if len(units) == 1 else _with(case, "unit", items), members
 
 
-def _runs_of(members: Sequence[_Figure]) -> Iterator[_Cited]:
+def _runs_of(case: Case, members: Sequence[_Figure]) -> Iterator[_Cited]:
     """The run folders that the rows of one case make. Raises nothing: what contradicts is kept apart and told."""
     figures = _figures([one for one in members if one.kind != "run"])
     sets = _log_sets([one for one in members if one.kind == "run"])
-    for pool, case in _apart(members[0].case, figures, sets):
+    for pool, own in _apart(case, figures, sets):
         for place, same in enumerate(pool.cited):
             repeat = stated.whole(same[0].facts, "repeat") if pool.kind == "run" else None
             runs = _behind(pool, sets) if pool.kind != "run" else ()
             others = tuple(other.first for other in figures if other is not pool) if pool.kind != "run" else ()
             yield _Cited(
                 members=same,
-                case=case,
+                case=own,
                 repeat=place if repeat is None and pool.kind == "run" else repeat,
                 runs=runs,
                 others=others,
@@ -425,9 +428,12 @@ def _cases(one: _Cited) -> Iterator[Case]:
 def _same(there: RunFolder, one: _Cited) -> bool:
     """Whether *there* holds the figure already."""
     try:
-        figure = there.command().figure
+        known = there.command()
     except EvalsuiteError:
         return False
+    if known.recipe.unit != f"{one.first.items}/s":
+        return False
+    figure = known.figure
     if figure is None:
         text = "".join(log.path.read_text(encoding="utf-8", errors="replace") for log in there.logs())
         return one.first.row.raw in text  # imported by a version that kept no figures

@@ -1,0 +1,479 @@
+"""Ways to make an import say something wrong: the table or the logs that did it, and what is said now."""
+
+import json
+import shutil
+
+import pytest
+
+from evalsuite import paths
+from evalsuite.cli import main
+from evalsuite.commands import import_
+from evalsuite.errors import Exit
+from evalsuite.launch import stated, tables
+from evalsuite.report.text.findings import english
+from evalsuite.results.evaluation import evaluate
+from evalsuite.results.rules import cited_figure
+from evalsuite.results.summary import valid
+from evalsuite.runs.store import Store
+
+LINE = "Epoch: [0][{step:3d}/200]\tTime  {seconds:.3f} ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00\n"
+HEAD = "framework,model,nodes,gpus_per_node,batch_size_per_gpu,precision,throughput,unit"
+WHAT = ("--set", "framework=pytorch", "--set", "model=resnet50", "--set", "devices=1", "--set", "batch=64")
+ROWS = paths.DATA.parent / "tests" / "published" / "dlperf_rows.csv"  # DLPerf's wrong cells and what they rest on
+WRONG = {"27.33", "10.2", "7.55", "7.79", "29.75", "25.59", "28.67"}  # docs/published-figures.md
+
+
+def log(file, seconds=0.5, before=""):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(before + "".join(LINE.format(step=step, seconds=seconds) for step in range(1, 131)))
+    return file
+
+
+def table(tmp_path, *rows, head=HEAD, name="table.csv"):
+    file = tmp_path / name
+    file.write_text("\n".join((head, *rows)) + "\n")
+    return file
+
+
+@pytest.fixture
+def bring(tmp_path, capsys):
+    """`import` into a folder of its own: (exit code, the answers, what it says on standard error)."""
+
+    def brought(*arguments):
+        code = main(["import", *map(str, arguments), "--runs", str(tmp_path / "runs"), "--json"])
+        said = capsys.readouterr()
+        return code, json.loads(said.out) if said.out else [], said.err
+
+    brought.store = Store(tmp_path / "runs")
+    return brought
+
+
+def repeats(store):
+    """Case → how many runs it has."""
+    found = {}
+    for folder in store.finished():
+        found[folder.path.parent.name] = found.get(folder.path.parent.name, 0) + 1
+    return sorted(found.values())
+
+
+def wrong(store):
+    """What is found wrong in cited figures, without the page around it."""
+    for folder in store.finished():
+        yield from cited_figure(folder.command().figure, folder.run().case.id)
+
+
+class TestNumbersOfARow:
+    """nodes 2.0, "four", 0 and −1 all became one node."""
+
+    @pytest.mark.parametrize("nodes", ["2.0", "four", "0", "-1", "1.5", "１"])
+    def test_nodes_that_are_no_whole_number_above_0_are_refused_by_row_and_column(self, nodes, tmp_path, bring):
+        file = table(tmp_path, f"pytorch,resnet50,{nodes},8,64,fp32,100,images/s")
+
+        code, (answer,), _ = bring(file)
+
+        assert code == Exit.NOTHING_MEASURED
+        assert answer["source"] == f"{file}:2"
+        assert answer["reason"] == (
+            f'column "nodes": "{nodes}" stands there; expected a whole number above 0, such as 8'
+        )
+
+    @pytest.mark.parametrize("devices", ["8.0", "eight", "0"])
+    def test_devices_too(self, devices, tmp_path, bring):
+        code, (answer,), _ = bring(table(tmp_path, f"pytorch,resnet50,1,{devices},64,fp32,100,images/s"))
+
+        assert code == Exit.NOTHING_MEASURED
+        assert answer["reason"].startswith(f'column "gpus_per_node": "{devices}" stands there')
+
+    def test_what_the_user_says_is_held_to_the_same(self, tmp_path, bring):
+        code, _, said = bring(log(tmp_path / "a.log"), *WHAT, "--set", "nodes=four")
+
+        assert code == Exit.USAGE
+        assert 'nodes: "four" stands there' in said
+
+    def test_nodes_and_devices_that_do_not_fit_are_refused(self, tmp_path, bring):
+        head = f"{HEAD},total_gpus"
+
+        _, (answer,), _ = bring(table(tmp_path, "pytorch,resnet50,4,8,64,fp32,100,images/s,16", head=head))
+
+        assert answer["reason"].startswith("4 nodes of 8 devices are 32, and devices says 16")
+
+    def test_an_unknown_switch_is_not_off(self, tmp_path, bring):
+        _, (answer,), _ = bring(log(tmp_path / "a.log"), *WHAT, "--set", "xla=maybe")
+
+        assert answer["reason"] == 'xla: "maybe" stands there; expected on or off'
+
+
+class TestARunIsItsBytes:
+    """Three logs by a shell's glob became one run, and copies of one log three."""
+
+    @pytest.mark.parametrize("order", [(1, 2, 3), (3, 1, 2)])
+    def test_other_bytes_are_other_repeats_in_any_order_and_spelling(self, order, tmp_path, bring):
+        files = [log(tmp_path / f"a/job-{number}.log", seconds=0.5 + number / 100) for number in order]
+
+        code, _, _ = bring(*files, *WHAT)
+        again, answers, _ = bring(tmp_path / "a", *WHAT)
+
+        assert (code, again) == (Exit.DONE, Exit.DONE)
+        assert repeats(bring.store) == [3]
+        assert {answer["status"] for answer in answers} == {"already there"}
+
+    def test_the_same_path_given_twice_is_one_log(self, tmp_path, bring):
+        file = log(tmp_path / "a/job.log")
+
+        code, answers, _ = bring(file, tmp_path / "a", tmp_path / "a/../a/job.log", *WHAT)
+
+        assert (code, len(answers), repeats(bring.store)) == (Exit.DONE, 1, [1])
+
+    def test_a_copy_of_a_log_is_no_repeat_and_is_named(self, tmp_path, bring):
+        first = log(tmp_path / "job-1.log")
+        shutil.copy(first, tmp_path / "job-2.log")
+
+        code, answers, _ = bring(tmp_path, "--pattern", "job-{repeat}.log", *WHAT)
+
+        assert code == Exit.SOME_FAILED
+        assert answers[1]["status"] == "duplicate"
+        assert answers[1]["reason"] == f"the same bytes as {first}: one run, and no repeat of it"
+        assert repeats(bring.store) == [1]
+
+    def test_a_repeat_number_that_is_taken_by_another_log_is_not_lost(self, tmp_path, bring):
+        for place, seconds in (("a", 0.5), ("b", 0.6)):
+            log(tmp_path / f"logs/{place}/r1.log", seconds)
+
+        code, _, _ = bring(tmp_path / "logs", "--pattern", "{any}/r{repeat}.log", *WHAT)
+
+        assert (code, repeats(bring.store)) == (Exit.DONE, [2])
+
+
+class TestWhatIsSaid:
+    """fp32, XLA off and a GPU were asserted of every log; fp16, bf16 and pure fp16 all became amp, tf32 fp32."""
+
+    def test_words_for_precision_keep_runs_apart_as_they_were_said(self, tmp_path, bring):
+        words = ("amp", "fp16", "bf16", "purefp16", "fp32", "tf32")
+        for number, word in enumerate(words):
+            log(tmp_path / f"logs/{word}.log", seconds=0.5 + number / 100)
+
+        bring(tmp_path / "logs", "--pattern", "{precision}.log", *WHAT)
+
+        assert repeats(bring.store) == [1] * len(words)
+        assert {folder.command().stated["precision"] for folder in bring.store.finished()} == set(words)
+
+    def test_what_nobody_says_is_no_fact_and_no_repeat_of_what_somebody_said(self, tmp_path, bring):
+        bring(log(tmp_path / "a.log"), *WHAT)
+        bring(log(tmp_path / "b.log", seconds=0.6), *WHAT, "--set", "precision=fp32")
+
+        silent, told = sorted((folder.command().stated for folder in bring.store.finished()), key=len)
+        assert repeats(bring.store) == [1, 1]
+        assert not {"precision", "xla", "device"} & silent.keys()
+        assert told["precision"] == "fp32"
+
+    def test_a_misspelt_precision_gets_the_nearest(self, tmp_path, bring):
+        _, (answer,), _ = bring(log(tmp_path / "a.log"), *WHAT, "--set", "precision=fb16")
+
+        assert answer["reason"].startswith('unknown precision "fb16"') and "Did you mean" in answer["reason"]
+
+    def test_the_device_of_a_pattern_keeps_two_machines_apart(self, tmp_path, bring):
+        for number, device in enumerate(("3090", "A100")):
+            log(tmp_path / f"logs/8x{device}.log", seconds=0.5 + number / 100)
+
+        bring(tmp_path / "logs", "--pattern", "{any}x{device}.log", *WHAT)
+
+        cases = [folder.run().case for folder in bring.store.finished()]
+        assert sorted(case.option("device_model") for case in cases) == ["3090", "A100"]
+        assert {folder.command().stated["device_model"] for folder in bring.store.finished()} == {"3090", "A100"}
+
+    def test_a_free_placeholder_is_an_option(self, tmp_path, bring):
+        log(tmp_path / "nccl.log")
+
+        bring(tmp_path / "nccl.log", "--pattern", "{backend}.log", *WHAT)
+
+        (folder,) = bring.store.finished()
+        assert folder.run().case.option("backend") == "nccl"
+
+    def test_a_user_and_a_path_that_contradict_each_other_are_refused(self, tmp_path, bring):
+        _, (answer,), _ = bring(log(tmp_path / "b32.log"), "--pattern", "b{batch}.log", *WHAT)
+
+        assert answer["reason"] == 'batch: --set says "64", and the path says "32"; leave one of them out'
+
+    def test_a_user_who_contradicts_himself_is_refused(self, tmp_path, bring):
+        code, _, said = bring(log(tmp_path / "a.log"), *WHAT, "--set", "batch=32")
+
+        assert code == Exit.USAGE
+        assert 'batch: --set says "64", and --set says "32"' in said
+
+    @pytest.mark.parametrize(("fact", "told"), [("devices=64", "devices is said to be 64, and the log says 2")])
+    def test_what_contradicts_the_log_stops_the_import_of_that_log_alone(self, fact, told, tmp_path, bring):
+        header = "reference workload: framework=pytorch batch_per_device=32 processes=2 global_batch=64\n"
+        log(tmp_path / "logs/told.log", before=header)
+        log(tmp_path / "logs/silent.log")
+
+        code, answers, _ = bring(
+            tmp_path / "logs",
+            "--set",
+            "model=resnet50",
+            "--set",
+            "framework=pytorch",
+            "--set",
+            fact,
+            "--set",
+            "batch=32",
+        )
+
+        assert code == Exit.SOME_FAILED
+        assert [answer["run"] is None for answer in answers] == [False, True]
+        assert answers[1]["reason"].startswith(told)
+
+
+class TestCorrections:
+    """The same logs with other facts were “already there”, exit 0, and the old facts stayed."""
+
+    def test_other_facts_for_the_same_bytes_are_told_and_change_nothing(self, tmp_path, bring):
+        file = log(tmp_path / "a.log")
+        bring(file, *WHAT)
+
+        code, (answer,), _ = bring(file, *WHAT[:-1], "batch=32")
+
+        assert code == Exit.NOTHING_MEASURED
+        assert 'with other facts: batch "32" (recorded: 64); --amend corrects them' in answer["reason"]
+        assert [folder.run().case.batch_per_device for folder in bring.store.finished()] == [64]
+
+    def test_amend_corrects_them_and_keeps_the_old(self, tmp_path, bring):
+        file = log(tmp_path / "a.log")
+        bring(file, *WHAT)
+
+        code, _, _ = bring(file, *WHAT[:-1], "batch=32", "--amend")
+
+        (folder,) = bring.store.finished()
+        (aside,) = bring.store.root.glob("*/amended-r0-1")
+        assert code == Exit.DONE
+        assert folder.run().case.batch_per_device == 32
+        assert folder.command().corrected == {"batch": "64"}
+        assert (aside / "outcome.json").is_file()
+
+    def test_amend_wins_over_a_path_and_not_over_the_log(self, tmp_path, bring):
+        header = "reference workload: framework=pytorch batch_per_device=32 processes=2 global_batch=64\n"
+        log(tmp_path / "b64.log", before=header)
+        few = ("--set", "model=resnet50", "--pattern", "b{batch}.log", "--amend")
+
+        wins, _, _ = bring(tmp_path / "b64.log", *few, "--set", "batch=32")
+        loses, (answer,), _ = bring(tmp_path / "b64.log", "--set", "model=resnet50", "--set", "batch=16", "--amend")
+
+        assert (wins, loses) == (Exit.DONE, Exit.NOTHING_MEASURED)
+        assert answer["reason"].startswith("batch is said to be 16, and the log says 32")
+        assert [folder.run().case.batch_per_device for folder in bring.store.finished()] == [32]
+
+
+class TestFiguresOfATable:
+    """Copies of one figure became repeats, with “99.997 %” coverage; a stale figure the third repeat of another."""
+
+    HEAD = f"{HEAD},source_file,published_speedup,kind"
+    ONE = "pytorch,resnet50,1,1,64,fp32,100.00,images/s"
+
+    def test_a_figure_printed_in_three_places_is_one_figure_cited_three_times(self, tmp_path, bring):
+        rows = [f"{self.ONE},{source},," for source in ("README.md", "report.md")]
+        rows.append(f"{self.ONE.replace('100.00', '100.0')},report_cn.md,,")
+
+        code, answers, _ = bring(table(tmp_path, *rows, head=self.HEAD))
+
+        (folder,) = bring.store.finished()
+        assert code == Exit.DONE
+        assert [answer["status"] for answer in answers] == ["partial", "cited", "cited"]
+        assert [one.source for one in folder.command().figure.citations] == ["README.md", "report.md", "report_cn.md"]
+
+    def test_two_figures_for_one_case_are_two_and_told(self, tmp_path, bring):
+        rows = [f"{self.ONE},{source},," for source in ("a.md", "b.md")]
+        rows.append(f"{self.ONE.replace('100.00', '99.00')},stale.md,,")
+
+        bring(table(tmp_path, *rows, head=self.HEAD))
+
+        assert repeats(bring.store) == [1, 1]
+        assert {english(finding) for finding in wrong(bring.store)} == {
+            "stale.md prints 99.00, and a.md prints 100.00 for the same case; neither is a repeat of the other",
+            "a.md prints 100.00, and stale.md prints 99.00 for the same case; neither is a repeat of the other",
+        }
+
+    def test_a_median_and_its_runs_are_no_repeats_of_one_another(self, tmp_path, bring):
+        runs = [f"{self.ONE.replace('100.00', value)},a.md,,run" for value in ("99.00", "100.00", "104.00")]
+
+        bring(table(tmp_path, f"{self.ONE},a.md,,median", *runs, head=self.HEAD))
+
+        assert repeats(bring.store) == [1, 3]
+        assert list(wrong(bring.store)) == []
+
+    def test_a_median_that_is_not_that_of_its_runs_is_found(self, tmp_path, bring):
+        runs = [f"{self.ONE.replace('100.00', value)},a.md,,run" for value in ("99.00", "101.00", "104.00")]
+
+        bring(table(tmp_path, f"{self.ONE},a.md,,median", *runs, head=self.HEAD))
+
+        (finding,) = wrong(bring.store)
+        assert (finding.code, finding.median_items_per_s) == ("D16_cited", 101.0)
+
+    def test_two_log_sets_are_not_one(self, tmp_path, bring):
+        head = f"{HEAD},log_dir,run"
+        rows = [
+            f"pytorch,resnet50,1,1,64,fp32,{value},images/s,{day},{run}"
+            for day, values in (("0821", (100, 101)), ("0822", (140, 141)))
+            for run, value in enumerate(values, 1)
+        ]
+
+        code, _, _ = bring(table(tmp_path, *rows, head=head))
+
+        assert (code, repeats(bring.store)) == (Exit.DONE, [2, 2])
+
+    def test_one_figure_is_not_a_repeat_of_another_table_s(self, tmp_path, bring):
+        bring(table(tmp_path, self.ONE))
+        again, (same,), _ = bring(table(tmp_path, self.ONE, name="copy.csv"))
+        other, _, _ = bring(table(tmp_path, self.ONE.replace("100.00", "120"), name="other.csv"))
+
+        assert (again, other, same["status"]) == (Exit.DONE, Exit.DONE, "already there")
+        assert repeats(bring.store) == [1, 1]
+
+    def test_two_units_are_not_one_case_s_repeats(self, tmp_path, bring):
+        bring(table(tmp_path, self.ONE, self.ONE.replace("images", "samples")))
+
+        assert repeats(bring.store) == [1, 1]
+
+    def test_a_wrong_speedup_is_found_against_the_base_of_its_own_source(self, tmp_path, bring):
+        four = "pytorch,resnet50,1,4,64,fp32,390.00,images/s"
+        other = self.ONE.replace("100.00", "97.50")
+        rows = (f"{self.ONE},a.md,1.00,", f"{four},a.md,4.00,", f"{other},b.md,1.00,", f"{four},b.md,4.00,")
+
+        bring(table(tmp_path, *rows, head=self.HEAD))
+
+        (finding,) = [one for one in wrong(bring.store) if one.code == "D16_speedup"]
+        assert (finding.printed, finding.computed) == ("4.00", pytest.approx(3.9))
+
+    def test_a_speedup_without_a_base_is_not_judged_as_that_of_the_base_itself(self, tmp_path, bring):
+        bring(table(tmp_path, "pytorch,resnet50,4,8,64,fp32,9000,images/s,a.md,28.67,", head=self.HEAD))
+
+        assert [f for f in evaluate(bring.store).findings if f.code == "D16_speedup"] == []
+
+
+class TestColumns:
+    """`published_speedup` was dropped in silence, and a table in long form was taken for a log."""
+
+    def test_columns_that_are_not_read_are_named_with_what_they_could_be(self, tmp_path, bring):
+        head = HEAD.replace("gpus_per_node", "gpus_per_nod")
+
+        _, _, said = bring(table(tmp_path, "pytorch,resnet50,1,8,64,fp32,100,images/s", head=head))
+
+        assert (
+            "columns that are not read: gpus_per_nod (--map gpus=gpus_per_nod)" in said or "gpus_per_nod (--map" in said
+        )
+
+    def test_map_says_what_a_column_is(self, tmp_path, bring):
+        head = HEAD.replace("throughput", "img_per_sec").replace("nodes", "servers")
+        file = table(tmp_path, "pytorch,resnet50,2,8,64,fp32,100,images/s", head=head)
+
+        code, _, said = bring(file, "--map", "throughput=img_per_sec", "--map", "nodes=servers")
+
+        (folder,) = bring.store.finished()
+        assert (code, said, folder.run().case.scale) == (Exit.DONE, "", "2x8")
+
+    @pytest.mark.parametrize(
+        ("pair", "told"),
+        [("throughput=speed", 'no column is called "speed"'), ("=x", "expected a file or NAME=COLUMN")],
+    )
+    def test_a_map_that_fits_nothing_is_refused(self, pair, told, tmp_path, bring):
+        code, _, said = bring(table(tmp_path, "pytorch,resnet50,1,8,64,fp32,100,images/s"), "--map", pair)
+
+        assert code == Exit.USAGE
+        assert told in said
+
+    def test_a_column_that_stands_there_twice_is_refused(self, tmp_path, bring):
+        code, _, said = bring(table(tmp_path, "a,b", head="throughput,Throughput"))
+
+        assert code == Exit.USAGE
+        assert 'the column "throughput" stands there twice' in said
+
+    @pytest.mark.parametrize(
+        ("head", "cells", "kind"),
+        [
+            ("metric,value,unit", "scaling_efficiency,66,%", "percent"),
+            ("metric,value,unit", "speedup,1.57,", "speed-up"),
+            ("metric,value,unit", "top1,75.9,%", "accuracy"),
+            ("metric,value,unit", "epochs,90,", "epochs"),
+            ("throughput,latency_ms,unit", ",22.4,", "latency"),
+            ("throughput,memory_mib,unit", ",1115,", "memory"),
+            ("throughput,note,unit", "49.43,,teraFLOP/s per GPU", "tflops"),
+        ],
+    )
+    def test_what_is_no_throughput_is_called_by_its_kind(self, head, cells, kind, tmp_path, bring):
+        common = "framework,model,nodes,gpus_per_node,batch_size_per_gpu,precision"
+
+        _, (answer,), _ = bring(table(tmp_path, f"pytorch,resnet50,1,8,64,fp32,{cells}", head=f"{common},{head}"))
+
+        assert answer["status"] == "other kind"
+        assert answer["reason"].startswith(f"a row of kind {kind} (")
+
+    def test_a_long_table_gives_its_throughputs(self, tmp_path, bring):
+        head = "framework,model,nodes,gpus_per_node,batch_size_per_gpu,precision,metric,value,unit"
+
+        code, _, _ = bring(table(tmp_path, "BlueFog,ResNet-50,4,4,64,fp32,throughput_total,4310.6,images/s", head=head))
+
+        (folder,) = bring.store.finished()
+        assert (code, folder.command().figure.printed) == (Exit.DONE, "4310.6")
+
+
+class TestWhatIsPrinted:
+    def test_many_equal_complaints_are_one_with_the_command_that_would_work(self, tmp_path, capsys):
+        for number in range(22):
+            log(tmp_path / f"logs/{number}.log", seconds=0.5 + number / 100)
+
+        main(["import", str(tmp_path / "logs"), "--runs", str(tmp_path / "runs")])
+
+        first, summary = capsys.readouterr().out.splitlines()
+        assert first.startswith("22 of them, ")
+        assert "neither path nor log says model, devices, batch; try --set model=resnet50_v1.5 --set devices=8" in first
+        assert summary.startswith("0 run folders made")
+
+    def test_every_name_stands_in_the_help(self):
+        listed = set(import_.EXAMPLES.replace(",", " ").split())
+
+        assert listed >= stated.FIELDS.keys() | tables.COLUMNS.keys()
+
+    def test_the_terminal_is_given_no_command(self, tmp_path, capsys):
+        main(["import", str(log(tmp_path / "\x1b[31mred.log")), "--runs", str(tmp_path / "runs")])
+
+        assert "\x1b" not in capsys.readouterr().out
+
+
+class TestDLPerf:
+    """291 of its cases pooled copies; not one wrong speed-up was found, and three right ones were accused."""
+
+    def test_its_wrong_cells_are_found_and_no_right_one(self, bring):
+        bring(ROWS, "--map", "kind=note")
+
+        found = list(wrong(bring.store))
+        assert {one.printed for one in found if one.code == "D16_speedup"} == WRONG
+        assert {(one.printed, one.other) for one in found if one.code == "D16_sources"} == {
+            ("11233.92", "11331.93"),
+            ("11331.93", "11233.92"),
+        }
+        assert not [one for one in found if one.code == "D16_cited"]
+
+    def test_the_report_says_so_too(self, bring):
+        bring(ROWS, "--map", "kind=note")
+
+        evaluation = evaluate(bring.store)
+
+        assert {one.printed for one in evaluation.findings if one.code == "D16_speedup"} == WRONG
+        assert max(one.n for one in valid(evaluation.summaries)) == 7  # a log set, and no copy of it
+
+    def test_the_whole_table_as_it_is(self, shared, bring):
+        bring(shared / "reference" / "dlperf.csv", "--map", "kind=note")
+
+        found = list(wrong(bring.store))
+        runs = [folder.command().figure.runs for folder in bring.store.finished()]
+        printed = [one for folder in bring.store.finished() for one in folder.command().figure.citations]
+        assert sorted(one.printed for one in found if one.code == "D16_speedup") == sorted(WRONG)
+        assert not [one for one in found if one.code == "D16_cited"]
+        assert sum(bool(one) for one in runs) == 25  # medians with their single runs
+        assert sum(one.speedup is not None and one.base is not None for one in printed) == 615
+        assert set(repeats(bring.store)) <= {1, 7}
+
+    def test_every_group_of_its_runs_is_one_case(self, shared, bring):
+        """22 of 508 rows were dropped as “already there”, since two dated log sets were one case."""
+        code, answers, _ = bring(shared / "reference" / "dlperf_runs.csv")
+
+        assert (code, len(answers), len(bring.store.finished())) == (Exit.DONE, 508, 508)
+        assert len(repeats(bring.store)) == 92
