@@ -59,6 +59,7 @@ MADE = [  # the values of these were chosen
     Log("deepspeed_pipeline", "deepspeed_pipeline", 128 / 0.936, within=0.001),
     Log("gpt_neox", "gpt_neox", 32 / 0.625),  # one report holds an evaluation, and is left out
     Log("insightface_partial_fc", "insightface_partial_fc", 8 * 64 * 20 / 5, 8, 64),
+    Log("levanter", "levanter", 256 / 2.0, 8, 32),
     Log("llm_c_cuda", "llm_c", 524_288 / 2.5, 1),
     Log("megatron_stamped", "megatron_stamped", 32 / 2.0, 8),
     Log("metric_logger_deit", "metric_logger", 8 * 64 / 0.25),

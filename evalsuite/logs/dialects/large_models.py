@@ -1,4 +1,4 @@
-"""Trainers of large models: Megatron-LM and what is built on it, DeepSpeed, MindFormers, MaxText, HugeCTR."""
+"""Trainers of large models: Megatron-LM and what is built on it, DeepSpeed, MindFormers, MaxText, Levanter, HugeCTR."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import re
@@ -55,6 +55,14 @@ def _epoch_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
     """The number of the epoch, which most versions of MindFormers print before that of the step."""
     before = _EPOCH_BEFORE.search(match.string, max(0, match.start() - 32), match.start())
     return {**match.groupdict(), "epoch": before[1] if before else None}
+
+
+def _bar(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
+    """Steps and seconds of a bar that Levanter writes into its log: `19.0it/70.0it … elapsed:31:40`."""
+    elapsed_s = 0.0
+    for part in match["elapsed_s"].split(b":"):
+        elapsed_s = 60 * elapsed_s + int(part)
+    return {"step": float(match["step"]), "elapsed_s": elapsed_s, "loss": match["loss"]}
 
 
 def _global_step(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
@@ -131,7 +139,7 @@ DIALECTS = (
         ),
         evaluation=(
             Line(
-                pattern=rb"(?:validation|test) results at ",
+                pattern=rb" results at iteration ",
                 sample=b" validation results at iteration 100 | lm_loss value: 9.812345E+00 | lm_loss_ppl value: 1.825772E+04 | ",
                 source="EleutherAI/gpt-neox@ea7aefd8:megatron/training.py, evaluate_and_print_results()",
             ),
@@ -329,6 +337,34 @@ DIALECTS = (
             ),
         ),
         notes="Steps are dispatched asynchronously: the first of them can show any time.",
+    ),
+    Dialect(
+        name="levanter",
+        title="Levanter",
+        framework="jax",
+        unit="sequences/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"Progress on:train (?P<step>[\d.]+)it/\S+ rate:\S+ remaining:\S+ elapsed:(?P<elapsed_s>[\d:]+)(?: postfix:loss=(?P<loss>[\d.]+|nan))?",
+                sample=b"2025-09-26 12:04:10,225 - 0 - tqdm_loggable.tqdm_logging - tqdm_logging.py:139 - INFO :: Progress on:train "
+                b"5.00it/1.00kit rate:0.5it/s remaining:33:10 elapsed:00:50 postfix:loss=10.5",
+                source="tradingstrategy-ai/tqdm-loggable@2603ce3894:tqdm_loggable/tqdm_logging.py, display(), as "
+                "stanford-crfm/levanter@9263f81e8b calls it in src/levanter/callbacks/_metrics.py, pbar_logger()",
+                fields=_bar,
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"Progress on:eval",
+                sample=b"Progress on:eval 10.0it/20.0it rate:2.0it/s remaining:00:05 elapsed:00:05 postfix:loss=9.1",
+                source="stanford-crfm/levanter@9263f81e8b:src/levanter/callbacks/__init__.py, eval_loss_loop()",
+            ),
+        ),
+        notes="The printed rate is smoothed: steps and seconds since the start are read. From step 1,000 on steps are rounded "
+        "(1.23kit) and not read. The batch is not printed.",
     ),
     Dialect(
         name="hugectr",

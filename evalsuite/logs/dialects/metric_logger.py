@@ -33,7 +33,7 @@ DIALECTS = (
         ),
         evaluation=(
             Line(
-                pattern=rb"(?:Test|Val): +\[ *\d+/\d+\]  eta: ",
+                pattern=rb"Test: +\[ *\d+/\d+\]  eta: ",
                 sample=b"Test:  [ 0/50]  eta: 0:00:19  model_time: 0.2152 (0.2152)  evaluator_time: 0.0133 (0.0133)  time: 0.4000",
                 source="facebookresearch/deit@7e160fe43f:engine.py, evaluate()",
             ),
