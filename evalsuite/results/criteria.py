@@ -31,6 +31,7 @@ class MeanUtilisation:
     """C2: mean hardware utilisation, read in two ways, of which both are shown: GPU only, and all resources."""
 
     threshold: float  # share, 0..1
+    min_nodes: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +78,9 @@ def _linear_speedup(facts: object, where: str) -> LinearSpeedup:
 
 
 def _mean_utilisation(facts: object, where: str) -> MeanUtilisation:
-    table = _Table(facts, f"{where}: [C2]", ("threshold",))
-    return MeanUtilisation(threshold=table.share("threshold"))
+    table = _Table(facts, f"{where}: [C2]", ("threshold", "min_nodes"))
+    least = table.whole("min_nodes") if "min_nodes" in table.facts else MeanUtilisation.min_nodes
+    return MeanUtilisation(threshold=table.share("threshold"), min_nodes=least)
 
 
 def _targets(tables: object, where: str) -> tuple[Target, ...]:

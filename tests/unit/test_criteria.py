@@ -74,16 +74,16 @@ def test_no_gpu_leaves_utilisation_undetermined_and_not_zero():
 def test_gpu_utilisation_is_judged_where_it_is_lowest():
     def gpu(mean):
         return (
-            Utilisation(resource="gpu", unit="%", mean=mean, p5=0, p95=100, samples=20, coverage=1.0, device="gpu0"),
+            Utilisation(resource="gpu", unit="%", mean=mean, p5=0, p95=100, samples=200, coverage=1.0, device="gpu0"),
         )
 
-    summaries_ = [*rows([(1, 1, 100.0)], utilisation=gpu(95.0)), *rows([(2, 8, 900.0)], utilisation=gpu(60.0))]
+    summaries_ = [*rows([(20, 8, 100.0)], utilisation=gpu(95.0)), *rows([(25, 8, 900.0)], utilisation=gpu(60.0))]
 
     found = verdict("C2a", summaries_)
 
     assert found.outcome == "fail"
     assert found.measured.value == pytest.approx(0.60)
-    assert found.case.nodes == 2
+    assert found.case.nodes == 25
 
 
 def test_the_fastest_framework_is_named_only_if_the_difference_is_more_than_noise():
@@ -121,7 +121,7 @@ TARGET = '[[target]]\nmodel = "m"\nmetric = "top1"\nvalue = 76.0\nepochs = 90\n'
 
 def test_the_default_file_asks_for_all_criteria():
     assert CRITERIA.linear_speedup == criteria.LinearSpeedup(threshold=0.8, min_nodes=20)
-    assert CRITERIA.mean_utilisation == criteria.MeanUtilisation(threshold=0.8)
+    assert CRITERIA.mean_utilisation == criteria.MeanUtilisation(threshold=0.8, min_nodes=20)
     assert CRITERIA.fastest
 
 
@@ -155,7 +155,7 @@ def test_a_target_may_leave_out_its_tolerance(text, tmp_path):
         (C1.replace("2", "0"), "[C1] min_nodes = 0; expected a whole number, at least 1"),
         ("C1 = 0.8\n", "[C1]: 0.8 stands there; expected a table"),
         (C1.replace("[C1]", "[c1]"), 'unknown key "c1"; the tables are C1, C2, C3, target. Did you mean C1?'),
-        ('[C2]\nthreshold = 0.8\nbinding = "C2a"\n', '[C2]: unknown key "binding"; the keys are threshold.'),
+        ('[C2]\nthreshold = 0.8\nbinding = "C2a"\n', '[C2]: unknown key "binding"; the keys are threshold, min_nodes.'),
         ("[C3]\nthreshold = 0.8\n", '[C3]: unknown key "threshold"; it has none.'),
         (TARGET.replace("[[target]]", "[target]"), "target is no list of tables; each target begins with [[target]]"),
         (TARGET.replace("epochs", "epoch"), '[[target]] 1: unknown key "epoch"'),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.findings import ShortWindow
+from evalsuite.model import Utilisation
 from evalsuite.report.sections import cards
 from evalsuite.report.text import words
 from evalsuite.results import criteria
@@ -241,3 +242,72 @@ def flagged(values, others=()):
 )
 def test_an_outlier_is_far_off_by_three_measures(values, others, called):
     assert flagged(values, others) == called
+
+
+# mean utilisation
+
+
+def gpu(mean, samples=200, coverage=1.0, resource="gpu", unit="%", capacity=None):
+    return Utilisation(
+        resource=resource,
+        unit=unit,
+        mean=mean,
+        p5=mean,
+        p95=mean,
+        samples=samples,
+        coverage=coverage,
+        capacity=capacity,
+    )
+
+
+def c2(*of, planned=()):
+    rows = with_scaling(summaries([run for each in of for run in each]))
+    return {one.criterion: one for one in verdicts(rows, criteria.read(), planned) if one.criterion.startswith("C2")}
+
+
+def test_mean_utilisation_of_sound_samples_passes_and_fails():
+    assert c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)))["C2a"].outcome == "pass"
+    assert c2(runs(SCALE, 14_000.0, utilisation=(gpu(70.0),)))["C2a"].outcome == "fail"
+
+
+@pytest.mark.parametrize(
+    ("used", "reason"),
+    [
+        ((gpu(100.0, samples=3),), "thin"),
+        ((gpu(100.0, coverage=0.05),), "thin"),  # also where most of the planned devices were never read
+        ((gpu(90.0, resource="cpu"),), "gpu_unread"),
+    ],
+)
+def test_mean_utilisation_of_few_samples_or_devices_passes_nothing(used, reason):
+    small = runs(BASE, 100.0, utilisation=(gpu(95.0),))
+
+    found = c2(small, runs(SCALE, 14_000.0, utilisation=used))["C2a"]
+
+    assert (found.outcome, found.reason) == ("undetermined", reason)
+
+
+def test_mean_utilisation_of_small_scales_says_nothing_of_large_ones():
+    found = c2(runs(BASE, 100.0, utilisation=(gpu(95.0),)))["C2a"]
+
+    assert (found.outcome, found.reason) == ("undetermined", "no_large_scale")
+
+
+def test_mean_utilisation_forgets_no_planned_scale():
+    planned = (SCALE, CASE.at_scale(40, 8))
+
+    found = c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)), planned=planned)["C2a"]
+
+    assert (found.outcome, found.reason) == ("undetermined", "missing")
+
+
+def test_the_mean_of_all_resources_names_those_that_have_a_capacity():
+    disk = gpu(1e8, resource="disk_read", unit="bytes/s")
+
+    found = c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0), gpu(80.0, resource="cpu"), disk)))["C2b"]
+
+    assert (found.outcome, found.measured.value) == ("pass", pytest.approx(0.85))
+    assert "as the mean of gpu, cpu." in said(found)
+
+
+def test_the_mean_of_all_resources_is_dropped_where_the_gpus_alone_have_a_capacity():
+    assert list(c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)))) == ["C2a"]
