@@ -102,12 +102,15 @@ def test_a_batch_that_grows_in_stages_is_no_batch(tmp_path):
     assert "how much was trained" in reading.reason
 
 
-def test_litgpts_pretraining_prints_a_time_that_is_not_read(tmp_path):
-    line = "Epoch 1 | iter {} step {} | loss train: 8.1, val: n/a | iter time: 357.90 ms (step) remaining time: 1:02:03"
+@pytest.mark.parametrize("rest", [" (step) remaining time: 1:02:03", " (step)"])
+def test_the_time_of_one_pass_among_several_of_litgpt_is_not_read(tmp_path, rest):
+    line = "Epoch 1 | iter {} step {} | loss train: 8.1, val: n/a | iter time: 357.90 ms" + rest
 
-    reading = read(tmp_path, *(line.format(4 * step, step) for step in range(1, 30)))
+    reading = read(tmp_path, "micro_batch_size=4,", " 'devices': 2,", *(line.format(4 * n, n) for n in range(1, 30)))
 
-    assert reading.status == "unrecognised"
+    assert reading.dialect == "litgpt"
+    assert [step.seconds for step in reading.steps[1:]] == [None] * 28
+    assert reading.throughput is None
 
 
 def test_a_step_of_verl_that_validated_is_left_out():

@@ -21,10 +21,23 @@ def _rollout_step(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
     return None if aside else match.groupdict()
 
 
+_PASS_BEFORE = re.compile(rb"\| iter (\d+) step \d+ \| loss train: ")
+_FAR = 2000  # bytes: the line before stands within these, where each pass is printed
+
+
+def _pass(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
+    """A forward pass of LitGPT. Its time holds what the device had still to do from passes that were not printed,
+    and is read only where the pass before was printed, too: never in pretraining."""
+    fields = {"step": match["step"], "loss": match["loss"]}
+    before = _PASS_BEFORE.findall(match.string, max(0, match.start() - _FAR), match.start())
+    skipped = bool(before) and int(match["step"]) - int(before[-1]) > 1
+    return fields if skipped or match[0].endswith(b"remaining time: ") else {**fields, "ms": match["ms"]}
+
+
 DIALECTS = (
     Dialect(
         name="litgpt",
-        title="LitGPT finetune",
+        title="LitGPT",
         framework="pytorch",
         unit="sequences/s",
         scope="global",
@@ -33,9 +46,11 @@ DIALECTS = (
         step=(
             Line(
                 pattern=rb"Epoch \d+ \| iter (?P<step>\d+) step \d+ \| loss train: (?P<loss>[\d.]+|nan), val: [^|]* \| "
-                rb"iter time: (?P<ms>[\d.]+) ms(?: \(step\))?[ \t]*(?:\r?\n|$)",
-                sample=b"Epoch 1 | iter 2 step 1 | loss train: 1.660, val: n/a | iter time: 548.72 ms (step)\n",
-                source="Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, fit(); litgpt/finetune/full.py has the same line",
+                rb"iter time: (?P<ms>[\d.]+) ms(?: \(step\))?(?: remaining time: )?",
+                sample=b"Epoch 1 | iter 2 step 1 | loss train: 1.660, val: n/a | iter time: 548.72 ms (step)",
+                source="Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, fit(); so in litgpt/finetune/full.py, and with the "
+                "time that remains in litgpt/pretrain.py",
+                fields=_pass,
             ),
         ),
         evaluation=(
@@ -62,8 +77,8 @@ DIALECTS = (
                 source="Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, setup()",
             ),
         ),
-        notes="An iteration is one forward pass of a micro batch. Its time is right where every iteration is printed, as by "
-        "default. `litgpt pretrain` prints the last pass of a step alone, after which the device catches up: not read.",
+        notes="An iteration is one forward pass of a micro batch. Its time is read where every pass is printed, as finetuning does "
+        "by default. Of pretraining, which prints the last pass of a step, only the number of the pass is read.",
     ),
     Dialect(
         name="torchtune",
