@@ -10,16 +10,19 @@ flagged (docs/data-rules.md, D16).
 
 import argparse
 import csv
+import functools
 import statistics
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import paths
+from evalsuite import paths, registry
+from evalsuite.adapter import Adapter
 from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import PublishedDiffers
-from evalsuite.model import LANGUAGES, Case, Evaluation, Finding, Measurement, Protocol, Run, Summary, Throughput
-from evalsuite.results import criteria, scaling, summary
+from evalsuite.model import LANGUAGES, Case, Evaluation, Fact, Finding, Measurement, Protocol, Run, Summary, Throughput
+from evalsuite.results import criteria, facts, scaling, summary
 from evalsuite.results.verdicts import verdicts
 
 SOURCE = paths.DATA / "reference" / "dlperf_v1"
@@ -80,8 +83,9 @@ def _measurements(row: Mapping[str, str], runs: Mapping[tuple, list], source: Ma
 
 
 def _measurement(row, repeat: int, value: float, file: str, line: str, source: Mapping, findings=()) -> Measurement:
+    case = _case(row, source)
     return Measurement(
-        run=Run(case=_case(row, source), repeat=repeat),
+        run=Run(case=case, repeat=repeat),
         status="ok",
         origin="cited",
         throughput=Throughput(
@@ -95,8 +99,21 @@ def _measurement(row, repeat: int, value: float, file: str, line: str, source: M
         findings=findings,
         environment=_machine(source),
         framework_version=row["framework_version"],
+        facts=_facts(case, row, source),
         log=f"{file}@{source['commit'][:12]}",
         log_sha256=source["sha256"][file],
+    )
+
+
+def _facts(case: Case, row: Mapping[str, str], source: Mapping) -> tuple[Fact, ...]:
+    """What is stated of a row; a README knows better than the adapter what its own runs did."""
+    known = ("framework", "recipe", "precision")
+    said = next((one["facts"] for one in source["stated"] if all(one[key] == row[key] for key in known)), {})
+    recipe = _recipe(row) if "precision" not in said else replace(_recipe(row), amp=None)
+    return facts.of_run(
+        case,
+        replace(_command(recipe), stated={**said, "framework_version": row["framework_version"]}),
+        {"": _environment(source)},
     )
 
 
@@ -143,13 +160,26 @@ def _environment(source: Mapping) -> HostEnvironment:
 
 def _commands(rows: Iterable[Mapping[str, str]], measurements: Iterable[Measurement]) -> dict[str, RunCommand]:
     """What the report says of each script; the command lines are not in it."""
-    recipes = {
-        (row["framework"], row["recipe"]): UsedRecipe(
-            kind="official", source=row["source"], commit=row["commit"], image=row["image"]
-        )
-        for row in rows
-    }
+    recipes = {(row["framework"], row["recipe"]): _recipe(row) for row in rows}
     return {m.run.id: _command(recipes[m.run.case.framework, m.run.case.recipe]) for m in measurements}
+
+
+def _recipe(row: Mapping[str, str]) -> UsedRecipe:
+    """The script of a row; what its AMP is, the adapter that launches the same commit says."""
+    declared = _adapters()[row["framework"]].recipe(row["recipe"])
+    return UsedRecipe(
+        kind="official",
+        source=row["source"],
+        commit=row["commit"],
+        image=row["image"],
+        amp=declared.amp,
+        facts=dict(declared.facts) or None,
+    )
+
+
+@functools.cache
+def _adapters() -> Mapping[str, Adapter]:
+    return registry.discover()
 
 
 def _command(recipe: UsedRecipe) -> RunCommand:

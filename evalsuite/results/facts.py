@@ -41,7 +41,12 @@ PRECISIONS: Mapping[str, str] = {  # as scripts and people write it → our word
     **{word: word for word in ("fp8", "mxfp8", "nvfp4")},
 }
 NOT_CLIPPED = re.compile(r"0*(\.0*)?")
-OPTION_OF = {"image_size": "input_size", "sequence_length": "input_size"}  # axes of a case that have another name here
+OPTION_OF = {  # axes of a case that have another name here
+    "image_size": "input_size",
+    "sequence_length": "input_size",
+    "gradient_clipping": "clipping",
+    "data_loader": "loader",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +143,11 @@ def of_case(case: Case) -> tuple[Fact, ...]:
         "batch_per_device": str(case.batch_per_device),
         "global_batch": str(case.global_batch),
         "compiler": "on" if case.xla else "off",
-        **{key: value for key, value in named.items() if key in known},
+        **{
+            key: "none" if (key, value) == ("clipping", "off") else value
+            for key, value in named.items()
+            if key in known
+        },
     }
     return tuple(_facts("case", found))
 
@@ -222,6 +231,7 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
     """What the options of a training script state."""
     found: dict[str, str] = {}
     layout: dict[str, str] = {}
+    precisions: dict[str, None] = {}
     for place, token in enumerate(argv):
         name, equals, given = token.partition("=")
         flag = _flags().get(name)
@@ -231,11 +241,22 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
         value = flag.value or _in_our_words(flag, given if equals else following)
         if flag.part and value:
             layout[flag.part] = value
+        elif flag.key == "precision" and value:
+            precisions[value] = None
         elif value:
             found[flag.key] = value
+    if precisions:
+        found["precision"] = _together(precisions)
     if layout:
         found["parallel_layout"] = " · ".join(f"{part} {value}" for part, value in sorted(layout.items()))
     return found
+
+
+def _together(precisions: Iterable[str]) -> str:
+    """What several options say as one: `--amp --dtype bfloat16` is bf16_amp; else the last one counts."""
+    *_, last = said = list(precisions)
+    exact = [f"{word}_amp" for word in said if word in ("fp16", "bf16")]
+    return exact[-1] if "amp" in said and exact else last
 
 
 def _in_our_words(flag: Flag, given: str) -> str | None:

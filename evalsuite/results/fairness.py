@@ -101,6 +101,30 @@ class FactRow:
         return must and self.likeness == "unknown" and not self.apart
 
 
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Several cases side by side: what was held equal, and which of them may be ranked together."""
+
+    members: tuple[Summary, ...]
+    rows: tuple[FactRow, ...]
+    ranked: tuple[tuple[Summary, ...], ...]  # parts of the members; across parts nothing is ranked
+
+    @property
+    def apart(self) -> tuple[FactRow, ...]:
+        return tuple(row for row in self.rows if row.apart)
+
+    @property
+    def untold(self) -> tuple[FactRow, ...]:
+        return tuple(row for row in self.rows if row.untold)
+
+    @property
+    def standing(self) -> Literal["ranked", "indicative", "apart"]:
+        """What may be said of the order of all of them."""
+        if len(self.ranked) > 1:
+            return "apart"
+        return "indicative" if self.untold else "ranked"
+
+
 class ComparisonError(ValueError):
     """Two summaries were compared that must not be: a defect, since `obstacles` says so beforehand."""
 
@@ -213,6 +237,15 @@ def fact_rows(summaries: Sequence[Summary]) -> list[FactRow]:
         if any(values) or rule.unknown != "ranked":
             found.append(FactRow(rule=rule, values=values, likeness=likeness(values)))
     return found
+
+
+def comparison(members: Sequence[Summary]) -> Comparison:
+    """*members*, which differ in framework alone by their cases, with all that is stated of them."""
+    return Comparison(
+        members=tuple(members),
+        rows=tuple(fact_rows(members)),
+        ranked=tuple(tuple(part) for part in groups(members, FRAMEWORKS)),
+    )
 
 
 def likeness(values: Sequence[Stated]) -> Likeness:

@@ -51,6 +51,8 @@ def test_what_nobody_states_is_no_fact():
         (("--amp",), "precision", "amp"),
         (("--precision", "tf32"), "precision", "tf32"),
         (("--dtype=float16",), "precision", "fp16"),
+        (("--dtype", "float16", "--amp"), "precision", "fp16_amp"),
+        (("--amp", "--amp-dtype", "bfloat16"), "precision", "bf16_amp"),
         (("--opt-level", "O3"), "precision", "fp16"),
         (("--max_grad_norm", "0.0"), "clipping", "none"),
         (("--max_grad_norm", "1.0"), "clipping", "1.0"),

@@ -8,10 +8,11 @@ from evalsuite.model import Breakdown, Case, Interval, Summary, Unmeasured, Util
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.data.finished import SCHEMA_VERSION
-from evalsuite.report.sections import author
+from evalsuite.report.sections import author, fairness
 from evalsuite.report.text import findings
 from evalsuite.results import convergence
 from evalsuite.results import latency as latency_room
+from evalsuite.results.fairness import Comparison, Stated
 from evalsuite.results.summary import counts
 
 
@@ -32,6 +33,7 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "author_findings": [_author(row) for row in author.rows(book)],
         "skips": [{"case": _case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
         "findings": [findings.document(finding) for finding in book.findings],
+        "fairness": [_comparison(one) for one in fairness.comparisons(book)],
         "data_quality": _quality(book),
         "environments": sorted(evaluation.environments),
     }
@@ -204,6 +206,30 @@ def _cell(cell: VerdictCell) -> dict[str, Any]:
         "reason": cell.reason,
         "values": dict(cell.values),
     }
+
+
+def _comparison(one: Comparison) -> dict[str, Any]:
+    """The fairness matrix of one comparison; a fact that nobody states of a case is null there."""
+    ids = [summary.case.id for summary in one.members]
+    return {
+        "standing": one.standing,
+        "cases": ids,
+        "ranked_together": [[summary.case.id for summary in part] for part in one.ranked],
+        "facts": [
+            {
+                "fact": row.rule.key,
+                "kind": row.rule.kind,
+                "likeness": row.likeness,
+                "keeps_apart": row.apart,
+                "values": dict(zip(ids, map(_stated, row.values), strict=True)),
+            }
+            for row in one.rows
+        ],
+    }
+
+
+def _stated(stated: Stated) -> list[dict[str, str]] | None:
+    return [{"value": fact.value, "source": fact.source} for fact in stated] if stated else None
 
 
 def _author(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from evalsuite.report.sections import (
     background,
     convergence,
+    fairness,
     forecasts,
     glossary,
     introduction,
@@ -33,6 +34,7 @@ WHOLE: tuple[SectionsOf, ...] = (  # all sections after the verdict
     convergence.sections,
     variants.sections,
     forecasts.sections,
+    fairness.sections,
     quality.sections,
     reproduction.sections,
     glossary.sections,

@@ -13,7 +13,10 @@ from evalsuite.report.text import names
 
 ANCHOR_BYTES = 5  # 40 bits: two of 5,000 cases share an anchor once in 90,000 reports
 SAFE = re.compile(r"[A-Za-z0-9._-]{1,60}")
-PRECISIONS = {"fp32": "FP32", "amp": "AMP"}
+PRECISIONS = {
+    **{"fp32": "FP32", "tf32": "TF32", "amp": "AMP", "fp16_amp": "FP16 AMP", "bf16_amp": "BF16 AMP"},
+    **{"fp16": "FP16", "bf16": "BF16", "fp8": "FP8", "mxfp8": "MXFP8", "nvfp4": "NVFP4"},
+}
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 13)}
 DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029)}
 
