@@ -74,6 +74,9 @@ class _Figure:
         return Citation(row=self.where, source=self.source, speedup=speedup, base=base.printed, base_row=base.where)
 
 
+Same = tuple[_Figure, ...]  # the rows that print one figure
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Cited:
     """One run folder to be: a figure with all the places that print it."""
@@ -94,7 +97,7 @@ class _Pool:
     """Figures of one case that belong together: the repeats of a log set, or one figure."""
 
     kind: Literal["run", "median"] | None
-    cited: list[tuple[_Figure, ...]] = field(default_factory=list)
+    cited: list[Same] = field(default_factory=list)
 
     @property
     def first(self) -> _Figure:
@@ -115,6 +118,7 @@ def cited(
     """Makes a run folder of every figure of *table*; each of its rows is answered for, in the order of the table."""
     results: dict[int, Imported] = {}
     found: list[_Figure] = []
+    numbered: dict[object, _Figure] = {}
     for row in table.rows:
         where = f"{table.file}:{row.number}"
         try:
@@ -124,8 +128,13 @@ def cited(
             continue
         if isinstance(figure, str):
             results[row.number] = Imported(source=where, run=None, status="other kind", reason=figure)
-        else:
-            found.append(figure)
+            continue
+        first = numbered.setdefault(_number(figure), figure) if figure.kind == "run" else figure
+        if "repeat" in figure.facts and first.value != figure.value:
+            reason = f"repeat {figure.facts['repeat']} is {figure.printed} here, and {first.printed} at {first.where}"
+            results[row.number] = Imported(source=where, run=None, status="skipped", reason=reason)
+            continue
+        found.append(figure)
     bases = _Bases(found)
     for case, members in _by_case(found):
         for one in _runs_of(case, members):
@@ -229,6 +238,11 @@ def _digits(text: str) -> str:
     return said
 
 
+def _number(one: _Figure) -> object:
+    """What two rows share that claim to be the same repeat."""
+    return one.case, one.items, one.source, one.log_set, one.facts.get("repeat", one.row.number)
+
+
 # figures of one case
 
 
@@ -275,16 +289,20 @@ def _said(same: Sequence[_Figure]) -> Literal["median"] | None:
 
 def _log_sets(members: Sequence[_Figure]) -> list[_Pool]:
     """The single runs by the log set and the source that print them; copies of a whole set are cited with it."""
-    alike: dict[tuple[object, ...], list[list[_Figure]]] = {}
+    alike: dict[tuple[object, ...], list[list[Same]]] = {}
     for runs in _sets(members):
-        ordered = sorted(_once(runs), key=lambda one: (stated.whole(one.facts, "repeat") or 0, one.row.number))
-        alike.setdefault(tuple(sorted(one.value.normalize() for one in ordered)), []).append(ordered)
+        ordered = sorted(_once(runs), key=lambda same: (stated.whole(same[0].facts, "repeat") or 0, same[0].row.number))
+        alike.setdefault(tuple(sorted(_value(same).normalize() for same in ordered)), []).append(ordered)
     pools = []
     for copies in alike.values():
-        by_value = [sorted(copy, key=lambda one: one.value) for copy in copies]
-        same = sorted(zip(*by_value, strict=True), key=lambda figures: copies[0].index(figures[0]))
-        pools.append(_Pool(kind="run", cited=list(same)))
+        by_value = [sorted(copy, key=_value) for copy in copies]
+        together = sorted(zip(*by_value, strict=True), key=lambda printed: copies[0].index(printed[0]))
+        pools.append(_Pool(kind="run", cited=[tuple(itertools.chain(*printed)) for printed in together]))
     return pools
+
+
+def _value(same: Same) -> Decimal:
+    return same[0].value
 
 
 def _sets(members: Sequence[_Figure]) -> Iterator[list[_Figure]]:
@@ -310,9 +328,12 @@ def _sets(members: Sequence[_Figure]) -> Iterator[list[_Figure]]:
         yield from blocks if any(len(block) > 1 for block in blocks) else [runs]
 
 
-def _once(runs: Sequence[_Figure]) -> list[_Figure]:
-    """*runs* less rows that say the same word for word."""
-    return list({one.row.raw: one for one in reversed(runs)}.values())[::-1]
+def _once(runs: Sequence[_Figure]) -> Iterator[Same]:
+    """Each of *runs* with the rows that say the same: of its number, or word for word."""
+    found: dict[str, list[_Figure]] = {}
+    for one in runs:
+        found.setdefault(one.facts.get("repeat", one.row.raw), []).append(one)
+    return map(tuple, found.values())
 
 
 def _apart(case: Case, figures: Sequence[_Pool], sets: Sequence[_Pool]) -> Iterator[tuple[_Pool, Case]]:
@@ -408,7 +429,12 @@ def _written(one: _Cited, into: Store, dialects: Mapping[str, Dialect], bases: _
             with into.claim(run) as folder:
                 if folder is None:
                     break
-                _fill(folder, one, dialects[dialect], bases)
+                try:
+                    _fill(folder, one, dialects[dialect], bases)
+                except OSError as error:
+                    raise EvalsuiteError(
+                        f"{folder.path}: {error.strerror}; a row goes there. Is the disk full?"
+                    ) from error
                 logs = folder.logs()
             read = reading.read_run(logs, case, dialect, dialects=dialects)
             return Imported(

@@ -36,8 +36,8 @@ PRECISIONS: Mapping[str, str] = {  # as scripts and people write it → our word
     **dict.fromkeys(("amp", "mixed", "mixed_precision"), "amp"),
     **dict.fromkeys(("fp16_amp", "amp_fp16", "mixed_float16", "16-mixed"), "fp16_amp"),
     **dict.fromkeys(("bf16_amp", "amp_bf16", "mixed_bfloat16", "bf16-mixed"), "bf16_amp"),
-    **dict.fromkeys(("fp16", "float16", "half", "pure_fp16"), "fp16"),
-    **dict.fromkeys(("bf16", "bfloat16", "pure_bf16"), "bf16"),
+    **dict.fromkeys(("fp16", "float16", "half", "pure_fp16", "purefp16"), "fp16"),
+    **dict.fromkeys(("bf16", "bfloat16", "pure_bf16", "purebf16"), "bf16"),
     **{word: word for word in ("fp8", "mxfp8", "nvfp4")},
 }
 NOT_CLIPPED = re.compile(r"0*(\.0*)?")
@@ -139,7 +139,7 @@ def of_case(case: Case) -> tuple[Fact, ...]:
     known = {rule.key for rule in rules().fact}
     found = {
         "model_variant": case.model,
-        "precision": case.precision,
+        "precision": _precision_of(case),
         "batch_per_device": str(case.batch_per_device),
         "global_batch": str(case.global_batch),
         "compiler": "on" if case.xla else "off",
@@ -150,6 +150,12 @@ def of_case(case: Case) -> tuple[Fact, ...]:
         },
     }
     return tuple(_facts("case", found))
+
+
+def _precision_of(case: Case) -> str | None:
+    """That of the axis, or of an imported run the word that somebody gave for it; None where nobody gave one."""
+    word = case.option("stated_precision")
+    return case.precision if word is None else PRECISIONS.get(word.lower())
 
 
 def of_measurement(run: Measurement) -> dict[str, Fact]:

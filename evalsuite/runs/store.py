@@ -4,7 +4,8 @@
 host `environment.<host>.json`, `samples.<host>.jsonl` and the log byte for byte, `log.<host>.txt`, with
 `arrivals.<host>.csv` beside it, and `outcome.json`, written last and atomically: its presence means
 "finished". Where the node agent starts several processes there is one log each, `log.<host>.r<rank>.txt`.
-Folders are append-only: a finished run is never edited, an interrupted one is moved aside.
+Folders are append-only: a finished run is never edited, an interrupted one is moved aside, and one of which an import
+corrected what was said lies beside its place as `amended-r<repeat>-<k>`.
 """
 
 import contextlib

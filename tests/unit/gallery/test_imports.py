@@ -11,6 +11,7 @@ from evalsuite.commands import import_
 from evalsuite.errors import Exit
 from evalsuite.launch import stated, tables
 from evalsuite.report.text.findings import english
+from evalsuite.results import facts
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.rules import cited_figure
 from evalsuite.results.summary import valid
@@ -166,6 +167,14 @@ class TestWhatIsSaid:
         assert not {"precision", "xla", "device"} & silent.keys()
         assert told["precision"] == "fp32"
 
+    def test_a_report_takes_no_axis_for_what_nobody_said(self, tmp_path, bring):
+        bring(log(tmp_path / "a.log"), *WHAT)
+        bring(log(tmp_path / "b.log", seconds=0.6), *WHAT, "--set", "precision=purefp16")
+
+        known = [facts.of_run(folder.run().case, folder.command(), {}) for folder in bring.store.finished()]
+        said = [{fact.value for fact in found if fact.key == "precision"} for found in known]
+        assert sorted(said, key=len) == [set(), {"fp16"}]
+
     def test_a_misspelt_precision_gets_the_nearest(self, tmp_path, bring):
         _, (answer,), _ = bring(log(tmp_path / "a.log"), *WHAT, "--set", "precision=fb16")
 
@@ -318,6 +327,14 @@ class TestFiguresOfATable:
         code, _, _ = bring(table(tmp_path, *rows, head=head))
 
         assert (code, repeats(bring.store)) == (Exit.DONE, [2, 2])
+
+    def test_one_repeat_printed_with_two_figures_is_named(self, tmp_path, bring):
+        rows = [f"pytorch,resnet50,1,1,64,fp32,{value},images/s,1" for value in (100, 100, 140)]
+
+        code, answers, _ = bring(table(tmp_path, *rows, head=f"{HEAD},run"))
+
+        assert (code, repeats(bring.store)) == (Exit.SOME_FAILED, [1])
+        assert answers[2]["reason"] == f"repeat 1 is 140 here, and 100 at {tmp_path / 'table.csv'}:2"
 
     def test_one_figure_is_not_a_repeat_of_another_table_s(self, tmp_path, bring):
         bring(table(tmp_path, self.ONE))
