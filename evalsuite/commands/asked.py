@@ -93,6 +93,8 @@ def planned(arguments: argparse.Namespace) -> Asked:
         refusals.append(_no_image)
     if not getattr(arguments, "commands", False):  # what would be run can be shown without what it needs
         refusals.append(readiness.refusal)
+        if not engine.container:
+            refusals.append(_no_interpreter(arguments.environment))
     made = plan.plan(spec, adapters, machine, refusals)
     _check_dialects(made, adapters, places(arguments))
     store = Store(_folder(arguments.runs))
@@ -127,6 +129,10 @@ def _mpirun_in_mpirun(engine: Engine) -> Refusal:
 
 def _no_image(case: Case, recipe: Recipe) -> str | None:
     return None if recipe.image else f"recipe {recipe.name} names no container image; try without --container"
+
+
+def _no_interpreter(kind: str) -> Refusal:
+    return lambda case, recipe: virtualenvs.refusal(recipe, kind, case.device)
 
 
 def _folder(path: Path) -> Path:

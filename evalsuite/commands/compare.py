@@ -24,6 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     axes.add_arguments(parser)
     add_output_arguments(parser)
+    parser.add_argument(
+        "--recorded",
+        action="store_true",
+        help="where nothing can be run, report all runs recorded elsewhere, whatever was asked for",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,13 +61,16 @@ def _recorded(asked: "Asked", arguments: argparse.Namespace) -> int:
     note("no framework can be run here, for the reasons above.")
     if not recorded.finished():
         return Exit.NOTHING_MEASURED
+    only = None if arguments.recorded else _asked_for(recorded, asked)
+    if only == []:
+        note("nothing that was asked for was recorded elsewhere, so there is no report; --recorded reports what was.")
+        return Exit.NOTHING_MEASURED
     note(f"the report is made from runs recorded elsewhere ({recorded.root}); it says so.")
-    report.write(recorded, arguments, only=_asked_for(recorded, asked), recorded_elsewhere=True, skips=asked.plan.skips)
+    report.write(recorded, arguments, only=only, recorded_elsewhere=True, skips=asked.plan.skips)
     return Exit.NOTHING_MEASURED
 
 
-def _asked_for(recorded: "Store", asked: "Asked") -> "list[Case] | None":
-    """The recorded cases that were asked for; None, which means all of them, if none of those was recorded."""
+def _asked_for(recorded: "Store", asked: "Asked") -> "list[Case]":
+    """The recorded cases that were asked for."""
     wanted = {skip.case.id for skip in asked.plan.skips}
-    cases = [folder.run().case for folder in recorded.finished()]
-    return [case for case in cases if case.id in wanted] or None
+    return [case for folder in recorded.finished() if (case := folder.run().case).id in wanted]

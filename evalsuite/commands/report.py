@@ -171,12 +171,21 @@ def _print_summaries(evaluation: Evaluation) -> None:
 
 def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
     """Median throughput, valid runs of all, speed-up, efficiency."""
+    from evalsuite.commands.terminal import excluded_by
+
     if isinstance(one, Unmeasured):
-        return one.measurements[0].status, f"0/{len(one.measurements)}", "—", "—"
+        first = one.measurements[0]
+        rule = excluded_by(first)
+        return f"excluded: {rule.code}" if rule else first.status, f"0/{len(one.measurements)}", "—", "—"
+    if one.base == one.case:
+        speedup, efficiency = f"base {one.case.scale}", "—"
+    else:
+        speedup = f"{one.speedup.value:.2f}x" if one.speedup else "—"
+        efficiency = f"{one.efficiency.value:.1%}" if one.efficiency else "—"
     mark = " ◐" if one.partial else ""
     return (
         f"{one.items_per_s.value:,.2f} {one.unit}{mark}",
         f"{one.n}/{len(one.measurements)}",
-        f"{one.speedup.value:.2f}x" if one.speedup else "—",
-        f"{one.efficiency.value:.1%}" if one.efficiency else "—",
+        speedup,
+        efficiency,
     )

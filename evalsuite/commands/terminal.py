@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from evalsuite.model import Case, Measurement, Run
+from evalsuite.model import Case, Finding, Measurement, Run
 from evalsuite.plan.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -42,7 +42,20 @@ def label(run: Run) -> str:
     return f"{script(run.case)} {run.case.scale} {precision} b{run.case.batch_per_device} repeat {run.repeat + 1}"
 
 
+def excluded_by(measurement: Measurement) -> Finding | None:
+    """The finding that keeps a run with a value out of the median; None if it counts, or has no value."""
+    from evalsuite.results.summary import counts
+
+    if measurement.value is None or counts(measurement):
+        return None
+    return next((one for one in measurement.findings if one.severity in ("exclude", "reject")), None)
+
+
 def result(measurement: Measurement) -> str:
+    if rule := excluded_by(measurement):
+        from evalsuite.report.text.findings import english
+
+        return f"excluded: {english(rule)}"
     if measurement.value is not None and measurement.throughput is not None:
         return f"{measurement.value:,.2f} {measurement.throughput.unit}"
     return f"{measurement.status}: {measurement.reason}"

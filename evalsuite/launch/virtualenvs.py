@@ -10,6 +10,7 @@ import ast
 import contextlib
 import fcntl
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -90,6 +91,21 @@ def current(recipe: Recipe) -> Path:
     import in it."""
     _check_import(Path(sys.executable), recipe, "the interpreter at hand")
     return Path(sys.executable)
+
+
+def refusal(recipe: Recipe, kind: str, device: Device) -> str | None:
+    """Why the recipe will have no interpreter of the *kind* "managed" or "current", as far as that can be told with
+    nothing started; None where an attempt must show it."""
+    if kind == "managed":
+        try:
+            folder_of(recipe, device)
+        except CannotInstall as error:
+            return str(error)
+        return None
+    module = recipe.import_name.partition(".")[0]
+    if module and importlib.util.find_spec(module) is None:
+        return f"{recipe.import_name} is not installed in {sys.executable}; try --environment managed, or install it"
+    return None
 
 
 def packages(python: Path) -> dict[str, str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.findings import Oversubscribed
+from evalsuite.findings import Oversubscribed, TooShortWindow
 from evalsuite.model import Case, Device, Finding, Run, Skip
 from evalsuite.plan.spec import Spec
 from evalsuite.registry import chosen
@@ -67,7 +67,9 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
         cases=cases,
         runs=tuple(Run(case=case, repeat=repeat) for repeat in range(spec.repeats) for case in cases),
         skips=tuple(skips),
-        findings=tuple(finding for case in cases for finding in _oversubscribed(case, machine)),
+        findings=tuple(
+            finding for case in cases for finding in (*_oversubscribed(case, machine), *_too_few_steps(case))
+        ),
     )
 
 
@@ -130,6 +132,9 @@ def _no_recipe(case: Case, adapter: Adapter) -> str:
     """That there is none for the case's model among those asked for, and what there is."""
     others = [recipe.name for recipe in adapter.recipes if recipe.model == case.model]
     models = sorted({recipe.model for recipe in adapter.recipes})
+    kinds = {recipe.kind for recipe in adapter.recipes if recipe.model == case.model}
+    if len(others) == 1:
+        return f"{case.framework}: its recipe {others[0]} for {case.model} is {kinds.pop()}: --recipe {others[0]}"
     there = f"--recipe {','.join(others)}" if others else f"--models {','.join(models)}"
     return f"{case.framework} has no such recipe for {case.model}; it has {there}"
 
@@ -147,6 +152,14 @@ def _oversubscribed(case: Case, machine: Machine) -> list[Finding]:
     if case.device != "cpu" or case.devices_per_node <= machine.cores:
         return []
     return [Oversubscribed(processes=case.devices_per_node, cores=machine.cores, where=case.id)]
+
+
+def _too_few_steps(case: Case) -> list[Finding]:
+    """A run of *case* would be measured and then not count (D07)."""
+    steps = case.protocol
+    if steps.measured_steps >= TooShortWindow.least_steps:
+        return []
+    return [TooShortWindow(skipped_steps=steps.warmup_steps, measured_steps=steps.measured_steps, where=case.id)]
 
 
 def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:

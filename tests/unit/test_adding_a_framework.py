@@ -103,7 +103,9 @@ def test_without_requirements_the_plan_says_what_to_do(folder, capsys):
     assert "names no requirements to make one; try --environment current" in capsys.readouterr().out
 
 
-def test_the_comparisons_of_the_page_are_planned(folder, capsys):
+def test_the_comparisons_of_the_page_are_planned(folder, capsys, tmp_path, monkeypatch):
+    (tmp_path / "tinynet.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
     for line in (FIRST[1], OWN[2]):
         assert typed(line.replace("compare", "plan"), "--json") == Exit.DONE
         cases = [one["id"] for one in json.loads(capsys.readouterr().out)["cases"]]

@@ -79,7 +79,7 @@ def test_a_recipe_that_was_not_asked_for_is_named():
     made = plan(replace(SPEC, frameworks=("toynet",)), {"toynet": toynet(kind="official")}, LAPTOP)
 
     assert {skip.reason for skip in made.skips} == {
-        "toynet has no such recipe for resnet50_v1.5; it has --recipe reference-resnet50"
+        "toynet: its recipe reference-resnet50 for resnet50_v1.5 is official: --recipe reference-resnet50"
     }
 
 

@@ -6,7 +6,10 @@ from itertools import accumulate
 
 import pytest
 
+from evalsuite import cli
+from evalsuite.commands import terminal
 from evalsuite.documents import UsedRecipe
+from evalsuite.errors import Exit
 from evalsuite.model import Protocol
 from evalsuite.report.text.findings import english
 from evalsuite.results import fairness
@@ -307,3 +310,89 @@ class TestTheWindow:
         assert [english(each) for each in found] == [
             "timed by step times, and its base by arrival times: the difference of the clocks is part of the speedup"
         ]
+
+
+ADAPTER = """
+from evalsuite.adapter import Adapter, Command, Recipe
+
+ADAPTER = Adapter(
+    name="minenet",
+    title="MineNet",
+    recipes=(
+        Recipe(
+            name="toy",
+            model="resnet50_v1.5",
+            kind="{kind}",
+            dialect="pytorch_examples",
+            command=lambda case: Command(argv=("{{python}}", "-c", "print(1)")),
+            {more}
+        ),
+    ),
+)
+"""
+
+
+class TestWhatIsAsked:
+    """What can be known before the first run is said before it, and what did not count is never "ok"."""
+
+    def asked(self, tmp_path, *words, command="plan", kind="reference", more=""):
+        adapters = tmp_path / "adapters"
+        adapters.mkdir(exist_ok=True)
+        (adapters / "minenet.py").write_text(ADAPTER.format(kind=kind, more=more))
+        line = [command, "--adapters", str(adapters), "--frameworks", "minenet", "--runs", str(tmp_path / "runs")]
+        return cli.main([*line, *words])
+
+    def test_too_few_steps_to_count_are_said_in_the_plan(self, tmp_path, capsys):
+        self.asked(tmp_path, "--steps", "2+8", "--environment", "current", "--json")
+
+        cases = json.loads(capsys.readouterr().out)["cases"]
+        assert {note for case in cases for note in case["notes"]} == {
+            "2 steps discarded and 8 measured; a run of fewer than 20 does not count"
+        }
+
+    def test_the_plan_skips_what_no_environment_can_be_made_for(self, tmp_path, capsys):
+        code = self.asked(tmp_path, "--json")
+
+        assert code == Exit.NOTHING_MEASURED
+        (reason,) = {skip["reason"] for skip in json.loads(capsys.readouterr().out)["skips"]}
+        assert "names no requirements" in reason
+
+    def test_the_plan_skips_what_is_not_installed_here(self, tmp_path, capsys):
+        self.asked(tmp_path, "--environment", "current", "--json", more='import_name="no_such_module",')
+
+        (reason,) = {skip["reason"] for skip in json.loads(capsys.readouterr().out)["skips"]}
+        assert reason.startswith("no_such_module is not installed in ")
+
+    def test_a_recipe_of_another_kind_is_named(self, tmp_path, capsys):
+        self.asked(tmp_path, "--environment", "current", "--json", kind="official")
+
+        (reason,) = {skip["reason"] for skip in json.loads(capsys.readouterr().out)["skips"]}
+        assert reason == "minenet: its recipe toy for resnet50_v1.5 is official: --recipe toy"
+
+    def test_where_nothing_can_be_run_no_report_of_other_frameworks_is_made(self, tmp_path, capsys):
+        code = self.asked(tmp_path, "--out", str(tmp_path / "report"), command="compare")
+
+        assert code == Exit.NOTHING_MEASURED
+        assert "nothing that was asked for was recorded elsewhere" in capsys.readouterr().err
+        assert not (tmp_path / "report").exists()
+
+    def test_a_run_that_does_not_count_is_excluded_in_the_terminals_table_with_its_rule(self, tmp_path, capsys):
+        few = runfolders.Host(printed=[runfolders.steps(count=10)])
+        case = replace(CASE, protocol=Protocol(warmup_steps=2, measured_steps=8))
+        folder = runfolders.finished(tmp_path / "runs", few, case)
+
+        cli.main(["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report"), "--lang", "en"])
+
+        assert "excluded: D07" in capsys.readouterr().out
+        assert terminal.result(measurement(folder)) == (
+            "excluded: 2 steps discarded and 8 measured; a run of fewer than 20 does not count"
+        )
+
+    def test_a_lone_scale_prints_its_base_and_no_efficiency(self, tmp_path, capsys):
+        runfolders.finished(tmp_path / "runs", case=replace(CASE, devices_per_node=32))
+
+        cli.main(["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report"), "--lang", "en"])
+
+        printed = capsys.readouterr().out
+        assert "base 1x32" in printed
+        assert "1.00x" not in printed and "100.0%" not in printed
