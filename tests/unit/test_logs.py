@@ -65,6 +65,7 @@ MADE = [  # the values of these were chosen
     Log("metric_logger_deit", "metric_logger", 8 * 64 / 0.25),
     Log("metric_logger_dino", "metric_logger", 16 * 64 / 0.5),
     Log("mindformers", "mindformers", 8 / 0.5, 8, 1),
+    Log("metric_logger_dinov2", "metric_logger", 32 * 64 / 1.0, 32),
     Log("nanochat", "nanochat", 524_288 / 0.5, 8),
     Log("nanogpt", "nanogpt", 491_520 / 0.25, within=1e-9),  # two of its steps hold an evaluation
     Log("nanotron", "nanotron", 179_000),

@@ -13,7 +13,7 @@ _SMOOTHED = (
 DIALECTS = (
     Dialect(
         name="metric_logger",
-        title="MetricLogger (torchvision detection and segmentation, DETR, DeiT, MAE, DINO)",
+        title="MetricLogger (torchvision detection and segmentation, DETR, DeiT, MAE, DINO, DINOv2)",
         framework="pytorch",
         unit="images/s",
         scope="global",
@@ -29,6 +29,15 @@ DIALECTS = (
                 b"loss_rpn_box_reg: 0.0121 (0.0141)  time: 0.4198  data: 0.0298  max mem: 5081",
                 source="facebookresearch/deit@7e160fe43f:utils.py, MetricLogger.log_every(); facebookresearch/detr@29901c51d7 "
                 "and facebookresearch/mae@efb2a8062c have it in util/misc.py, facebookresearch/dino@7c446df5b9 in utils.py",
+            ),
+            Line(
+                pattern=rb"Training  \[ *(?P<step>\d+)/(?P<of>\d+)\]  eta: [^\r\n]*?  total_loss: (?P<loss>[\d.]+|nan)[^\r\n]*?"
+                rb"  time: (?P<seconds>[\d.]+)  data: ",
+                sample=b"I20230509 12:00:20 4321 dinov2 helpers.py:103] Training  [    10/125000]  eta: 1 day, 10:58:43  "
+                b"lr: 0.0000 (0.0000)  current_batch_size: 64.0000 (64.0000)  total_loss: 11.2000 (11.3000)  time: 1.390000  "
+                b"data: 0.010000  max mem: 30123",
+                source="facebookresearch/dinov2@b8931f7bf9:dinov2/logging/helpers.py, MetricLogger.log_every(), as "
+                "dinov2/train/train.py calls it",
             ),
         ),
         evaluation=(
