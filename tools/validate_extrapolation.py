@@ -1,34 +1,43 @@
 """Writes data/extrapolation.csv: how far the extrapolation is off on published scaling series.
 
-    python tools/validate_extrapolation.py SERIES.csv [--out FILE]
+    python tools/validate_extrapolation.py [--series FILE] [--out FILE]
 
-SERIES.csv has the columns series_id, source_repo_or_doc, total_gpus and throughput: published figures, a series being
-one framework, model, precision and batch size per device. Each series is cut behind its third, fourth, … scale, the
-larger ones are predicted, and a row says what was published ÷ predicted.
+The series (data/scaling_series.csv) are published figures; one is of one framework, model, precision and machine.
+Of each whose batch per device is stated and the same at every scale, the largest scale is predicted from those up to a
+half of it, up to a quarter, … A row says what was published ÷ predicted; the last lines on the terminal are the claim.
 """
 
 import argparse
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 
-from evalsuite.results.extrapolation import VALIDATION, Trial, trials
+from evalsuite import paths
+from evalsuite.results.extrapolation import VALIDATION, PublishedSeries, Trial, trials, validations
 
-COLUMNS = ("series", "source", "scales", "measured_to", "target", "published_to_predicted")
+SERIES = paths.DATA / "scaling_series.csv"
+COLUMNS = ("series", "source", "doublings", "scales", "measured_to", "target", "published_to_predicted")
 HEADER = (
-    "# Written by tools/validate_extrapolation.py from published scaling series; `source` is who prints the series.",
-    "# A row: evalsuite/results/extrapolation.py was given the first `scales` scales, to `measured_to` devices;",
-    "# at `target` devices the published throughput is so many times the predicted one.",
+    "# Written by tools/validate_extrapolation.py from data/scaling_series.csv; `source` is who prints the series.",
+    "# A row: evalsuite/results/extrapolation.py was given the first `scales` scales, to `measured_to` devices: these",
+    "# are all up to target / 2^doublings. At `target` devices, the largest scale of the series, the published",
+    "# throughput is so many times the predicted one.",
 )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("series", type=Path)
+    parser.add_argument("--series", type=Path, default=SERIES)
     parser.add_argument("--out", type=Path, default=VALIDATION)
     arguments = parser.parse_args()
     arguments.out.write_text(text(arguments.series), encoding="utf-8")
+    for one in validations(arguments.out).values():
+        print(
+            f"up to {2**one.doublings}x: {one.series} series of {one.sources} sources, median error "
+            f"{one.median_error:.1%}, interval {one.low:.3f} to {one.high:.3f}, out of sample {one.covered:.1%} inside"
+        )
 
 
 def text(series: Path) -> str:
@@ -37,24 +46,29 @@ def text(series: Path) -> str:
     into.write("\n".join(HEADER) + "\n")
     rows = csv.writer(into, lineterminator="\n")
     rows.writerow(COLUMNS)
-    for name, (source, points) in sorted(_series(series).items()):
-        rows.writerows(_row(trial) for trial in trials(name, source, sorted(points.items())))
+    for one in published(series):
+        rows.writerows(_row(trial) for trial in trials(one))
     return into.getvalue()
 
 
-def _series(path: Path) -> Mapping[str, tuple[str, dict[int, float]]]:
-    """Series → (who prints it, devices → throughput)."""
-    found: dict[str, tuple[str, dict[int, float]]] = {}
+def published(path: Path) -> Iterable[PublishedSeries]:
+    """The series of the file, by name."""
     with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            _, points = found.setdefault(row["series_id"], (row["source_repo_or_doc"], {}))
-            points[int(row["total_gpus"])] = float(row["throughput"])
-    return found
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    for name, found in groupby(sorted(rows, key=lambda row: row["series"]), key=lambda row: row["series"]):
+        scales = sorted(found, key=lambda row: int(row["devices"]))
+        yield PublishedSeries(
+            name=name,
+            source=scales[0]["source"],
+            batches=frozenset(row["batch_per_device"] or None for row in scales),
+            points=tuple((int(row["devices"]), float(row["throughput"])) for row in scales),
+            nodes={int(row["devices"]): int(row["nodes"]) for row in scales},
+        )
 
 
-def _row(trial: Trial) -> tuple:
+def _row(trial: Trial) -> tuple[str | int, ...]:
     ratio = f"{trial.published_to_predicted:.4f}"
-    return (trial.series, trial.source, trial.scales, trial.measured_to, trial.target, ratio)
+    return (trial.series, trial.source, trial.doublings, trial.scales, trial.measured_to, trial.target, ratio)
 
 
 if __name__ == "__main__":

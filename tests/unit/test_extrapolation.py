@@ -1,6 +1,7 @@
 """The model for scales that were not measured, what it is refused for, and that it decides nothing."""
 
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import synthetic
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalsuite.model import Fact
 from evalsuite.results import extrapolation
 from evalsuite.results.scaling import with_scaling
 
@@ -28,6 +30,7 @@ def planned(*scales):
 
 
 LINEAR = [((1, 1), 100.0), ((1, 8), 800.0), ((2, 8), 1600.0)]
+LONGER = [*LINEAR, ((4, 8), 3200.0)]
 
 
 def test_perfect_scaling_is_continued_perfectly():
@@ -52,22 +55,70 @@ def test_nothing_better_than_the_largest_measured_scale_is_ever_expected(points)
 
 
 def test_every_planned_scale_that_was_validated_gets_a_forecast_with_its_interval():
-    (found,) = extrapolation.outlooks(ladder(LINEAR), planned((1, 1), (2, 8), (4, 8), (16, 8)))
+    (found,) = extrapolation.outlooks(ladder(LONGER), planned((1, 1), (4, 8), (8, 8), (16, 8)))
 
     near, far = found.forecasts
-    assert (near.case.scale, near.distance, near.validation.doublings) == ("4x8", 2.0, 1)
-    assert (far.case.scale, far.distance, far.validation.doublings) == ("16x8", 8.0, 3)
+    assert (near.case.scale, near.distance, near.validation.doublings) == ("8x8", 2.0, 1)
+    assert (far.case.scale, far.distance, far.validation.doublings) == ("16x8", 4.0, 2)
     assert near.efficiency.value == pytest.approx(1.0)
     assert near.efficiency.low == pytest.approx(near.validation.low)
     assert far.efficiency.low < near.efficiency.low < near.efficiency.value < near.efficiency.high
 
 
 def test_a_planned_maximum_beyond_the_validated_distance_is_refused_with_the_distance():
-    (found,) = extrapolation.outlooks(ladder(LINEAR), planned((4, 8), (125, 8)))
+    (found,) = extrapolation.outlooks(ladder(LONGER), planned((8, 8), (125, 8)))
+
+    assert [forecast.case.scale for forecast in found.forecasts] == ["8x8"]
+    (refusal,) = found.refusals
+    assert (refusal.case.scale, refusal.reason, dict(refusal.values)["distance"]) == ("125x8", "too_far", "31.2")
+
+
+def test_three_scales_are_continued_to_twice_the_largest_and_no_further():
+    (found,) = extrapolation.outlooks(ladder(LINEAR), planned((4, 8), (8, 8)))
 
     assert [forecast.case.scale for forecast in found.forecasts] == ["4x8"]
+    assert [(one.case.scale, one.reason) for one in found.refusals] == [("8x8", "too_few_for_far")]
+
+
+def test_beyond_twice_the_largest_the_step_between_nodes_must_have_been_measured():
+    inside = [((1, n), 100.0 * n) for n in (1, 2, 4, 8)]
+
+    (found,) = extrapolation.outlooks(ladder(inside), planned((2, 8), (4, 8)))
+
+    assert [forecast.case.scale for forecast in found.forecasts] == ["2x8"]
+    assert [(one.case.scale, one.reason) for one in found.refusals] == [("4x8", "no_crossing")]
+
+
+def stating(summaries, batch_of):
+    """The same summaries, of runs that state their global batch."""
+    return [
+        replace(
+            one,
+            measurements=tuple(
+                replace(run, facts=(Fact(key="global_batch", value=batch_of(one.case), source="log"),))
+                for run in one.measurements
+            ),
+        )
+        for one in summaries
+    ]
+
+
+def test_strong_scaling_is_refused_with_the_batches_that_say_so():
+    summaries = stating(ladder(LONGER), lambda case: "256")
+
+    (found,) = extrapolation.outlooks(summaries, planned((8, 8)))
+
     (refusal,) = found.refusals
-    assert (refusal.case.scale, refusal.reason, dict(refusal.values)["distance"]) == ("125x8", "too_far", "62.5")
+    assert (found.forecasts, refusal.reason) == ((), "strong")
+    assert dict(refusal.values) == {"batch": "256", "devices": "1", "larger": "256", "more": "32"}
+
+
+def test_a_global_batch_that_grows_with_the_devices_is_continued():
+    summaries = stating(ladder(LONGER), lambda case: str(case.global_batch))
+
+    (found,) = extrapolation.outlooks(summaries, planned((8, 8)))
+
+    assert len(found.forecasts) == 1
 
 
 def test_two_scales_are_too_few():
@@ -103,32 +154,81 @@ def test_intervals_never_get_narrower_with_distance_and_hold_enough_series():
         assert further.low <= nearer.low < 1 < nearer.high <= further.high
 
 
-def test_nine_tenths_of_the_published_values_lie_in_the_interval_of_their_distance():
-    rows = [line.split(",") for line in extrapolation.VALIDATION.read_text().splitlines() if line[0] != "#"][1:]
-    known = extrapolation.validations()
-    near = [(float(row[-1]), known[1]) for row in rows if int(row[-2]) <= 2 * int(row[-3])]
-
-    inside = sum(one.low <= ratio <= one.high for ratio, one in near)
-
-    assert inside / len(near) == pytest.approx(0.9, abs=0.01)
+def test_nine_tenths_of_the_votes_lie_in_an_interval_that_was_made_without_them():
+    assert all(one.covered >= extrapolation.COVERAGE for one in extrapolation.validations().values())
 
 
-def test_the_file_is_what_the_tool_writes_from_the_published_series(monkeypatch, shared):
+def test_a_source_has_one_vote_however_many_series_it_prints():
+    few = {name: [1.0, 1.1] for name in "abcde"}
+    many = {**few, "a": [1.0, 1.1] * 500}
+
+    assert extrapolation.validation(1, few).median_error == extrapolation.validation(1, many).median_error
+    assert extrapolation.validation(1, few).high == extrapolation.validation(1, many).high
+
+
+def test_the_interval_is_widened_until_sources_that_it_was_not_made_from_lie_inside():
+    alike = {name: [0.9, 1 / 0.9] for name in "abcdef"}
+    one_apart = {**alike, "f": [0.8, 0.8]}
+
+    assert extrapolation.validation(1, alike).low == pytest.approx(0.9)
+    assert extrapolation.validation(1, one_apart).low < 0.8
+
+
+def test_an_interval_that_would_have_to_be_five_times_as_wide_is_not_offered():
+    ratios = {**{name: [0.99, 1.01] for name in "abcd"}, "e": [0.5, 0.5]}
+
+    assert extrapolation.validation(1, ratios) is None
+
+
+def test_few_series_or_few_sources_validate_nothing():
+    assert extrapolation.validation(1, {"a": [1.0] * 40, "b": [1.0], "c": [1.0]}) is None
+    assert extrapolation.validation(1, {name: [1.0] for name in "abcde"}) is None
+
+
+def test_the_file_is_what_the_tool_writes_from_the_published_series(monkeypatch):
     monkeypatch.syspath_prepend(str(TOOLS))
     sys.modules.pop("validate_extrapolation", None)
     import validate_extrapolation
 
-    found = validate_extrapolation.text(shared / "reference" / "scaling_series.csv")
+    found = validate_extrapolation.text(validate_extrapolation.SERIES)
 
     assert found == extrapolation.VALIDATION.read_text(encoding="utf-8")
 
 
-def test_a_series_is_cut_at_every_scale_that_the_model_would_be_offered_for():
-    points = [(1, 1.0), (2, 2.0), (4, 4.0), (8, 3.0), (16, 16.0)]
+def test_the_method_prints_the_errors_and_intervals_that_the_file_gives():
+    said = (Path(__file__).parents[2] / "docs" / "method.md").read_text(encoding="utf-8")
 
-    found = list(extrapolation.trials("a", "b", points))
+    for one in extrapolation.validations().values():
+        interval = f"{one.low:.3f}–{one.high:.3f}"
+        row = f"| {2**one.doublings}× | {one.series} | {one.sources} | {one.median_error * 100:.1f} % | {interval} |"
+        assert f"up to {row[2:]}" in said
 
-    assert [(one.scales, one.target) for one in found] == [(3, 8), (3, 16)]  # the first four end with a fall
+
+def published(points, batches=("64",)):
+    points = tuple(points)
+    return extrapolation.PublishedSeries(
+        name="a",
+        source="b",
+        batches=frozenset(batches),
+        points=points,
+        nodes={devices: max(1, devices // 8) for devices, _ in points},
+    )
+
+
+def test_the_largest_scale_is_predicted_from_those_up_to_a_half_and_a_quarter_of_it():
+    series = published((2**k, 2.0**k) for k in range(7))
+
+    found = list(extrapolation.trials(series))
+
+    assert [(one.doublings, one.scales, one.measured_to, one.target) for one in found] == [
+        (1, 6, 32, 64),
+        (2, 5, 16, 64),
+    ]
+
+
+@pytest.mark.parametrize("batches", [("64", "32"), (None,)])
+def test_a_series_of_several_batches_or_of_an_unknown_one_validates_nothing(batches):
+    assert list(extrapolation.trials(published(((2**k, 2.0**k) for k in range(6)), batches))) == []
 
 
 # that it decides nothing (docs/report.md#checks)

@@ -20,7 +20,6 @@ def test_every_forecast_carries_its_sign_its_interval_and_its_distance(page):
     assert [(row[0], row[2], row[3], row[4]) for row in found] == [
         ("PyTorch", "4×8", "8×8", "2×"),
         ("PyTorch", "4×8", "16×8", "4×"),
-        ("PyTorch", "4×8", "25×8", "6.2×"),
     ]
     assert all(cell.startswith("≈") and "–" in cell for row in found for cell in row[5:])
 
@@ -30,9 +29,13 @@ def test_every_forecast_carries_its_sign_its_interval_and_its_distance(page):
     [
         (
             "en",
-            ("At the last step throughput falls", "2 scales were measured", "31.2 times the largest measured scale"),
+            (
+                "At the last step throughput falls",
+                "2 scales were measured",
+                "31.2 times the largest measured scale",
+            ),
         ),
-        ("zh-CN", ("最后一步吞吐率下降", "只实测了 2 个规模", "距离为实测最大规模的 31.2 倍")),
+        ("zh-CN", ("最后一步吞吐率下降", "只实测了 2 个规模", "距离为实测最大规模的 31.2 倍；超过 4 倍")),
     ],
 )
 def test_where_nothing_is_offered_the_reason_stands(page, language, reasons):
@@ -48,7 +51,8 @@ def test_the_error_on_published_series_stands_at_each_distance_with_its_sources(
     section = page.one("section", id="forecasts")
     table = section.all("table")[-2]
 
-    assert [row[0] for row in pages.rows(table)] == ["up to 2×", "up to 4×", "up to 8×"]
+    assert [row[0] for row in pages.rows(table)] == ["up to 2×", "up to 4×"]
+    assert all(float(row[-1].rstrip("%")) >= 90 for row in pages.rows(table))  # inside the interval, out of sample
     assert "Oneflow-Inc/DLPerf" in section.text("en")
 
 
@@ -82,12 +86,11 @@ def test_the_verdict_on_large_scales_stays_open(built):
     assert (c1["outcome"], c1["measured"]) == ("undetermined", None)
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "A model expects ≈91."), ("zh-CN", "25×8 规模上为 ≈91.")])
-def test_the_card_of_c1_says_what_the_model_expects_and_stays_undetermined(page, language, said):
+def test_no_card_quotes_a_forecast(page):
     card = page.one("section", id="verdict").all("article")[0]
 
     assert card["class"] == "card undetermined"
-    assert said in card.text(language)
+    assert "≈" not in card.text("en") + card.text("zh-CN")
 
 
 def test_markdown_has_the_forecasts_and_the_reasons(tmp_path):
@@ -95,7 +98,7 @@ def test_markdown_has_the_forecasts_and_the_reasons(tmp_path):
 
     text = markdown.document(Material(book=book, out=tmp_path, languages=("en",), build_hash="0" * 64), "en")
 
-    assert "| PyTorch | ResNet-50 v1.5 | 4×8 | 25×8 | ≈91." in text
+    assert "| PyTorch | ResNet-50 v1.5 | 4×8 | 16×8 | ≈" in text
     assert "- MXNet ResNet-50 v1.5 125×8 — 2 scales were measured" in text
 
 

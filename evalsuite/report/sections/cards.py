@@ -3,18 +3,16 @@
 Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from evalsuite.model import Verdict, VerdictCell
 from evalsuite.report import figures
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
-from evalsuite.results import extrapolation
 
 CARD = "v"  # what the anchors of the cards begin with
 SHARES = ("C1", "C2a", "C2b", "C2")  # criteria whose value is a share; others are ratios
@@ -43,7 +41,6 @@ class Card:
     coverage: Number | None
     threshold: Number | None
     margin: Rendered | None  # value - threshold, in points of percent
-    expects: Rendered | None = None  # what a model expects where nothing was measured; it decides nothing
     cells: tuple[CardCell, ...] = ()  # where there are several, and one at least has something to judge
 
     @property
@@ -59,27 +56,7 @@ class Card:
 
 def cards(book: Book, words: Words) -> tuple[Card, ...]:
     verdicts = sorted(book.evaluation.verdicts, key=lambda verdict: verdict.criterion)
-    return tuple(replace(_card(verdict, words), expects=_expects(book, verdict, words)) for verdict in verdicts)
-
-
-def _expects(book: Book, verdict: Verdict, words: Words) -> Rendered | None:
-    """The worst forecast in the scope of C1 where no case in its scope was measured (docs/report.md#verdicts)."""
-    if verdict.reason != "no_large_scale":
-        return None
-    least = int(dict(verdict.values)["min_nodes"])
-    based = [one for one in extrapolation.outlooks(book.valid, book.planned) if one.base.case.total_devices == 1]
-    found = [(one, each) for one in based for each in one.forecasts if each.case.nodes >= least]
-    if not found:
-        return None
-    outlook, worst = min(found, key=lambda pair: pair[1].efficiency.value)
-    said = words(
-        "verdict.expects",
-        value=f"{MARKS['simulated']}{numbers.percent(worst.efficiency.value)}",
-        interval=numbers.interval(worst.efficiency, numbers.percent),
-        framework=names.framework(worst.case.framework),
-        scale=names.scale(worst.case),
-    )
-    return Traced(words=words, inside=said, ref=names.case_anchor(outlook.largest.case))
+    return tuple(_card(verdict, words) for verdict in verdicts)
 
 
 def _card(verdict: Verdict, words: Words) -> Card:

@@ -177,6 +177,7 @@ def _drawn(block: Block, column: Column, outlook: Outlook, look: Look, words: Wo
         base=words("headlines.base", devices=numbers.count(outlook.base.case.total_devices)),
         error=numbers.percent(last.validation.median_error),
         series=numbers.count(last.validation.series),
+        sources=numbers.count(last.validation.sources),
     )
     title = words("forecasts.figure", framework=column.label)
     return Drawn(figure=figure, title=title, reading=(setting(block, words), said, words("forecasts.see")))
