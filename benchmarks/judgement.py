@@ -16,7 +16,10 @@ from itertools import combinations_with_replacement
 import numpy
 
 from evalsuite import paths
-from evalsuite.results import statistics
+from evalsuite.model import Case, Measurement, Run, Throughput
+from evalsuite.results import changes, statistics, winners
+from evalsuite.results.summary import summary
+from evalsuite.site.history import HistoryLine, HistoryPoint, line
 
 Draw = Callable[["numpy.random.Generator", tuple[int, ...]], "numpy.ndarray"]
 
@@ -86,6 +89,78 @@ def _flagged(block: numpy.ndarray) -> int:
     return sum(bool(statistics.outliers(list(runs), whole - own)) for runs, own in zip(block, scatter, strict=True))
 
 
+def winners_table(trials: int = TRIALS) -> list[tuple[int, int, str, float, float, float]]:
+    """Of equal frameworks: how often one at least leaves the winner's group, and pairwise tests at 5 % would drop one.
+
+    And how often the first is called the fastest of all. By frameworks, runs of each and kind of noise.
+    """
+    found = []
+    for frameworks in (2, 8):
+        for n in (3, 4, 5, 6, 7):
+            for kind in ("normal", "lognormal", "heavy tails (t, 2 degrees)"):
+                random = numpy.random.default_rng([SEED, frameworks, n, list(KINDS).index(kind)])
+                left = alone = tests = 0
+                for runs in speeds(kind, random, trials // 4, frameworks, n):
+                    first, *others = sorted(map(list, runs), key=numpy.median, reverse=True)
+                    behind = [winners.apart(other, first) for other in others]
+                    left += any(behind)
+                    alone += all(behind)
+                    tests += n >= 5 and any(statistics.permutation_p(other, first) < 0.05 for other in others)
+                found.append((frameworks, n, kind, *(4 * count / trials for count in (left, alone, tests))))
+    return found
+
+
+def told_apart(trials: int = TRIALS) -> list[tuple[int, float, float, float, float, float]]:
+    """Power and false alarms of a pair of results, of one campaign or of two whose offsets differ."""
+    found = []
+    for n in (5, 7):
+        for noise, campaigns in ((0.01, 0.0), (0.01, 0.01), (0.03, 0.0)):
+            for effect in (0.0, 0.01, 0.02, 0.05, 0.1):
+                random = numpy.random.default_rng([SEED, n, round(1000 * noise), round(1000 * effect)])
+                pairs = speeds("normal", random, trials // 4, 2, n, noise=noise)
+                pairs = pairs * (1 + campaigns * random.standard_normal((len(pairs), 2, 1)))
+                tested = seen = 0
+                for before, after in pairs:
+                    slower = after * (1 - effect)
+                    differs = bool(statistics.differ(list(before), list(slower)))
+                    tested += differs
+                    share = abs(numpy.median(slower) / numpy.median(before) - 1)
+                    seen += differs and share >= changes.LEAST_EFFECT
+                found.append((n, noise, campaigns, effect, tested / len(pairs), seen / len(pairs)))
+    return found
+
+
+def histories(trials: int = 200) -> list[tuple[float, int, float]]:
+    """How often the last point of an unchanged history is called a regression: scatter of campaigns, points, share."""
+    found = []
+    for scatter in (0.0, 0.005, 0.01, 0.02, 0.03):
+        for points in (2, 5, 10, 20):
+            random = numpy.random.default_rng([SEED, round(1000 * scatter), points])
+            levels = 100 * (1 + scatter * random.standard_normal((trials, points, 1)))
+            runs = levels * (1 + NOISE * random.standard_normal((trials, points, 5)))
+            found.append((scatter, points, sum(_history(one).regressed for one in runs) / trials))
+    return found
+
+
+def _history(days: numpy.ndarray) -> HistoryLine:
+    return line([_point(day, list(runs)) for day, runs in enumerate(days)])
+
+
+def _point(day: int, runs: Sequence[float]) -> HistoryPoint:
+    case = Case(framework="any", recipe="any", model="any", batch_per_device=1)
+    of = [
+        Measurement(
+            run=Run(case=case, repeat=k),
+            status="ok",
+            throughput=Throughput(items_per_s=speed, unit="images/s", method="", window=None),
+            environment="any",
+            log_sha256=f"{day} {k}",
+        )
+        for k, speed in enumerate(runs)
+    ]
+    return HistoryPoint(report=str(day), started_at=str(day), summary=summary(case, of))
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
@@ -106,6 +181,16 @@ def main() -> None:
     print("\n## D09 in sound cases\n")
     head = ("n", "cases of the block", "noise", "size", "flagged")
     print(table(head, ((n, k, kind, percent(size), percent(share)) for n, k, kind, size, share in flagged_cases())))
+    print("\n## Equal frameworks\n")
+    head = ("frameworks", "n", "noise", "one left out", "one alone ahead", "one dropped by tests at 5 %")
+    rows = ((k, n, kind, *map(percent, shares)) for k, n, kind, *shares in winners_table())
+    print(table(head, rows))
+    print("\n## Two results\n")
+    head = ("n", "noise", "scatter of campaigns", "true loss", "test over runs", "said to be slower or faster")
+    print(table(head, ((n, *map(percent, shares)) for n, *shares in told_apart())))
+    print("\n## Unchanged histories\n")
+    head = ("scatter of campaigns", "points", "last called a regression")
+    print(table(head, ((percent(scatter), n, percent(share)) for scatter, n, share in histories())))
     if arguments.write:
         COVERAGE.parent.mkdir(exist_ok=True)
         COVERAGE.write_text(coverage_csv(covered), encoding="utf-8")

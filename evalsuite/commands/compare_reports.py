@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(facts(before, after, found, languages), indent=1, ensure_ascii=False))
     else:
         for language in languages:
+            for line in _together(before, after, found, language):
+                print(line)
             _print(found, language)
     failed = arguments.fail_on_regression and found.those("slower")
     return Exit.CRITERION_FAILED if failed else Exit.DONE
@@ -68,6 +71,8 @@ def facts(
         "after": _report(after),
         "changes": [_change(change, languages) for change in found.changes],
         "not_compared": [_unpaired(one, languages) for one in found.unpaired],
+        "together": asdict(found.together) if found.together else None,
+        "disturbed_runs": {"before": before.disturbed, "after": after.disturbed},
         "tested": found.tested,
         "expected_by_chance": found.expected_by_chance,
         "slower": len(found.those("slower")),
@@ -147,20 +152,34 @@ def _print(found: "Changes", language: str) -> None:
     ]
     order: tuple[Outcome, ...] = ("slower", "faster", "cannot_tell", "no_difference")
     ordered = [change for outcome in order for change in found.those(outcome)]
+    told = found.together is not None  # once for all
     if ordered:
-        table("", columns, [_row(change, language) for change in ordered])
+        table("", columns, [_row(change, language, brief=told) for change in ordered])
     if found.unpaired:
         columns = [(_head(name, language), "left") for name in ("not_compared", "scale", "why")]
         table("", columns, [(one.case.series, one.case.scale, sentence(one.why, language)) for one in found.unpaired])
     print(_total(found, language))
 
 
+def _together(before: "Finished", after: "Finished", found: "Changes", language: str) -> list[str]:
+    """What all cases have in common, with what is on record of the machines first."""
+    moved = found.together
+    if moved is None:
+        return []
+    lines = []
+    if before.disturbed or after.disturbed:
+        lines.append(said("compare.disturbed", language, before=str(before.disturbed), after=str(after.disturbed)))
+    sizes = sorted({f"{100 * moved.least:.0f}", f"{100 * moved.most:.0f}"}, key=int)
+    sentence = said(f"compare.together_{moved.outcome}", language, cases=str(moved.cases), change="–".join(sizes) + "%")
+    return [*lines, sentence]
+
+
 def _head(name: str, language: str) -> str:
     return said(f"compare.{name}", language)
 
 
-def _row(change: "Change", language: str) -> tuple[str, ...]:
-    why = f"\n{sentence(change.why, language)}" if change.why else ""
+def _row(change: "Change", language: str, *, brief: bool) -> tuple[str, ...]:
+    why = f"\n{sentence(change.why, language)}" if change.why and not brief else ""
     return (
         SIGNS[change.outcome] + said(f"outcome.{change.outcome}", language) + why,
         change.case.series,

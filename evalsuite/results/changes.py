@@ -2,15 +2,21 @@
 
 The framework's version may differ: that is what is asked about. Everything else must be the same, or the
 pair is not compared and says what stands in the way.
+
+Runs of one evaluation, a campaign, share what changes from day to day (temperature, neighbours, the node), so that
+tests over runs call equal campaigns different in a third of cases and more (docs/method.md). One campaign a side
+can therefore tell a change only where it is larger than campaigns of the same software differ by.
 """
 
+import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
 from evalsuite.model import Case, Interval, Protocol, Summary, Unmeasured
 from evalsuite.results import fairness
-from evalsuite.results.fairness import Obstacle
+from evalsuite.results.fairness import Obstacle, Ratio
 from evalsuite.results.statistics import SIGNIFICANCE
 from evalsuite.results.summary import FULL_REPEATS
 
@@ -23,6 +29,9 @@ TOLD_FIRST = (
     fairness.RUNS,
     "environment",
 )  # all that one case in two reports can have unlike
+LEAST_EFFECT = 0.05  # what equal campaigns on one machine are taken to differ by where nobody has measured it
+CAMPAIGN_SDS = 3 * math.sqrt(2)  # a difference of two campaigns has √2 of the scatter of one
+FEWEST_TOGETHER = 3  # cases of which one may say that they move together
 NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstacle → key of its sentence
 
 
@@ -51,7 +60,7 @@ class Change:
     @property
     def tested(self) -> bool:
         """Whether a test of significance was made."""
-        return self.outcome != "cannot_tell"
+        return self.outcome != "cannot_tell" or (self.why is not None and self.why.key == "one_campaign")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +70,16 @@ class Unpaired:
     case: Case
     only_in: Side | None  # None: both evaluations have it
     why: Why
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together:
+    """All cases became slower, or all faster: the campaigns differ, and no cause can be told from another."""
+
+    outcome: Outcome  # "slower" or "faster"
+    cases: int
+    least: float  # change of the case that changed least, as a share of before, without sign
+    most: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +95,18 @@ class Changes:
     @property
     def tested(self) -> int:
         return sum(change.tested for change in self.changes)
+
+    @property
+    def together(self) -> Together | None:
+        """What is said where every case moved the same way by more than campaigns of one software do."""
+        moved = [change.ratio.value - 1 for change in self.changes]
+        if len(moved) < FEWEST_TOGETHER or not (max(moved) < 0 or min(moved) > 0):
+            return None
+        sizes = [abs(share) for share in moved]
+        if statistics.median(sizes) < LEAST_EFFECT:
+            return None
+        outcome: Outcome = "slower" if moved[0] < 0 else "faster"
+        return Together(outcome=outcome, cases=len(moved), least=min(sizes), most=max(sizes))
 
     @property
     def expected_by_chance(self) -> float:
@@ -114,9 +145,16 @@ def _one(
 
 
 def pair(
-    before: Summary | Unmeasured, after: Summary | Unmeasured, *, across_environments: bool = False
+    before: Summary | Unmeasured,
+    after: Summary | Unmeasured,
+    *,
+    across_environments: bool = False,
+    campaign_cv: float | None = None,
 ) -> Change | Unpaired:
-    """One case in two evaluations, compared if that is fair."""
+    """One case in two evaluations, compared if that is fair.
+
+    *campaign_cv*: how much campaigns of this case scatter, as a share, where that is known from four or more.
+    """
     if isinstance(before, Unmeasured):
         return Unpaired(case=after.case, only_in=None, why=_no_valid_run("before", before))
     if isinstance(after, Unmeasured):
@@ -126,7 +164,8 @@ def pair(
     if obstacles:
         return Unpaired(case=after.case, only_in=None, why=_first(obstacles))
     found = fairness.relative(after, before, purpose)
-    outcome, why = _outcome(before, after, found.significant)
+    least = max(LEAST_EFFECT, CAMPAIGN_SDS * (campaign_cv or 0.0))
+    outcome, why = _outcome(before, after, found, least)
     return Change(before=before, after=after, ratio=found.ratio, outcome=outcome, why=why)
 
 
@@ -142,14 +181,16 @@ def _first(obstacles: Sequence[Obstacle]) -> Why:
     return Why(key=NAMED[found.key], values=(("before", found.ours), ("after", found.theirs)))
 
 
-def _outcome(before: Summary, after: Summary, significant: bool | None) -> tuple[Outcome, Why | None]:
+def _outcome(before: Summary, after: Summary, found: Ratio, least: float) -> tuple[Outcome, Why | None]:
     fewest = min(before.n, after.n)
     if fewest < FULL_REPEATS:
         return "cannot_tell", Why(key="too_few", values=(("n", str(fewest)), ("needed", str(FULL_REPEATS))))
-    if significant is None:
+    if found.significant is None:
         return "cannot_tell", Why(key="short_window")
-    if not significant:
+    if not found.significant:
         return "no_difference", None
+    if abs(found.ratio.value - 1) < least:
+        return "cannot_tell", Why(key="one_campaign", values=(("least", f"{100 * least:.3g}%"),))
     return ("faster" if after.items_per_s.value > before.items_per_s.value else "slower"), None
 
 

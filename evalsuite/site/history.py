@@ -5,18 +5,23 @@ between its points is the day and the framework's version. Two reports that hold
 measurement, and the later, larger one counts for both.
 """
 
+import itertools
+import math
+import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from evalsuite.model import Case, Summary
 from evalsuite.report.data.finished import Finished, instant, moment
-from evalsuite.results import changes, fairness
+from evalsuite.results import changes, fairness, winners
 from evalsuite.results.changes import Change
 from evalsuite.results.fairness import Common
 from evalsuite.results.statistics import SIGNIFICANCE
 from evalsuite.results.summary import counts, valid
 
+CAMPAIGNS = 4  # a side: of fewer no order of theirs is rare enough
+MEDIAN_STEP = 0.9539  # median of |difference of two| of a standard normal distribution: 0.6745 × √2
 UNDATED = datetime.min.replace(tzinfo=UTC)  # a point without a date is alone in its line
 
 
@@ -74,7 +79,8 @@ class HistoryLine:
     @property
     def untold(self) -> bool:
         """Whether the latest measurement has a predecessor and too few runs to compare it with."""
-        return self.last.change is not None and self.last.change.outcome == "cannot_tell"
+        change = self.last.change
+        return change is not None and change.outcome == "cannot_tell" and not change.tested
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,8 +124,8 @@ def history(reports: Iterable[tuple[str, Finished]]) -> History:
     for key, point in points:
         if point.started_at is not None:
             by_line.setdefault(key, []).append(point)
-    lines = [_line(found) for found in by_line.values()]
-    undated = [_line([point]) for _, point in points if point.started_at is None]
+    lines = [line(found) for found in by_line.values()]
+    undated = [line([point]) for _, point in points if point.started_at is None]
     return History(
         lines=tuple(sorted(lines, key=_order)),
         undated=tuple(sorted(undated, key=lambda line: (*_order(line), line.last.report))),
@@ -148,7 +154,8 @@ def _point(report: str, summary: Summary) -> HistoryPoint:
     return HistoryPoint(report=report, started_at=min(dated, key=instant, default=None), summary=summary)
 
 
-def _line(points: Sequence[HistoryPoint]) -> HistoryLine:
+def line(points: Sequence[HistoryPoint]) -> HistoryLine:
+    """The line of *points*, which are those of one case in one environment."""
     example = points[0].summary
     ordered = sorted(points, key=_when) if len(points) > 1 else points
     compared = _compared(_without_repeated_runs(ordered))
@@ -180,9 +187,21 @@ def _compared(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
     found = list(points[:1])
     for point in points[1:]:
         before = next((one for one in reversed(found) if not one.summary.partial), found[-1])
-        change = changes.pair(before.summary, point.summary)
+        change = changes.pair(before.summary, point.summary, campaign_cv=_campaign_cv(found))
         found.append(_with(point, change if isinstance(change, Change) else None))
     return found
+
+
+def _campaign_cv(points: Sequence[HistoryPoint]) -> float | None:
+    """How much full campaigns of one case scatter, from successive differences: a step or a trend adds little.
+
+    von Neumann, Kent, Bellinson, Hart, Annals of Mathematical Statistics 12, 1941. None with fewer than four.
+    """
+    medians = [point.summary.items_per_s.value for point in points if not point.summary.partial]
+    if len(medians) < CAMPAIGNS:
+        return None
+    steps = [abs(math.log(after / before)) for before, after in itertools.pairwise(medians)]
+    return statistics.median(steps) / MEDIAN_STEP
 
 
 def _with(point: HistoryPoint, change: Change | None) -> HistoryPoint:
@@ -190,11 +209,34 @@ def _with(point: HistoryPoint, change: Change | None) -> HistoryPoint:
 
 
 def _since_best(points: Sequence[HistoryPoint]) -> Change | None:
-    """The last full point against the best before it, if it is significantly slower: what creeps shows only so."""
+    """The last full point against the best before it, where it is slower by more than the best of many is by luck.
+
+    Two ways lead there: the last is lower by the least effect that campaigns can tell, or, for what creeps, the last
+    four campaigns or more all lie below as many earlier ones.
+    """
     full = [point for point in points if not point.summary.partial]
     earlier = full[:-2]  # the one just before is compared already
     if not earlier:
         return None
     best = max(earlier, key=lambda point: point.summary.items_per_s.value)
-    change = changes.pair(best.summary, full[-1].summary)
-    return change if isinstance(change, Change) and change.outcome == "slower" else None
+    change = changes.pair(best.summary, full[-1].summary, campaign_cv=_campaign_cv(full[:-1]))
+    if not isinstance(change, Change):
+        return None
+    if change.outcome == "slower":
+        return change
+    return replace(change, outcome="slower", why=None) if _crept([one.summary for one in full]) else None
+
+
+def _crept(found: Sequence[Summary]) -> bool:
+    """Whether the last campaigns all lie below as many successive earlier ones, and their medians 1 % lower.
+
+    Of 2k equal campaigns a given k are the lowest in 1 of C(2k, k) cases. k is four, and more where the history offers
+    so many earlier groups that one of them would lie above by chance (Bonferroni).
+    """
+    medians = [one.items_per_s.value for one in found]
+    for k in range(CAMPAIGNS, len(medians) // 2 + 1):
+        groups = len(medians) - 2 * k + 1
+        if groups / math.comb(2 * k, k) <= SIGNIFICANCE:
+            last = medians[-k:]
+            return any(winners.apart(last, medians[first : first + k]) for first in range(groups))
+    return False

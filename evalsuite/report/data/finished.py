@@ -40,6 +40,7 @@ class Finished:
     verdicts: tuple[Verdict, ...]
     summaries: tuple[Summary | Unmeasured, ...]
     quality: Mapping[str, Any]  # counts of cases and runs
+    disturbed: int = 0  # runs during which other programs used the machine
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:
@@ -120,6 +121,7 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
         verdicts=tuple(_verdict(verdict) for verdict in facts["verdicts"]),
         summaries=tuple(_summary(summary) for summary in facts["summaries"]),
         quality=facts["data_quality"],
+        disturbed=len({one["where"] for one in facts["findings"] if one["code"] == findings.BusyMachine.code}),
     )
 
 
