@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="what holds for all of them"
     )
     parser.add_argument(
-        "--amend", action="store_true", help="correct what was said of logs when they were imported before"
+        "--amend", action="store_true", help="correct what was said when the same logs or rows were imported before"
     )
     places.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log or row")
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
             table = tables.read(path, columns)
             if table.unread:
                 terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
-            results += citing.cited(table, into, defaults, user, dialects)
+            results += citing.cited(table, into, defaults, user, dialects, amend=arguments.amend)
         else:
             results += importer.logs(path)
     _print(results, arguments.json)

@@ -6,6 +6,7 @@ repeats of one another. Speed-ups printed beside figures keep the base that they
 runs, so that the report can compute both again.
 """
 
+import hashlib
 import itertools
 import re
 import statistics
@@ -21,7 +22,7 @@ from evalsuite.dialect import Dialect
 from evalsuite.documents import Citation, CitedFigure, RunCommand, Source
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import stated, tables
-from evalsuite.launch.importing import HOST, Imported, command
+from evalsuite.launch.importing import HOST, Content, Imported, changes, command, contents, otherwise
 from evalsuite.launch.stated import Facts
 from evalsuite.launch.tables import CitedRow, CitedTable
 from evalsuite.logs import reading
@@ -114,8 +115,13 @@ def cited(
     defaults: Mapping[str, str],
     user: Mapping[str, str],
     dialects: Mapping[str, Dialect],
+    *,
+    amend: bool = False,
 ) -> Iterator[Imported]:
-    """Makes a run folder of every figure of *table*; each of its rows is answered for, in the order of the table."""
+    """Makes a run folder of every figure of *table*; each of its rows is answered for, in the order of the table.
+
+    *amend*: what is said now corrects what was said when the same rows were imported.
+    """
     results: dict[int, Imported] = {}
     found: list[_Figure] = []
     numbered: dict[object, _Figure] = {}
@@ -135,10 +141,10 @@ def cited(
             results[row.number] = Imported(source=where, run=None, status="skipped", reason=reason)
             continue
         found.append(figure)
-    bases = _Bases(found)
+    to = _To(store=into, dialects=dialects, bases=_Bases(found), amend=amend, there=contents(into))
     for case, members in _by_case(found):
         for one in _runs_of(case, members):
-            made = _written(one, into, dialects, bases)
+            made = _cited(one, to)
             for member in one.members:
                 again = member is not one.first and made.run is not None
                 place = replace(made, source=member.where, findings=() if again else made.findings)
@@ -415,31 +421,51 @@ def _is_single(figure: _Figure) -> bool:
 # a run folder
 
 
-def _written(one: _Cited, into: Store, dialects: Mapping[str, Dialect], bases: _Bases) -> Imported:
+@dataclass(frozen=True, kw_only=True)
+class _To:
+    """Where figures go, and what is there."""
+
+    store: Store
+    dialects: Mapping[str, Dialect]
+    bases: _Bases
+    amend: bool
+    there: Mapping[Content, RunFolder]  # by their bytes
+
+
+def _cited(one: _Cited, to: _To) -> Imported:
+    """What becomes of a figure: a run folder, or the one that its row has already."""
+    first = one.first
+    there = to.there.get((hashlib.sha256(_text(first)).hexdigest(),) * len(one.members))
+    if there is None or not there.finished:
+        return _written(one, to)
+    known, said = there.command(), stated.recorded(first.facts)
+    changed = {} if known.stated is None else changes(known, said)
+    if not changed:
+        return Imported(source=first.where, run=there.run().id, status="already there")
+    if not to.amend:
+        return Imported(source=first.where, run=None, status="skipped", reason=otherwise(there, changed, said))
+    to.store.set_aside(there)
+    return _written(one, to, corrected={**(known.corrected or {}), **changed})
+
+
+def _written(one: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -> Imported:
     """The run folder of a figure: its log is the row as it stands in the table, and the figure."""
     first, dialect = one.first, f"cited_{one.first.items}"
     for case in _cases(one):
-        for number in itertools.count() if one.repeat is None else (one.repeat,):
-            run = Run(case=case, repeat=number)
-            there = into.folder(run)
-            if there.finished:
-                if _same(there, one):
-                    return Imported(source=first.where, run=run.id, status="already there")
-                break  # another figure: never a repeat of this one
-            with into.claim(run) as folder:
-                if folder is None:
-                    break
-                try:
-                    _fill(folder, one, dialects[dialect], bases)
-                except OSError as error:
-                    raise EvalsuiteError(
-                        f"{folder.path}: {error.strerror}; a row goes there. Is the disk full?"
-                    ) from error
-                logs = folder.logs()
-            read = reading.read_run(logs, case, dialect, dialects=dialects)
-            return Imported(
-                source=first.where, run=run.id, status=read.status, reason=read.reason, findings=read.findings
-            )
+        run = Run(case=case, repeat=one.repeat or 0)
+        there = to.store.folder(run)
+        if there.finished and _same(there, one):
+            return Imported(source=first.where, run=run.id, status="already there")
+        with to.store.claim(run) as folder:
+            if folder is None:
+                continue  # another figure: never a repeat of this one
+            try:
+                _fill(folder, one, to, corrected)
+            except OSError as error:
+                raise EvalsuiteError(f"{folder.path}: {error.strerror}; a row goes there. Is the disk full?") from error
+            logs = folder.logs()
+        read = reading.read_run(logs, case, dialect, dialects=to.dialects)
+        return Imported(source=first.where, run=run.id, status=read.status, reason=read.reason, findings=read.findings)
     raise AssertionError("the names of cases do not end")
 
 
@@ -467,15 +493,19 @@ def _same(there: RunFolder, one: _Cited) -> bool:
     return alike and figure.log_set == one.first.log_set
 
 
-def _fill(folder: RunFolder, one: _Cited, dialect: Dialect, bases: _Bases) -> None:
-    first = one.first
+def _text(first: _Figure) -> bytes:
+    """The row as it stands, and its figure in a line that is read like a log's."""
     value = positive(first.printed.encode())
+    return f"{first.row.raw}\nevalsuite cites {value:.10g} {first.items}/s of the whole job\n".encode()
+
+
+def _fill(folder: RunFolder, one: _Cited, to: _To, corrected: Mapping[str, str] | None) -> None:
+    first = one.first
     path = folder.log_path(HOST)
-    text = f"{first.row.raw}\nevalsuite cites {value:.10g} {first.items}/s of the whole job\n"
-    path.write_bytes(text.encode())
+    path.write_bytes(_text(first))
     sources = [Source(path=member.where, sha256=files.sha256(path)) for member in one.members]
-    made = command(dialect, f"{first.items}/s", sources, "cited")
-    folder.write_command(_told(made, one, bases))
+    made = command(to.dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")
+    folder.write_command(replace(_told(made, one, to.bases), corrected=corrected))
     folder.write_outcome(Outcome(status="completed", reason="", origin="cited"))
 
 
@@ -486,7 +516,7 @@ def _told(made: RunCommand, one: _Cited, bases: _Bases) -> RunCommand:
     figure = CitedFigure(
         printed=first.printed,
         kind=kinds.most_common(1)[0][0] if kinds else None,
-        n=int(next(iter(n))) if len(n) == 1 and next(iter(n)).isdecimal() else None,
+        n=int(next(iter(n))) if len(n) == 1 and stated.is_whole(next(iter(n)), least=1) else None,
         log_set=first.log_set,
         citations=tuple(member.citation(bases.of(member)) for member in one.members),
         runs=tuple(run.printed for run in one.runs),

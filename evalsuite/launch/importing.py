@@ -70,7 +70,7 @@ class Importer:
 
     def __init__(self, into: Store, asked: SaidOfLogs, dialects: Mapping[str, Dialect]) -> None:
         self._into, self._asked, self._dialects = into, asked, dialects
-        self._there = _contents(into)
+        self._there = contents(into)
         self._paths: set[Path] = set()  # those that were met, however they were spelled
         self._new: dict[Content, Path] = {}
 
@@ -115,26 +115,22 @@ class Importer:
 
     def _again(self, members: Sequence[_Member], there: RunFolder) -> Imported:
         """The same bytes as those of *there*: kept as they are, or corrected if that was asked for."""
-        source, run, command = str(members[0].path), there.run(), there.command()
-        before = dict(command.stated or {})
-        said = stated.recorded(members[0].facts)
-        if self._asked.amend and "device" in said:
-            before.pop("device_model", None)
-        after = {**before, **said}
-        changed = {name: before.get(name, "not said") for name, value in after.items() if before.get(name) != value}
-        if command.stated is None and not self._asked.amend:
+        source, known = str(members[0].path), there.command()
+        before, said = dict(known.stated or {}), stated.recorded(members[0].facts)
+        changed = changes(known, said)
+        if known.stated is None and not self._asked.amend:
             changed = {}  # imported by a version that kept none of them
         if not changed:
-            return Imported(source=source, run=run.id, status="already there")
+            return Imported(source=source, run=there.run().id, status="already there")
         if not self._asked.amend:
-            told = ", ".join(f'{name} "{after[name]}" (recorded: {old})' for name, old in sorted(changed.items()))
-            reason = f"the same bytes are there as {run.id}, with other facts: {told}; --amend corrects them"
-            return Imported(source=source, run=None, status="skipped", reason=reason)
-        facts = {**after, **{k: v for k, v in members[0].facts.items() if k in ("repeat", "rank")}}
+            return Imported(source=source, run=None, status="skipped", reason=otherwise(there, changed, said))
+        if "device" in said:
+            before.pop("device_model", None)
+        facts = {**before, **said, **{k: v for k, v in members[0].facts.items() if k in ("repeat", "rank")}}
         if "device_model" in facts:
             facts["device"] = facts.pop("device_model")
         facts.pop("framework_version", None)
-        corrected = {**(command.corrected or {}), **changed}
+        corrected = {**(known.corrected or {}), **changed}
         return self._made(members, facts, corrected=corrected, instead_of=there)
 
     def _made(
@@ -212,7 +208,19 @@ def _files(root: Path) -> list[Path]:
     return [root]
 
 
-def _contents(store: Store) -> dict[Content, RunFolder]:
+def changes(known: RunCommand, said: Mapping[str, str]) -> Facts:
+    """What *said* corrects of the facts that were given when *known* was imported: name → what was given then."""
+    before = known.stated or {}
+    return {name: before.get(name, "not said") for name, value in said.items() if before.get(name) != value}
+
+
+def otherwise(there: RunFolder, changed: Mapping[str, str], said: Mapping[str, str]) -> str:
+    """Why what is there already is neither made again nor left without a word."""
+    told = ", ".join(f'{name} "{said[name]}" (recorded: {before})' for name, before in sorted(changed.items()))
+    return f"the same bytes are there as {there.run().id}, with other facts: {told}; --amend corrects them"
+
+
+def contents(store: Store) -> dict[Content, RunFolder]:
     """The imported runs of *store* by their bytes."""
     found: dict[Content, RunFolder] = {}
     for folder in store.finished():

@@ -4,6 +4,7 @@ Nothing is assumed. What contradicts itself is refused, and a word that a case h
 the run apart from others as an option of its case.
 """
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,6 +33,9 @@ FIELDS = {
 RECORDED = ("image", "repository", "note", "log_set", "source")  # said of a run, and no part of its case
 USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → an example
+MOST_DIGITS = 12  # of a whole number; no job has more devices
+LONGEST_VALUE = 80  # characters of an option in a folder's name; a longer one goes by its hash
+LONGEST_NAME = 170  # of a case; file systems take 255, and what tells two sources apart is added
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _POSITIVE = ("nodes", "gpus", "devices", "batch")
 _COUNTED = ("repeat", "rank")  # from 0
@@ -114,7 +118,7 @@ def _same(a: str, b: str) -> bool:
 def checked(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
     """Raises ValueError if a number is none, or nodes and devices do not fit; *columns* has a name's own header."""
     for name in (*_POSITIVE, *_COUNTED):
-        if name in facts and not _is_whole(facts[name], least=0 if name in _COUNTED else 1):
+        if name in facts and not is_whole(facts[name], least=0 if name in _COUNTED else 1):
             where = f'column "{columns[name]}"' if columns and name in columns else name
             least = "from 0" if name in _COUNTED else "above 0"
             raise ValueError(f'{where}: "{facts[name]}" stands there; expected a whole number {least}, such as 8')
@@ -126,8 +130,8 @@ def checked(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) 
         )
 
 
-def _is_whole(text: str, least: int) -> bool:
-    return text.isascii() and text.isdigit() and int(text) >= least
+def is_whole(text: str, least: int) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text) >= least
 
 
 def whole(facts: Mapping[str, str], name: str) -> int | None:
@@ -155,7 +159,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "neither path nor 
     nodes = whole(facts, "nodes") or 1
     if total % nodes:
         raise ValueError(f"{total} devices do not spread evenly over {nodes} nodes")
-    return Case(
+    made = Case(
         framework=safe(framework),
         recipe=safe(facts.get("recipe") or f"{known.dialect or 'cited'}-{model}"),  # a case's name holds no model
         model=safe(model),
@@ -167,6 +171,13 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "neither path nor 
         device=_device(facts),
         options=tuple(sorted(_options(facts))),
     )
+    if len(made.id) > LONGEST_NAME:
+        names = ", ".join(name for name, _ in made.options) or "framework, model"
+        raise ValueError(
+            f"the case's name would have {len(made.id)} characters, and {LONGEST_NAME} are the most; "
+            f"shorten {names}, or leave out a column with --map any=COLUMN"
+        )
+    return made
 
 
 def _options(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -214,7 +225,10 @@ def _device(facts: Mapping[str, str]) -> Device:
 
 def safe(text: str) -> str:
     """A value as it may stand in a folder's name."""
-    return _UNSAFE.sub("_", str(text)).strip("_.") or "unknown"
+    name = _UNSAFE.sub("_", str(text)).strip("_.") or "unknown"
+    if len(name) <= LONGEST_VALUE:
+        return name
+    return f"{name[: LONGEST_VALUE - 11]}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
 
 def of_path(

@@ -98,6 +98,13 @@ class TestNumbersOfARow:
 
         assert answer["reason"].startswith("4 nodes of 8 devices are 32, and devices says 16")
 
+    def test_a_value_too_long_for_a_folder_s_name_goes_by_its_hash(self, tmp_path, bring):
+        rows = [f"pytorch,resnet50,1,8,64,fp32,100,images/s,{'x' * 400}{end}" for end in "ab"]
+
+        code, _, _ = bring(table(tmp_path, *rows, head=f"{HEAD},features"))
+
+        assert (code, repeats(bring.store)) == (Exit.DONE, [1, 1])
+
     def test_an_unknown_switch_is_not_off(self, tmp_path, bring):
         _, (answer,), _ = bring(log(tmp_path / "a.log"), *WHAT, "--set", "xla=maybe")
 
@@ -269,6 +276,19 @@ class TestCorrections:
         assert (wins, loses) == (Exit.DONE, Exit.NOTHING_MEASURED)
         assert answer["reason"].startswith("batch is said to be 16, and the log says 32")
         assert [folder.run().case.batch_per_device for folder in bring.store.finished()] == [32]
+
+    def test_rows_of_a_table_are_corrected_alike(self, tmp_path, bring):
+        file = table(tmp_path, "pytorch,resnet50,1,8,64,,100,images/s")
+        bring(file)
+
+        told, (answer,), _ = bring(file, "--set", "precision=bf16")
+        amended, _, _ = bring(file, "--set", "precision=bf16", "--amend")
+
+        (folder,) = bring.store.finished()
+        assert (told, amended) == (Exit.NOTHING_MEASURED, Exit.DONE)
+        assert 'precision "bf16" (recorded: not said)' in answer["reason"]
+        assert folder.command().stated["precision"] == "bf16"
+        assert folder.command().corrected == {"precision": "not said"}
 
 
 class TestFiguresOfATable:
