@@ -134,20 +134,14 @@ def of_run(
 
 
 def of_case(case: Case) -> tuple[Fact, ...]:
-    """What the axes of the matrix say."""
-    named = {OPTION_OF.get(name, name): value for name, value in case.options}
-    known = {rule.key for rule in rules().fact}
+    """What the axes of the matrix say; the word for a precision that none of them has stands in an option."""
     found = {
         "model_variant": case.model,
         "precision": _precision_of(case),
         "batch_per_device": str(case.batch_per_device),
         "global_batch": str(case.global_batch),
         "compiler": "on" if case.xla else "off",
-        **{
-            key: "none" if (key, value) == ("clipping", "off") else value
-            for key, value in named.items()
-            if key in known
-        },
+        **_known(dict(case.options)),
     }
     return tuple(_facts("case", found))
 
@@ -214,7 +208,7 @@ def disagreements(found: Sequence[Fact]) -> Iterator[Finding]:
 
 
 def _contradict(a: Fact, b: Fact) -> bool:
-    if a.value.lower() == b.value.lower() or a.source == b.source:
+    if _bare(a.value) == _bare(b.value) or a.source == b.source:
         return False
     if a.key != "precision":
         return True
@@ -224,6 +218,11 @@ def _contradict(a: Fact, b: Fact) -> bool:
         if other.value in MEANT_BY.get(one.value, ()):
             return False
     return True
+
+
+def _bare(value: str) -> str:
+    """*value* without what the name of a folder cannot hold: "Tesla V100" and "Tesla_V100" are one."""
+    return re.sub(r"[\W_]+", "", value.lower())
 
 
 def _facts(source: FactSource, found: Mapping[str, str | None]) -> Iterator[Fact]:
@@ -353,8 +352,20 @@ def _of_amp(case: Case, recipe: UsedRecipe) -> dict[str, str | None]:
 
 
 def _stated(said: Mapping[str, str]) -> dict[str, str | None]:
-    known = {rule.key for rule in rules().fact}
-    found: dict[str, str | None] = {key: value for key, value in said.items() if key in known}
-    if "precision" in found:
-        found["precision"] = PRECISIONS.get(str(found["precision"]).lower())
+    """What was said at import, under the names that a path, a table or a user has for it."""
+    found: dict[str, str | None] = dict(_known(said))
+    if "precision" in said:
+        word = re.sub(r"[\s-]+", "_", said["precision"].strip().lower())
+        found["precision"] = PRECISIONS.get(word, word)
     return found
+
+
+def _known(named: Mapping[str, str]) -> dict[str, str]:
+    """Of options by their names those that are facts; clipping that is off is none."""
+    keys = {rule.key for rule in rules().fact}
+    facts = {OPTION_OF.get(name, name): value for name, value in named.items()}
+    return {
+        key: "none" if (key, value.lower()) == ("clipping", "off") else value
+        for key, value in facts.items()
+        if key in keys
+    }

@@ -25,15 +25,17 @@ FACT = "facts."  # what the name of a fact that is an obstacle begins with
 Stated = tuple[Fact, ...] | None  # of one fact: what the runs of a case state, several where they differ; None: unknown
 Likeness = Literal["same", "different", "unknown"]
 MUST_BE_EQUAL = ("workload", "environment", "compiler")  # kinds of facts
-CONDITION_OF: Mapping[str, str] = {  # fact → the condition that says it too; others have an option of their own name
-    "model_variant": "model",
-    "precision": "precision",
-    "batch_per_device": "batch_per_device",
-    "compiler": "xla",
-    "device_model": "environment",
-    "device_memory": "environment",
-    "driver_generation": "environment",
-    "host_kind": "environment",
+CONDITIONS_OF: Mapping[str, tuple[str, ...]] = {  # fact → the conditions that say it too, beside an option of its name
+    "model_variant": ("model",),
+    "precision": ("precision", "options.stated_precision"),
+    "batch_per_device": ("batch_per_device",),
+    "compiler": ("xla",),
+    "input_size": ("options.image_size", "options.sequence_length"),
+    "clipping": ("options.gradient_clipping",),
+    "device_model": ("environment",),
+    "device_memory": ("environment",),
+    "driver_generation": ("environment",),
+    "host_kind": ("environment",),
 }
 
 
@@ -201,7 +203,7 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
     ]
     named = {one.key for one in found}
     for row in _unlike(a, b, purpose):
-        if CONDITION_OF.get(row.rule.key, f"options.{row.rule.key}") not in named:
+        if named.isdisjoint({*CONDITIONS_OF.get(row.rule.key, ()), f"options.{row.rule.key}"}):
             us, them = (said(value) for value in row.values)
             found.append(Obstacle(key=f"{FACT}{row.rule.key}", ours=us, theirs=them))
     if purpose.independent and (shared := _receipts(a) & _receipts(b)):

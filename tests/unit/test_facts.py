@@ -129,6 +129,24 @@ def test_pure_half_precision_said_at_import_is_not_lost_in_amp():
     assert known(found)["device_model"] == ("V100", "stated")
 
 
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("tf32", "tf32"), ("pure fp16", "fp16"), ("BF16", "bf16"), ("fp8", "fp8"), ("amp", "amp"), ("int4", "int4")],
+)
+def test_the_word_for_a_precision_at_import_is_kept(word, expected):
+    assert known(of(replace(CASE, precision="amp"), command(stated={"precision": word})))["precision"][0] == expected
+
+
+def test_the_precision_of_an_import_that_says_none_is_unknown():
+    assert "precision" not in known(of(replace(CASE, options=(("stated_precision", "unknown"),))))
+
+
+def test_a_name_as_a_folder_writes_it_is_no_contradiction():
+    case = replace(CASE, options=(("device_model", "Tesla_V100"),))
+
+    assert list(facts.disagreements(of(case, command(stated={"device_model": "Tesla V100"})))) == []
+
+
 def test_two_sources_that_differ_are_a_finding():
     found = of(made=command("--optimizer", "lamb", recipe=UsedRecipe(facts={"optimiser": "adam"})))
 

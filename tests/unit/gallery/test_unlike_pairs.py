@@ -1,0 +1,136 @@
+"""Ways to have unlike runs ranked: the run folders that did it, edited from recorded ones, and what is said now."""
+
+import json
+import shutil
+
+import pytest
+
+from evalsuite import paths
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import fairness as matrix
+from evalsuite.results import criteria, fairness
+from evalsuite.results.evaluation import evaluate
+from evalsuite.results.summary import valid
+from evalsuite.results.verdicts import verdicts
+from evalsuite.runs.store import Store
+
+CASE = "{framework}-reference-resnet50-cpu-fp32-b8-image_size=64-s5+30-1x2"
+PAIR = ("pytorch", "tensorflow")
+
+
+def flags(*words):
+    def edited(command):
+        command["command"] += words
+
+    return "command", edited
+
+
+def recipe(**facts):
+    def edited(command):
+        command["recipe"]["facts"] |= facts
+
+    return "command", edited
+
+
+def variable(**set_):
+    def edited(environment):
+        environment["environment_variables"] |= set_
+
+    return "environment", edited
+
+
+def forgotten(*facts):
+    def edited(command):
+        for fact in facts:
+            del command["recipe"]["facts"][fact]
+
+    return "command", edited
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """The evaluation of two frameworks' recorded runs, of which PyTorch's are edited."""
+
+    def made(*edits):
+        for framework in PAIR:
+            name = CASE.format(framework=framework)
+            shutil.copytree(paths.DATA / "recorded" / name, tmp_path / name)
+        for kind, edited in edits:
+            for file in sorted((tmp_path / CASE.format(framework="pytorch")).glob(f"r*/{kind}*.json")):
+                if edited is None:
+                    file.unlink()
+                    continue
+                document = json.loads(file.read_text(encoding="utf-8"))
+                edited(document)
+                file.write_text(json.dumps(document), encoding="utf-8")
+        return evaluate(Store(tmp_path))
+
+    return made
+
+
+def c3(evaluation):
+    found = verdicts(evaluation.summaries, criteria.read(), evaluation.planned)
+    return next(one for one in found if one.criterion == "C3")
+
+
+def standing(evaluation):
+    (found,) = matrix.comparisons(Book(evaluation=evaluation))
+    return found.standing, [row.rule.key for row in (*found.apart, *found.untold)]
+
+
+def test_the_recorded_pair_as_it_is_may_be_ranked(pair):
+    assert standing(pair()) == ("ranked", [])
+
+
+@pytest.mark.parametrize(
+    ("edits", "key"),
+    [
+        ([flags("--precision", "tf32")], "precision"),
+        ([flags("--precision", "bf16")], "precision"),
+        ([flags("--bf16")], "precision"),
+        ([flags("--fp16")], "precision"),
+        ([flags("--fp8")], "precision"),
+        ([flags("--opt-level", "O3")], "precision"),
+        ([flags("--max_grad_norm", "1.0")], "clipping"),
+        ([flags("--optimizer", "lamb")], "optimiser"),
+        ([flags("--tensor-model-parallel-size", "2")], "parallel_layout"),
+        ([flags("--zero-stage", "3")], "parallel_layout"),
+        ([flags("--image-size", "224")], "input_size"),
+        ([recipe(data="imagenet")], "data"),
+        ([recipe(model_variant="resnet50_v1")], "model_variant"),
+        ([variable(NCCL_IB_DISABLE="1")], "communication"),
+        ([variable(FI_PROVIDER="tcp")], "communication"),
+        ([variable(UCX_TLS="tcp")], "communication"),
+        ([variable(HCCL_WHITELIST_DISABLE="1")], "communication"),
+    ],
+)
+def test_what_makes_two_runs_unlike_keeps_them_apart(pair, edits, key):
+    found = pair(*edits)
+
+    assert standing(found) == ("apart", [key])
+    assert c3(found).reason == "nothing_to_compare"
+
+
+def test_runs_of_an_unknown_machine_are_not_ranked(pair):
+    found = pair(("environment", None))
+
+    assert len(fairness.groups(valid(found.summaries), fairness.FRAMEWORKS)) == 2
+    assert c3(found).reason == "nothing_to_compare"
+
+
+@pytest.mark.parametrize("fact", ["optimiser", "clipping", "data", "parallel_layout"])
+def test_where_nobody_states_a_fact_the_order_is_indicative_and_names_it(pair, fact):
+    assert standing(pair(forgotten(fact))) == ("indicative", [fact])
+
+
+@pytest.mark.parametrize("edit", [flags("-j", "8"), flags("--channels-last"), variable(OMP_NUM_THREADS="1")])
+def test_a_choice_of_a_framework_keeps_nothing_apart(pair, edit):
+    assert standing(pair(edit)) == ("ranked", [])
+
+
+def test_two_sources_that_contradict_each_other_are_a_finding(pair):
+    found = pair(flags("--optimizer", "lamb"))
+
+    assert {f.where for f in found.findings if f.code == "facts_disagree"} == {
+        f"{CASE.format(framework='pytorch')}/r{k}" for k in range(3)
+    }
