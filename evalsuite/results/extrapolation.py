@@ -25,6 +25,7 @@ from pathlib import Path
 
 from evalsuite import paths
 from evalsuite.model import Case, Interval, Summary, Unmeasured
+from evalsuite.results import facts
 from evalsuite.results.summary import valid
 
 FEWEST_SCALES = 3
@@ -180,12 +181,15 @@ def _too_far_for(case: Case, members: Sequence[Summary], points: Points) -> str 
 
 def _strong(members: Sequence[Summary]) -> tuple[str, ...] | None:
     """The first and the last global batch that the runs state, where it does not grow with the devices."""
-    stated = [
-        (one.case.total_devices, float(fact.value), fact.value)
+    found = [
+        (one.case.total_devices, facts.of_measurement(run).get("global_batch"))
         for one in members
         for run in one.measurements
-        for fact in run.facts
-        if fact.key == "global_batch" and fact.value.replace(".", "", 1).isdigit()
+    ]
+    stated = [
+        (devices, float(fact.value), fact.value)
+        for devices, fact in found
+        if fact and fact.source != "case" and fact.value.replace(".", "", 1).isdigit()
     ]
     if not stated:
         return None

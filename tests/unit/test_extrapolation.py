@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite.model import Fact
-from evalsuite.results import extrapolation
+from evalsuite.results import extrapolation, facts
 from evalsuite.results.scaling import with_scaling
 
 TOOLS = Path(__file__).parents[2] / "tools"
@@ -95,7 +95,13 @@ def stating(summaries, batch_of):
         replace(
             one,
             measurements=tuple(
-                replace(run, facts=(Fact(key="global_batch", value=batch_of(one.case), source="log"),))
+                replace(
+                    run,
+                    facts=(
+                        *facts.of_case(one.case),
+                        Fact(key="global_batch", value=batch_of(one.case), source="log"),
+                    ),
+                )
                 for run in one.measurements
             ),
         )
