@@ -1,0 +1,155 @@
+"""TFLOP/s and the share of the peak, from catalogues with sources and from nothing that nobody stated."""
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from evalsuite.model import Fact
+from evalsuite.results import physics
+
+DLPERF = Path(__file__).parents[1] / "published" / "dlperf_gpt.csv"
+V100 = "Tesla V100-SXM2-16GB"
+
+
+def summary(unit="images/s", items_per_s=1000.0, **stated):
+    """One summary of ResNet-50 v1.5 on one GPU, whose runs state *stated*."""
+    case = synthetic.case("pytorch", (1, 1), protocol=synthetic.FULL, options=(), device="gpu", batch_per_device=128)
+    runs = [synthetic.measured(case, k, items_per_s) for k in range(5)]
+    found = tuple(Fact(key=key, value=value, source="log") for key, value in stated.items())
+    quiet = [replace(run, facts=found, environment=None) for run in runs]
+    return replace(synthetic.summary(quiet), unit=unit)
+
+
+STATED = {"input_size": "224", "device_model": V100, "precision": "fp16_amp"}
+
+
+def macs(stride_in_3x3):
+    """Multiplications of ResNet-50's convolutions and classifier for one image of 224 pixels."""
+    side, channels, total = 56, 64, 112 * 112 * 64 * 3 * 49
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        width, stride = 64 * 2**stage, 1 if stage == 0 else 2
+        for block in range(blocks):
+            out = side // stride if block == 0 else side
+            first = side if stride_in_3x3 and block == 0 else out
+            total += first**2 * channels * width + out**2 * (9 * width**2 + 4 * width**2)
+            total += out**2 * channels * 4 * width if block == 0 else 0
+            side, channels = out, 4 * width
+    return total + channels * 1000
+
+
+@pytest.mark.parametrize(("model", "stride_in_3x3"), [("resnet50_v1.5", True), ("resnet50_v1", False)])
+def test_the_operations_of_resnet_50_are_those_of_its_layers(model, stride_in_3x3):
+    assert physics._models()[model].forward_macs == macs(stride_in_3x3)
+
+
+def published():
+    lines = [line for line in DLPERF.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+    return list(csv.DictReader(lines))
+
+
+@pytest.mark.parametrize("row", published(), ids=lambda row: f"line {row['line']}")
+def test_the_tflops_that_dlperf_prints_follow_from_its_latencies(row):
+    flops = int(row["global_batch"]) * physics.transformer_flops(
+        tokens=2048, layers=int(row["layers"]), hidden=int(row["hidden"]), vocabulary=51_200, recomputed=True
+    )
+
+    tflops = flops / (float(row["latency_ms"]) / 1000) / int(row["devices"]) / 1e12
+
+    assert tflops == pytest.approx(float(row["tflops_per_device"]), rel=0.004)
+    share = tflops / physics.peak_tflops(V100, "fp16_amp") * 100
+    assert share == pytest.approx(float(row["percent_of_peak"]), abs=0.6)  # printed without decimals
+
+
+def test_with_recomputation_it_is_the_formula_of_the_megatron_paper():
+    s, layers, h, v = 2048, 24, 2304, 51_200
+
+    found = physics.transformer_flops(tokens=s, layers=layers, hidden=h, vocabulary=v, recomputed=True)
+
+    assert found == pytest.approx(96 * s * layers * h**2 * (1 + s / (6 * h) + v / (16 * layers * h)))
+
+
+def test_tflops_and_mfu_of_resnet_50():
+    found = physics.compute(summary(**STATED))
+
+    assert found.tflops_per_device == pytest.approx(6 * 4_089_184_256 * 1000 / 1e12)
+    assert found.mfu == pytest.approx(24.535 / 125, rel=1e-3)
+
+
+@pytest.mark.parametrize("absent", ["input_size", "device_model"])
+def test_what_nobody_states_has_no_default(absent):
+    found = physics.compute(summary(**{key: value for key, value in STATED.items() if key != absent}))
+
+    assert found is None if absent == "input_size" else found.mfu is None
+
+
+@pytest.mark.parametrize("size", ["192", "", "large"])
+def test_another_size_of_the_input_has_no_operations(size):
+    assert physics.compute(summary(**{**STATED, "input_size": size})) is None
+
+
+@pytest.mark.parametrize(
+    ("device", "precision"),
+    [
+        ("Tesla V100-SXM2-16GB", "bf16"),
+        ("Tesla V100-SXM2-16GB", "nvfp4"),
+        ("NVIDIA A100-SXM-64GB", "fp16"),
+        ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", "fp16"),
+        ("NVIDIA H100 NVL", "fp16"),
+        ("NVIDIA H200 NVL", "fp16"),
+        ("NVIDIA RTX A4000", "fp16"),
+        ("Ascend 910B", "fp16"),
+        ("", "fp16"),
+    ],
+)
+def test_no_peak_is_assumed(device, precision):
+    assert physics.peak_tflops(device, precision) is None
+
+
+@pytest.mark.parametrize(
+    ("device", "precision", "peak"),
+    [
+        ("Tesla V100-PCIE-32GB", "amp", 112),
+        ("NVIDIA A100-SXM4-80GB", "amp", 312),
+        ("NVIDIA A100 80GB PCIe", "tf32", 156),
+        ("NVIDIA H100 80GB HBM3", "bf16_amp", 989.4),
+        ("NVIDIA H100 PCIe", "bf16", 756.5),
+        ("NVIDIA H200", "fp8", 1979),
+    ],
+)
+def test_peaks_are_dense_and_told_by_the_name_of_the_product(device, precision, peak):
+    assert physics.peak_tflops(device, precision) == peak
+
+
+def test_a_case_of_fp32_does_not_say_whether_an_a100_rounds_to_tf32():
+    stated = {"input_size": "224", "device_model": "NVIDIA A100-SXM4-40GB"}
+
+    assert physics.compute(summary(**stated)).mfu is None
+    assert physics.compute(summary(**stated, precision="tf32")).mfu is not None
+    assert physics.compute(summary(**{**stated, "device_model": V100})).peak_tflops == 15.7
+
+
+def test_more_than_the_device_can_do_is_no_utilisation():
+    found = physics.compute(summary(items_per_s=6000.0, **STATED))
+
+    assert (found.above_peak, found.mfu) == (True, None)
+
+
+def test_tokens_and_sequences_count_the_same_operations():
+    gpt = physics._models()["gpt2_345m"]
+
+    assert gpt.per_item(1024, "tokens/s") * 1024 == pytest.approx(gpt.per_item(1024, "sequences/s"))
+    assert gpt.per_item(1024, "images/s") is None
+
+
+def test_llama_3_8b_takes_six_operations_for_each_parameter_and_token_and_the_attention():
+    found = physics._models()["llama3_8b"].per_item(8192, "tokens/s")
+
+    assert found == 6 * (8_030_261_248 - 128_256 * 4096) + 12 * 32 * 4096 * 8192
+
+
+def test_every_entry_of_the_catalogues_names_its_source():
+    assert all(model.source for model in physics._models().values())
+    assert all(peak.source and peak.words and peak.tflops for peak in physics._peaks())
