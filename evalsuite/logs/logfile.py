@@ -1,26 +1,70 @@
-"""A log file as chunks of whole lines: gzip and zstd unpacked, colour codes taken out, in constant memory.
+"""A log file as chunks of whole lines: unpacked, recoded, without colour codes, in constant memory.
 
 What a chunk gives back is where its bytes stood in the file, because receipts and arrival times count the
 bytes as they were printed.
 """
 
 import bisect
+import bz2
+import codecs
 import gzip
 import io
+import lzma
 import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
+
+from evalsuite.logs import decimals
 
 FIRST_CHUNK_BYTES = 1 << 14  # a log whose first lines already hold the window costs no more than this
 CHUNK_BYTES = 1 << 18
 LINE_BYTES = 1 << 20  # what lies beyond in one line is no log line; it is left out
 _GZIP = b"\x1f\x8b"
+_BZ2 = b"BZh"
+_XZ = b"\xfd7zXZ\x00"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ZSTD = b"\x28\xb5\x2f\xfd"
 # ESC [ … letter, as terminals know them: ECMA-48 §5.4 (colours, cursor moves, erase)
 _ANSI = re.compile(rb"\x1b\[[0-9;?]*[@-~]")
+
+
+# what the first bytes of a file say that is no log; zip archives are also workbooks and PyTorch's checkpoints
+_KINDS = (
+    (b"PK\x03\x04", "a zip archive: unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it first"),
+    (b"Rar!\x1a\x07", "a rar archive: unpack it first"),
+    (b"\x04\x22\x4d\x18", "packed with lz4: unpack it first"),
+    (b"\x1f\x9d", "packed with compress: unpack it first"),
+    (b"%PDF", "a PDF document"),
+    (b"\x89PNG", "an image"),
+    (b"\xff\xd8\xff", "an image"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"\x7fELF", "a program"),
+)
+_TAR = (257, b"ustar")
+_EVENTS = b"brain.Event:"  # of TensorBoard: the file's version, in its first record
+
+
+def kind(head: bytes) -> str | None:
+    """What a file that begins with *head* is, if it is none of text: "a zip archive: unpack it first"."""
+    named = next((name for magic, name in _KINDS if head.startswith(magic)), None)
+    if named is not None:
+        return named
+    if head.startswith(_TAR[1], _TAR[0]):
+        return "a tar archive: unpack it first"
+    if _EVENTS in head[:64]:
+        return "a TensorBoard event file: give the script's output, or export the series as CSV"
+    if head[:15].lower().startswith((b"<!doctype html", b"<html")):
+        return "a web page: save the log itself"
+    odd, even = head[1:4096:2], head[0:4096:2]
+    if max(odd.count(0), even.count(0)) > len(head[:4096]) // 4:
+        return "text in UTF-16 without a byte-order mark, or no text: try iconv -f UTF-16 -t UTF-8"
+    return None
 
 
 class Unreadable(Exception):
@@ -49,8 +93,11 @@ class Chunk:
 def chunks(path: Path) -> Iterator[Chunk]:
     """The file in order, a few lines first and then in larger pieces. Raises Unreadable."""
     line, offset = 1, 0
+    written = None
     for raw, complete in _pieces(path):
         text, removed = _plain(raw)
+        written = written or decimals.judged(text)
+        text = decimals.with_points(text) if written is decimals.Decimal.COMMA else text
         ends = raw.count(b"\n")
         yield Chunk(text=text, first_line=line, offset=offset, complete=complete, line_ends=ends, removed=removed)
         line += ends
@@ -79,7 +126,7 @@ def _plain(raw: bytes) -> tuple[bytes, tuple[tuple[int, int], ...]]:
     return _ANSI.sub(b"", raw), tuple(removed)
 
 
-def _opened(path: Path) -> io.BufferedIOBase:
+def _opened(path: Path) -> BinaryIO:
     if path.is_dir():
         raise Unreadable("a directory stands there; expected a log file")
     if path.is_symlink() and not path.exists():
@@ -90,20 +137,32 @@ def _opened(path: Path) -> io.BufferedIOBase:
         file = open(path, "rb")  # noqa: SIM115 (closed by the caller's with)
     except (OSError, ValueError) as error:
         raise Unreadable(getattr(error, "strerror", None) or str(error)) from error
-    magic = file.read(4)
+    magic = file.read(len(_XZ))
     file.seek(0)
+    unpacked = _unpacked(file, magic)
+    if unpacked is not file:
+        magic = _read(unpacked.peek, len(_XZ))
+    # as Windows' PowerShell redirects output
+    return codecs.EncodedFile(unpacked, "utf-8", "utf-16", "replace") if magic.startswith(_UTF_16) else unpacked
+
+
+def _unpacked(file: io.BufferedReader, magic: bytes) -> io.BufferedReader:
     if magic.startswith(_GZIP):
-        return gzip.GzipFile(fileobj=file)
-    if magic == _ZSTD:
+        return io.BufferedReader(gzip.GzipFile(fileobj=file))
+    if magic.startswith(_BZ2):
+        return io.BufferedReader(bz2.BZ2File(file))
+    if magic.startswith(_XZ):
+        return io.BufferedReader(lzma.LZMAFile(file))
+    if magic.startswith(_ZSTD):
         return _zstd(file)
     return file
 
 
-def _zstd(file: io.BufferedReader) -> io.BufferedIOBase:
+def _zstd(file: io.BufferedReader) -> io.BufferedReader:
     if sys.version_info >= (3, 14):
         from compression import zstd
 
-        return zstd.ZstdFile(file)
+        return io.BufferedReader(zstd.ZstdFile(file))
     try:
         import zstandard
     except ImportError as error:
@@ -115,7 +174,7 @@ def _zstd(file: io.BufferedReader) -> io.BufferedIOBase:
 def _read(how: Callable[[int], bytes], size: int) -> bytes:
     try:
         return how(size)
-    except (OSError, EOFError, ValueError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
         raise Unreadable(f"cannot be read to its end: {error}") from error
     except Exception as error:
         if type(error).__name__ == "ZstdError":  # the library that raises it is imported only where needed

@@ -14,7 +14,7 @@ from evalsuite.logs import catalogue, certainty, failures, timers, window, wrapp
 from evalsuite.logs import steps as steps_room
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
 from evalsuite.logs.job import facts as facts_of
-from evalsuite.logs.logfile import Unreadable, chunks
+from evalsuite.logs.logfile import Unreadable, chunks, kind
 from evalsuite.logs.records import Record, enough, number, positive, whole
 from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.logs.sniffing import Sniffer
@@ -205,6 +205,8 @@ def _silent(paths: Sequence[Path]) -> Reading:
     for path in paths:
         quiet = Quiet(None)
         for chunk in chunks(path):
+            if nothing and (other := kind(chunk.text)):
+                return _unrecognised(f"no log, but {other}")
             quiet.add(chunk, steps=False)
             nothing = False
         failure = failures.failure(quiet.lines())

@@ -117,14 +117,18 @@ def count(text: bytes, dialect: Dialect) -> int:
     return sum(_count(text, line) for line in dialect.step)
 
 
+_THOUSANDS = re.compile(rb"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+
+
 def number(value: bytes | float | None) -> float | None:
-    """`b"5,868"` → 5868.0; None for what is no finite number (`nan`, `None`, ``)."""
+    """`b"5,868"` → 5868.0; None for what is no finite number (`nan`, `None`, ``), and for commas that group nothing."""
     if value is None or value is True or value is False:
         return None
     try:
         found = float(value)
     except (ValueError, OverflowError, TypeError):
-        return number(value.replace(b",", b"")) if isinstance(value, bytes) and b"," in value else None
+        grouped = isinstance(value, bytes) and _THOUSANDS.fullmatch(value)
+        return number(value.replace(b",", b"")) if isinstance(value, bytes) and grouped else None
     return found if -math.inf < found < math.inf else None
 
 

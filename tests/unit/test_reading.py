@@ -752,6 +752,6 @@ def test_no_bytes_at_all_raise_or_make_a_number_that_is_none(tmp_path_factory, p
     reading = read_file(path, devices=devices, batch_per_device=batch, dialects=DIALECTS)
 
     assert reading.status in ("ok", "partial", "doubtful", "failed", "incomplete", "unrecognised")
-    if reading.throughput is not None and reading.status != "doubtful":
+    if reading.throughput is not None and reading.status in ("ok", "partial"):
         assert 0 < reading.throughput.items_per_s < float("inf")
     assert reading.throughput is not None or reading.reason
