@@ -27,7 +27,7 @@ WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than re
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("logs", nargs="+", metavar="LOG", help="a log file (also .gz, .bz2, .xz, .zst), or a folder of them")
+    parser.add_argument("logs", nargs="+", metavar="LOG", help="a log (also .gz, .bz2, .xz, .zst), or a folder of them")
     parser.add_argument("--dialect", metavar="NAME", help="read as this dialect instead of finding out")
     places.add_arguments(parser)
     parser.add_argument("--devices", metavar="N", type=_count, help="devices of the whole job")

@@ -47,7 +47,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     A recipe has chosen the batch and knows what its flag means; an option typed beside a log may be a mistake.
     """
     accumulation = positive(said.get("accumulation")) or 1.0
-    printed = positive(said.get("batch_per_device"))
+    printed = _counted(said, "batch_per_device")
     printed = None if printed is None else printed * accumulation
     given = known.batch_per_device
     batch = (given if case else None) or printed or (given and given * (1.0 if case else accumulation))
@@ -60,14 +60,20 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         batch_per_device=batch,
         global_batch=None if case and batch else _global_batch(said),
         items_per_epoch=positive(said.get("epoch_items")),
-        items_per_batch=positive(said.get("items_per_batch")),
+        items_per_batch=_counted(said, "items_per_batch"),
         batch_from_outside=bool(batch) and batch == (given and given * (1.0 if case else accumulation)),
         model=known.model or (None if model is None else _text(model)),
     )
 
 
 def _global_batch(said: Said) -> float | None:
-    return positive(said.get("reduced_batch")) or positive(said.get("global_batch"))
+    return positive(said.get("reduced_batch")) or _counted(said, "global_batch")
+
+
+def _counted(said: Said, name: str) -> float | None:
+    """The number under *name*; None if it is no whole one: 491,520 beside decimal commas is no batch of 491.52."""
+    found = positive(said.get(name))
+    return found if found is not None and found == int(found) else None
 
 
 def _text(said: bytes | float) -> str:

@@ -59,6 +59,8 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
             last[-1] = here
             continue
         number = _nearest(streams, last, here)
+        if number is not None and here is None and _repeated(streams[number][-1], record):
+            continue
         if number is None:
             streams.append([record])
             last.append(here or _NOWHERE)
@@ -66,6 +68,16 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
             streams[number].append(record)
             last[number] = here or last[number]
     return [stream for streams, _ in by_rank.values() for stream in streams]
+
+
+def _repeated(before: Record, record: Record) -> bool:
+    """Is it the line before once more? Of reports without a number, what they say must tell, to the last digit."""
+    told = record.loss is not None or record.stamp_s is not None
+    return (
+        told
+        and record.line - before.line <= 1
+        and record == before._replace(line=record.line, end=record.end, gap=record.gap)
+    )
 
 
 def _skipped(before: tuple[int, int], here: tuple[int, int]) -> bool:
@@ -88,9 +100,19 @@ def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
         rank = None if dialect.scope == "global" else stream[0].rank
         untagged = dialect.scope != "global" and rank is None
         alike = kept.setdefault((rank, _said(stream[0])), [])
-        if not any(_copied(stream, other, at_once=untagged) for other in alike):
+        copy_of = next((other for other in alike if _copied(stream, other, at_once=untagged)), None)
+        if copy_of is None:
             alike.append(stream)
+        else:
+            _take_gaps(copy_of, stream)
     return [stream for alike in kept.values() for stream in alike]
+
+
+def _take_gaps(kept: Stream, copy: Stream) -> None:
+    """What lay before the one line lay before the other: of doubled lines only the first follows an evaluation."""
+    for number, (one, two) in enumerate(zip(kept, copy, strict=False)):
+        if two.gap and not one.gap:
+            kept[number] = one._replace(gap=True)
 
 
 AT_ONCE_S = 0.05  # between the lines of one callback: MXNet's Speedometer printed one for each metric

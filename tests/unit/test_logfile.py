@@ -87,3 +87,13 @@ def test_commas_that_are_no_decimals_stay(text):
 
 def test_a_comma_that_groups_no_thousands_makes_no_number():
     assert (number(b"5,868"), number(b"1,234,567.8"), number(b"1082,47")) == (5868.0, 1234567.8, None)
+
+
+def test_a_number_that_goes_on_behind_a_fact_is_no_fact(tmp_path):
+    # decimal commas make 491.520 of it; 491 would be the batch of the job
+    lines = [b"tokens per iteration will be: 491,520\n"]
+    lines += [b"iter %d: loss 9,8776, time 250,25ms, mfu 0,00%%\n" % step for step in range(0, 2000, 10)]
+
+    reading = read(tmp_path, b"".join(lines))
+
+    assert (reading.dialect, reading.throughput) == ("nanogpt", None)
