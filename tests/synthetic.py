@@ -69,6 +69,7 @@ FACTS = tuple(  # all that a fair comparison asks for beside case and machine
         ("parallel_layout", "DP", "recipe"),
         ("host_kind", MACHINE.cpu_model, "environment"),
         ("driver_generation", "550", "environment"),
+        ("tf32", "off", "environment"),
         ("communication", "none set", "environment"),
     )
 )

@@ -18,7 +18,7 @@ FACTS = tuple(  # all that a fair comparison asks for beside case and machine
     Fact(key=key, value="the same", source="recipe")
     for key in (
         *("input_size", "data", "optimiser", "clipping", "parallel_layout"),
-        *("driver_generation", "host_kind", "communication"),
+        *("driver_generation", "tf32", "host_kind", "communication"),
     )
 )
 

@@ -57,7 +57,7 @@ class FactRule:
     kind: Kind
     unknown: Unknown
     reason: str
-    applies: Literal["everywhere", "gpu", "several_devices"] = "everywhere"
+    applies: Literal["everywhere", "gpu", "fp32_on_gpu", "several_devices"] = "everywhere"
     checked: bool = False  # whether two sources that differ are a finding
     ambiguous: tuple[str, ...] = ()  # values that do not say which of several is meant
 
@@ -66,6 +66,7 @@ class FactRule:
         return {
             "everywhere": True,
             "gpu": case.device == "gpu",
+            "fp32_on_gpu": case.device == "gpu" and case.precision == "fp32",
             "several_devices": case.total_devices > 1,
         }[self.applies]
 
@@ -90,12 +91,21 @@ class Variables:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TensorFloat:
+    """What says that FP32 is not computed in TF32."""
+
+    without: tuple[str, ...]  # devices that have none, by a part of their name
+    variable: str  # of the environment; 0 turns it off
+
+
+@dataclass(frozen=True, kw_only=True)
 class FactRules:
     """What stands in `data/criteria/facts.toml`."""
 
     fact: tuple[FactRule, ...]
     flag: tuple[Flag, ...]
     variables: Variables
+    tf32: TensorFloat
 
 
 @functools.cache
@@ -288,9 +298,17 @@ def _of_hosts(device: Device, environments: Mapping[str, HostEnvironment]) -> di
         "driver_generation": _each(host.driver and host.driver.partition(".")[0] for host in hosts),
         "host_kind": _each(_kind_of_host(host) for host in hosts),
         "cuda": _each(host.cuda_driver for host in hosts) if device == "gpu" else "",
+        "tf32": "off" if all(map(_has_no_tf32, hosts)) else "",
         "hosts": str(len(hosts)),
         **_switches([host.environment_variables for host in hosts]),
     }
+
+
+def _has_no_tf32(host: HostEnvironment) -> bool:
+    settings = rules().tf32
+    names = [gpu.name or "" for gpu in host.gpus or ()]
+    old = bool(names) and all(any(part in name for part in settings.without) for name in names)
+    return old or (host.environment_variables or {}).get(settings.variable) == "0"
 
 
 def _kind_of_host(host: HostEnvironment) -> str | None:

@@ -96,6 +96,21 @@ def test_a_record_of_no_variables_says_that_none_was_set_and_no_record_says_noth
     assert "communication" not in known(of(hosts={"a": absent}))
 
 
+@pytest.mark.parametrize(
+    ("name", "variables", "expected"),
+    [
+        ("A100", {}, None),
+        ("A100", {"NVIDIA_TF32_OVERRIDE": "0"}, ("off", "environment")),
+        ("A100", {"NVIDIA_TF32_OVERRIDE": "1"}, None),
+        ("Tesla V100-SXM2-16GB", {}, ("off", "environment")),
+    ],
+)
+def test_a_device_that_may_compute_in_tf32_leaves_it_open(name, variables, expected):
+    host = replace(GPU_HOST, gpus=(Gpu(name=name),), environment_variables=variables)
+
+    assert known(of(hosts={"a": host})).get("tf32") == expected
+
+
 def test_a_driver_that_one_host_does_not_say_is_unknown():
     found = known(of(hosts={"a": GPU_HOST, "b": replace(GPU_HOST, driver=None)}))
 

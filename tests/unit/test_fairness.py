@@ -97,6 +97,14 @@ def test_tf32_is_not_ranked_against_fp32():
     assert found == (Obstacle(key="facts.precision", ours="tf32", theirs="fp32"),)
 
 
+def test_fp32_that_may_be_tf32_is_ranked_as_indicative():
+    case = replace(MANY, precision="fp32")
+    a, b = stating(case, without=["tf32"]), stating(case, "mxnet")
+
+    assert (obstacles(a, b, FRAMEWORKS), fairness.unknown_facts(a, b)) == ((), ("tf32",))
+    assert keys(obstacles(stating(case, tf32="on"), b, FRAMEWORKS)) == ["facts.tf32"]
+
+
 @pytest.mark.parametrize("key", ["loader", "loader_workers", "memory_layout", "image", "kernel_switches", "nccl"])
 def test_what_a_framework_chooses_never_keeps_it_out(key):
     a, b = stating(**{key: "one"}), stating(framework="mxnet", speeds=tuple(2 * one for one in SPEEDS), **{key: "two"})
