@@ -191,5 +191,18 @@ class TooMany:
 
     steps = None
 
+    def __init__(self, most: int = MAX_RECORDS) -> None:
+        self._most = most
+
     def __call__(self, scan: Scan) -> bool:
-        return len(scan.records) > MAX_RECORDS
+        return len(scan.records) > self._most
+
+
+def begun(path: Path, dialect: Dialect, most: int) -> Scan:
+    """The scan of a log as far as it has *most* records; what lies behind is not read."""
+    scan = Scan(dialect, TooMany(most))
+    for chunk in chunks(path):
+        scan.add(chunk)
+        if len(scan.records) > most:
+            break
+    return scan
