@@ -168,8 +168,9 @@ def _against_rest(
     known, other = numbers.throughput, whole.throughput
     if known is None or other is None or known.window != other.window:
         return numbers
-    found = tuple(one for one in other.findings if isinstance(one, RestDiffers) and one not in known.findings)
-    return replace(numbers, throughput=replace(known, findings=(*known.findings, *found)))
+    own = tuple(one for one in known.findings if not isinstance(one, RestDiffers))  # of the few steps read so far
+    found = tuple(one for one in other.findings if isinstance(one, RestDiffers))
+    return replace(numbers, throughput=replace(known, findings=(*own, *found)))
 
 
 def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect | Reading:

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from evalsuite.findings import OddEfficiency, OtherBase, SlowerAtScale, SuperLinear
 from evalsuite.model import Case, Finding, Interval, Summary, Unmeasured
@@ -45,7 +46,7 @@ def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Un
     """
     rows = list(summaries)
     bases = {series: _base(members) for series, members in _series(valid(rows)).items()}
-    scaled = [_scaled(one, bases[_key(one)]) if isinstance(one, Summary) else one for one in rows]
+    scaled = [_scaled(one, bases[_key(one)]) if _may_scale(one) else one for one in rows]
     falling: dict[str, Finding] = {}
     for members in _series(valid(scaled)).values():
         falling |= _falls(members)
@@ -53,6 +54,11 @@ def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Un
         replace(one, findings=(*one.findings, falling[one.case.id])) if one.case.id in falling else one
         for one in scaled
     ]
+
+
+def _may_scale(one: Summary | Unmeasured) -> TypeGuard[Summary]:
+    """A value that two clocks leave in doubt is no speed-up, and no base of one."""
+    return isinstance(one, Summary) and not fairness.clocks_apart(one)
 
 
 def _key(summary: Summary) -> Common:
