@@ -351,10 +351,10 @@ class RatesScatter(Finding):
 
 @rule("rest_differs", "flag")
 class RestDiffers(Finding):
-    """The steps behind the window against those within."""
+    """The steps after the window against those within."""
 
     difference: Change
-    steps: Count  # behind the window
+    steps: Count  # after the window
     limit: Limit = 0.02
 
 

@@ -41,7 +41,7 @@ class Incidents:
                 self._resumed = line, found[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
 
     def behind(self, chunk: Chunk, begin: int) -> None:
-        """Looks at what lies behind the window: the text of *chunk* from *begin* on."""
+        """Looks at what lies after the window: the text of *chunk* from *begin* on."""
         if self._again_line is None and self._anchor:
             at = chunk.text.find(self._anchor, begin)
             if at >= 0:

@@ -163,7 +163,7 @@ def _against_rest(
     spoken: Dialect,
     asked: _Asked,
 ) -> "_Numbers":
-    """*numbers* of a window, with a finding if the log says that the steps behind it went otherwise."""
+    """*numbers* of a window, with a finding if the log says that the steps after it went otherwise."""
     whole = _numbers([begun(path, spoken, COMPARED_RECORDS) for path in paths], arrivals, spoken, asked)
     known, other = numbers.throughput, whole.throughput
     if known is None or other is None or known.window != other.window:

@@ -49,6 +49,6 @@ def stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
 
 
 def unlike_rest(value: float, rest: float | None, steps: int) -> Iterator[Finding]:
-    """A flag where the *steps* behind the window went at another speed than those within."""
+    """A flag where the *steps* after the window went at another speed than those within."""
     if rest is not None and abs(rest / value - 1) > RestDiffers.limit:
         yield RestDiffers(difference=rest / value - 1, steps=steps)

@@ -288,7 +288,7 @@ def _figures(chosen: Span, method: str) -> list[float]:
 
 
 def _rest(steps: Sequence[Step], chosen: Span, value: float, method: str) -> Iterator[Finding]:
-    """The steps behind the window by the same clock, where they are as many as within."""
+    """The steps after the window by the same clock, where they are as many as within."""
     last = chosen.reports[-1]
     behind = Span(before=last, reports=tuple(step for step in steps if step.index > last.index), complete=False)
     if not chosen.complete or behind.steps < chosen.steps:
