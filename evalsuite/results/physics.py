@@ -127,6 +127,15 @@ def compute(one: Summary) -> Compute | None:
     )
 
 
+def energy_j_per_item(one: Summary) -> float | None:
+    """Energy of the devices for one item, from their power as it was sampled; None where that was not recorded.
+
+    Processors, memory and network of the hosts are not in it.
+    """
+    power_w = next((used.mean for used in one.utilisation if used.resource == "gpu_power"), None)
+    return None if power_w is None else power_w / one.items_per_s_per_device
+
+
 def peak_tflops(device: str, precision: str) -> float | None:
     """Of the device by that name at that precision; None where either is not listed, or several peaks are possible."""
     peak = next((one for one in _peaks() if one.fits(device)), None)

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from evalsuite.model import Fact
+from evalsuite.model import Fact, Utilisation
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import summary_json
 from evalsuite.results import physics
 
 DLPERF = Path(__file__).parents[1] / "published" / "dlperf_gpt.csv"
@@ -148,6 +150,24 @@ def test_llama_3_8b_takes_six_operations_for_each_parameter_and_token_and_the_at
     found = physics._models()["llama3_8b"].per_item(8192, "tokens/s")
 
     assert found == 6 * (8_030_261_248 - 128_256 * 4096) + 12 * 32 * 4096 * 8192
+
+
+def test_energy_for_an_item_is_the_power_of_a_device_over_its_throughput():
+    power = Utilisation(resource="gpu_power", unit="W", mean=250.0, p5=240.0, p95=260.0, samples=100, coverage=1.0)
+
+    assert physics.energy_j_per_item(summary()) is None
+    assert physics.energy_j_per_item(replace(summary(), utilisation=(power,))) == 0.25
+
+
+def test_summary_json_holds_compute_and_energy_where_they_are_known():
+    known, unknown = summary(**STATED), replace(summary(), unit="tokens/s")
+
+    found, absent = (
+        summary_json._summary(Book(evaluation=synthetic.evaluation((one,))), one) for one in (known, unknown)
+    )
+
+    assert (found["compute"]["peak_tflops"], found["compute"]["above_peak"]) == (125, False)
+    assert (absent["compute"], absent["energy"]) == (None, None)
 
 
 def test_every_entry_of_the_catalogues_names_its_source():

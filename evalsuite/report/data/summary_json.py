@@ -10,7 +10,7 @@ from evalsuite.report.book.tally import tally
 from evalsuite.report.data.finished import SCHEMA_VERSION
 from evalsuite.report.sections import author, fairness
 from evalsuite.report.text import findings
-from evalsuite.results import convergence
+from evalsuite.results import convergence, physics
 from evalsuite.results import latency as latency_room
 from evalsuite.results.fairness import Comparison, Stated
 from evalsuite.results.summary import counts
@@ -105,6 +105,8 @@ def _numbers(one: Summary) -> dict[str, Any]:
         "efficiency": _interval(one.efficiency),
         "utilisation": [_utilisation(used) for used in one.utilisation],
         "breakdown": _breakdown(one.breakdown),
+        "compute": _compute(physics.compute(one)),
+        "energy": _energy(physics.energy_j_per_item(one)),
     }
 
 
@@ -118,6 +120,8 @@ def _no_numbers() -> dict[str, Any]:
         **dict.fromkeys(absent),
         "utilisation": [],
         "breakdown": None,
+        "compute": None,
+        "energy": None,
     }
 
 
@@ -157,6 +161,23 @@ def _breakdown(found: Breakdown | None) -> dict[str, Any] | None:
         "reports": found.reports,
         "phases": [{"name": one.name, "seconds": one.seconds, "parent": one.parent} for one in found.phases],
     }
+
+
+def _compute(found: physics.Compute | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "flops_per_item": found.flops_per_item,
+        "tflops_per_device": found.tflops_per_device,
+        "peak_tflops": found.peak_tflops,
+        "above_peak": found.above_peak,
+        "mfu": found.mfu,
+        "source": found.source,
+    }
+
+
+def _energy(joules_per_item: float | None) -> dict[str, Any] | None:
+    return None if joules_per_item is None else {"joules_per_item": joules_per_item, "method": "sampled power"}
 
 
 def _final_scores(one: Summary | Unmeasured) -> list[dict[str, Any]]:
