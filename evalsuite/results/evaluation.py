@@ -4,12 +4,13 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
-from evalsuite.findings import UnreadableRun
+from evalsuite.findings import CoarseFigures, LongStall, RestDiffers, UnreadableRun
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Summary, Timeline, Unmeasured
 from evalsuite.results import convergence, criteria, rules
@@ -115,8 +116,22 @@ def _all_findings(rows: Iterable[Summary | Unmeasured]) -> list[Finding]:
     return [
         finding
         for summary in rows
-        for finding in (*(f for m in summary.measurements for f in m.findings), *summary.findings)
+        for finding in (*_told_once(f for m in summary.measurements for f in m.findings), *summary.findings)
     ]
+
+
+def _told_once(found: Iterable[Finding]) -> list[Finding]:
+    """The findings of a case's runs; of those that every repeat of a script has alike, the gravest."""
+    kept: list[Finding] = []
+    worst: dict[type[Finding], tuple[float, Finding]] = {}
+    for one in found:
+        match one:
+            case CoarseFigures(share=size) | LongStall(share=size) | RestDiffers(difference=size):
+                known = worst.get(type(one))
+                worst[type(one)] = max(known, (abs(size), one), key=itemgetter(0)) if known else (abs(size), one)
+            case _:
+                kept.append(one)
+    return [*kept, *(one for _, one in worst.values())]
 
 
 def _environments(folders: Sequence[RunFolder], measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:

@@ -310,6 +310,14 @@ class TestTheWindow:
     def test_a_steady_log_has_nothing_to_say(self, tmp_path):
         assert codes(self.stepped(tmp_path, [0.5] * 400)) == []
 
+    def test_what_all_repeats_of_a_case_have_alike_is_told_once_with_the_gravest(self, tmp_path):
+        for repeat, stall_s in enumerate((10.0, 20.0, 15.0)):
+            self.stepped(tmp_path, [stall_s if step == 60 else 0.5 for step in range(120)], repeat=repeat)
+
+        found = [each for each in evaluate(Store(tmp_path)).findings if each.code == "long_stall"]
+
+        assert [(round(each.seconds, 1), each.where[-2:]) for each in found] == [(19.5, "r1")]
+
     def test_a_speedup_of_two_clocks_is_told(self, tmp_path):
         runfolders.finished(tmp_path)
         at_once = replace(runfolders.steps(), arrivals_s=[62.0] * 120)
