@@ -51,7 +51,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     printed = None if printed is None else printed * accumulation
     given = known.batch_per_device
     batch = (given if case else None) or printed or (given and given * (1.0 if case else accumulation))
-    devices = (known.devices if case else None) or _devices(said) or known.devices
+    devices = (known.devices if case else None) or _devices(said) or known.devices or whole(said.get("world_size"))
     model = said.get("model")
     return replace(
         known,

@@ -30,6 +30,11 @@ HEADER = Line(
 )
 
 
+# World size: 8 · Namespace(…, world_size=8, …) · not that of a part of the job, and not the 1 that is a default
+WORLD_SIZE = re.compile(
+    rb"(?<![\w-])(?<!parallel )(?<!local )(?<!Local )(?:[Ww]orld[ _][Ss]ize|WORLD_SIZE)"
+    rb"['\"]?[ \t]{0,3}[:=][ \t]{0,3}(?!1\b)(\d{1,6})\b(?![.,]\d)"
+)
 _GOES_ON = re.compile(rb"\d[.,]\d")  # a number behind the end of a match
 
 
@@ -103,6 +108,8 @@ class Scan:
         return len(self.records) - before + more
 
     def _collect_facts(self, text: bytes) -> None:
+        if "world_size" not in self.facts and (found := WORLD_SIZE.search(text)) is not None:
+            self.facts["world_size"] = found[1]
         for match, line in matches(text, (HEADER, *self.dialect.facts)):
             if _GOES_ON.match(text, match.end() - 1):
                 continue  # 491 of 491,520

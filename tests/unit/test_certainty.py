@@ -191,3 +191,41 @@ def test_the_scripts_own_stamp_behind_that_of_a_relay_is_the_clock(log):
     reading = read(log(lines), devices=1, batch_per_device=8)
 
     assert (reading.throughput.method, value(reading)) == ("log stamps", pytest.approx(8.0))
+
+
+# what the log prints is taken before anything is asked for
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Namespace(batch_size=32, world_size=8, dist_url='env://')",
+        "[06/20 09:59:40] detectron2 INFO: Rank of current process: 0. World size: 8",
+        "WORLD_SIZE=8",
+    ],
+)
+def test_the_world_size_in_a_log_is_the_number_of_its_devices(log, line):
+    reading = read(log([line, *map(card_line, STEPS)]))
+
+    assert (reading.total_devices, value(reading)) == (8, pytest.approx(128.0))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Namespace(batch_size=32, world_size=1, dist_url='env://')",  # a default, before the processes have met
+        "tensor model parallel world size: 8",
+        "data_parallel_world_size=8",
+        "local world size: 8",
+    ],
+)
+def test_the_world_size_of_a_part_or_a_default_is_not(log, line):
+    reading = read(log([line, *map(card_line, STEPS)]))
+
+    assert (reading.total_devices, value(reading)) == (None, None)
+
+
+def test_an_option_says_more_than_a_world_size(log):
+    reading = read(log(["world_size=8", *map(card_line, STEPS)]), devices=2)
+
+    assert reading.total_devices == 2
