@@ -186,6 +186,8 @@ def _doubt(
     if partial:
         fewest = min(partial, key=lambda one: one.n)
         return "partial", (("n", str(fewest.n)),)
+    if doubtful := [one.case for one in needed if fairness.clocks_apart(one)]:
+        return "doubtful", (("scales", _scales(doubtful)),)
     if not all(run.environment for run in runs):
         return "machine_unknown", ()
     if len(machines) > 1:

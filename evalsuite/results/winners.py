@@ -67,8 +67,8 @@ def apart(lower: Sequence[float], higher: Sequence[float]) -> bool:
 
 
 def told_apart(a: Summary, b: Summary) -> bool | None:
-    """Whether the runs tell *a* from *b*; None where one has too few of them or too short a window."""
-    if a.partial or b.partial:
+    """Whether the runs tell *a* from *b*; None where one has too few, or nobody knows that the two are alike."""
+    if a.partial or b.partial or fairness.clocks_apart(a) or fairness.clocks_apart(b) or fairness.unknown_facts(a, b):
         return None
     return behind(a, b) or behind(b, a)
 

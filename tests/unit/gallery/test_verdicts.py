@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.findings import ShortWindow
+from evalsuite.findings import ClocksFarApart, ShortWindow
 from evalsuite.model import Utilisation
 from evalsuite.report.sections import cards
 from evalsuite.report.text import words
@@ -16,6 +16,7 @@ from tests.toys import CASE, measured
 
 SPOKEN = words.read()
 BASE, SCALE = CASE, CASE.at_scale(20, 8)
+CLOCKS = ClocksFarApart(difference=0.3)
 WINDOW = ShortWindow(skipped_steps=20, measured_steps=50)
 
 
@@ -60,6 +61,7 @@ def test_sound_evidence_passes_and_fails():
             "2 different machines",
         ),
         (runs(BASE, 100.0, framework_version="0.9"), runs(SCALE, 14_000.0), "unlike", "framework_version"),
+        (runs(BASE, 100.0, findings=(CLOCKS,)), runs(SCALE, 14_000.0), "doubtful", "At 1×1 the script's own rate"),
         (runs(BASE, 100.0, spread=0.03), runs(SCALE, 12_832.0), "spans", "More repeats would decide"),
     ],
 )
