@@ -1,6 +1,7 @@
 """The adapters that are known: found because they lie in `adapters/` or in a folder given with `--adapters`."""
 
 import functools
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -65,12 +66,30 @@ def _author(adapter: Adapter, file: Path) -> Adapter:
     """*adapter* as its author's *file* declares it, if that is right: its dialects know where they come from, and
     what its functions raise is said as a mistake in the file."""
     authored.checked(adapter, str(file))
+    for recipe in adapter.recipes:
+        _check_facts(recipe, file)
     dialects: dict[int, Dialect] = {}
     for recipe in adapter.recipes:
         if isinstance(recipe.dialect, Dialect) and id(recipe.dialect) not in dialects:
             recipe.dialect.check(str(file))
             dialects[id(recipe.dialect)] = replace(recipe.dialect, origin=Origin(file=file, option="--adapters"))
     return replace(adapter, recipes=tuple(_guarded(recipe, file, dialects) for recipe in adapter.recipes))
+
+
+def _check_facts(recipe: Recipe, file: Path) -> None:
+    """Raises EvalsuiteError if the recipe states a fact that there is not."""
+    known = _facts_known()
+    for name in recipe.facts:
+        if name not in known:
+            raise EvalsuiteError(
+                f'{file}: recipe {recipe.name}: facts: unknown fact "{name}"; {listed("facts", name, known)}'
+            )
+
+
+@functools.cache
+def _facts_known() -> tuple[str, ...]:
+    rules = tomllib.loads((paths.DATA / "criteria" / "facts.toml").read_text(encoding="utf-8"))
+    return tuple(rule["key"] for rule in rules["fact"])
 
 
 def _guarded(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recipe:

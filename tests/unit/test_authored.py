@@ -32,6 +32,10 @@ def refused(load, folder, text: str) -> str:
 
 
 ADAPTERS = {
+    "it states an unknown fact": (
+        adapter(more=', facts={"optimizer": "sgd"}'),
+        'tinynet.py: recipe train: facts: unknown fact "optimizer"; the facts are accumulation, ',
+    ),
     "it raises": ("1 / 0\n", "tinynet.py, line 1: ZeroDivisionError: division by zero; expected a Python module"),
     "it ends": ("import sys\nsys.exit(3)\n", "tinynet.py, line 2: SystemExit: 3"),
     "it is no Python": ("x = (\n", "tinynet.py, line 1: SyntaxError"),
