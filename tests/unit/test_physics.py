@@ -9,7 +9,7 @@ import synthetic
 
 from evalsuite.model import Fact, Utilisation
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import summary_json
+from evalsuite.report.data import summary_json, tables
 from evalsuite.results import physics
 
 DLPERF = Path(__file__).parents[1] / "published" / "dlperf_gpt.csv"
@@ -173,3 +173,12 @@ def test_summary_json_holds_compute_and_energy_where_they_are_known():
 def test_every_entry_of_the_catalogues_names_its_source():
     assert all(model.source for model in physics._models().values())
     assert all(peak.source and peak.words and peak.tflops for peak in physics._peaks())
+
+
+def test_the_table_of_summaries_has_a_column_for_each():
+    one = summary(**STATED)
+
+    (row,) = tables.rows(Book(evaluation=synthetic.evaluation((one,))), ["summaries"])["summaries"]
+
+    assert (row["peak_tflops"], row["mfu"], row["energy_j_per_item"]) == (125, physics.compute(one).mfu, None)
+    assert {"tflops_per_device", "peak_tflops", "mfu", "energy_j_per_item"} <= set(tables.COLUMNS["summaries"])

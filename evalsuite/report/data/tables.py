@@ -13,7 +13,7 @@ from evalsuite.report.book.states import run_state
 from evalsuite.report.sections import author, families
 from evalsuite.report.sections.effects import Effect
 from evalsuite.report.text import findings, names
-from evalsuite.results import breakdown
+from evalsuite.results import breakdown, physics
 from evalsuite.results import latency as latency_room
 from evalsuite.results.summary import counts
 
@@ -145,10 +145,22 @@ def _summary(book: Book, one: Summary | Unmeasured) -> Row:
         "base_devices": base.total_devices if base else None,
         **_interval("speedup", valid.speedup if valid else None),
         **_interval("efficiency", valid.efficiency if valid else None),
+        **_physics(valid),
         "partial": valid.partial if valid else False,
         "origin": one.origin,
         "state": book.state(one.case),
         "findings": ";".join(sorted({finding.code for finding in book.findings_of(one)})),
+    }
+
+
+def _physics(valid: Summary | None) -> Row:
+    """What each device computed, and what an item cost in energy."""
+    found = physics.compute(valid) if valid else None
+    return {
+        "tflops_per_device": found.tflops_per_device if found else None,
+        "peak_tflops": found.peak_tflops if found else None,
+        "mfu": found.mfu if found else None,
+        "energy_j_per_item": physics.energy_j_per_item(valid) if valid else None,
     }
 
 
@@ -264,7 +276,9 @@ COLUMNS: Mapping[str, Sequence[str]] = {
             "base_case_id",
             "base_devices",
         ),
-        *(*_RATIO("speedup"), *_RATIO("efficiency"), "partial", "origin", "state", "findings"),
+        *(*_RATIO("speedup"), *_RATIO("efficiency")),
+        *("tflops_per_device", "peak_tflops", "mfu", "energy_j_per_item"),
+        *("partial", "origin", "state", "findings"),
     ),
     "utilisation": (
         *("run_id", "case_id", "resource", "device", "unit", "mean", "p5", "p95", "samples", "coverage", "capacity"),
