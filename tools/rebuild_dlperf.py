@@ -12,10 +12,14 @@ import argparse
 import csv
 import functools
 import statistics
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(HOUSE))  # this checkout's own code, whatever is installed
 
 from evalsuite import paths, registry
 from evalsuite.adapter import Adapter

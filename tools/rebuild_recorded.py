@@ -7,8 +7,12 @@ folder of `data/recorded`, the official scripts among them.
 """
 
 import argparse
+import sys
 from dataclasses import replace
 from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(HOUSE))  # this checkout's own code, whatever is installed
 
 from evalsuite import paths
 from evalsuite.model import LANGUAGES, Case, Evaluation
