@@ -116,7 +116,7 @@ def _facts(case: Case, row: Mapping[str, str], source: Mapping) -> tuple[Fact, .
     recipe = _recipe(row) if "precision" not in said else replace(_recipe(row), amp=None)
     return facts.of_run(
         case,
-        replace(_command(recipe), stated={**said, "framework_version": row["framework_version"]}),
+        replace(_command(recipe), stated={**said, "xla": row["xla"], "framework_version": row["framework_version"]}),
         {"": _environment(source)},
     )
 

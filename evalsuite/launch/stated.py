@@ -22,7 +22,7 @@ FIELDS = {
     "gpus": "devices on each node",
     "devices": "devices of the whole job, where the nodes are not said",
     "batch": "items on each device per step",
-    "precision": "fp32, tf32, amp, fp16, bf16, …: kept as it is said",
+    "precision": "fp32, tf32, fp16_amp, bf16_amp, purefp16, …; fp16 alone does not say whether AMP or pure",
     "xla": "on or off",
     "device": "gpu, cpu, or the device's model: A100",
     "repeat": "number of the repeat",

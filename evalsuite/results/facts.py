@@ -25,7 +25,14 @@ AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "reci
 NONE_SET = "none set"
 MEANT_BY: Mapping[str, frozenset[str]] = {  # a word → those that say the same more exactly
     "amp": frozenset({"fp16_amp", "bf16_amp"}),
+    "fp16 or fp16_amp": frozenset({"fp16", "fp16_amp"}),
+    "bf16 or bf16_amp": frozenset({"bf16", "bf16_amp"}),
 }
+LOOSELY: Mapping[str, str] = {  # people write "fp16" of AMP and of pure 16-bit training alike; an option of a script
+    "fp16": "fp16 or fp16_amp",  # means one of them
+    "bf16": "bf16 or bf16_amp",
+}
+PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
 AXIS: Mapping[str, frozenset[str]] = {  # a case's precision → what a recipe may understand by it
     "fp32": frozenset({"fp32", "tf32"}),
     "amp": frozenset({"amp", "fp16_amp", "bf16_amp", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"}),
@@ -138,9 +145,14 @@ def of_run(
         *_facts("environment", _of_hosts(case.device, environments)),
         *_facts("recipe", _of_recipe(case, command)),
         *_facts("stated", _stated(command.stated or {})),
-        *of_case(case),
+        *(fact for fact in of_case(case) if fact.key != "compiler" or _compiler_is_said(command)),
     )
     return tuple(dict.fromkeys(found))
+
+
+def _compiler_is_said(command: RunCommand) -> bool:
+    """Whether somebody chose the compiler: of a run made elsewhere the axis is "off" too where nobody said it."""
+    return command.stated is None or "xla" in command.stated
 
 
 def of_case(case: Case) -> tuple[Fact, ...]:
@@ -159,7 +171,14 @@ def of_case(case: Case) -> tuple[Fact, ...]:
 def _precision_of(case: Case) -> str | None:
     """That of the axis, or of an imported run the word that somebody gave for it; None where nobody gave one."""
     word = case.option("stated_precision")
-    return case.precision if word is None else PRECISIONS.get(word.lower())
+    return case.precision if word is None else _said_precision(word)
+
+
+def _said_precision(text: str) -> str | None:
+    """Our word for a precision as a person, a path or a table has it: "fp16" alone does not say pure or AMP."""
+    word = re.sub(r"[\s-]+", "_", text.strip().lower())
+    found = PRECISIONS.get(word)
+    return found if found is None or word in PURE else LOOSELY.get(found, found)
 
 
 def of_measurement(run: Measurement) -> dict[str, Fact]:
@@ -171,7 +190,8 @@ def of_measurement(run: Measurement) -> dict[str, Fact]:
 def _of_measurement(
     case: Case, stated: tuple[Fact, ...], environment: str | None, framework_version: str | None
 ) -> dict[str, Fact]:
-    found = (*stated, *of_case(case))
+    whole = any(fact.source == "case" for fact in stated)  # as `of_run` gives them
+    found = stated if whole else (*stated, *of_case(case))
     keys = {fact.key for fact in found}
     beside = {
         "device_model": environment,  # of a run that was read from a report: the machine in words
@@ -223,11 +243,13 @@ def _contradict(a: Fact, b: Fact) -> bool:
     if a.key != "precision":
         return True
     for one, other in ((a, b), (b, a)):
-        if one.source in ("case", "stated") and other.value in AXIS.get(one.value, ()):
+        if one.source in ("case", "stated") and _meanings(other) & AXIS.get(one.value, frozenset()):
             return False
-        if other.value in MEANT_BY.get(one.value, ()):
-            return False
-    return True
+    return not _meanings(a) & _meanings(b)
+
+
+def _meanings(fact: Fact) -> frozenset[str]:
+    return MEANT_BY.get(fact.value, frozenset({fact.value}))
 
 
 def _bare(value: str) -> str:
@@ -373,8 +395,7 @@ def _stated(said: Mapping[str, str]) -> dict[str, str | None]:
     """What was said at import, under the names that a path, a table or a user has for it."""
     found: dict[str, str | None] = dict(_known(said))
     if "precision" in said:
-        word = re.sub(r"[\s-]+", "_", said["precision"].strip().lower())
-        found["precision"] = PRECISIONS.get(word, word)
+        found["precision"] = _said_precision(said["precision"]) or said["precision"].strip().lower()
     return found
 
 

@@ -9,7 +9,7 @@ from evalsuite import registry
 from evalsuite.adapter import INPUT_SIZES
 from evalsuite.documents import Gpu, HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import FactsDisagree
-from evalsuite.model import Fact
+from evalsuite.model import Fact, Measurement, Run
 from evalsuite.results import facts
 
 CASE = synthetic.case("pytorch", (2, 8), device="gpu")
@@ -29,6 +29,10 @@ def command(*words, recipe=None, **changes):
 
 def of(case=CASE, made=None, hosts=None, printed=None):
     return facts.of_run(case, made or command(), hosts or {}, printed)
+
+
+def measured(case, found):
+    return Measurement(run=Run(case=case, repeat=0), status="ok", facts=found)
 
 
 def known(found):
@@ -138,7 +142,7 @@ def test_a_recipe_says_what_amp_is_in_its_own_words(device, text, expected):
 
 
 def test_pure_half_precision_said_at_import_is_not_lost_in_amp():
-    found = of(replace(CASE, precision="amp"), command(stated={"precision": "fp16", "device_model": "V100"}))
+    found = of(replace(CASE, precision="amp"), command(stated={"precision": "purefp16", "device_model": "V100"}))
 
     assert known(found)["precision"] == ("fp16", "stated")
     assert known(found)["device_model"] == ("V100", "stated")
@@ -146,10 +150,36 @@ def test_pure_half_precision_said_at_import_is_not_lost_in_amp():
 
 @pytest.mark.parametrize(
     ("word", "expected"),
-    [("tf32", "tf32"), ("pure fp16", "fp16"), ("BF16", "bf16"), ("fp8", "fp8"), ("amp", "amp"), ("int4", "int4")],
+    [
+        ("tf32", "tf32"),
+        ("pure fp16", "fp16"),
+        ("fp16-amp", "fp16_amp"),
+        ("fp8", "fp8"),
+        ("amp", "amp"),
+        ("int4", "int4"),
+    ],
 )
 def test_the_word_for_a_precision_at_import_is_kept(word, expected):
     assert known(of(replace(CASE, precision="amp"), command(stated={"precision": word})))["precision"][0] == expected
+
+
+@pytest.mark.parametrize("word", ["fp16", "FP16", "half", "float16", "bf16", "bfloat16"])
+def test_fp16_at_import_may_be_amp_or_pure_and_is_unknown_until_something_says_which(word):
+    case = replace(CASE, precision="amp", options=(("stated_precision", word),))
+    exact = "bf16_amp" if word.startswith("b") else "fp16_amp"
+    open_, told = command(stated={"precision": word}), command("--precision", exact, stated={"precision": word})
+
+    assert "precision" not in facts.of_runs([measured(case, of(case, open_))])
+    assert facts.of_runs([measured(case, of(case, told))])["precision"][0].value == exact
+    assert not list(facts.disagreements(of(case, told)))
+
+
+def test_a_run_made_elsewhere_has_no_compiler_off_where_nobody_said_so():
+    silent, told = command(stated={"precision": "fp32"}), command(stated={"xla": "off"})
+
+    assert "compiler" not in known(of(made=silent))
+    assert "compiler" not in facts.of_runs([measured(CASE, of(made=silent))])
+    assert known(of(made=told))["compiler"] == ("off", "case")
 
 
 def test_the_precision_of_an_import_that_says_none_is_unknown():

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from evalsuite.commands import import_
 from evalsuite.errors import Exit
 from evalsuite.launch import stated, tables
 from evalsuite.report.text.findings import english
-from evalsuite.results import facts
+from evalsuite.results import facts, fairness
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.rules import cited_figure
 from evalsuite.results.summary import valid
@@ -55,6 +56,11 @@ def repeats(store):
     for folder in store.finished():
         found[folder.path.parent.name] = found.get(folder.path.parent.name, 0) + 1
     return sorted(found.values())
+
+
+def _of_one_name(one):
+    """*one* without the word for its precision in its case: only what it states is left to keep it apart."""
+    return replace(one, case=replace(one.case, options=()))
 
 
 def wrong(store):
@@ -181,6 +187,29 @@ class TestWhatIsSaid:
         known = [facts.of_run(folder.run().case, folder.command(), {}) for folder in bring.store.finished()]
         said = [{fact.value for fact in found if fact.key == "precision"} for found in known]
         assert sorted(said, key=len) == [set(), {"fp16"}]
+
+    @pytest.mark.parametrize(
+        ("words", "ranked"),
+        [(("fp16", "fp16"), 2), (("fp16", "fp16_amp"), 2), (("fp16_amp", "fp16_amp"), 1), (("half", "purefp16"), 2)],
+    )
+    def test_fp16_of_two_frameworks_is_ranked_only_where_both_say_which_fp16(self, words, ranked, tmp_path, bring):
+        rows = [
+            f"{framework},resnet50_v1.5,1,8,64,{word},{speed},images/s,V100"
+            for framework, word, speed in zip(("pytorch", "mxnet"), words, (100, 90), strict=True)
+        ]
+
+        bring(table(tmp_path, *rows, head=f"{HEAD},device"), "--set", "recipe=resnet50")
+
+        members = valid(evaluate(bring.store).summaries)
+        assert len(fairness.groups([_of_one_name(one) for one in members], fairness.FRAMEWORKS)) == ranked
+
+    def test_a_compiler_that_nobody_spoke_of_is_not_off(self, tmp_path, bring):
+        rows = [f"{name},resnet50_v1.5,1,8,64,fp32,100,images/s,V100" for name in ("pytorch", "mxnet")]
+
+        bring(table(tmp_path, *rows, head=f"{HEAD},device"), "--set", "recipe=resnet50")
+
+        found = fairness.comparison(valid(evaluate(bring.store).summaries))
+        assert found.standing == "indicative" and "compiler" in [row.rule.key for row in found.untold]
 
     def test_a_misspelt_precision_gets_the_nearest(self, tmp_path, bring):
         _, (answer,), _ = bring(log(tmp_path / "a.log"), *WHAT, "--set", "precision=fb16")
