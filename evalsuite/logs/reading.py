@@ -16,7 +16,7 @@ from evalsuite.logs.job import Facts, batch_per_device, contradictions
 from evalsuite.logs.job import facts as facts_of
 from evalsuite.logs.logfile import Unreadable, chunks, kind
 from evalsuite.logs.records import Record, enough, number, positive, whole
-from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, begun, scanned
+from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.logs.sniffing import Sniffer
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput, Window
 from evalsuite.runs.store import Log
@@ -28,7 +28,6 @@ _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_dev
 DISAGREE = FinalDisagrees.limit  # between the log's own final figure and ours
 SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
 LOOK_BACK_BYTES = 1 << 12
-COMPARED_RECORDS = 20_000  # of a log that goes on behind its window; reading them takes less than a second
 MARGIN_STEPS = 20  # read so much further than the window: other ranks print the same step a little later
 
 
@@ -148,7 +147,7 @@ def _read(
             scans = [scanned(path, spoken, TooMany()) for path in paths]
             numbers = _numbers(scans, arrivals, spoken, asked)
         elif sum(scan.uncollected for scan in scans) >= sum(len(scan.records) for scan in scans) / 2:
-            numbers = _against_rest(numbers, paths, arrivals, spoken, asked)
+            numbers = _against_rest(numbers, scans, arrivals, spoken, asked)
     except Unreadable as error:
         return _unrecognised(f"{error}")
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(scans, arrivals, strict=True))
@@ -158,13 +157,13 @@ def _read(
 
 def _against_rest(
     numbers: "_Numbers",
-    paths: Sequence[Path],
+    scans: Sequence[Scan],
     arrivals: Sequence[steps_room.Arrival | None],
     spoken: Dialect,
     asked: _Asked,
 ) -> "_Numbers":
     """*numbers* of a window, with a finding if the log says that the steps after it went otherwise."""
-    whole = _numbers([begun(path, spoken, COMPARED_RECORDS) for path in paths], arrivals, spoken, asked)
+    whole = _numbers([scan.with_rest() for scan in scans], arrivals, spoken, asked)
     known, other = numbers.throughput, whole.throughput
     if known is None or other is None or known.window != other.window:
         return numbers

@@ -4,6 +4,7 @@ Memory stays bounded whatever the file holds: after the window step lines are on
 after the last of them a few chunks are kept, where a failure would stand.
 """
 
+import copy
 import re
 from collections import deque
 from dataclasses import replace
@@ -14,6 +15,7 @@ from evalsuite.dialect import Dialect, Line
 from evalsuite.logs.incidents import Incidents
 from evalsuite.logs.logfile import Chunk, chunks
 from evalsuite.logs.records import Extractor, Record, count, matches, rate_of, whole_match
+from evalsuite.logs.rest import Rest
 from evalsuite.logs.scores import ScoreCollector
 from evalsuite.logs.timers import TimerCollector
 
@@ -63,6 +65,7 @@ class Scan:
         self.timers = TimerCollector(dialect.timers)
         self.scores = ScoreCollector(dialect)
         self.second = None if dialect.second is None else dialect.second()
+        self.rest = Rest(dialect)
         self._extractor = Extractor(dialect)
         self._enough = enough
         self._full = False
@@ -76,6 +79,7 @@ class Scan:
             seen = count(text, self.dialect)
             self.uncollected += seen
             self.incidents.behind(chunk, 0)
+            self.rest.add(chunk, 0, len(self.records))
         else:
             seen = self._collect(chunk)
         self._behind.add(chunk, steps=bool(seen))
@@ -92,6 +96,12 @@ class Scan:
         self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
         self.cut_line = chunk.first_line + chunk.line_ends if _cut_off(chunk, self.dialect) else None
 
+    def with_rest(self) -> "Scan":
+        """The same scan, as if it had kept the sample of what lies behind the window, too."""
+        longer = copy.copy(self)
+        longer.records = [*self.records, *self.rest.records]
+        return longer
+
     @property
     def after(self) -> list[tuple[int, bytes]]:
         """The lines after the last sign of training."""
@@ -105,11 +115,12 @@ class Scan:
         self.uncollected += more
         if end is not None:
             self.incidents.behind(chunk, end)
+            self.rest.add(chunk, end, len(self.records))
         return len(self.records) - before + more
 
     def _collect_facts(self, text: bytes) -> None:
-        if "world_size" not in self.facts and (found := WORLD_SIZE.search(text)) is not None:
-            self.facts["world_size"] = found[1]
+        if "world_size" not in self.facts and (found := _world_size(text)) is not None:
+            self.facts["world_size"] = found
         for match, line in matches(text, (HEADER, *self.dialect.facts)):
             if _GOES_ON.match(text, match.end() - 1):
                 continue  # 491 of 491,520
@@ -118,6 +129,18 @@ class Scan:
                     self.facts[name] = value
                 elif value is not None:
                     self.facts.setdefault(name, value)
+
+
+def _world_size(text: bytes) -> bytes | None:
+    """The first that *text* names. Looked for by the letters in it: the pattern alone would try every byte."""
+    for letters in (b"orld", b"ORLD"):
+        at = text.find(letters)
+        while at >= 0:
+            found = WORLD_SIZE.match(text, max(0, at - 1))
+            if found is not None:
+                return found[1]
+            at = text.find(letters, at + 1)
+    return None
 
 
 class Quiet:
@@ -198,18 +221,5 @@ class TooMany:
 
     steps = None
 
-    def __init__(self, most: int = MAX_RECORDS) -> None:
-        self._most = most
-
     def __call__(self, scan: Scan) -> bool:
-        return len(scan.records) > self._most
-
-
-def begun(path: Path, dialect: Dialect, most: int) -> Scan:
-    """The scan of a log as far as it has *most* records; what lies behind is not read."""
-    scan = Scan(dialect, TooMany(most))
-    for chunk in chunks(path):
-        scan.add(chunk)
-        if len(scan.records) > most:
-            break
-    return scan
+        return len(scan.records) > MAX_RECORDS

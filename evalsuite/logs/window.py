@@ -10,7 +10,7 @@ import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalsuite.findings import ArrivalsBursty, ClockDisagrees, Drift, PartialBatch, RatesScatter
 from evalsuite.logs import soundness
@@ -288,16 +288,22 @@ def _figures(chosen: Span, method: str) -> list[float]:
 
 
 def _rest(steps: Sequence[Step], chosen: Span, value: float, method: str) -> Iterator[Finding]:
-    """The steps after the window by the same clock, where they are as many as within."""
+    """The steps after the window by the same clock, where they are as many as within.
+
+    Of a sample (`rest`) the first report of each piece reaches back over what was not read: it is left out.
+    """
     last = chosen.reports[-1]
-    behind = Span(before=last, reports=tuple(step for step in steps if step.index > last.index), complete=False)
-    if not chosen.complete or behind.steps < chosen.steps:
+    after = tuple(step for step in steps if step.index > last.index)
+    behind = Span(before=last, reports=after, complete=False)
+    usual = max(step.steps for step in chosen.reports)
+    read = replace(behind, reports=tuple(step for step in after if not (step.after_pause and step.steps > usual)))
+    if not chosen.complete or read.steps < chosen.steps:
         return
     if method in (STAMPS, ARRIVALS):
         rest = _by_clock(behind, _stamp if method == STAMPS else _arrival)
     else:
-        rest = mean_rate(behind.reports) if method == RATES else _printed(behind)[0]
-    yield from soundness.unlike_rest(value, rest, behind.steps)
+        rest = mean_rate(read.reports) if method == RATES else _printed(read)[0]
+    yield from soundness.unlike_rest(value, rest, read.steps)
 
 
 def _drift(chosen: Span, method: str) -> list[Finding]:

@@ -1,0 +1,37 @@
+"""What lies behind the window: a sample of its reports, so that a log that goes on at another speed is seen.
+
+To read every report would cost as much as twenty windows. As many as the window has are taken right behind it,
+and a few at the beginning of every later piece of the file.
+"""
+
+from evalsuite.dialect import Dialect
+from evalsuite.logs.logfile import Chunk
+from evalsuite.logs.records import Extractor, Record
+
+NEXT_BYTES = 1 << 14  # read at once until there are as many reports as the window has
+SAMPLE_BYTES = 1 << 11  # of each later piece
+MOST_RECORDS = 20_000  # of a log of any size
+
+
+class Rest:
+    """Takes a sample of the records of one file that lie behind its window."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._reached: int | None = None  # where in the file the last piece has ended; the first follows the window
+        self._extractor = Extractor(dialect)
+        self.records: list[Record] = []
+
+    def add(self, chunk: Chunk, begin: int, in_window: int) -> None:
+        """Samples *chunk* from *begin* on, behind a window of *in_window* records."""
+        if len(self.records) > MOST_RECORDS:
+            return
+        part = chunk.lines_from(begin, NEXT_BYTES if len(self.records) < in_window else SAMPLE_BYTES)
+        apart = self._reached not in (None, part.offset)
+        if apart:
+            self._extractor = Extractor(self._dialect)
+        found = self._extractor.records(part)
+        if found and apart:
+            found[0] = found[0]._replace(gap=True)  # nobody knows what lies between it and the report before
+        self.records += found
+        self._reached = part.offset + len(part.text)
