@@ -7,6 +7,8 @@ from evalsuite import findings
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Summary, Unmeasured
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names
+from evalsuite.results import answers as answers_room
+from evalsuite.results.answers import Answer
 from evalsuite.results.summary import valid
 
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
@@ -61,6 +63,11 @@ class Book:
     @property
     def huge(self) -> bool:
         return not self.part and len(self.planned) > HUGE
+
+    @cached_property
+    def answers(self) -> tuple[Answer, ...]:
+        """Who is fastest, for each setting and scale in the order of the page."""
+        return answers_room.answers(self.summaries, self.planned, self.skips)
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:

@@ -1,0 +1,62 @@
+"""`answers` of `summary.json`: who is fastest at each setting and scale (docs/contracts.md#summaryjson)."""
+
+from typing import Any
+
+from evalsuite.results.answers import Answer, Apart, Deciding, Missing, Ranked
+
+
+def document(answer: Answer) -> dict[str, Any]:
+    setting = answer.setting
+    shown = [*(one.summary for one in answer.ranked), *(one.summary for one in answer.apart)]
+    return {
+        "model": setting.model,
+        "device": setting.device,
+        "precision": setting.precision,
+        "xla": setting.xla,
+        "batch_per_device": setting.batch_per_device,
+        "options": dict(setting.options),
+        "warmup_steps": setting.protocol.warmup_steps,
+        "measured_steps": setting.protocol.measured_steps,
+        "nodes": answer.nodes,
+        "devices_per_node": answer.devices_per_node,
+        "total_devices": answer.devices,
+        "said": answer.said,
+        "unit": shown[0].unit if shown else None,
+        "lead": answer.lead,
+        "chance": answer.chance,
+        "deciding": _deciding(answer.deciding),
+        "ranked": [_ranked(one) for one in answer.ranked],
+        "apart": [_apart(one) for one in answer.apart],
+        "missing": [_missing(one) for one in answer.missing],
+    }
+
+
+def _ranked(one: Ranked) -> dict[str, Any]:
+    return {
+        "framework": one.summary.case.framework,
+        "case": one.summary.case.id,
+        "throughput": one.summary.items_per_s.value,
+        "n": one.summary.n,
+        "ratio": one.ratio,
+        "leading": one.leading,
+    }
+
+
+def _apart(one: Apart) -> dict[str, Any]:
+    return {"framework": one.summary.case.framework, "case": one.summary.case.id, "why": list(one.why)}
+
+
+def _missing(one: Missing) -> dict[str, Any]:
+    return {
+        "framework": one.framework,
+        "why": one.why,
+        "case": one.case.id if one.case else None,
+        "reason": one.reason or None,
+        "batches": list(one.batches),
+    }
+
+
+def _deciding(found: Deciding | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {"needed": found.needed, "runs": found.runs, "seconds": found.seconds, "facts": list(found.facts)}

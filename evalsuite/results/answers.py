@@ -1,0 +1,324 @@
+"""The answer to every question that the plan asks: which framework is fastest here, and by how much.
+
+A question is a setting (model, device, precision, compiler, batch per device, options, protocol) at one scale. Its
+answer ranks what `results/fairness` lets be compared, says by the rule of `results/winners` what may be said of the
+order, why each other framework is not in it, and what would decide an order that is open.
+"""
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+from typing import Literal
+
+from evalsuite.findings import OddEfficiency
+from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured
+from evalsuite.results import fairness, winners
+from evalsuite.results.linear_speedup import DECIDING_ORIGINS
+from evalsuite.results.summary import FULL_REPEATS, counts, short_window, values
+from evalsuite.results.winners import Standing, Word
+
+PUBLISHED = ("cited", "digitised")
+Untested = Literal[
+    "suspicious",  # the highest value contradicts its own scaling (D12)
+    "published",  # other people's figures, which are not tested
+    "alone",  # one framework has a value that may be ranked
+    "none",  # none has
+]
+Said = Word | Untested
+Needed = Literal["repeats", "window", "facts", "base"]
+Absence = Literal["unsupported", "not_run", "no_valid_run", "elsewhere", "not_planned"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """All that a question holds equal beside its scale."""
+
+    model: str
+    device: Device
+    precision: Precision
+    xla: bool
+    batch_per_device: int
+    options: tuple[tuple[str, str], ...]
+    protocol: Protocol
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """A framework in its place: by the best of its scripts."""
+
+    summary: Summary
+    ratio: float  # of its median to the highest: 1.0 for the first
+    leading: bool  # the first, or not told from it by the runs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Apart:
+    """A value that is not ranked with the others, and the conditions that keep it apart."""
+
+    summary: Summary
+    why: tuple[str, ...]  # as `fairness.obstacles` names them; "recipe": a slower script of a ranked framework
+
+
+@dataclass(frozen=True, kw_only=True)
+class Missing:
+    """A framework without a value here, and why."""
+
+    framework: str
+    why: Absence
+    case: Case | None = None  # the one that was asked for
+    reason: str = ""  # of the plan, or the decisive line of the log
+    batches: tuple[int, ...] = ()  # with "elsewhere": what it was measured with at this scale
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deciding:
+    """What would decide an order that is open."""
+
+    needed: Needed
+    runs: int = 0  # with "repeats" and "window": how many more
+    seconds: float | None = None  # that they would take, by the recorded durations; None: not known
+    facts: tuple[str, ...] = ()  # with "facts": those that nobody states of all
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Who is fastest at one setting and scale, and what may be said of it."""
+
+    setting: Conditions
+    nodes: int
+    devices_per_node: int
+    said: Said
+    ranked: tuple[Ranked, ...] = ()  # the highest median first
+    apart: tuple[Apart, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    chance: float | None = None  # with "consistent": of such an order where all are equal
+    deciding: Deciding | None = None
+
+    @property
+    def devices(self) -> int:
+        """Of the whole job."""
+        return self.nodes * self.devices_per_node
+
+    @property
+    def leaders(self) -> tuple[Ranked, ...]:
+        return tuple(one for one in self.ranked if one.leading)
+
+    @property
+    def next(self) -> Ranked | None:
+        """The best of those that are behind."""
+        return next((one for one in self.ranked if not one.leading), None)
+
+    @property
+    def lead(self) -> float | None:
+        """How much faster the first is than the best of those behind: 0.095 is 9.5 %."""
+        return 1 / self.next.ratio - 1 if self.next else None
+
+    @property
+    def fewest(self) -> int:
+        """Valid runs of the ranked framework that has fewest."""
+        return min((one.summary.n for one in self.ranked), default=0)
+
+    @property
+    def decided(self) -> bool:
+        """Whether the runs tell who is ahead, be it a group."""
+        return self.said in ("fastest", "group")
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether all runs of each lie below all runs of the one before it: an order that no two runs contradict."""
+        found = [values(one.summary) for one in self.ranked]
+        return all(winners.apart(lower, higher) for higher, lower in pairwise(found))
+
+
+@dataclass(kw_only=True)
+class _Question:
+    """The cases of one question."""
+
+    cases: dict[str, Case] = field(default_factory=dict)
+    valid: list[Summary] = field(default_factory=list)
+
+
+def answers(
+    summaries: Iterable[Summary | Unmeasured], planned: Iterable[Case] = (), skips: Iterable[Skip] = ()
+) -> tuple[Answer, ...]:
+    """The answer to each question that was asked: settings in the order of *planned*, of each small scales first."""
+    found, skipped = list(summaries), {skip.case.id: skip for skip in skips}
+    asked: dict[tuple[Conditions, int, int], _Question] = {}
+    for case in (*planned, *(skip.case for skip in skipped.values()), *(one.case for one in found)):
+        asked.setdefault(_question(case), _Question()).cases[case.id] = case
+    for one in found:
+        if isinstance(one, Summary):
+            asked[_question(one.case)].valid.append(one)
+    absent = _Absences(found, skipped, asked)
+    order = {setting: place for place, setting in enumerate(dict.fromkeys(setting for setting, _, _ in asked))}
+    ordered = sorted(asked, key=lambda key: (order[key[0]], key[1] * key[2], key[1]))
+    return tuple(_answer(key, asked[key], absent) for key in ordered)
+
+
+def headline(of_one_model: Iterable[Answer]) -> Answer | None:
+    """The answer that says most of a model: of the scales that most frameworks share, the largest."""
+    found = [one for one in of_one_model if one.ranked]
+    return max(found, key=lambda one: (len(one.ranked), one.devices), default=None)
+
+
+def most_efficient(answer: Answer) -> Summary | None:
+    """The highest scaling efficiency of an answer; one that contradicts itself (D12) does not count."""
+    shown = [*(one.summary for one in answer.ranked), *(one.summary for one in answer.apart)]
+    known = [
+        (one.efficiency.value, place, one)
+        for place, one in enumerate(shown)
+        if one.efficiency and one.base != one.case and not _suspicious(one)
+    ]
+    return max(known)[2] if known else None
+
+
+def setting_of(case: Case) -> Conditions:
+    """What *case* shares with all that it is asked about together with, at whatever scale."""
+    return Conditions(
+        model=case.model,
+        device=case.device,
+        precision=case.precision,
+        xla=case.xla,
+        batch_per_device=case.batch_per_device,
+        options=case.options,
+        protocol=case.protocol,
+    )
+
+
+def _question(case: Case) -> tuple[Conditions, int, int]:
+    return setting_of(case), case.nodes, case.devices_per_node
+
+
+def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absences") -> Answer:
+    setting, nodes, per_node = key
+    parts = sorted(fairness.groups(asked.valid, fairness.FRAMEWORKS), key=_weight, reverse=True)
+    members = sorted(parts[0], key=_speed, reverse=True) if parts else []
+    ranked = _ranked(members)
+    standing = winners.standing(members)
+    said = _said(ranked, standing)
+    return Answer(
+        setting=setting,
+        nodes=nodes,
+        devices_per_node=per_node,
+        said=said,
+        ranked=ranked,
+        apart=tuple(_apart(one, ranked) for one in asked.valid if all(one is not each.summary for each in ranked)),
+        missing=tuple(absent.of(key, asked)),
+        chance=standing.chance if standing and said == "consistent" else None,
+        deciding=_deciding(said, ranked),
+    )
+
+
+def _weight(members: Sequence[Summary]) -> tuple[int, float]:
+    """Of several parts that may each be ranked, the one with most frameworks is; of two such, the faster."""
+    return len({one.case.framework for one in members}), max(map(_speed, members))
+
+
+def _speed(one: Summary) -> float:
+    return one.items_per_s.value
+
+
+def _ranked(members: Sequence[Summary]) -> tuple[Ranked, ...]:
+    best: dict[str, Summary] = {}
+    for one in members:
+        best.setdefault(one.case.framework, one)
+    return tuple(
+        Ranked(summary=one, ratio=_speed(one) / _speed(members[0]), leading=not winners.behind(one, members[0]))
+        for one in best.values()
+    )
+
+
+def _said(ranked: Sequence[Ranked], standing: Standing | None) -> Said:
+    if not ranked:
+        return "none"
+    if standing is None:
+        return "alone"
+    if any(one.summary.origin in PUBLISHED for one in ranked):
+        return "published"
+    if any(one.summary.origin not in DECIDING_ORIGINS for one in ranked):
+        return "untold"
+    return "suspicious" if standing.word == "fastest" and _suspicious(standing.first) else standing.word
+
+
+def _suspicious(one: Summary) -> bool:
+    return any(isinstance(finding, OddEfficiency) for finding in one.findings)
+
+
+def _apart(one: Summary, ranked: Sequence[Ranked]) -> Apart:
+    why = [each.key for each in fairness.obstacles(one, ranked[0].summary, fairness.FRAMEWORKS)]
+    return Apart(summary=one, why=tuple(why) or ("recipe",))
+
+
+def _deciding(said: Said, ranked: Sequence[Ranked]) -> Deciding | None:
+    found = [one.summary for one in ranked]
+    if said == "suspicious":
+        return Deciding(needed="base")
+    if said == "unknown_facts":
+        unknown = (fact for a, b in combinations(found, 2) for fact in fairness.unknown_facts(a, b))
+        return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
+    if said not in ("untold", "consistent"):
+        return None
+    again = [one for one in found if short_window(one)]
+    more = {one.case.id: FULL_REPEATS if one in again else max(0, FULL_REPEATS - one.n) for one in found}
+    return Deciding(
+        needed="window" if again else "repeats",
+        runs=sum(more.values()),
+        seconds=None if again else _seconds(found, more),
+    )
+
+
+def _seconds(found: Sequence[Summary], more: Mapping[str, int]) -> float | None:
+    """How long *more* runs of each case would take; None where no duration of one is recorded."""
+    total = 0.0
+    for one in found:
+        taken = [run.duration_s for run in one.measurements if counts(run) and run.duration_s is not None]
+        if more[one.case.id] and not taken:
+            return None
+        total += more[one.case.id] * statistics.median(taken) if taken else 0.0
+    return total
+
+
+class _Absences:
+    """Why a framework has no value at a question."""
+
+    def __init__(
+        self,
+        summaries: Sequence[Summary | Unmeasured],
+        skipped: Mapping[str, Skip],
+        asked: Mapping[tuple[Conditions, int, int], _Question],
+    ) -> None:
+        self.skipped = skipped
+        self.unmeasured = {one.case.id: one for one in summaries if isinstance(one, Unmeasured)}
+        self.frameworks: dict[str, dict[str, None]] = {}  # model → frameworks that were ever asked about it
+        self.batches: dict[tuple[str, str, str, int, int], set[int]] = {}
+        for (setting, nodes, per_node), question in asked.items():
+            known = self.frameworks.setdefault(setting.model, {})
+            known.update(dict.fromkeys(case.framework for case in question.cases.values()))
+            for one in question.valid:
+                place = (setting.model, one.case.framework, setting.precision, nodes, per_node)
+                self.batches.setdefault(place, set()).add(setting.batch_per_device)
+
+    def of(self, key: tuple[Conditions, int, int], asked: _Question) -> Iterable[Missing]:
+        setting, nodes, per_node = key
+        there = {one.case.framework for one in asked.valid}
+        for framework in self.frameworks[setting.model]:
+            if framework not in there:
+                place = (setting.model, framework, setting.precision, nodes, per_node)
+                yield self._missing(framework, asked, tuple(sorted(self.batches.get(place, ()))))
+
+    def _missing(self, framework: str, asked: _Question, batches: tuple[int, ...]) -> Missing:
+        own = [case for case in asked.cases.values() if case.framework == framework]
+        for case in own:
+            if case.id in self.unmeasured:
+                runs = self.unmeasured[case.id].measurements
+                reason = next((run.reason for run in runs if run.reason), "")
+                return Missing(framework=framework, why="no_valid_run", case=case, reason=reason)
+        for case in own:
+            if case.id in self.skipped:
+                skip = self.skipped[case.id]
+                return Missing(framework=framework, why=skip.kind, case=case, reason=skip.reason)
+        if own:
+            return Missing(framework=framework, why="not_run", case=own[0])
+        why: Absence = "elsewhere" if batches else "not_planned"
+        return Missing(framework=framework, why=why, batches=batches)
