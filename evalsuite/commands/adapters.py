@@ -198,11 +198,13 @@ def _command_rows(one: "Checked") -> Iterator[tuple[str, str]]:
 
 
 def _read(one: "Checked") -> str:
+    from evalsuite.logs.wording import counted, rate
+
     read = one.read
     if read is None:
         return "log: none can be read, the dialect is unknown"
     if read.log is None:
         return f"log: none; of the dialect {read.dialect}, samples of step lines that are read: {read.steps}"
-    speed = f", {read.items_per_s:,.2f} {read.unit}" if read.items_per_s is not None else ""
+    speed = f", {rate(read.items_per_s)} {read.unit}" if read.items_per_s is not None else ""
     reason = f"; {read.reason}" if read.reason else ""
-    return f"log: {read.log} as {read.dialect}: {read.status}, {read.steps} steps{speed}{reason}"
+    return f"log: {read.log} as {read.dialect}: {read.status}, {counted(read.steps, 'step')}{speed}{reason}"

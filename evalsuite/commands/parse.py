@@ -5,9 +5,10 @@ import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from evalsuite.commands import places
+from evalsuite.commands import places, readings
+from evalsuite.commands.readings import Row
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Protocol
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 HELP = "say what a training log says"
 EXAMPLES = """\
   python -m evalsuite parse train.log
-  python -m evalsuite parse logs/ --devices 8 --batch-per-device 256 --json
+  python -m evalsuite parse logs/ --devices 8 --batch-per-device 256 --sort throughput
+  python -m evalsuite parse logs/ --json
   python -m evalsuite parse train.log --dialects my_dialects/ --dialect toynet
 """
-Row = dict[str, Any]  # one element of `parse --json`
 Read = Callable[[Path], Row]
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
 
@@ -38,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="whose rate the log prints: the whole job's, one device's, or each printer's own share",
     )
     parser.add_argument("--steps", metavar="W+M", type=_protocol, default=Protocol(), help="warm-up + measured steps")
+    parser.add_argument("--sort", choices=readings.SORTS, metavar="COLUMN", help=f"one of {', '.join(readings.SORTS)}")
+    parser.add_argument("--paths", action="store_true", help="whole paths, where several logs make a table")
     parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log")
 
 
@@ -51,7 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not paths:
         raise EvalsuiteError(f"{arguments.logs[0]}: the folder holds no file; expected training logs.")
     found = _each(paths, _reader(arguments, dialects))
-    (_print_json if arguments.json else _print_table)(found)
+    shown = readings.ordered(found, arguments.sort)
+    if arguments.json:
+        _print_json(shown)
+    else:
+        readings.show(shown, paths=arguments.paths)
     return _exit(found, arguments.logs)
 
 
@@ -67,7 +74,16 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
         scope=arguments.scope,
         dialects=dialects,
     )
-    return lambda path: facts(path, read(path))
+
+    def row(path: Path) -> Row:
+        reading = read(path)
+        dialect = dialects.get(reading.dialect or "")
+        return facts(path, reading) | {
+            "window_counts": _counts(reading, dialect),
+            "also_printed": _beside(path, reading, dialect),
+        }
+
+    return row
 
 
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:
@@ -123,7 +139,7 @@ def facts(path: Path, reading: "Reading") -> Row:
     window = None if throughput is None else throughput.window
     findings = (*reading.findings, *(throughput.findings if throughput else ()))
     return {
-        "file": _shown(str(path)),
+        "file": readings.printable(path),
         "dialect": reading.dialect,
         "framework": reading.framework,
         "model": reading.model,
@@ -144,6 +160,25 @@ def facts(path: Path, reading: "Reading") -> Row:
     }
 
 
+def _counts(reading: "Reading", dialect: "Dialect | None") -> str | None:
+    from evalsuite.logs.reading import in_epochs
+
+    if dialect is None or reading.throughput is None or reading.throughput.window is None:
+        return None
+    return "epochs" if in_epochs(reading.steps, dialect) else "steps"
+
+
+def _beside(path: Path, reading: "Reading", dialect: "Dialect | None") -> dict[str, float | None] | None:
+    from dataclasses import asdict
+
+    from evalsuite.logs.beside import also_printed
+
+    measured = reading.throughput
+    first, last = (measured.line_first, measured.line_last) if measured else (None, None)
+    found = None if dialect is None else also_printed(path, dialect, first, last)
+    return None if found is None else asdict(found)
+
+
 def _plain(batch: float | None) -> float | int | None:
     return int(batch) if batch is not None and batch == int(batch) else batch
 
@@ -152,30 +187,6 @@ def _print_json(found: Sequence[Row]) -> None:
     import json
 
     print(json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def _print_table(found: Sequence[Row]) -> None:
-    for one in found:
-        print(f"{one['file']}: {_sentence(one)}")
-        for finding in one["findings"]:
-            print(f"  {finding['code']}: {finding['text']}")
-
-
-def _sentence(one: Row) -> str:
-    if one["throughput"] is None:
-        return f"{one['status']}; {one['reason']}"
-    window = one["window"]
-    steps = f", steps {window['first_step']} to {window['last_step']}" if window else ""
-    devices = f" on {one['total_devices']} devices" if one["total_devices"] else ""
-    how = f"({one['dialect']}, {one['method']}{steps})"
-    sure = f"; {one['certainty']}: {one['certainty_reason']}"
-    reason = f"; {one['reason']}" if one["reason"] else ""
-    return f"{one['status']}; {one['throughput']:,.2f} {one['unit']}{devices} {how}{sure}{reason}"
-
-
-def _shown(name: str) -> str:
-    """A file's name may hold bytes that are no text, or control characters."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
 
 
 def _count(text: str) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from evalsuite.logs.wording import rate
 from evalsuite.model import Case, Finding, Measurement, Run
 from evalsuite.plan.estimate import Estimate
 
@@ -57,7 +58,7 @@ def result(measurement: Measurement) -> str:
 
         return f"excluded: {english(rule)}"
     if measurement.value is not None and measurement.throughput is not None:
-        return f"{measurement.value:,.2f} {measurement.throughput.unit}"
+        return f"{rate(measurement.value)} {measurement.throughput.unit}"
     return f"{measurement.status}: {measurement.reason}"
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from evalsuite.findings import BatchDoubted, ClockDisagrees, JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed
 from evalsuite.logs.job import Facts
 from evalsuite.logs.window import ARRIVALS, RATES, STAMPS, TIMES
+from evalsuite.logs.wording import rate
 from evalsuite.model import Certainty, Finding, Throughput
 
 FAR = BatchDoubted.limit  # this many times apart, two figures do not measure the same thing
@@ -62,7 +63,7 @@ def doubt(measured: Throughput, facts: Facts, *, relayed: bool) -> str | None:
     method, other = (_FIGURE.get(each, each) for each in (worst.method, worst.other_method))
     why = " or ".join(_explanations(_factor(worst), facts, relayed=relayed))
     return (
-        f"{method} give {worst.items_per_s:,.2f} {measured.unit}, {other} {worst.other_items_per_s:,.2f}: "
+        f"{method} give {rate(worst.items_per_s)} {measured.unit}, {other} {rate(worst.other_items_per_s)}: "
         f"{_factor(worst):.3g} times apart, so neither is the throughput. Possible: {why}"
     )
 

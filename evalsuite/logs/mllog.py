@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from evalsuite.logs.records import number
+from evalsuite.logs.wording import rate
 
 MOST_EPOCHS = 1000  # more are tokens, samples or steps by another name
 FASTER = 1.5  # a run as a whole cannot be this many times faster than its training
@@ -84,7 +85,7 @@ class MllogCheck:
             batches = name == "its epochs" and _alike(items_per_s, other * (self._global_batch or 0.0))
             if not _alike(items_per_s, other) and not batches:  # train_samples may count batches
                 return (
-                    f"the dialect reads {items_per_s:,.2f} items/s, and {name} make {other:,.2f} over the whole run: "
+                    f"the dialect reads {rate(items_per_s)} items/s, and {name} make {rate(other)} over the whole run: "
                     "the keys do not count the same items"
                 )
         return None

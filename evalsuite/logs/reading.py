@@ -18,6 +18,7 @@ from evalsuite.logs.logfile import Unreadable, chunks, kind
 from evalsuite.logs.records import Record, enough, number, positive, whole
 from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.logs.sniffing import Sniffer
+from evalsuite.logs.wording import counted
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput, Window
 from evalsuite.runs.store import Log
 
@@ -287,7 +288,7 @@ def _numbers(
             unit=dialect.unit,
             protocol=asked.protocol,
             warmed_up=dialect.warmed_up,
-            epochs=_in_epochs(found.steps, dialect),
+            epochs=in_epochs(found.steps, dialect),
             trust_stamps=dialect.trust_stamps,
         )
         measured = None if _first_step_alone(found.steps, dialect) else measured
@@ -344,10 +345,10 @@ def _nearly(factor: float, whole: float) -> bool:
 
 
 def _first_step_alone(steps: Sequence[Step], dialect: Dialect) -> bool:
-    return window.first_step_alone(steps, warmed_up=dialect.warmed_up or _in_epochs(steps, dialect))
+    return window.first_step_alone(steps, warmed_up=dialect.warmed_up or in_epochs(steps, dialect))
 
 
-def _in_epochs(steps: Sequence[Step], dialect: Dialect) -> bool:
+def in_epochs(steps: Sequence[Step], dialect: Dialect) -> bool:
     """Does each report cover an epoch, and nobody knows of how many steps?"""
     return dialect.per_epoch and (dialect.epochs_are_steps or not any(step.steps > 1 for step in steps))
 
@@ -444,7 +445,10 @@ def _status(
         return "failed", failure.reason
     resumed = whole(numbers.said.get("resumed_step"))
     if not found.steps and measured is None and resumed:
-        return "partial", f"its final figure counts the {resumed} steps before the checkpoint that it went on from"
+        return (
+            "partial",
+            f"its final figure counts the {counted(resumed, 'step')} before the checkpoint that it went on from",
+        )
     if not found.steps and measured is None and any(scan.final is not None for scan in scans):
         return "partial", "the log prints the figure of one device and not how many there are: say --devices"
     if not found.steps and measured is None:
@@ -472,11 +476,11 @@ def _failed_at_exit(scans: Sequence[Scan]) -> Iterator[Finding]:
 def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> str:
     if not steps:
         return "the log prints its final figure and no line per step"
-    if _in_epochs(steps, dialect):
-        return f"{len(steps)} reports, each of epochs and not of steps"
+    if in_epochs(steps, dialect):
+        return f"{counted(len(steps), 'report')}, each of epochs and not of steps"
     trained = steps[-1].index
     wanted = f"{protocol.warmup_steps} + {protocol.measured_steps} steps are wanted"
-    return f"{len(steps)} reports up to step {trained}; {wanted}"
+    return f"{counted(len(steps), 'report')} up to step {trained}; {wanted}"
 
 
 def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
@@ -488,7 +492,7 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
         return "the log reports the first step alone, which is warm-up"
     records = [record for scan in scans for record in scan.records]
     rated = any(record.rate is not None for record in records)
-    by_time = any(step.seconds for step in found.steps) and not _in_epochs(found.steps, dialect)
+    by_time = any(step.seconds for step in found.steps) and not in_epochs(found.steps, dialect)
     if found.scope == "unstated" and not by_time:
         return "the log does not say whose rate it prints: say --scope"
     if found.scope == "unstated":
@@ -497,7 +501,7 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
         return "the log prints the figure of one device and not how many there are: say --devices"
     if not any(map(_timed, records)):
         return f"no rate and no time stands in any of its reports ({len(found.steps)})"
-    if _in_epochs(found.steps, dialect):
+    if in_epochs(found.steps, dialect):
         return "the log prints how long a report took and not how many steps it covers"
     batch = facts.batch_per_device or facts.global_batch
     lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]

@@ -1,12 +1,15 @@
 """`evalsuite parse`: the table, the JSON, the exit codes."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from evalsuite.cli import main
+from evalsuite.commands import readings
 from evalsuite.errors import Exit
 
+LOGS = Path(__file__).resolve().parents[1] / "logs"
 LINE = "Epoch: [0][{step:3d}/200]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00 (7e+00)\n"
 
 
@@ -45,6 +48,8 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
         "certainty": "one clock",
         "certainty_reason": "its step times alone",
         "findings": [],
+        "window_counts": "steps",
+        "also_printed": None,
     }
 
 
@@ -80,6 +85,124 @@ def test_without_json_each_log_is_a_sentence(log, capsys):
         "ok; 256.00 images/s on 4 devices (pytorch_examples, step times, steps 21 to 120); "
         "one clock: its step times alone\n"
     )
+
+
+@pytest.fixture
+def logs(tmp_path):
+    """Three logs of different speeds in two folders, and one that is none."""
+    for name, seconds in (("fast/train.log", "0.250"), ("slow/train.log", "0.500"), ("slow/again.log", "0.400")):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(LINE.format(step=step).replace("0.500", seconds) for step in range(1, 131)))
+    (tmp_path / "notes.txt").write_text("no training\n")
+    return tmp_path
+
+
+def table(capsys, *arguments):
+    main(["parse", *map(str, arguments), "--devices", "1", "--batch-per-device", "32"])
+    return capsys.readouterr().out.splitlines()
+
+
+def test_several_logs_are_one_table_with_totals(logs, capsys):
+    lines = table(capsys, logs)
+
+    assert lines[0].split() == ["file", "dialect", "status", "throughput", "unit", "certainty", "findings"]
+    assert lines[1].split() == ["fast/train.log", "pytorch_examples", "ok", "128.00", "images/s", "one", "clock", "–"]
+    assert "4 logs: 3 ok, 1 unrecognised; 3 with a throughput, 1 without" in lines
+    assert lines[-2].startswith("  1 log: no known dialect fits any of its lines")
+    assert lines[-1] == "    notes.txt"
+
+
+@pytest.mark.parametrize(
+    ("column", "order"),
+    [
+        ("throughput", ["fast/train.log", "slow/again.log", "slow/train.log", "notes.txt"]),
+        ("file", ["fast/train.log", "notes.txt", "slow/again.log", "slow/train.log"]),
+        ("certainty", ["fast/train.log", "slow/again.log", "slow/train.log", "notes.txt"]),
+    ],
+)
+def test_the_table_and_the_json_stand_in_the_order_that_is_asked_for(logs, capsys, column, order):
+    lines = table(capsys, logs, "--sort", column)
+    _, found = parsed(capsys, logs, "--sort", column, "--devices", "1", "--batch-per-device", "32")
+
+    assert [line.split()[0] for line in lines[1:5]] == order
+    assert [one["file"] for one in found] == [str(logs / name) for name in order]
+
+
+def test_whole_paths_are_shown_only_where_they_are_asked_for(logs, capsys):
+    assert str(logs) not in "\n".join(table(capsys, logs))
+    assert table(capsys, logs, "--paths")[1].startswith(str(logs / "fast" / "train.log"))
+
+
+def test_logs_of_one_name_are_told_apart_by_their_folders(logs, capsys):
+    lines = table(capsys, logs / "fast" / "train.log", logs / "slow" / "train.log")
+
+    assert [line.split()[0] for line in lines[1:3]] == ["fast/train.log", "slow/train.log"]
+
+
+def test_a_narrow_terminal_gets_lines_that_fit_and_is_told_what_it_does_not_see():
+    columns = [(name, "left") for name in (*readings.SORTS, "memory")]
+    row = ["a_very_long_name_of_a_log.log", "dialect", "ok", "1.00", "tokens/s", "one clock", "–", "5.0 GiB"]
+
+    heading, line, note = readings._table(columns, [row], 90)
+
+    assert len(line) <= 90
+    assert "memory" not in heading
+    assert note == "(not shown for want of width: memory; --json has them)"
+
+
+def test_what_a_log_prints_beside_its_steps_is_kept(tmp_path, capsys):
+    line = (
+        "[titan] 2025-06-16 22:31:18,934 - root - INFO - step: {step:2d}  loss:  6.0348  memory: 49.66GiB(52.28%)  "
+        "tps: 5,868  tflops: 339.82  mfu: 34.36%\n"
+    )
+    log = tmp_path / "train.log"
+    log.write_text("".join(line.format(step=step) for step in range(1, 131)))
+
+    _, (found,) = parsed(capsys, log, "--devices", "4")
+    main(["parse", str(log), "--devices", "4"])
+
+    assert found["also_printed"] == {
+        "items_per_s_per_device": 5868.0,
+        "mfu": pytest.approx(0.3436),
+        "tflop_per_s_per_device": 339.82,
+        "memory_gib": 49.66,
+    }
+    assert "also printed: per device 5,868.00 tokens/s, MFU 34.4%" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        ("maxtext.log", {"tflop_per_s_per_device": 134.9, "items_per_s_per_device": 8672.0}),
+        ("nanogpt.log", {"mfu": 0.356}),  # without the -100 % of its first step
+        ("llm_c_cuda.log", {"mfu": 0.403}),
+        ("megatron_stamped.log", {"tflop_per_s_per_device": 400.0}),
+        ("swin.log", {"memory_gib": 14764 / 1024}),
+        ("deepspeed.log", {"memory_gib": 22.95}),
+        ("mmengine_json.log", {"memory_gib": 5901 / 1024}),
+        ("ultralytics.log", {"memory_gib": 5.66e9 / 2**30}),
+    ],
+)
+def test_each_script_says_it_in_its_own_words(log, expected, capsys):
+    _, (found,) = parsed(capsys, LOGS / log)
+
+    said = {name: value for name, value in found["also_printed"].items() if value is not None}
+    assert said == pytest.approx(expected, rel=0.002)
+
+
+def test_one_device_and_small_rates_are_written_as_they_are(log, capsys):
+    log.write_text(log.read_text().replace("0.500", "7000."))
+
+    main(["parse", str(log), "--devices", "1", "--batch-per-device", "30"])
+
+    assert "0.0043 images/s on 1 device (" in capsys.readouterr().out
+
+
+def test_a_window_of_epochs_is_not_called_steps(capsys):
+    main(["parse", str(LOGS / "mlperf_blocks.log")])
+
+    assert "epochs 4 to 15" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("options", [["--devices", "0"], ["--steps", "20"], ["--batch-per-device", "-1"]])

@@ -15,6 +15,7 @@ from evalsuite.model import Interval
 
 NARROW_SPACE = "\u202f"  # between a number and its unit: no line break, half a blank wide
 RANGE = "–"
+FINE_BELOW = 0.1  # below, a throughput is printed with two digits that are not zeros: 0.0042
 WHOLE_FROM = 100_000  # from here on a throughput is printed without decimals
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
 PREFIXES = ("", "k", "M", "G", "T")
@@ -62,7 +63,9 @@ Form = Callable[[float], Number]
 
 
 def throughput(value: float) -> Number:
-    """Items per second in a table: two decimals, none from 100,000 on."""
+    """Items per second in a table: two decimals, none from 100,000 on, more where two would be zeros."""
+    if 0 < abs(value) < FINE_BELOW:
+        return significant(value, 2)
     return _number(value, 0 if abs(value) >= WHOLE_FROM else 2)
 
 

@@ -1,0 +1,166 @@
+"""What `evalsuite parse` prints for people: a sentence for one log, a table and totals for several."""
+
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from evalsuite.logs.wording import counted, rate
+
+Row = dict[str, Any]  # one element of `parse --json`
+SURE = ("two clocks agree", "one clock", "printed only", "assumed scope")
+SHORTEST = 20  # characters of a file or a dialect, on a narrow terminal
+NAMED = 3  # files that share a reason; more are counted
+
+# column → where a log stands when sorted by it; of equals the order is as given
+SORTS: dict[str, Callable[[Row], Any]] = {
+    "file": lambda one: one["file"],
+    "dialect": lambda one: (one["dialect"] is None, one["dialect"] or ""),
+    "status": lambda one: one["status"],
+    "throughput": lambda one: (one["throughput"] is None, -(one["throughput"] or 0.0)),
+    "unit": lambda one: (one["unit"] is None, one["unit"] or "", one["throughput"] is None, -(one["throughput"] or 0)),
+    "certainty": lambda one: SURE.index(one["certainty"]) if one["certainty"] else len(SURE),
+    "findings": lambda one: -len(one["findings"]),
+}
+_BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_printed` → heading, form
+    "items_per_s_per_device": ("per device", rate),
+    "tflop_per_s_per_device": ("TFLOP/s", lambda value: f"{value:,.1f}"),
+    "mfu": ("MFU", lambda value: f"{100 * value:.1f}%"),
+    "memory_gib": ("memory", lambda value: f"{value:,.1f} GiB"),
+}
+
+
+def ordered(found: Sequence[Row], column: str | None) -> list[Row]:
+    """*found* sorted by *column*: the fastest, the surest, those with most findings first; those without last."""
+    return sorted(found, key=SORTS[column]) if column else list(found)
+
+
+def show(found: Sequence[Row], *, paths: bool) -> None:
+    """Prints *found*; *paths*: with each file's whole path and not only what tells it from the others."""
+    if len(found) == 1:
+        print("\n".join(_sentences(found[0])))
+        return
+    names = {one["file"]: one["file"] for one in found} if paths else _short([one["file"] for one in found])
+    beside = [key for key in _BESIDE if any((one["also_printed"] or {}).get(key) is not None for one in found)]
+    columns = [(name, "right" if name == "throughput" else "left") for name in SORTS]
+    columns += [(_BESIDE[key][0], "right") for key in beside]
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    print("\n".join(_table(columns, [_cells(one, names, beside) for one in found], width)), end="\n\n")
+    print("\n".join(_totals(found, names)))
+
+
+def _table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
+    """A line for each log, for `grep` and `sort`. On a terminal of *width* what does not fit is cut, and said."""
+    cells = [[heading for heading, _ in columns], *rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    dropped = []
+    while width is not None and len(columns) > len(SORTS) and _total(widths[: len(columns)]) > width:
+        dropped.append(columns[-1][0])
+        columns = columns[:-1]
+    widths = widths[: len(columns)]
+    for column in (0, 1):  # file and dialect are the long ones
+        spare = 0 if width is None else _total(widths) - width
+        widths[column] = max(min(widths[column], SHORTEST), widths[column] - max(0, spare))
+    for row in cells:
+        shown = zip(row, widths, columns, strict=False)
+        padded = (_padded(cell, size, side == "right") for cell, size, (_, side) in shown)
+        yield "  ".join(padded).rstrip()
+    if dropped:
+        yield f"(not shown for want of width: {', '.join(reversed(dropped))}; --json has them)"
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
+def _padded(cell: str, width: int, right: bool) -> str:
+    head = width // 2
+    cell = cell if len(cell) <= width else f"{cell[:head]}…{cell[len(cell) - (width - head - 1) :]}"
+    return cell.rjust(width) if right else cell.ljust(width)
+
+
+def _cells(one: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
+    also = one["also_printed"] or {}
+    return [
+        names[one["file"]],
+        one["dialect"] or "–",
+        one["status"],
+        "–" if one["throughput"] is None else rate(one["throughput"]),
+        one["unit"] or "–",
+        one["certainty"] or "–",
+        " ".join(dict.fromkeys(finding["code"] for finding in one["findings"])) or "–",
+        *("–" if also.get(key) is None else _BESIDE[key][1](also[key]) for key in beside),
+    ]
+
+
+def _short(files: Sequence[str]) -> dict[str, str]:
+    """What tells each file from the others: its path without the folder that all lie in."""
+    folder = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files])
+    return {file: os.path.relpath(os.path.abspath(file), folder) for file in files}
+
+
+def _totals(found: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
+    statuses = Counter(one["status"] for one in found)
+    valued = sum(one["throughput"] is not None for one in found)
+    said = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
+    yield f"{counted(len(found), 'log')}: {said}; {valued} with a throughput, {len(found) - valued} without"
+    by_code: dict[str, list[tuple[str, str]]] = {}
+    for one in found:
+        for finding in one["findings"]:
+            by_code.setdefault(finding["code"], []).append((names[one["file"]], finding["text"]))
+    if by_code:
+        yield "\nfindings (`evalsuite explain CODE` says more):"
+    for code, where in sorted(by_code.items(), key=lambda pair: -len(pair[1])):
+        yield f"  {code} in {_files([file for file, _ in where])}, as in {where[0][0]}: {where[0][1]}"
+    reasons: dict[str, list[str]] = {}
+    for one in found:
+        if one["throughput"] is None:
+            reasons.setdefault(one["reason"], []).append(names[one["file"]])
+    if reasons:
+        yield "\nwithout a throughput:"
+    for reason, files in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
+        yield f"  {_files(files)}: {reason}"
+        more = f" and {len(files) - NAMED:,} more" if len(files) > NAMED + 1 else ""
+        yield f"    {', '.join(files[: NAMED if more else NAMED + 1])}{more}"
+
+
+def _files(files: Sequence[str]) -> str:
+    return counted(len(set(files)), "log")
+
+
+def _sentences(one: Row) -> Iterator[str]:
+    yield f"{one['file']}: {_sentence(one)}"
+    also = {key: value for key, value in (one["also_printed"] or {}).items() if value is not None}
+    if also:
+        unit = f" {one['unit']}"
+        said = (f"{_BESIDE[key][0]} {_BESIDE[key][1](also[key])}" for key in also)
+        yield "  also printed: " + ", ".join(text + unit * text.startswith("per device") for text in said)
+    for finding in one["findings"]:
+        yield f"  {finding['code']}: {finding['text']}"
+
+
+def _sentence(one: Row) -> str:
+    if one["throughput"] is None:
+        return f"{one['status']}; {one['reason']}"
+    devices = f" on {counted(one['total_devices'], 'device')}" if one["total_devices"] else ""
+    how = f"({one['dialect']}, {one['method']}{_span(one)})"
+    sure = f"; {one['certainty']}: {one['certainty_reason']}"
+    reason = f"; {one['reason']}" if one["reason"] else ""
+    return f"{one['status']}; {rate(one['throughput'])} {one['unit']}{devices} {how}{sure}{reason}"
+
+
+def _span(one: Row) -> str:
+    window = one["window"]
+    if not window:
+        return ""
+    first, last = window["first_step"], window["last_step"]
+    what = one["window_counts"]
+    return f", {what.removesuffix('s')} {first}" if first == last else f", {what} {first} to {last}"
+
+
+def printable(path: Path) -> str:
+    """A file's name, which may hold bytes that are no text, or control characters."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(path))
