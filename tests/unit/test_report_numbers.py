@@ -30,6 +30,11 @@ def test_rounding_is_half_even():
     assert [numbers.throughput(value).text for value in (0.125, 0.375)] == ["0.12", "0.38"]
 
 
+def test_a_small_throughput_is_not_printed_as_zero():
+    assert numbers.throughput(0.0042).text == "0.0042"
+    assert numbers.throughput(0.25).text == "0.25"
+
+
 def test_nothing_is_rounded_to_a_negative_zero():
     assert numbers.throughput(-0.001).text == "0.00"
 

@@ -64,7 +64,7 @@ Form = Callable[[float], Number]
 
 def throughput(value: float) -> Number:
     """Items per second in a table: two decimals, none from 100,000 on, more where two would be zeros."""
-    if 0 < abs(value) < FINE_BELOW:
+    if 0 < value < FINE_BELOW:
         return significant(value, 2)
     return _number(value, 0 if abs(value) >= WHOLE_FROM else 2)
 
