@@ -1,5 +1,6 @@
 """Figures: plain data → SVG that a page can theme, in any language, with nothing in it that could run."""
 
+import colorsys
 import math
 import re
 import subprocess
@@ -351,8 +352,35 @@ def test_a_framework_keeps_hue_and_marker_and_the_seventh_is_grey():
 
     assert [hues[name].index for name in hues] == [1, 2, 3, 4, 5, 6, 0, 0]
     assert len({hue.marker for hue in hues.values()}) == 8
-    assert len({hue.dash for name, hue in hues.items() if hue.index}) == 6
     assert LOOK.hue("unheard of").index == 0
+
+
+def test_builds_of_one_framework_share_its_hue_and_differ_in_marker_and_dash():
+    hues = figures.palette(["ngc_mxnet", "oneflow", "mxnet", "ngc_pytorch", "pytorch"])
+
+    assert [hues[name].index for name in hues] == [1, 2, 1, 3, 3]
+    assert len({hue.marker for hue in hues.values()}) == 5
+    assert [hues[name].dash for name in ("mxnet", "pytorch", "oneflow")] == [()] * 3
+    assert all(hues[name].dash for name in ("ngc_mxnet", "ngc_pytorch"))
+
+
+def _hue_angle(colour):
+    """Of a colour, in degrees: that of HSV."""
+    return 360 * colorsys.rgb_to_hsv(*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)))[0]
+
+
+def test_a_hue_has_one_name_in_both_themes():
+    for light, dark in zip(style.LIGHT_HUES, style.DARK_HUES, strict=True):
+        apart = abs(_hue_angle(light) - _hue_angle(dark))
+
+        assert min(apart, 360 - apart) < 35, (light, dark)
+
+
+def test_partial_bars_keep_their_hue_as_a_tint_and_no_bar_is_a_pattern():
+    svg = figures.speedup((line(partial=True), line("mxnet")), LOOK, id="s").svg
+
+    assert 'fill="url(' not in svg
+    assert re.search(r'class="mark fill-hue-4 line-hue-4"[^>]*fill-opacity="0.3"', svg)
 
 
 def test_twelve_frameworks_on_a_thousand_devices_have_at_most_six_hues():
@@ -493,22 +521,13 @@ def test_text_and_marks_stand_out_from_the_page(theme):
     assert all(contrast(colours["ink"], colours[name]) >= 4.5 for name in colours if name.startswith("cell-"))
 
 
-def test_styles_cover_both_themes_print_and_forced_colours():
+def test_styles_say_each_colour_once_for_both_themes_and_take_the_systems_where_it_wants_its_own():
     text = figures.css()
 
-    assert "--fig-hue-1:#EE4411" in text and "--fig-hue-1:#DDDDDD" in text
-    assert all(part in text for part in ("prefers-color-scheme:dark", "@media print", "forced-colors:active"))
+    assert text.count("--fig-hue-1:light-dark(#39649D,#68B8FA)") == 1
+    assert text.count("#68B8FA") == 1
+    assert "forced-colors:active" in text
     assert text.count("{") == text.count("}")
-
-
-def test_a_figure_can_stand_alone_with_its_name_and_styles():
-    file = figures.standalone(DRAWN["throughput"].svg, title="吞吐 <1>", description="a & b")
-
-    root = ElementTree.fromstring(file.encode())
-
-    assert [(local(node), node.text) for node in root[:2]] == [("title", "吞吐 <1>"), ("desc", "a & b")]
-    assert root[2].text.startswith(figures.css())
-    assert "aria-labelledby" not in root.attrib
 
 
 def test_a_drawn_figure_is_read_back_and_not_drawn_again(tmp_path, monkeypatch):

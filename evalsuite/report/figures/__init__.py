@@ -36,11 +36,11 @@ from evalsuite.report.figures.style import (
     Hue,
     Look,
     css,
+    family,
     look,
     note_swatch,
     palette,
     scale_swatch,
-    standalone,
     swatch,
 )
 from evalsuite.report.figures.sweeps import SweepLine, SweepPoint, batch_sweep
@@ -82,6 +82,7 @@ __all__ = [
     "dumbbell",
     "efficiency",
     "extrapolation",
+    "family",
     "look",
     "note_swatch",
     "palette",
@@ -93,7 +94,6 @@ __all__ = [
     "series_of",
     "small_multiples",
     "speedup",
-    "standalone",
     "swatch",
     "throughput",
     "time_panels",

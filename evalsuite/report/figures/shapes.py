@@ -11,16 +11,20 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.collections import Collection
 
+TINT = 0.3  # how much of its hue a bar of a partial value keeps
 STRIPE, MOST_STRIPES = 0.14, 3  # of the width of a bar
 Box = tuple[float, float, float, float]  # x, y, width, height in the panel's data
 
 
 def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint, int]], hue: Hue, series: str) -> None:
-    """Bars as (box, point, table row); hatched where the point is not fully measured."""
+    """Bars as (box, point, table row); a tint with an outline where the point is not fully measured.
+
+    Not hatched: a browser prints a pattern without its hue.
+    """
     for hollow in (False, True):
         group = [bar for bar in boxes if bar[1].hollow == hollow]
         if group:
-            fill = {"facecolors": ROLES["surface"], "hatch": "////", "linewidths": 1.4} if hollow else {}
+            fill = {"facecolors": (ROLES[hue.name], TINT), "linewidths": 1.6} if hollow else {}
             shapes = _polygons(panel, [box for box, *_ in group], hue.name, **fill)
             sheet.mark(shapes, [(point.ref, row) for _, point, row in group], series=series)
 

@@ -20,9 +20,8 @@ from evalsuite.report.figures.data import (
 )
 from evalsuite.report.figures.shapes import Box, field, outlines
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, shortened, text_width
-from evalsuite.report.figures.style import ROLES, Look, scale_swatch
+from evalsuite.report.figures.style import LEVELS, ROLES, Look, scale_swatch
 
-_LEVELS = 10  # steps of the sequential scale
 _CELLS = 160  # cells of a strip: about 3 pixels each, narrower none is told from its neighbour
 _GAP = 2.5  # sampling intervals without a sample that count as missing
 
@@ -138,7 +137,7 @@ def _weighted(run: list[tuple[float, float, float]]) -> float:
 def _joined(pieces: list[tuple[float, float, float]], maximum: float) -> list[tuple[float, float, int]]:
     cells: list[tuple[float, float, int]] = []
     for begin, end, value in pieces:
-        level = min(max(int(_LEVELS * value / maximum), 0), _LEVELS - 1) if maximum > 0 else 0
+        level = min(max(int(LEVELS * value / maximum), 0), LEVELS - 1) if maximum > 0 else 0
         if cells and cells[-1][2] == level and begin - cells[-1][1] <= 1e-9:
             cells[-1] = (cells[-1][0], end, level)
         else:

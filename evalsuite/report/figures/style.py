@@ -1,24 +1,26 @@
 """Hues, markers, dashes, and the styles that let one SVG serve light, dark, print and forced colours."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from evalsuite import paths
 
-# docs/report.md#figures: at least 3.1:1 on white and 3.6:1 on #14171A, told apart under protan, deutan, tritan.
-LIGHT_HUES = ("#EE4411", "#0088FF", "#441133", "#CC7788", "#000099", "#770000")
+# Six hues of one name in both themes: blue, orange, green, purple, brick, teal. At least 3.1:1 on white and 3.6:1 on
+# #14171A; the least OKLab distance of two, with full or simulated protan, deutan, tritan vision, is 0.15 and 0.17.
+LIGHT_HUES = ("#39649D", "#DF731A", "#194015", "#A76BF4", "#905049", "#3B9C96")
+DARK_HUES = ("#68B8FA", "#EEA05B", "#B0EFC8", "#BD3FF1", "#DC3135", "#288B94")
 HUES = len(LIGHT_HUES)
-DARK_HUES = ("#DDDDDD", "#FF6600", "#BB11FF", "#337799", "#33FF88", "#887755")
+LEVELS = 10  # of the sequential scale, which begins at the page: nothing is the quietest
+SEQUENTIAL = {0: ("#F3F6FA", "#123E78"), 1: ("#1A2027", "#9CCBFF")}  # theme: (nothing, all of it), both blue
 
-# Matplotlib's cividis in ten steps: perceptually uniform, and read alike with and without colour vision
-# (Nuñez, Anderton, Renslow 2018, doi 10.1371/journal.pone.0199239). Light theme: low is pale; dark: low is dark.
-CIVIDIS = (
-    *("#00224E", "#123570", "#3B496C", "#575D6D", "#707173"),
-    *("#8A8678", "#A59C74", "#C3B369", "#E1CC55", "#FEE838"),
-)
+
+def _levels(theme: int) -> list[str]:
+    """The colours of the sequential scale, from nothing to all."""
+    low, high = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in SEQUENTIAL[theme])
+    steps = [level / (LEVELS - 1) for level in range(LEVELS)]
+    return [f"#{''.join(f'{round(a + (b - a) * step):02X}' for a, b in zip(low, high, strict=True))}" for step in steps]
+
 
 # name: (light, dark). Text at least 4.5:1, lines that carry meaning at least 3:1, the grid below both.
 COLOURS = {
@@ -34,7 +36,7 @@ COLOURS = {
     "cell-none": ("#EEF0F3", "#242A30"),
     "hue-other": ("#6B7280", "#9199A3"),
     **{f"hue-{i}": pair for i, pair in enumerate(zip(LIGHT_HUES, DARK_HUES, strict=True), 1)},
-    **{f"seq-{i}": pair for i, pair in enumerate(zip(CIVIDIS[::-1], CIVIDIS, strict=True))},
+    **{f"seq-{i}": pair for i, pair in enumerate(zip(_levels(0), _levels(1), strict=True))},
 }
 ROLES = {name: f"#a{i:02x}b5d" for i, name in enumerate(COLOURS)}  # what matplotlib is told; never seen
 
@@ -56,7 +58,9 @@ _POLYGONS = {
 }
 _HUE_MARKERS = ("circle", "square", "triangle", "diamond", "triangle-down", "cross")
 _GREY_MARKERS = ("pentagon", "left", "right", "hexagon", "bar", "flat")
-_DASHES = ((), (6, 2), (3, 1.6), (8, 2, 2, 2), (5, 1.6, 1.4, 1.6), (10, 2.4))  # in pixels of a 2 px line
+_BUILD_MARKERS = ("hexagon", "pentagon", "left", "flat", "right", "bar")  # of a second member of each family
+_BUILD_DASHES = ((), (6, 2), (3, 1.6), (8, 2, 2, 2))  # of the members of a family, in pixels of a 2 px line
+_BUILDS = ("ngc_", "ngc-")  # of one framework by another hand: NVIDIA's images
 DOTTED = (0.1, 5)  # two measured scales: joined, not a line (round caps make dots)
 MARKER_RADIUS = 4.2
 
@@ -93,14 +97,35 @@ class Look:
         return self.hues.get(framework, OTHER)
 
 
+def family(framework: str) -> str:
+    """The framework that *framework* is a build of, or itself: "ngc_pytorch" → "pytorch"."""
+    return next((framework.removeprefix(build) for build in _BUILDS if framework.startswith(build)), framework)
+
+
 def palette(frameworks: Sequence[str]) -> dict[str, Hue]:
-    """Hue, marker and dash per framework, by place: six hues, then grey with markers of their own."""
+    """Hue, marker and dash per framework: a hue for each family by its place, a marker and a dash for each member.
+
+    Beyond six families they are grey, with markers of their own.
+    """
     unique = list(dict.fromkeys(frameworks))
-    coloured = zip(unique, range(1, HUES + 1), _HUE_MARKERS, _DASHES, strict=False)
-    hues = {name: Hue(index=i, marker=marker, dash=dash) for name, i, marker, dash in coloured}
-    for place, name in enumerate(unique[HUES:]):
-        hues[name] = Hue(index=0, marker=_GREY_MARKERS[place % len(_GREY_MARKERS)], dash=(2, 1))
+    families = list(dict.fromkeys(map(family, unique)))
+    hues: dict[str, Hue] = {}
+    grey = 0
+    for name in unique:
+        place, member = families.index(family(name)), _member(name, unique)
+        if place < HUES:
+            marker = (_HUE_MARKERS, _BUILD_MARKERS, _GREY_MARKERS)[min(member, 2)][place]
+            hues[name] = Hue(index=place + 1, marker=marker, dash=_BUILD_DASHES[min(member, 3)])
+        else:
+            hues[name] = Hue(index=0, marker=_GREY_MARKERS[grey % len(_GREY_MARKERS)], dash=(2, 1))
+            grey += 1
     return hues
+
+
+def _member(name: str, frameworks: Sequence[str]) -> int:
+    """The place of *name* among the members of its family: the framework itself comes before what is built of it."""
+    members = sorted((one for one in frameworks if family(one) == family(name)), key=lambda one: one != family(one))
+    return members.index(name)
 
 
 def look(frameworks: Sequence[str], *, cache: bool = True) -> Look:
@@ -119,10 +144,11 @@ def swatch(hue: Hue, *, form: str = "line", hollow: bool = False, variant: int =
     The box of a *variant* has as many stripes as its bars (`shapes.cores`).
     """
     if form == "bar":
-        body = f'<rect x="6" y="3" width="16" height="10" class="fill-{hue.name}"/>'
+        body = f'<rect x="6" y="1" width="16" height="14" class="fill-{hue.name}"/>'
+        body += "" if variant else _marker_sample(hue, False, "surface")
         gap = 16 / (min(variant, 3) + 1)
         body += "".join(
-            f'<rect x="{6 + gap * (k + 1) - 1:g}" y="3" width="2" height="10" class="fill-surface"/>'
+            f'<rect x="{6 + gap * (k + 1) - 1:g}" y="1" width="2" height="14" class="fill-surface"/>'
             for k in range(min(variant, 3))
         )
     else:
@@ -140,8 +166,9 @@ def _line_sample(hue: Hue) -> str:
     return f'<path d="M0 8H28" class="line-{hue.name}" fill="none" stroke-width="2"{dash}/>'
 
 
-def _marker_sample(hue: Hue, hollow: bool) -> str:
-    kind = f'class="fill-{"surface" if hollow else hue.name} line-{hue.name}" stroke-width="1.5"'
+def _marker_sample(hue: Hue, hollow: bool, colour: str = "") -> str:
+    edge = colour or hue.name
+    kind = f'class="fill-{"surface" if hollow else edge} line-{edge}" stroke-width="{0 if colour else 1.5}"'
     corners = polygon(hue.marker)
     if corners is None:
         return f'<circle cx="14" cy="8" r="{MARKER_RADIUS}" {kind}/>'
@@ -197,43 +224,21 @@ def scale_swatch() -> str:
 
 
 def css() -> str:
-    """The styles of all figures, to be put once into the page.
+    """The styles of all figures, to be put once into the page, whose `color-scheme` chooses the theme.
 
-    Themes follow `<html data-theme="light|dark">`; any other value, or none, follows the reader's system.
-    The same text makes a downloaded SVG complete: put it into a `<style>` of the copy.
+    The page's style sets that: by the reader's system, by `<html data-theme="light|dark">`, and light on paper.
     """
-    light, dark = _variables(0), _variables(1)
+    both = "".join(f"--fig-{name}:light-dark({light},{dark});" for name, (light, dark) in COLOURS.items())
     system = "--fig-ink:CanvasText;--fig-muted:CanvasText;--fig-rule:CanvasText;--fig-surface:Canvas;"
     return "\n".join(
         (
-            f":root{{{light}}}",
-            f'@media (prefers-color-scheme:dark){{:root:not([data-theme="light"]){{{dark}}}}}',
-            f':root[data-theme="dark"]{{{dark}}}',
-            f"@media (forced-colors:active) and (prefers-color-scheme:light){{:root:root:root{{{light}{system}}}}}",
-            f"@media (forced-colors:active) and (prefers-color-scheme:dark){{:root:root:root{{{dark}{system}}}}}",
-            f"@media print{{:root:root:root{{{light}}}}}",
+            f":root{{{both}}}",
+            f"@media (forced-colors:active){{:root:root:root{{color-scheme:light dark;{system}}}}}",
             *(f".fill-{name}{{fill:var(--fig-{name})}}" for name in COLOURS),
             *(f".line-{name}{{stroke:var(--fig-{name})}}" for name in COLOURS),
             _RULES,
         )
     )
-
-
-def standalone(svg: str, *, title: str = "", description: str = "") -> str:
-    """A figure as a file of its own: with its styles, and named in one language. The page's script does the same."""
-    named = f"<title>{escape(title)}</title><desc>{escape(description)}</desc><style>{css()}\n{_ALONE}</style>"
-    opening, bracket, rest = svg.partition(">")
-    opening = re.sub(r' aria-(labelledby|describedby)="[^"]*"', "", opening)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{opening}{bracket}{named}{rest}\n'
-
-
-_ALONE = (
-    '.fig-svg{font-family:system-ui,"Segoe UI",Arial,"PingFang SC","Microsoft YaHei","Noto Sans CJK SC",sans-serif}'
-)
-
-
-def _variables(theme: int) -> str:
-    return "".join(f"--fig-{name}:{pair[theme]};" for name, pair in COLOURS.items())
 
 
 _RULES = """\

@@ -52,10 +52,10 @@ class Drawn:
 
 
 def look(book: Book) -> Look:
-    """One look for the report. Where it names more frameworks than there are hues, those with most cases have them."""
-    cases = Counter(case.framework for case in book.planned)
-    coloured = sorted(book.frameworks, key=lambda name: -cases[name])[: figures.HUES]
-    return figures.look([*filter(coloured.__contains__, book.frameworks), *book.frameworks])
+    """One look for the report. Where it names more families than there are hues, those with most cases have them."""
+    cases = Counter(figures.family(case.framework) for case in book.planned)
+    coloured = {name for name, _ in cases.most_common(figures.HUES)}
+    return figures.look([*(name for name in book.frameworks if figures.family(name) in coloured), *book.frameworks])
 
 
 def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.ScaleSeries, ...]:
