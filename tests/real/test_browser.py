@@ -1,6 +1,8 @@
 """The report in a real browser: nothing is fetched, nothing complains, everything works by keyboard."""
 
 import json
+import re
+from xml.etree import ElementTree
 
 import chromium
 import pytest
@@ -230,7 +232,10 @@ def test_figures_and_tables_are_saved_from_the_page(tab, address):
     files = tab.evaluate("Promise.all(saved.map(async blob => [blob.file, await blob.text()]))")
 
     (svg, drawing), (table, values), (runs, rows) = files
-    assert svg.endswith(".svg") and "<svg" in drawing and "--fig-ink" in drawing
+    assert svg.endswith(".svg") and "var(" not in drawing and "light-dark" not in drawing
+    words = [node.text for node in ElementTree.fromstring(drawing.encode()).iter() if node.tag.endswith("}text")]
+    assert any("devices" in word for word in words) and "PyTorch" in words  # its axes and its legend
+    assert re.search(r"evalsuite [\d.]+, build [0-9a-f]+ · 20\d\d-\d\d-\d\d", words[-1])
     assert table.endswith(".csv") and "PyTorch" in values
     assert runs == "runs.csv" and len(rows.splitlines()) == 25
 
@@ -354,6 +359,19 @@ def test_print_shows_what_is_folded_and_hides_the_controls(tab, address):
     assert tab.evaluate("document.querySelectorAll('details:not([open])').length") == 0
     assert tab.evaluate(SHOWN.format(".controls, .filter, .contents, .permalink")) == 0
     assert tab.evaluate(SHOWN.format(".runs")) == 4
+
+
+def test_bars_and_marks_have_the_hues_of_the_light_page_on_paper(tab, address):
+    painted = "[...new Set([...document.querySelectorAll('.fig-svg .mark')].map((m) => getComputedStyle(m).fill))]"
+    tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+    tab.visit(f"{address('thorough')}#lang=en")
+    on_screen = set(tab.evaluate(painted))
+    tab.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    on_paper = set(tab.evaluate(painted))
+
+    assert on_paper == on_screen
+    assert "rgb(57, 100, 157)" in on_paper  # the first hue of style.LIGHT_HUES
+    assert not [fill for fill in on_paper if fill.startswith("url")]  # printers give patterns in grey
 
 
 def test_the_names_of_figures_are_heard_in_the_chosen_language(tab, address):
