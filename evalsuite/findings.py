@@ -574,10 +574,16 @@ def of_code(code: str) -> tuple[type[Finding], ...]:
     return tuple(rule for rule in RULES.values() if rule.code == code)
 
 
-def kinds(rule: type[Finding]) -> dict[str, Kind]:
+_KINDS: dict[type[Finding], Mapping[str, Kind]] = {}  # asked of every finding of a report, and always the same
+
+
+def kinds(rule: type[Finding]) -> Mapping[str, Kind]:
     """The fields of *rule* (but where it was found) → what they are."""
-    hints = get_type_hints(rule, include_extras=True)
-    return {field.name: _kind(hints[field.name]) for field in dataclasses.fields(rule) if field.name != "where"}
+    if rule not in _KINDS:
+        hints = get_type_hints(rule, include_extras=True)
+        fields = [field.name for field in dataclasses.fields(rule) if field.name != "where"]
+        _KINDS[rule] = {name: _kind(hints[name]) for name in fields}
+    return _KINDS[rule]
 
 
 def _kind(hint: object) -> Kind:

@@ -2,12 +2,13 @@
 
 import re
 from enum import Enum, auto
+from itertools import islice
 
 FEWEST = 5  # numbers to judge by
 POINTS = 0.1  # so many decimal points for each comma are version numbers and addresses
 _COMMA = re.compile(rb"(?<![\d.,:\[(])(\d+),(\d+)(?![\d,.:])")
 _POINT = re.compile(rb"(?<![\d.,])\d+\.\d+(?![\d.])")
-_BETWEEN_DIGITS = re.compile(rb"(?<=\d),(?=\d)")
+_BETWEEN_DIGITS = re.compile(rb",(?<=\d,)(?=\d)")  # the comma first: the engine looks for it alone
 
 
 class Decimal(Enum):
@@ -19,6 +20,8 @@ class Decimal(Enum):
 
 def judged(text: bytes) -> Decimal | None:
     """What *text* writes; None where it has too few numbers to tell. 5,868 may be thousands; 0,5 and 12,25 are not."""
+    if _BETWEEN_DIGITS.search(text) is None:
+        return Decimal.POINT if sum(1 for _ in islice(_POINT.finditer(text), FEWEST)) == FEWEST else None
     points = len(_POINT.findall(text))
     commas = _COMMA.findall(text)
     if points + len(commas) < FEWEST:
