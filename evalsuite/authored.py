@@ -1,4 +1,5 @@
-"""An author's module, an adapter or a dialect: found, loaded and checked, every mistake in it said in a sentence.
+"""What an author declares, in a module (an adapter, a dialect) or in TOML: found, loaded and checked, every mistake in
+it said in a sentence.
 
 The declarations are frozen dataclasses, and their annotations are what is checked: a field that does not exist, a
 value of another type, a word that is none of those allowed.
@@ -10,7 +11,8 @@ import re
 import traceback
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from datetime import date
 from pathlib import Path
 from types import ModuleType, NoneType, UnionType
 from typing import Any, Literal, Union
@@ -119,6 +121,50 @@ def mistakes(declaration: object, where: str) -> Iterable[str]:
             yield from mistakes(one, place)
 
 
+# A declaration in TOML
+
+Declaration = typing.TypeVar("Declaration")
+
+
+def from_table(kind: type[Declaration], table: object, where: str) -> Declaration:
+    """The declaration of *kind* in a TOML *table*: keys are fields, tables are declarations again.
+
+    Raises EvalsuiteError with *where* and the key for one that is unknown, missing, empty or of another type.
+    """
+    declared: Any = kind  # a dataclass, which no annotation can ask for
+    hints, known = typing.get_type_hints(kind), [field.name for field in fields(declared)]
+    if not isinstance(table, Mapping):
+        raise EvalsuiteError(f"{where} = {shown(table)}; expected a table with {', '.join(known)}.")
+    for key in table:
+        if key not in hints:
+            near = did_you_mean(key, known, cutoff=0.4)
+            raise EvalsuiteError(f'{where}: unknown key "{key}"; the keys are {", ".join(known)}.{near}')
+    for field in fields(declared):
+        if field.name not in table and field.default is MISSING and field.default_factory is MISSING:
+            raise EvalsuiteError(f'{where}: no "{field.name}", which it must have; the keys are {", ".join(known)}.')
+    return kind(**{key: _from_toml(hints[key], value, f"{where}: {key}") for key, value in table.items()})
+
+
+def _from_toml(hint: Any, value: object, where: str) -> Any:
+    """*value* as the type *hint* has it: lists as tuples, tables as declarations, text without blanks around it."""
+    if typing.get_origin(hint) in (Union, UnionType):
+        (hint,) = [one for one in typing.get_args(hint) if one is not NoneType]  # TOML has no null
+    if is_dataclass(hint):
+        return from_table(typing.cast(type, hint), value, where)
+    if typing.get_origin(hint) is tuple:
+        if not isinstance(value, list):
+            raise EvalsuiteError(f"{where} = {shown(value)}; expected a list, in [ ] or as [[tables]].")
+        inside = typing.get_args(hint)[0]
+        return tuple(_from_toml(inside, one, f"{where} {place}") for place, one in enumerate(value, 1))
+    if isinstance(value, str):
+        value = value.strip()
+        if not value:
+            raise EvalsuiteError(f"{where} is empty; expected {_words(hint)}, or no such key.")
+    if wrong := misfit(value, hint):
+        raise EvalsuiteError(f"{where} = {shown(value)}; {wrong}")
+    return value
+
+
 # What the annotations of a declaration allow
 
 
@@ -174,6 +220,7 @@ _KINDS: dict[Any, str] = {
     bool: "True or False",
     NoneType: "None",
     Path: "a path",
+    date: "a date, such as 2026-11-22",
 }
 
 

@@ -1,7 +1,7 @@
 """The nouns: case, run, step, sample, measurement, summary, finding.
 
 Every one is frozen, has its units in its field names, and says `None` for what was not measured.
-Of ours this module imports the documents that an evaluation hands on, and nothing else.
+Of ours this module imports what an evaluation hands on (documents, what a lab wrote), and nothing else.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import ClassVar, Literal, get_args, overload
 
 from evalsuite.documents import HostEnvironment, RunCommand
+from evalsuite.lab import KeptProblem, LabDocument
 
 Language = Literal["zh", "en"]  # of reports, in the order in which they show them
 Precision = Literal["fp32", "amp"]
@@ -389,6 +390,8 @@ class Evaluation:
     timelines: Mapping[str, "Timeline"] = field(default_factory=dict)  # run id → utilisation over time
     recorded_elsewhere: bool = False
     author_notes: tuple[AuthorNote, ...] = ()
+    document: LabDocument | None = None  # how the lab publishes it
+    kept_problems: tuple[KeptProblem, ...] = ()
     targets: tuple[Target, ...] = ()
 
 

@@ -37,7 +37,12 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
         default="html",
         help="html (with summary.json and CSV, always), single, md, xlsx, pdf, zip (default: html)",
     )
-    output.add_argument("--author", metavar="FILE", type=Path, help="findings of your own (docs/author-findings.md)")
+    output.add_argument(
+        "--author",
+        metavar="FILE",
+        type=Path,
+        help="title, chapters, problems and findings of your own (docs/author-findings.md)",
+    )
     output.add_argument("--criteria", metavar="FILE", type=Path, help="acceptance criteria (TOML)")
 
 
@@ -99,7 +104,7 @@ def write(
     from evalsuite.results import criteria
     from evalsuite.results.evaluation import evaluate
 
-    notes = author.read(arguments.author) if arguments.author else ()
+    authored = author.read(arguments.author) if arguments.author else None
     evaluation = evaluate(
         store,
         only=only,
@@ -111,7 +116,8 @@ def write(
         note(reason)
     if skips:
         evaluation = replace(evaluation, skips=tuple(skips))
-    evaluation = author.attached(evaluation, notes)
+    if authored:
+        evaluation = author.attached(evaluation, authored)
     languages = check_languages(arguments.lang)
     old = forms.outdated(evaluation, arguments.out)
     try:

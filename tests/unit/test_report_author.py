@@ -76,7 +76,9 @@ def test_the_notes_stand_in_problems_and_in_the_section_of_their_model(noted):
         ("[[finding]]\nzh = '{runs}'\nen = 'none'", "expected the same"),
         ("[[finding]]\nzh = '一'\nen = 'one'\nseverity = 'bad'", 'severity is "bad"'),
         ("[[finding]]\nzh = '一'\nen = 'one'\ncolour = 'red'", "colour is unknown"),
-        ("nothing = 1", "no [[finding]]"),
+        ("nothing = 1", "unknown key 'nothing'"),
+        ("", "no [[finding]]"),
+        ("[finding]\nzh = '一'\nen = 'one'", "in double brackets"),
         ("[[finding", "expected findings in TOML"),
     ],
 )

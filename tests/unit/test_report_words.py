@@ -25,6 +25,8 @@ COMPOSED = (
         "steptime",
         "options",
         "tables",
+        "problem_status",
+        "outline",
         "axes",
         "columns",
         "criteria",

@@ -2,10 +2,11 @@
 
 from typing import Protocol
 
+from evalsuite.lab import BothLanguages, LabDocument
 from evalsuite.model import Case
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.report.text.words import Pair, Rendered, Text, Words
 
 
 class Titled(Protocol):
@@ -13,12 +14,26 @@ class Titled(Protocol):
 
     @property
     def title(self) -> str: ...
+    @property
+    def document(self) -> LabDocument | None: ...
 
 
 def title(evaluation: Titled, words: Words) -> Rendered:
-    """The evaluation's own title, or the words that its title names."""
+    """The title of the lab's document, the evaluation's own, or the words that its title names."""
+    if evaluation.document:
+        return _pair(evaluation.document.title, words)
     key = f"titles.{evaluation.title}"
     return words(key) if key in words else words.same(evaluation.title)
+
+
+def organisation(evaluation: Titled, words: Words) -> Rendered | None:
+    """Whose report it is; None where nobody says."""
+    document = evaluation.document
+    return _pair(document.organisation, words) if document and document.organisation else None
+
+
+def _pair(written: BothLanguages, words: Words) -> Pair:
+    return Pair(words=words, by_language=(("zh", names.visible(written.zh)), ("en", names.visible(written.en))))
 
 
 def heading(block: Block, words: Words) -> Text:

@@ -10,6 +10,7 @@ from typing import Any
 from evalsuite import findings
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json
+from evalsuite.lab import BothLanguages, LabDocument
 from evalsuite.model import (
     Case,
     Interval,
@@ -40,6 +41,7 @@ class Finished:
     verdicts: tuple[Verdict, ...]
     summaries: tuple[Summary | Unmeasured, ...]
     quality: Mapping[str, Any]  # counts of cases and runs
+    document: LabDocument | None = None  # of which title and organisation are kept
     disturbed: int = 0  # runs during which other programs used the machine
 
     @cached_property
@@ -121,7 +123,17 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
         verdicts=tuple(_verdict(verdict) for verdict in facts["verdicts"]),
         summaries=tuple(_summary(summary) for summary in facts["summaries"]),
         quality=facts["data_quality"],
+        document=_document(facts.get("document")),
         disturbed=len({one["where"] for one in facts["findings"] if one["code"] == findings.BusyMachine.code}),
+    )
+
+
+def _document(facts: Mapping[str, Any] | None) -> LabDocument | None:
+    if facts is None:
+        return None
+    organisation = facts["organisation"]
+    return LabDocument(
+        title=BothLanguages(**facts["title"]), organisation=BothLanguages(**organisation) if organisation else None
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalsuite import __version__
+from evalsuite.lab import BothLanguages, KeptProblem, LabDocument
 from evalsuite.model import Breakdown, Case, Interval, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
@@ -26,12 +27,14 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "evalsuite": __version__,
         "input_sha256": build_hash,
         "title": evaluation.title,
+        "document": _document(evaluation.document),
         "profile": evaluation.profile,
         "repeats": evaluation.repeats,
         "recorded_elsewhere": evaluation.recorded_elsewhere,
         "verdicts": [_verdict(verdict) for verdict in evaluation.verdicts],
         "summaries": [_summary(book, one) for one in book.summaries],
         "author_findings": [_author(row) for row in author.rows(book)],
+        "problems": [_problem(problem) for problem in evaluation.kept_problems],
         "skips": [{"case": _case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
         "findings": [findings.document(finding) for finding in book.findings],
         "answers": [answers_json.document(one) for one in book.answers],
@@ -257,6 +260,28 @@ def _stated(stated: Stated) -> list[dict[str, str]] | None:
 
 def _author(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "cases": [name for name in row["cases"].split(";") if name]}
+
+
+def _document(document: LabDocument | None) -> dict[str, Any] | None:
+    if document is None:
+        return None
+    return {"title": _both(document.title), "organisation": _both(document.organisation), "outline": document.outline}
+
+
+def _problem(problem: KeptProblem) -> dict[str, Any]:
+    """A problem as its file has it: computed numbers stand on the page."""
+    return {
+        "question": _both(problem.question),
+        "owner": problem.owner,
+        "answer": _both(problem.answer),
+        "status": problem.status,
+        "asked": problem.asked.isoformat() if problem.asked else None,
+        "answered": problem.answered.isoformat() if problem.answered else None,
+    }
+
+
+def _both(text: BothLanguages | None) -> dict[str, str] | None:
+    return {"zh": text.zh, "en": text.en} if text else None
 
 
 def _quality(book: Book) -> dict[str, Any]:

@@ -1,11 +1,14 @@
-"""The contents: which sections a report has, in the order of the outline, numbered without gaps."""
+"""The contents: which sections a report has, in the order of the outline, each with its number."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from evalsuite.report.page import placing
+from evalsuite.report.page.placing import Placed
 from evalsuite.report.sections import (
     background,
     convergence,
+    document,
     fairness,
     forecasts,
     glossary,
@@ -19,6 +22,8 @@ from evalsuite.report.sections import (
     usage,
     variants,
 )
+from evalsuite.report.sections.document import OwnText
+from evalsuite.report.sections.markdown import MarkdownWriter
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text.words import Rendered
 
@@ -38,6 +43,7 @@ WHOLE: tuple[SectionsOf, ...] = (  # all sections after the verdict
     quality.sections,
     reproduction.sections,
     glossary.sections,
+    document.sections,
 )
 PART: tuple[SectionsOf, ...] = (  # what the page of one model has
     models.sections,
@@ -78,6 +84,7 @@ class Chapter:
     template: str
     facts: object
     parts: tuple[Subsection, ...]
+    own: tuple[OwnText, ...]  # the lab's sections at its end; they are parts too
     places: Numbering = field(compare=False)
 
     def part(self, id: str) -> Subsection:
@@ -85,16 +92,35 @@ class Chapter:
 
 
 def sections(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Section, ...]:
-    """Those of *order* that *subject* has something for."""
-    return tuple(section for sections_of in order for section in sections_of(subject))
+    """Those of *order* that *subject* has something for, as they stand in the document."""
+    return tuple(_with_own_words(subject, section) for _, section in placed(subject, order))
+
+
+def _with_own_words(subject: Subject, section: Section) -> Section:
+    """*section* with the lab's own sections in its Markdown."""
+    own = document.own(subject, section.id)
+
+    def markdown(writer: MarkdownWriter) -> Iterable[str]:
+        yield from section.markdown(writer)
+        for found in own:
+            yield from document.markdown(found, writer)
+
+    return replace(section, markdown=markdown) if own else section
+
+
+def placed(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Placed, ...]:
+    found = tuple(section for sections_of in order for section in sections_of(subject))
+    return placing.placed(subject, found) if order is WHOLE else placing.numbered(found)
 
 
 def chapters(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Chapter, ...]:
     """The sections with their numbers, their facts made and their figures drawn."""
-    return tuple(_chapter(section, str(place)) for place, section in enumerate(sections(subject, order), 1))
+    return tuple(_chapter(subject, section, number) for number, section in placed(subject, order))
 
 
-def _chapter(section: Section, number: str) -> Chapter:
+def _chapter(subject: Subject, section: Section, number: str) -> Chapter:
+    own = document.own(subject, section.id)
+    parts = [*section.parts.items(), *((found.id, found.title) for found in own)]
     return Chapter(
         id=section.id,
         number=number,
@@ -102,8 +128,8 @@ def _chapter(section: Section, number: str) -> Chapter:
         template=section.template,
         facts=section.facts(),
         parts=tuple(
-            Subsection(id=id, number=f"{number}.{place}", title=title)
-            for place, (id, title) in enumerate(section.parts.items(), 1)
+            Subsection(id=id, number=f"{number}.{place}", title=title) for place, (id, title) in enumerate(parts, 1)
         ),
+        own=own,
         places=Numbering(number),
     )

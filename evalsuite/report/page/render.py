@@ -52,6 +52,7 @@ def _filled(
         book=book,
         evaluation=book.evaluation,
         title=heading.title(book.evaluation, words),
+        organisation=heading.organisation(book.evaluation, words) or "",
         period=book.period,
         machine=background.one_line(book, words),
         build_hash=build_hash,

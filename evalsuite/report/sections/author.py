@@ -1,23 +1,28 @@
-"""Findings that people write: text in both languages from a TOML file, its numbers computed or checked (D23).
+"""What people write about an evaluation: text in both languages from a TOML file, its numbers computed or checked.
 
 In a text stands `{throughput:CASE}`, and the report prints the computed number with its receipt; or
 `{frameworks|4}`, the author's number after the bar, which is compared with the computed one. Where the two
-differ by more than half of the last digit written, the computed one is printed and the difference is a finding.
+differ by more than half of the last digit written, the computed one is printed and the difference is a finding
+(D23).
 """
 
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from markupsafe import Markup, escape
 
-from evalsuite.errors import EvalsuiteError
+from evalsuite.authored import shown
+from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.findings import AuthorDiffers
+from evalsuite.lab import KeptProblem, LabDocument
 from evalsuite.model import LANGUAGES, AuthorNote, Evaluation, Finding, Summary
 from evalsuite.report.book.book import Book
+from evalsuite.report.sections import labfile
+from evalsuite.report.sections.labfile import PLACE
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
@@ -26,7 +31,8 @@ from evalsuite.results import rules
 
 SEVERITIES = ("note", "flag")
 KEYS = {*LANGUAGES, "severity", "cases", "model", "owner", "decides"}
-PLACE = re.compile(r"\{(\w+)(?::([^{}|]+))?(?:\|([^{}]*))?\}")
+TABLES = {"document": "[document]", "finding": "[[finding]]", "problems": "[[problems]]"}
+SEE = "See docs/author-findings.md."
 
 COUNTS: Mapping[str, Callable[[Book], int]] = {
     "frameworks": lambda book: len(book.frameworks),
@@ -50,30 +56,73 @@ class AuthorError(EvalsuiteError):
     """An author's file that cannot be used."""
 
 
+class Written(Protocol):
+    """A text of an author's in every language."""
+
+    @property
+    def zh(self) -> str: ...
+    @property
+    def en(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Authored:
+    """What stands in an author's file."""
+
+    source: str  # the file's name
+    notes: tuple[AuthorNote, ...] = ()
+    document: LabDocument | None = None
+    problems: tuple[KeptProblem, ...] = ()
+
+
 class Said(Rendered):
     """An author's text with its numbers filled in."""
 
-    def __init__(self, words: Words, book: Book, note: AuthorNote) -> None:
-        self.words, self.book, self.note = words, book, note
+    def __init__(self, words: Words, book: Book, written: Written) -> None:
+        self.words, self.book, self.written = words, book, written
 
     def in_language(self, language: str) -> Markup:
-        text, parts, end = getattr(self.note, language), [], 0
+        text, parts, end = getattr(self.written, language), [], 0
         for place in PLACE.finditer(text):
             parts += [escape(names.visible(text[end : place.start()])), _number(self.book, place).__html__()]
             end = place.end()
         return Markup("").join((*parts, escape(names.visible(text[end:]))))
 
 
-def read(file: Path) -> tuple[AuthorNote, ...]:
-    """The notes in *file*. Raises AuthorError where a language, a key or a severity is wrong."""
+def read(file: Path) -> Authored:
+    """What *file* holds. Raises AuthorError with the file and the key of the first mistake in it."""
     try:
         found = tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise AuthorError(f"{file}: {error}; expected findings in TOML. See docs/author-findings.md.") from error
-    notes = found.get("finding")
-    if not isinstance(notes, list) or not notes:
-        raise AuthorError(f"{file}: no [[finding]]; expected one or more. See docs/author-findings.md.")
-    return tuple(_note(file, place, facts) for place, facts in enumerate(notes, 1))
+        raise AuthorError(f"{file}: {error}; expected findings in TOML. {SEE}") from error
+    for key in found:
+        if key not in TABLES:
+            raise AuthorError(
+                f"{file}: unknown key {shown(key)}; expected {', '.join(TABLES.values())}."
+                f"{did_you_mean(key, TABLES, cutoff=0.4)} {SEE}"
+            )
+    if not any(found.values()):
+        raise AuthorError(f"{file}: no [[finding]]; expected {', '.join(TABLES.values())}, one at least. {SEE}")
+    try:
+        return Authored(
+            source=Path(file).name,
+            notes=tuple(_note(file, place, facts) for place, facts in enumerate(_tables(file, found, "finding"), 1)),
+            document=labfile.document(found["document"], f"{file}: [document]") if "document" in found else None,
+            problems=labfile.problems(_tables(file, found, "problems"), f"{file}: [[problems]]"),
+        )
+    except AuthorError:
+        raise
+    except EvalsuiteError as error:
+        raise AuthorError(f"{error} {SEE}") from error
+
+
+def _tables(file: Path, found: Mapping[str, Any], key: str) -> Sequence[Any]:
+    tables = found.get(key, [])
+    if not isinstance(tables, list):
+        raise AuthorError(
+            f"{file}: {key} is written once; expected one or more of [[{key}]], in double brackets. {SEE}"
+        )
+    return tables
 
 
 def _note(file: Path, place: int, facts: Mapping[str, Any]) -> AuthorNote:
@@ -104,25 +153,33 @@ def _note(file: Path, place: int, facts: Mapping[str, Any]) -> AuthorNote:
     )
 
 
-def attached(evaluation: Evaluation, notes: Sequence[AuthorNote]) -> Evaluation:
-    """*evaluation* with *notes*, and a finding for each number in them that is not the computed one.
+def attached(evaluation: Evaluation, written: Authored) -> Evaluation:
+    """*evaluation* with what its author wrote, and a finding for each number in it that is not the computed one.
 
     Raises AuthorError for a number or a case that this evaluation does not have.
     """
     book = Book(evaluation=evaluation)
-    for note in notes:
+    for note in written.notes:
         unknown = [name for name in note.cases if name not in book.planned_ids]
         if unknown:
             raise AuthorError(f"{note.source}: {unknown[0]} is no case of this evaluation; expected the id of one.")
-    found = dict.fromkeys(finding for note in notes for finding in _wrong(book, note))
-    return replace(evaluation, author_notes=tuple(notes), findings=(*evaluation.findings, *found))
+    texts = [(note.en, note.source) for note in written.notes]
+    texts += [(text.en, written.source) for text in labfile.texts(written.document, written.problems)]
+    found = dict.fromkeys(finding for text, source in texts for finding in _wrong(book, text, source))
+    return replace(
+        evaluation,
+        author_notes=written.notes,
+        document=written.document,
+        kept_problems=written.problems,
+        findings=(*evaluation.findings, *found),
+    )
 
 
-def _wrong(book: Book, note: AuthorNote) -> Iterable[Finding]:
-    for place in PLACE.finditer(note.en):
-        computed, written = _number(book, place, note.source), place[3]
-        if written is not None and not _agrees(written, computed.raw * _scale(place[1]), note.source):
-            yield AuthorDiffers(written=written, computed=computed.raw, measure=place[1], where=place[2] or note.source)
+def _wrong(book: Book, text: str, source: str) -> Iterable[Finding]:
+    for place in PLACE.finditer(text):
+        computed, written = _number(book, place, source), place[3]
+        if written is not None and not _agrees(written, computed.raw * _scale(place[1]), source):
+            yield AuthorDiffers(written=written, computed=computed.raw, measure=place[1], where=place[2] or source)
 
 
 def _agrees(written: str, computed: float, source: str) -> bool:

@@ -10,6 +10,8 @@ from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, throughput_cell
 from evalsuite.report.book.tally import Counts, tally
+from evalsuite.report.sections import platform
+from evalsuite.report.sections.platform import PlatformFacts
 from evalsuite.report.sections.section import Section, Subject, parts
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Listed, Text, Words
@@ -85,6 +87,7 @@ class Method:
 class BackgroundFacts:
     """What the section shows."""
 
+    platform: PlatformFacts
     models: tuple[Model, ...]
     environments: Machines
     scales: tuple[tuple[int, int], ...]  # (nodes, devices per node)
@@ -100,6 +103,7 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=words("background.title"),
         template="background.html.j2",
         facts=lambda: _facts(subject),
+        markdown=lambda writer: platform.markdown(subject, writer),
         parts=parts(words, "background", PARTS),
     )
 
@@ -107,6 +111,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 def _facts(subject: Subject) -> BackgroundFacts:
     scales, rows = matrix(subject.models)
     return BackgroundFacts(
+        platform=platform.facts(subject),
         models=subject.models,
         environments=environments(subject.book),
         scales=scales,

@@ -4,9 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evalsuite.report.book.blocks import Model
-from evalsuite.report.sections import cards
+from evalsuite.report.sections import cards, document
 from evalsuite.report.sections.cards import Card
+from evalsuite.report.sections.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.section import Section, Subject
+from evalsuite.report.text.words import Rendered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,12 +18,17 @@ class IntroductionFacts:
     cards: tuple[Card, ...]
     models: tuple[Model, ...]
     kinds: frozenset[str]  # of the scripts: official, reference
+    expected: tuple[Rendered, ...]  # what the lab hopes for
 
 
 def sections(subject: Subject) -> Iterable[Section]:
     words = subject.words
     yield Section(
-        id="intro", title=words("intro.title"), template="introduction.html.j2", facts=lambda: _facts(subject)
+        id="intro",
+        title=words("intro.title"),
+        template="introduction.html.j2",
+        facts=lambda: _facts(subject),
+        markdown=lambda writer: _markdown(subject, writer),
     )
 
 
@@ -30,4 +37,17 @@ def _facts(subject: Subject) -> IntroductionFacts:
         cards=cards.cards(subject.book, subject.words),
         models=subject.models,
         kinds=frozenset(one.kind for model in subject.models for one in model.participants if one.kind),
+        expected=_expected(subject),
     )
+
+
+def _expected(subject: Subject) -> tuple[Rendered, ...]:
+    written = subject.book.evaluation.document
+    return tuple(found for text in (written.expected if written else ()) for found in document.prose(text, subject))
+
+
+def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
+    if found := _expected(subject):
+        yield f"## {writer.word('intro.title')}"
+        yield f"**{writer.word('intro.hoped')}**"
+        yield listed(map(writer.said, found))

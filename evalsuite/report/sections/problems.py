@@ -1,18 +1,22 @@
-"""Open problems, found by rule: failures by class, skips, flags, criteria without a verdict (section 8)."""
+"""Section 8: the problems that people keep, what the author found, and beside them what is found by rule: failures by
+class, skips, flags, criteria without a verdict."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from evalsuite.lab import KeptProblem
 from evalsuite.model import AuthorNote, Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, WORST_FIRST, how, run_state
-from evalsuite.report.sections import author
+from evalsuite.report.sections import author, document
 from evalsuite.report.sections.author import Said
-from evalsuite.report.sections.markdown import MarkdownWriter, listed
+from evalsuite.report.sections.markdown import MarkdownWriter, listed, table, text
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import findings, names, numbers
 from evalsuite.report.text.words import Rendered, Text, Words
+
+STATUSES = ("open", "in_progress", "closed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +30,20 @@ class Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Question:
+    """A problem that somebody keeps, as the page shows it."""
+
+    kept: KeptProblem
+    question: tuple[Rendered, ...]
+    answer: tuple[Rendered, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProblemFacts:
     """What the section shows."""
 
+    kept: tuple[Question, ...]
+    by_status: tuple[tuple[str, int], ...]  # status → how many are kept
     problems: tuple[Problem, ...]
     notes: tuple[tuple[AuthorNote, Said], ...]
 
@@ -39,8 +54,31 @@ def sections(subject: Subject) -> Iterable[Section]:
         id="problems",
         title=words("problems.title"),
         template="problems.html.j2",
-        facts=lambda: ProblemFacts(problems=problems(book, words), notes=author.said(book, words)),
-        markdown=lambda writer: _markdown(author.said(book, words), writer),
+        facts=lambda: _facts(subject),
+        markdown=lambda writer: [
+            *_kept_markdown(kept(subject), writer),
+            *_markdown(author.said(book, words), writer),
+        ],
+    )
+
+
+def _facts(subject: Subject) -> ProblemFacts:
+    book, words = subject.book, subject.words
+    found = kept(subject)
+    counted: Counter[str] = Counter(one.kept.status for one in found)
+    return ProblemFacts(
+        kept=found,
+        by_status=tuple((status, counted[status]) for status in STATUSES if counted[status]),
+        problems=problems(book, words),
+        notes=author.said(book, words),
+    )
+
+
+def kept(subject: Subject) -> tuple[Question, ...]:
+    """The problems that people keep, in the order of their file."""
+    return tuple(
+        Question(kept=one, question=document.prose(one.question, subject), answer=document.prose(one.answer, subject))
+        for one in subject.book.evaluation.kept_problems
     )
 
 
@@ -101,6 +139,25 @@ def _undetermined(book: Book, words: Words) -> Iterable[Problem]:
                 decides=True,
                 href="#verdict",
             )
+
+
+def _kept_markdown(found: Sequence[Question], writer: MarkdownWriter) -> Iterable[str]:
+    if found:
+        yield f"## {writer.word('problems.title')}"
+        heads = [writer.word(f"problems.{name}") for name in ("question", "owner_head", "answer", "status")]
+        yield table(heads, [_kept_row(one, writer) for one in found])
+
+
+def _kept_row(one: Question, writer: MarkdownWriter) -> list[str]:
+    """Question, whose it is, answer and state, with the days where they are known."""
+    asked, answered = (day.isoformat() if day else "" for day in (one.kept.asked, one.kept.answered))
+    return [
+        " ".join([*map(writer.said, one.question), *([f"({asked})"] if asked else [])]),
+        text(names.visible(one.kept.owner)) if one.kept.owner else writer.word("problems.nobody"),
+        " ".join([*map(writer.said, one.answer), *([f"({answered})"] if answered else [])])
+        or writer.word("problems.no_answer"),
+        writer.word(f"problem_status.{one.kept.status}"),
+    ]
 
 
 def _markdown(notes: Iterable[tuple[AuthorNote, Said]], writer: MarkdownWriter) -> Iterable[str]:

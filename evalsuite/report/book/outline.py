@@ -1,0 +1,36 @@
+"""The outline of the 天枢 report: which chapter has which number, whatever data there are.
+
+    1 简介 · 2 背景介绍 · 3 ResNet-50 · 4 BERT-Base · 5 人脸识别 · 6 GPT-2 · 7 Wide & Deep · 8 问题
+
+Numbers that others cite do not move: a model without data keeps its number, a model that the outline does not know
+is an annex, and all other chapters follow from 9 on.
+"""
+
+from dataclasses import dataclass
+
+INTRODUCTION, BACKGROUND, PROBLEMS, OWN, MODELS = "intro", "background", "problems", "own", "models"
+FREE_PLACES = {"introduction": INTRODUCTION, "background": BACKGROUND, "problems": PROBLEMS}  # place → chapter
+AFTER = (  # the chapters that have no number of their own, in their usual order
+    *("overview", "steptime", "usage", "convergence", "variants", "forecasts"),
+    *("fairness", "quality", "reproduction", "glossary", OWN),
+)
+TIANSHU_FIXED = (INTRODUCTION, BACKGROUND, MODELS, PROBLEMS)
+ORDERED = (*TIANSHU_FIXED, *AFTER)  # what `order` may name
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChapter:
+    """A chapter of the outline that belongs to a model, or to several of a kind."""
+
+    key: str  # also the place of sections that a lab adds to it
+    number: str
+    models: tuple[str, ...]  # by their names in cases; further ones of the kind are n.2, n.3 …
+
+
+MODEL_CHAPTERS = (
+    ModelChapter(key="resnet50", number="3", models=("resnet50_v1.5", "resnet50_v1")),
+    ModelChapter(key="bert", number="4", models=("bert_base",)),
+    ModelChapter(key="face", number="5", models=("face_r100", "face_mbf", "arcface")),
+    ModelChapter(key="gpt2", number="6", models=("gpt2", "gpt2_345m")),
+    ModelChapter(key="wide_deep", number="7", models=("wide_and_deep",)),
+)

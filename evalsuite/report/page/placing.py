@@ -1,0 +1,69 @@
+"""Which chapter comes where and with which number: as they come, or as the outline of the lab's document has them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from evalsuite.lab import LabDocument
+from evalsuite.report.book.outline import (
+    AFTER,
+    BACKGROUND,
+    INTRODUCTION,
+    MODEL_CHAPTERS,
+    MODELS,
+    ORDERED,
+    OWN,
+    PROBLEMS,
+)
+from evalsuite.report.sections import document
+from evalsuite.report.sections.section import Section, Subject
+from evalsuite.report.text import names
+
+FIRST_AFTER = 9  # the number of the first chapter behind the outline's eight
+Placed = tuple[str, Section]  # number, section
+
+
+def placed(subject: Subject, found: Sequence[Section]) -> tuple[Placed, ...]:
+    """The sections of a whole report in their order, each with its number."""
+    lab = subject.book.evaluation.document
+    if lab is None:
+        return numbered(found)
+    if lab.outline == "free":
+        return numbered(_ordered(subject, lab, found, ORDERED))
+    return tuple(_tianshu(subject, lab, found))
+
+
+def numbered(found: Iterable[Section], first: int = 1) -> tuple[Placed, ...]:
+    return tuple((str(number), section) for number, section in enumerate(found, first))
+
+
+def _tianshu(subject: Subject, lab: LabDocument, found: Sequence[Section]) -> Iterator[Placed]:
+    by_id = {section.id: section for section in found}
+    yield "1", by_id.pop(INTRODUCTION)
+    yield "2", by_id.pop(BACKGROUND)
+    for chapter in MODEL_CHAPTERS:
+        ours = [one for model in chapter.models if (one := by_id.pop(names.model_anchor(model), None))]
+        titles = [replace(one, title=document.titled(subject, chapter, str(one.title))) for one in ours]
+        if not ours:
+            yield chapter.number, document.untested(subject, chapter)
+        elif len(ours) == 1:
+            yield chapter.number, titles[0]
+        else:
+            yield from ((f"{chapter.number}.{place}", one) for place, one in enumerate(titles, 1))
+    yield "8", by_id.pop(PROBLEMS)
+    annexes = [section for section in found if section.id in by_id and _key(subject, section) == MODELS]
+    after = [section for section in found if section.id in by_id and section not in annexes]
+    yield from numbered(_ordered(subject, lab, after, AFTER), FIRST_AFTER)
+    yield from ((f"A{place}", section) for place, section in enumerate(annexes, 1))
+
+
+def _ordered(subject: Subject, lab: LabDocument, found: Sequence[Section], usual: Sequence[str]) -> tuple[Section, ...]:
+    """*found* with the chapters that the lab names first, the others behind them as usual."""
+    order = [*lab.order, *(key for key in usual if key not in lab.order)]
+    return tuple(sorted(found, key=lambda section: order.index(_key(subject, section))))
+
+
+def _key(subject: Subject, section: Section) -> str:
+    """What `order` calls the chapter."""
+    if section.id.startswith("own-"):
+        return OWN
+    return MODELS if section.id in {model.id for model in subject.models} else section.id

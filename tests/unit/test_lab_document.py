@@ -1,0 +1,284 @@
+"""`[document]` and `[[problems]]` of an author file: the lab's own report, with chapter numbers that do not move."""
+
+import json
+import re
+from dataclasses import replace
+
+import jsonschema
+import pages
+import pytest
+import synthetic
+
+from evalsuite import lab, paths, report
+from evalsuite.lab import BothLanguages, LabDocument, OwnSection
+from evalsuite.report import forms
+from evalsuite.report.book import blocks, outline
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import finished
+from evalsuite.report.page import contents
+from evalsuite.report.sections import author, drawn
+from evalsuite.report.sections.section import Subject
+from evalsuite.report.text import words
+
+DOCUMENT = """
+[document]
+title = { zh = "天枢大规模分布式训练评测报告", en = "Tianshu: <b>large-scale</b> training" }
+organisation = { zh = "某实验室", en = "A lab" }
+expected = [{ zh = "突出的优势：{frameworks|4} 个框架", en = "Outstanding, of {frameworks|4} frameworks" }]
+order = ["quality", "own"]
+
+[document.platform]
+text = { zh = "平台一。\\n\\n平台二。", en = "Platform one.\\n\\nPlatform two." }
+links = [{ zh = "平台主页", en = "Its page", url = "https://example.org/a?b=1&c=2" }]
+sizes = ["4x8", "1x1"]
+
+[[document.sections]]
+title = { zh = "术语约定", en = "Conventions" }
+text = { zh = "约定如下。", en = "As <i>follows</i>." }
+place = "gpt2"
+
+[[document.sections]]
+title = { zh = "致谢", en = "Thanks" }
+text = { zh = "感谢。", en = "Thank you." }
+
+[[problems]]
+question = { zh = "为什么慢？", en = "Why is it slow?" }
+owner = "Li <b>Wei</b>"
+answer = { zh = "因为 {runs} 次运行。", en = "Because of {runs} runs." }
+status = "closed"
+asked = 2026-11-01
+answered = 2026-11-20
+
+[[problems]]
+question = { zh = "何时完成？", en = "When is it done?" }
+"""
+TITLE = '[document]\ntitle = { zh = "一", en = "one" }\n'
+EIGHT = [
+    *("1 Introduction", "2 Background", "3 ResNet-50 v1.5", "4 BERT-Base", "5 Face recognition", "6 GPT-2"),
+    *("7 Wide & Deep", "8 Problems"),
+]
+
+
+@pytest.fixture
+def read(tmp_path):
+    def reading(text):
+        file = tmp_path / "author.toml"
+        file.write_text(text, encoding="utf-8")
+        return author.read(file)
+
+    return reading
+
+
+def chapters(evaluation):
+    """The chapters of the page as "3 ResNet-50 v1.5"."""
+    book = Book(evaluation=evaluation)
+    subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words.read())
+    return [
+        f"{number} {section.title if isinstance(section.title, str) else section.title.plain('en')}"
+        for number, section in contents.placed(subject)
+    ]
+
+
+def documented(evaluation, **changes):
+    return replace(evaluation, document=LabDocument(title=BothLanguages(zh="一", en="one"), **changes))
+
+
+def of_models(*names):
+    """The quick evaluation with its cases trained on other models."""
+    quick = synthetic.quick()
+    found = []
+    for name in names:
+        found += [replace(one, case=replace(one.case, model=name, recipe=f"script-{name}")) for one in quick.summaries]
+    return replace(quick, summaries=tuple(found), planned=tuple(one.case for one in found), verdicts=())
+
+
+def test_the_eight_chapters_have_their_numbers_whatever_data_there_are():
+    for models in ((), ("resnet50_v1.5",), ("bert_base",), ("wide_and_deep", "resnet50_v1.5")):
+        found = chapters(documented(of_models(*models)))
+
+        numbers = [chapter.partition(" ")[0] for chapter in found]
+        assert numbers[:9] == [*"123456789"]
+        assert [one for one in found[:8] if "ResNet" not in one] == [one for one in EIGHT if "ResNet" not in one]
+
+
+def test_a_model_that_the_outline_does_not_know_is_an_annex_behind_all_chapters():
+    found = chapters(documented(of_models("mobilenet_v2", "bert_tiny", "resnet50_v1.5")))
+
+    assert found[2] == "3 ResNet-50 v1.5"
+    assert found[-2:] == ["A1 BERT-Tiny", "A2 MobileNetV2"]
+
+
+def test_two_models_of_one_kind_share_the_number_of_their_chapter():
+    found = chapters(documented(of_models("resnet50_v1.5", "resnet50_v1")))
+
+    assert found[2:5] == ["3.1 ResNet-50 v1.5", "3.2 ResNet-50 v1", "4 BERT-Base"]
+
+
+def test_without_a_document_chapters_are_numbered_as_they_come():
+    found = chapters(of_models("bert_tiny"))
+
+    assert found[2:4] == ["3 BERT-Tiny", "4 Problems"]
+
+
+def test_a_free_document_moves_its_chapters():
+    free = documented(of_models("bert_tiny"), outline="free", order=("problems", "models"))
+
+    assert chapters(free)[:4] == ["1 Problems", "2 BERT-Tiny", "3 Introduction", "4 Background"]
+
+
+def test_the_chapters_that_order_may_name_are_those_of_the_report():
+    given = [function.__module__.rpartition(".")[2] for function in contents.WHOLE]
+    renamed = {"introduction": outline.INTRODUCTION, "document": outline.OWN}
+
+    assert sorted(renamed.get(name, name) for name in given) == sorted(outline.ORDERED)
+
+
+def test_every_place_of_an_own_section_is_a_chapter():
+    known = {"own", *outline.FREE_PLACES, *(chapter.key for chapter in outline.MODEL_CHAPTERS)}
+
+    assert set(lab.Place.__args__) == known
+
+
+@pytest.mark.parametrize("place", lab.Place.__args__)
+@pytest.mark.parametrize("kind", ["tianshu", "free"])
+def test_no_own_section_is_lost(place, kind, tmp_path):
+    section = OwnSection(
+        title=BothLanguages(zh="标", en="Head"), text=BothLanguages(zh="文", en="Body-of-mine"), place=place
+    )
+    evaluation = documented(synthetic.quick(), outline=kind, sections=(section,))
+    report.build(evaluation, tmp_path, ["en"])
+    forms.write(("md",), evaluation, tmp_path, ("en",))
+
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").count("Body-of-mine") == 1
+    assert (tmp_path / "report.en.md").read_text(encoding="utf-8").count("Body-of-mine") == 1
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """The page and the folder of a report with everything that a lab can write."""
+    folder = tmp_path_factory.mktemp("published")
+    (folder / "author.toml").write_text(DOCUMENT, encoding="utf-8")
+    found = author.attached(synthetic.quick(), author.read(folder / "author.toml"))
+    report.build(found, folder)
+    forms.write(("md",), found, folder, ("zh", "en"))
+    return pages.read((folder / "report.html").read_text(encoding="utf-8")), folder
+
+
+def test_the_page_has_the_labs_title_and_name(published):
+    page, _ = published
+
+    assert page.one("h1").text("zh-CN") == "天枢大规模分布式训练评测报告"
+    assert page.one("h1").text("en") == "Tianshu: <b>large-scale</b> training"
+    assert page.one("p", class_="kicker").text("en") == "A lab"
+
+
+def test_the_platform_has_its_text_links_and_sizes_in_order(published):
+    background = published[0].one("section", id="background").text("en")
+
+    assert "Platform one." in background and "Platform two." in background
+    assert "1 node 1 device, 4 nodes 32 devices" in background
+    [link] = [link for link in published[0].one("section", id="background").all("a") if "Its page" in link.text("en")]
+    assert link["href"] == "https://example.org/a?b=1&c=2"
+
+
+def test_an_expectation_is_printed_as_one_and_its_number_is_computed(published):
+    assert "Outstanding, of 4 frameworks" in published[0].one("section", id="intro").text("en")
+
+
+def test_an_own_section_stands_in_its_chapter_though_the_model_is_untested(published):
+    chapter = published[0].one("section", id="untested-gpt2")
+
+    assert "Not tested." in chapter.text("en")
+    assert re.search(r"6\.1\s+Conventions", chapter.one("h3").text("en"))
+    assert "As <i>follows</i>." in chapter.text("en")
+
+
+def test_chapters_without_a_fixed_number_stand_in_the_labs_order(published):
+    heads = [head.text("en").split("#")[0].strip() for head in published[0].all("h2")]
+
+    assert any(head.startswith("9 Data quality") for head in heads)
+    assert any(head.startswith("10 Thanks") for head in heads)
+
+
+def test_kept_problems_stand_before_the_folded_ones_with_owner_and_answer(published):
+    problems = published[0].one("section", id="problems")
+    rows = problems.all("table")[0].one("tbody").all("tr")
+
+    assert [row.one("th").text("en") for row in rows] == ["8-1", "8-2"]
+    told = rows[0].text("en")
+    assert "Why is it slow?" in told and "Li <b>Wei</b>" in told and "2026-11-20" in told and "closed" in told
+    assert "Because of 24 runs." in told
+    assert "nobody yet" in rows[1].text("en") and "no answer yet" in rows[1].text("en")
+    assert not problems.one("details").one("summary").text("en").startswith("Why")
+
+
+def test_the_summary_keeps_title_and_problems_and_is_read_back(published):
+    summary = json.loads((published[1] / "summary.json").read_text(encoding="utf-8"))
+
+    jsonschema.validate(summary, json.loads((paths.DATA / "schema" / "summary.schema.json").read_text()))
+    assert [problem["status"] for problem in summary["problems"]] == ["closed", "open"]
+    assert finished.read(published[1]).document.title.zh == "天枢大规模分布式训练评测报告"
+
+
+def test_markdown_has_platform_expectations_and_problems(published):
+    text = (published[1] / "report.en.md").read_text(encoding="utf-8")
+
+    assert text.startswith("# Tianshu: &lt;b&gt;large-scale")
+    for said in ("Platform two.", "Outstanding, of 4 frameworks", "Because of 24 runs.", "## Thanks", "Not tested."):
+        assert said in text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TITLE + "organization = { zh = '一', en = 'one' }", "Did you mean organisation?"),
+        ("[document]\norder = []", '[document]: no "title"'),
+        ("document = 1", "[document] = 1; expected a table"),
+        ('[document]\ntitle = "one"', "title = 'one'; expected a table with zh, en"),
+        ('[document]\ntitle = { zh = "一" }', 'title: no "en"'),
+        ('[document]\ntitle = { zh = "", en = "one" }', "zh is empty"),
+        (TITLE + 'outline = "tianshou"', "Did you mean tianshu?"),
+        (TITLE + 'order = ["usages"]', "Did you mean usage?"),
+        (TITLE + 'order = ["problems"]', "fixed by the outline"),
+        (TITLE + 'order = ["usage", "usage"]', "twice"),
+        (TITLE + 'platform = { sizes = ["1*8"] }', "nodes x devices per node"),
+        (TITLE + 'platform = { sizes = ["0x8"] }', "nodes x devices per node"),
+        (TITLE + 'platform = { links = [{ zh = "a", en = "a", url = "javascript:alert(1)" }] }', "https://"),
+        (TITLE + 'platform = { links = [{ zh = "a", en = "a", url = "https://a b" }] }', "https://"),
+        (TITLE + 'expected = [{ zh = "{runs}", en = "none" }]', "expected the same"),
+        (TITLE + 'expected = [{ zh = "一\\n\\n二", en = "one" }]', "paragraphs"),
+        (
+            TITLE + 'sections = [{ title = { zh = "一", en = "1" }, text = { zh = "一", en = "1" }, place = "bart" }]',
+            "bert",
+        ),
+        ('[[problems]]\nquestion = { zh = "一", en = "one" }\nstatus = "closed"', "without an answer"),
+        ('[[problems]]\nquestion = { zh = "一", en = "one" }\nasked = "today"', "expected a date"),
+        (
+            '[[problems]]\nquestion = { zh = "一", en = "one" }\nasked = 2026-02-02\nanswered = 2026-02-01',
+            "lies before asked",
+        ),
+        ("[problems]\nquestion = 1", "[[problems]]"),
+        ("[[problem]]\nquestion = 1", "Did you mean problems?"),
+    ],
+)
+def test_a_mistake_is_said_with_its_file_and_key(read, text, said):
+    with pytest.raises(author.AuthorError) as error:
+        read(text)
+
+    assert said in str(error.value)
+    assert "author.toml" in str(error.value) and "docs/author-findings.md" in str(error.value)
+
+
+def test_a_wrong_number_in_the_document_is_a_finding(read):
+    found = author.attached(synthetic.quick(), read(DOCUMENT.replace("{frameworks|4}", "{frameworks|8}")))
+
+    assert [(finding.code, finding.written) for finding in found.findings if finding.code == "D23"] == [("D23", "8")]
+
+
+def test_a_plan_beyond_the_platform_is_said():
+    large = documented(synthetic.quick(), platform=lab.Platform(sizes=("1x1",)))
+    book = Book(evaluation=large)
+    subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words.read())
+    [background] = [section for section in contents.sections(subject) if section.id == "background"]
+
+    assert background.facts().platform.limit.plain("en").startswith("The test plan goes up to 1 node 2 devices")
