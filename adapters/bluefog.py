@@ -63,6 +63,7 @@ ADAPTER = Adapter(
                 "style": ("awc", "atc"),
                 "network": ("resnet50", "resnet18"),
             },
+            facts={"clipping": "none", "weight_decay": "none", "parallel_layout": "DP", "data": "synthetic"},
             amp="",
             xla="",
             printed_by="every_node",

@@ -14,6 +14,17 @@ NEEDED = (
 )
 CONTROLLER = {"controller": ("gloo", "mpi")}
 LOOSE = {"fp16_allreduce": ("off", "on")}  # compresses what is sent; the training stays in fp32
+# Without being told: pytorch_synthetic_benchmark.py:59 and 75, tensorflow2_synthetic_benchmark.py:64 and 66.
+SYNTHETIC = {
+    "optimiser": "sgd without momentum",
+    "clipping": "none",
+    "weight_decay": "none",
+    "parallel_layout": "DP",
+    "input_size": "224",
+    "data": "synthetic",
+}
+# mxnet_imagenet_resnet50.py:55, 270 and 326
+IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
 
 
 BATCHES = 10  # in one printed "Iter": the script's own default, which the dialect counts on, as it is not printed
@@ -83,6 +94,7 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_tens,
             options={**CONTROLLER, **LOOSE},
+            facts=SYNTHETIC,
             amp="",
             xla="",
             python="3.8",
@@ -110,6 +122,7 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_tens,
             options={**CONTROLLER, **LOOSE},
+            facts=SYNTHETIC,
             amp="",
             xla="",
             # 0.28.1 is compiled as C++14 and PyTorch's headers have wanted C++17 since 2.1. 1.12 is the last whose
@@ -138,6 +151,7 @@ ADAPTER = Adapter(
             command=mxnet_imagenet,
             spawn="once",
             options={**CONTROLLER, "data": ("synthetic", "imagenet")},
+            facts=IMAGES,
             amp="all of it cast to float16",
             xla="",
             step_bound="none",

@@ -97,6 +97,7 @@ def _recipe(name: str, checkout: str, command: Callable[[Case], Command], amp: s
         command=command,
         unsupported=launchers.replica_refused,
         options=launchers.REPLICA,
+        facts={"optimiser": "adam", "weight_decay": "decoupled", "clipping": "1.0"},  # arguments.py:261 and 263 (2021)
         amp=amp,
         xla="",
         needs_gpu="Megatron-LM asserts that CUDA is there.",

@@ -17,6 +17,9 @@ NEEDED = (
     "psutil==6.1.1",
     "PyYAML==6.0.2",
 )
+# Without being told: common/fit.py's --optimizer sgd; train_horovod.py:74 and 380 (Nesterov's, which reads and writes
+# the same); scripts/bert/run_pretraining.py:244.
+IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
 GPUS_ALONE = "Under Horovod run_pretraining.py trains on GPUs alone: its only context is mx.gpu(local_rank)."
 
 
@@ -108,6 +111,7 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_train_imagenet_unsupported,
             options={},
+            facts={**IMAGES, "data": "synthetic"},
             amp="all of it cast to float16",
             xla="",
             scope="own",
@@ -130,6 +134,7 @@ ADAPTER = Adapter(
                 command=_gluoncv,
                 spawn="once",
                 options={},
+                facts={**IMAGES, "data": "imagenet"},
                 amp="all of it cast to float16",
                 xla="",
                 step_bound="none",
@@ -149,6 +154,7 @@ ADAPTER = Adapter(
                 command=_gluonnlp,
                 spawn="once",
                 options=BERT_LENGTH,
+                facts={"optimiser": "adam", "weight_decay": "decoupled", "parallel_layout": "DP"},
                 amp="all of it cast to float16, dynamic loss scale",
                 xla="",
                 needs_gpu=GPUS_ALONE,

@@ -19,6 +19,8 @@ ENVIRONMENT = {
     "HOROVOD_FUSION_THRESHOLD": "67108864",
     "HOROVOD_NUM_NCCL_STREAMS": "2",
 }
+# Without being told: fit.py:92 and 468 (2019), 126 and 548 (2023); data.py's image shape.
+IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
 FP32 = ("--dtype", "float32", "--input-layout", "NHWC", "--fuse-bn-relu", "0", "--fuse-bn-add-relu", "0")
 AMP = (
     "--dtype",
@@ -72,6 +74,7 @@ def _recipe(name: str, checkout: str, dialect: str, printed_by: PrintedBy, image
         command=_command,
         spawn="once",
         options={"data": ("synthetic", "dali-gpu", "dali-cpu", "mxnet")},
+        facts=IMAGES,
         amp="MXNet AMP in NHWC, static loss scale",
         xla="",
         needs_gpu="The script takes mx.gpu of its local rank.",

@@ -7,6 +7,16 @@ from evalsuite.reference import BERT_LENGTH
 
 NEEDS_GPU = "The script imports cuda and NVIDIA DALI before it trains."
 AMP = ("--amp", "--scale-loss", "128.0", "--use-dynamic-loss-scaling")
+# Without being told: optimizer.py:34 and 83 of each script, utils/config.py:327 and 369.
+IMAGES = {
+    "optimiser": "sgd",
+    "clipping": "none",
+    "weight_decay": "L2",
+    "parallel_layout": "DP",
+    "input_size": "224",
+    "data": "imagenet",
+}
+LAMB = {"optimiser": "lamb", "weight_decay": "decoupled", "clipping": "1.0", "parallel_layout": "DP"}
 
 
 def _resnet50(case: Case) -> Command:
@@ -49,6 +59,7 @@ ADAPTER = Adapter(
             dialect="dllogger_paddle",
             command=_resnet50,
             options={},
+            facts=IMAGES,
             amp="static graph AMP O1, dynamic loss scale",
             xla="",
             needs_gpu=NEEDS_GPU,
@@ -63,6 +74,7 @@ ADAPTER = Adapter(
             dialect="dllogger_paddle",
             command=_bert,
             options=BERT_LENGTH,
+            facts=LAMB,
             amp="static graph AMP O1, dynamic loss scale",
             xla="",
             needs_gpu=NEEDS_GPU,

@@ -11,6 +11,10 @@ CONVNETS = "{checkout}/PyTorch/Classification/ConvNets"
 BERT = "{checkout}/PyTorch/LanguageModeling/BERT"
 NEEDS_GPU = "The script calls torch.cuda.set_device before anything else."
 SCALES = {"loss_scale": ("static", "dynamic")}  # moved DLPerf's BERT figures by up to 43 %: never compare across
+# Without being told: image_classification/training.py:118 (2020), optimizers.py:52 and main.py:209 (2023).
+IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
+# run_pretraining.py:383 and 429; both LAMBs clip the norm of all gradients at 1 by default (fused_lamb.py:17).
+LAMB = {"optimiser": "lamb", "weight_decay": "decoupled", "clipping": "1.0", "parallel_layout": "DP"}
 BASE = (
     '{"attention_probs_dropout_prob": 0.1, "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "hidden_size": 768, '
     '"initializer_range": 0.02, "intermediate_size": 3072, "max_position_embeddings": 512, '
@@ -85,6 +89,7 @@ ADAPTER = Adapter(
             dialect="dllogger_pytorch",
             command=_resnet50(2020),
             options={**LOADERS, **SCALES},
+            facts=IMAGES,
             amp="Apex O1",
             xla="",
             needs_gpu=NEEDS_GPU,
@@ -99,7 +104,8 @@ ADAPTER = Adapter(
             command=_resnet50(2023),
             unsupported=_static_only,
             options={**LOADERS, **SCALES},
-            amp="native autocast",
+            facts=IMAGES,
+            amp="native autocast to float16",
             xla="",
             needs_gpu=NEEDS_GPU,
             outside="--training-only --no-checkpoints",
@@ -113,6 +119,7 @@ ADAPTER = Adapter(
             dialect="dllogger_pytorch_bert",
             command=_bert(2020),
             options={**BERT_LENGTH, "loss_scale": ("dynamic", "static")},
+            facts=LAMB,
             amp="Apex O2",
             xla="",
             needs_gpu=NEEDS_GPU,
@@ -127,7 +134,8 @@ ADAPTER = Adapter(
             dialect="dllogger_pytorch_bert",
             command=_bert(2023),
             options={**BERT_LENGTH, "loss_scale": ("dynamic", "static")},
-            amp="native autocast",
+            facts=LAMB,
+            amp="native autocast to float16",
             xla="",
             needs_gpu=NEEDS_GPU,
             outside="--skip_checkpoint; it evaluates nothing",

@@ -11,6 +11,17 @@ CONVNETS = "{checkout}/TensorFlow/Classification/ConvNets/main.py"
 BERT = "{checkout}/TensorFlow/LanguageModeling/BERT/run_pretraining.py"
 NEEDS_GPU = "The script computes in NCHW, which TensorFlow 1 has for GPUs only."
 VARIABLES = ("NCCL_DEBUG", "HOROVOD_GPU_ALLREDUCE", "CUDA_DEVICE_ORDER")
+# Without being told: model/resnet.py:260 and 295 (2020), 298 and 333 (2023), utils/cmdline_helper.py:113.
+IMAGES = {
+    "optimiser": "sgd",
+    "clipping": "none",
+    "weight_decay": "L2",
+    "parallel_layout": "DP",
+    "input_size": "224",
+    "memory_layout": "NCHW",
+}
+# run_pretraining.py:67, optimization.py:174
+LAMB = {"optimiser": "lamb", "weight_decay": "decoupled", "clipping": "1.0", "parallel_layout": "DP"}
 BASE = (
     '{"attention_probs_dropout_prob": 0.1, "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "hidden_size": 768, '
     '"initializer_range": 0.02, "intermediate_size": 3072, "max_position_embeddings": 512, '
@@ -92,6 +103,7 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_too_few_warmup,
             options={"data": ("synthetic", "dali")},
+            facts=IMAGES,
             amp="graph rewrite, static loss scale 128",
             xla="XLA",
             needs_gpu=NEEDS_GPU,
@@ -107,6 +119,7 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_too_few_warmup,
             options={"data": ("synthetic", "dali")},
+            facts=IMAGES,
             amp="graph rewrite, static loss scale 128",
             xla="XLA",
             needs_gpu=NEEDS_GPU,
@@ -122,6 +135,7 @@ ADAPTER = Adapter(
             command=_bert,
             spawn="once",
             options=BERT_LENGTH,
+            facts=LAMB,
             amp="graph rewrite, dynamic loss scale",
             xla="XLA",
             needs_gpu=NEEDS_GPU,

@@ -177,6 +177,10 @@ def _oneflow(recipe: Recipe) -> Recipe:
     return replace(recipe, needs_gpu=NEEDS_GPU, import_name="oneflow", package="oneflow")
 
 
+# Without being told: cnns/optimizer_util.py:23 and 34 (2020), resnet50/config.py:134 and 145 (2022).
+IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
+
+
 def _of_2022(recipe: Recipe) -> Recipe:
     """The one release that pip still has."""
     return replace(_oneflow(recipe), requirements=PINS_2022, python="3.8")
@@ -194,6 +198,7 @@ ADAPTER = Adapter(
                 dialect="oneflow_cnn",
                 command=_benchmark_resnet50,
                 options={"data": ("synthetic", "ofrecord")},
+                facts=IMAGES,
                 amp="graph rewrite, static loss scale",
                 xla="XLA",
                 step_bound="examples",
@@ -209,6 +214,12 @@ ADAPTER = Adapter(
                 command=_benchmark_bert,
                 unit="sequences/s",
                 options=BERT_LENGTH,
+                facts={  # BERT/util.py:169
+                    "optimiser": "adam",
+                    "weight_decay": "decoupled",
+                    "clipping": "1.0",
+                    "parallel_layout": "DP",
+                },
                 amp="graph rewrite, dynamic loss scale",
                 xla="XLA",
                 outside="no snapshot before step 1000000",
@@ -222,6 +233,7 @@ ADAPTER = Adapter(
                 dialect="oneflow_models",
                 command=_models_resnet50,
                 options={"data": ("synthetic", "ofrecord"), "mode": ("graph", "ddp")},
+                facts=IMAGES,
                 amp="graph AMP, dynamic loss scale",
                 xla="",
                 printed_by="every_rank",

@@ -7,6 +7,17 @@ from evalsuite.reference import BERT_LENGTH
 
 SEQUENCE = 128  # tokens; the BERT script of 2020 counts its batch in them
 IMAGES = 1_281_167
+# Without being told: utils/optimizer.py:174 and utility.py:110 (2020), ResNet50.yaml:47 and 72.
+RESNET50 = {
+    "optimiser": "sgd",
+    "clipping": "none",
+    "weight_decay": "L2",
+    "parallel_layout": "DP",
+    "input_size": "224",
+    "data": "imagenet",
+}
+# BERT/optimization.py:105
+ADAM = {"optimiser": "adam", "weight_decay": "decoupled", "clipping": "1.0", "parallel_layout": "DP"}
 
 
 def _paddlecv(case: Case) -> Command:
@@ -127,6 +138,7 @@ ADAPTER = Adapter(
             command=_paddlecv,
             unsupported=_paddlecv_unsupported,
             options={},
+            facts=RESNET50,
             amp="static graph decorate, dynamic loss scale",
             xla="",
             outside="--validate=False, and --max_iter returns before anything is saved",
@@ -143,6 +155,7 @@ ADAPTER = Adapter(
             dialect="paddleclas",
             command=_paddleclas,
             options={"loader_workers": ()},
+            facts=RESNET50,
             amp="AMP O1, dynamic loss scale",
             xla="to_static (CINN where it is built in)",
             step_bound="none",
@@ -175,6 +188,7 @@ ADAPTER = Adapter(
             command=_bert_2020,
             unsupported=_bert_2020_unsupported,
             options=BERT_LENGTH,
+            facts=ADAM,
             amp="static graph decorate, dynamic loss scale",
             xla="",
             step_bound="none",

@@ -11,6 +11,20 @@ from evalsuite.reference import BERT_LENGTH
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")
 CPU = {"PYTHONPATH": "{workloads}/shims"}  # PyTorch for CPUs beside a torchvision for CUDA
 WORKERS = {"loader_workers": ()}  # per device; DLPerf's figures differ 2.4 times between 1 and 6 of them
+# What the scripts do without being told, at the commits of data/repositories.toml: imagenet/main.py:202 and 247 (in
+# 2020 173 and 210), references/classification/train.py's options, imagenet_ddp_apex.py:163 and 212.
+IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
+# config/job_config.py:135, 264 and 282 (0.2.2), train_configs/llama3_8b.toml: parameters are cast to bfloat16 for each
+# step, whatever the case's precision is called.
+TITAN = {
+    "precision": "bf16_amp",
+    "optimiser": "adam",
+    "weight_decay": "decoupled",
+    "clipping": "1.0",
+    "parallel_layout": "FSDP",
+    "data": "c4",
+    "input_size": "8192",
+}
 
 
 def _workers(case: Case, default: int = 4) -> int:
@@ -163,6 +177,7 @@ ADAPTER = Adapter(
             dialect="pytorch_examples",
             command=_examples("synthetic"),
             options={"data": ("synthetic", "imagenet"), **WORKERS},
+            facts=IMAGES,
             amp="",
             xla="",
             step_bound="none",
@@ -181,6 +196,7 @@ ADAPTER = Adapter(
             command=_examples_2020,
             unsupported=_examples_2020_unsupported,
             options={"data": ("imagenet",), **WORKERS},
+            facts={**IMAGES, "data": "imagenet"},
             amp="",
             xla="",
             step_bound="none",
@@ -200,6 +216,7 @@ ADAPTER = Adapter(
             command=_torchvision,
             unsupported=_torchvision_unsupported,
             options=WORKERS,
+            facts={**IMAGES, "data": "imagenet"},
             amp="native autocast, dynamic loss scale",
             xla="",
             step_bound="none",
@@ -235,6 +252,7 @@ ADAPTER = Adapter(
             dialect="torchtitan",
             command=_torchtitan,
             options={},
+            facts=TITAN,
             amp="",
             xla="torch.compile",
             needs_gpu="torchtitan places its model on CUDA devices.",
@@ -252,6 +270,7 @@ ADAPTER = Adapter(
             dialect="torchtitan",
             command=_torchtitan_022,
             options={},
+            facts=TITAN,
             amp="",
             xla="torch.compile",
             needs_gpu="torchtitan places its model on CUDA devices.",
@@ -268,6 +287,7 @@ ADAPTER = Adapter(
             dialect="apex_imagenet",
             command=_hal,
             options=WORKERS,
+            facts={**IMAGES, "data": "imagenet"},
             amp="Apex O2, dynamic loss scale",
             xla="",
             needs_gpu="imagenet_ddp_apex.py starts no process on a machine without GPUs, and ends with status 0.",

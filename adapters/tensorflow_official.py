@@ -8,6 +8,12 @@ from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
 ONE_CPU = "On CPUs the script trains in one process a node, with all cores; ask for 1 device per node."
+# Without being told. tensorflow/models: SGD with momentum 0.9 and an L2 term in the loss (configs/examples/resnet/
+# imagenet/gpu.yaml; vision/configs/image_classification.py); BERT: nlp/optimization.py, AdamWeightDecay.
+IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
+ADAM = {"optimiser": "adam", "weight_decay": "decoupled", "clipping": "1.0", "parallel_layout": "DP"}
+# tf_cnn_benchmarks/benchmark_cnn.py:306, 344 and 346: its "sgd" is GradientDescentOptimizer (line 1232)
+TF_CNN = {**IMAGES, "optimiser": "sgd without momentum"}
 
 
 def _only_one_cpu(case: Case) -> str | None:
@@ -169,6 +175,7 @@ ADAPTER = Adapter(
             command=_classifier_trainer,
             unsupported=_only_one_cpu,
             options={"data": ("synthetic", "records")},
+            facts=IMAGES,
             amp="Keras mixed_float16, dynamic loss scale",
             xla="XLA",
             printed_by="every_node",
@@ -203,6 +210,7 @@ ADAPTER = Adapter(
             command=_legacy,
             unsupported=_only_one_cpu,
             options={"data": ("synthetic", "records")},
+            facts=IMAGES,
             amp="Keras mixed_float16, dynamic loss scale",
             xla="XLA",
             printed_by="every_node",
@@ -220,6 +228,7 @@ ADAPTER = Adapter(
             command=_vision_train,
             unsupported=_only_one_cpu,
             options={},
+            facts={**IMAGES, "data": "imagenet"},
             amp="Keras mixed_float16, dynamic loss scale",
             xla="XLA",
             printed_by="every_node",
@@ -238,6 +247,7 @@ ADAPTER = Adapter(
             command=_bert_2020,
             unsupported=_bert_2020_unsupported,
             options=BERT_LENGTH,
+            facts=ADAM,
             amp="Keras mixed_float16, dynamic loss scale",
             xla="",
             outside="one epoch; a checkpoint at its end",
@@ -274,6 +284,7 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_only_one_cpu,
             options={"data": ("synthetic", "records")},
+            facts=TF_CNN,
             amp="all of it cast to float16, static loss scale",
             xla="XLA",
             printed_by="every_rank",
@@ -294,6 +305,7 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_only_one_cpu,
             options={"data": ("synthetic", "records")},
+            facts=TF_CNN,
             amp="all of it cast to float16, static loss scale",
             xla="XLA",
             printed_by="every_rank",

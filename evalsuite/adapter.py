@@ -111,6 +111,12 @@ class Recipe:
         """The value of the axis *name*, which the recipe declares: the case's, or the recipe's default."""
         return case.option(name) or (self.options or {})[name][0]
 
+    def stated(self, case: Case) -> dict[str, str]:
+        """What the adapter says of the script as *case* runs it: its facts, and the axes that are left as they are."""
+        given = dict(case.options)
+        left = {name: values[0] for name, values in (self.options or {}).items() if values and name not in given}
+        return {**left, **self.facts}
+
     def pins(self, device: Device) -> tuple[str, ...]:
         """The exact pins of the virtual environment for that kind of device."""
         return self.requirements_gpu if device == "gpu" and self.requirements_gpu else self.requirements

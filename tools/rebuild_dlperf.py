@@ -112,8 +112,11 @@ def _measurement(row, repeat: int, value: float, file: str, line: str, source: M
 def _facts(case: Case, row: Mapping[str, str], source: Mapping) -> tuple[Fact, ...]:
     """What is stated of a row; a README knows better than the adapter what its own runs did."""
     known = ("framework", "recipe", "precision")
-    said = next((one["facts"] for one in source["stated"] if all(one[key] == row[key] for key in known)), {})
+    found = next((one for one in source["stated"] if all(one.get(key, row[key]) == row[key] for key in known)), {})
+    said, left_open = found.get("facts", {}), found.get("open", ())
     recipe = _recipe(row) if "precision" not in said else replace(_recipe(row), amp=None)
+    own = {key: value for key, value in (recipe.facts or {}).items() if key not in said and key not in left_open}
+    recipe = replace(recipe, facts=own or None)
     return facts.of_run(
         case,
         replace(_command(recipe), stated={**said, "xla": row["xla"], "framework_version": row["framework_version"]}),

@@ -220,7 +220,7 @@ def _command(
             commit=recipe.commit or (checkout.commit if checkout else ""),
             image=recipe.image if container else "",
             amp=recipe.amp,
-            facts=dict(recipe.facts) or None,
+            facts=recipe.stated(run.case) or None,
         ),
         checkout=checkout,
         script_sha256=files.sha256(script) if script else None,

@@ -98,6 +98,14 @@ class Variables:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Loaders:
+    """Values of an axis called data that name how the data are read, and not which."""
+
+    read: str  # which they are
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class TensorFloat:
     """What says that FP32 is not computed in TF32."""
 
@@ -113,6 +121,7 @@ class FactRules:
     flag: tuple[Flag, ...]
     variables: Variables
     tf32: TensorFloat
+    loaders: Loaders
 
 
 @functools.cache
@@ -366,7 +375,7 @@ def _of_recipe(case: Case, command: RunCommand) -> dict[str, str | None]:
     recipe = command.recipe
     return {
         **_of_amp(case, recipe),
-        **(recipe.facts or {}),
+        **_known(recipe.facts or {}),
         "image": recipe.image,
         "image_digest": command.image_digest,
         "framework_version": command.framework_version,
@@ -383,6 +392,8 @@ def _of_amp(case: Case, recipe: UsedRecipe) -> dict[str, str | None]:
     text = recipe.amp.lower()
     if "cast to float16" in text:
         precision: str | None = "fp16"
+    elif text.startswith("bf16"):
+        precision = "bf16_amp"
     elif case.device == "cpu":
         precision = "bf16_amp" if "bfloat16 on cpu" in text else None
     else:
@@ -403,8 +414,12 @@ def _known(named: Mapping[str, str]) -> dict[str, str]:
     """Of options by their names those that are facts; clipping that is off is none."""
     keys = {rule.key for rule in rules().fact}
     facts = {OPTION_OF.get(name, name): value for name, value in named.items()}
-    return {
+    found = {
         key: "none" if (key, value.lower()) == ("clipping", "off") else value
         for key, value in facts.items()
         if key in keys
     }
+    loaders = rules().loaders
+    if found.get("data") in loaders.names:  # of two scripts that read ImageNet one calls its data "dali", one "records"
+        found = {"loader": found["data"], **found, "data": loaders.read}
+    return found

@@ -231,3 +231,62 @@ def test_every_fact_that_an_adapter_states_is_known():
     assert stated <= keys
     assert {flag.key for flag in facts.rules().flag} <= keys
     assert {facts.OPTION_OF[name] for name in INPUT_SIZES} <= keys
+
+
+UNREAD = {  # official scripts of which nobody has read what they do without being told: ranked as indicative
+    "elasticdl": "no rates of its own",
+    "hugectr": "a driver of ours",
+    "insightface": "configured by files",
+    "mindspore": "configured by files",
+    "deepspeed": "configured by files",
+    "jax": "configured by files",
+}
+HALF_READ = {("oneflow", "gpt2"), ("oneflow", "libai-gpt2"), ("oneflow", "face-r100")}
+HALF_READ |= {("oneflow", "wide-deep"), ("oneflow", "wide-deep-2020"), ("chainermn", "mnist-mlp")}
+HALF_READ |= {("pytorch", "huggingface-mlm"), ("paddlepaddle", "paddlenlp-bert-base")}
+OFFICIAL = [
+    pytest.param(adapter.name, recipe, id=f"{adapter.name}-{recipe.name}")
+    for adapter in registry.discover().values()
+    for recipe in adapter.recipes
+    if recipe.kind == "official" and adapter.name not in UNREAD and (adapter.name, recipe.name) not in HALF_READ
+]
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL)
+def test_an_official_script_says_how_it_updates_and_exchanges(framework, recipe):
+    case = replace(CASE, framework=framework, recipe=recipe.name, model=recipe.model, options=recipe.meant(()))
+    made = command(recipe=UsedRecipe(kind=recipe.kind, amp=recipe.amp, facts=recipe.stated(case)))
+
+    found = known(of(case, made))
+    wanted = {"optimiser", "weight_decay"} | ({"input_size", "clipping"} if recipe.unit == "images/s" else set())
+    assert wanted - found.keys() <= ({"input_size"} if framework == "bluefog" else set())  # an axis of its own
+    assert "parallel_layout" in found or framework == "megatron"
+
+
+@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL)
+def test_no_official_script_contradicts_its_case_but_those_that_cast_unasked(framework, recipe):
+    for precision in ("fp32", *(("amp",) if recipe.amp else ())):
+        named = replace(CASE, framework=framework, recipe=recipe.name, model=recipe.model)
+        case = replace(named, precision=precision, options=recipe.meant(()))
+        made = command(recipe=UsedRecipe(kind=recipe.kind, amp=recipe.amp, facts=recipe.stated(case)))
+
+        found = [one.fact for one in facts.disagreements(of(case, made))]
+        assert found == (["precision"] if recipe.model == "llama3_8b" else [])
+
+
+def test_an_axis_left_at_its_default_is_stated_by_the_recipe_and_a_loader_is_no_data():
+    recipe = registry.discover()["ngc_mxnet"].recipe("resnet50")
+    left, chosen = replace(CASE, options=()), replace(CASE, options=(("data", "dali-gpu"),))
+
+    def said(case):
+        return known(of(case, command(recipe=UsedRecipe(facts=recipe.stated(case)))))
+
+    assert said(left)["data"] == ("synthetic", "recipe") and "loader" not in said(left)
+    assert said(chosen)["data"] == ("imagenet", "case") and said(chosen)["loader"] == ("dali-gpu", "case")
+
+
+def test_bf16_of_a_recipe_is_not_taken_for_fp16_because_it_speaks_of_a_loss_scale():
+    case = replace(CASE, precision="amp")
+
+    found = known(of(case, command(recipe=UsedRecipe(amp="bf16, no loss scale"))))
+    assert found["precision"] == ("bf16_amp", "recipe")

@@ -97,6 +97,8 @@ def test_the_recorded_pair_as_it_is_may_be_ranked(pair):
         ([flags("--zero-stage", "3")], "parallel_layout"),
         ([flags("--image-size", "224")], "input_size"),
         ([recipe(data="imagenet")], "data"),
+        ([recipe(data="dali-gpu")], "data"),
+        ([recipe(optimiser="sgd without momentum")], "optimiser"),
         ([recipe(model_variant="resnet50_v1")], "model_variant"),
         ([variable(NCCL_IB_DISABLE="1")], "communication"),
         ([variable(FI_PROVIDER="tcp")], "communication"),
