@@ -121,6 +121,17 @@ class CitedFigure:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CampaignPlace:
+    """Where a run stands in its campaign: the start of an evaluation that launched it."""
+
+    id: str
+    plan_sha256: str  # the seal of what was to be run, as it was before the first run
+    round: int  # the pass through the cases, from 0
+    order: int  # of this start among those of the campaign, from 0
+    attempt: int  # at this case and repeat, from 1: a second one means that the first was interrupted or taken away
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunCommand(Document):
     """What exactly was run."""
 
@@ -144,6 +155,7 @@ class RunCommand(Document):
     stated: Mapping[str, str] | None = None  # facts as the user, a path or a table gave them at import
     corrected: Mapping[str, str] | None = None  # facts as they were given before a later import corrected them
     figure: CitedFigure | None = None
+    campaign: CampaignPlace | None = None  # None: imported, or recorded before there were campaigns
 
 
 @dataclass(frozen=True, kw_only=True)

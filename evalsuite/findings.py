@@ -438,6 +438,36 @@ class OutlyingRepeat(Finding):
     limit_cvs: Factor = 3.0  # of the other runs of the block: of five repeats alone the MAD says little
 
 
+# the attempts at a run
+
+
+@rule("taken_away", "flag")
+class RunTakenAway(Finding):
+    """The journal knows of finished runs that are not there any more."""
+
+    attempts: Count
+
+
+@rule("made_again", "note")
+class RunMadeAgain(Finding):
+    """After attempts that were interrupted or failed."""
+
+    attempts: Count
+
+
+@rule("journal_broken", "flag")
+class JournalBroken(Finding):
+    """The journal does not hold the start of a run, or not the plan that it was started by."""
+
+    campaign: Name
+
+
+@rule("repeats_added", "note")
+class RepeatsAdded(Finding):
+    planned: Count  # repeats, before the first run
+    later: Count
+
+
 # cases against one another
 
 

@@ -264,6 +264,8 @@ class Measurement:
     log: str | None = None  # path of the log, relative to the runs folder
     log_sha256: str | None = None
     facts: tuple[Fact, ...] = ()  # what is stated of it, by every source beside its case
+    campaign: str | None = None  # the start of an evaluation that it was made in; None: unknown
+    round: int | None = None  # the pass through that campaign's cases, from 0: runs of one round follow one another
 
     @property
     def value(self) -> float | None:
@@ -271,6 +273,29 @@ class Measurement:
         if self.status not in ("ok", "partial") or self.throughput is None:
             return None
         return self.throughput.items_per_s
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignStart:
+    """One start of an evaluation, and the seal of what was to be run."""
+
+    id: str
+    started_at: str  # ISO 8601 with zone
+    plan_sha256: str
+    whole: bool  # whether the plan that is kept is the one that was sealed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One start of a run, whatever became of it, by the journal beside the run folders."""
+
+    run: str  # its id
+    number: int  # from 1
+    campaign: str
+    started_at: str  # ISO 8601 with zone
+    status: Literal["completed", "failed", "timed_out"] | None = None  # None: it did not come to an end
+    items_per_s: float | None = None
+    unit: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -393,6 +418,8 @@ class Evaluation:
     document: LabDocument | None = None  # how the lab publishes it
     kept_problems: tuple[KeptProblem, ...] = ()
     targets: tuple[Target, ...] = ()
+    campaigns: tuple[CampaignStart, ...] = ()  # by the journal; none: imported, or recorded before there was one
+    superseded: tuple[Attempt, ...] = ()  # attempts that count for nothing: made again, or taken away
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,7 @@ def summary(speeds: Sequence[float] = STEADY, *, day: int = 1, version: str = "2
             synthetic.measured(of, repeat, speed),
             started_at=f"2026-11-{day:02d}T{10 + repeat:02d}:00:00+08:00",
             framework_version=version,
+            campaign=f"day {day}",
             log_sha256=hashlib.sha256(f"{of.id} {day} {repeat} {speed}".encode()).hexdigest(),
             **changes,
         )

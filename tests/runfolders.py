@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalsuite.documents import HostEnvironment, UsedRecipe
+from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.model import Case, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
@@ -48,19 +48,32 @@ def finished(
     **ended,
 ) -> RunFolder:
     """A finished run of *case* in the folder *runs*. *ended*: how its outcome differs from that of a good run."""
+    with Store(runs).claim(Run(case=case, repeat=repeat)) as folder:
+        fill(folder, hosts, repeat, replace(COMMAND, recipe=recipe), **ended)
+    return folder
+
+
+def fill(
+    folder: RunFolder,
+    hosts: Mapping[str, Host] | Host | None = None,
+    repeat: int = 0,
+    command: RunCommand = COMMAND,
+    **ended,
+) -> Outcome:
+    """Writes into a claimed *folder* what a run leaves there, its outcome last."""
     named = {"n0": hosts or Host()} if not isinstance(hosts, Mapping) else hosts
     last_s = max(at_s for host in named.values() for log in host.printed for at_s in log.arrivals_s)
-    with Store(runs).claim(Run(case=case, repeat=repeat)) as folder:
-        folder.write_command(replace(COMMAND, recipe=recipe))
-        for name, host in named.items():
-            folder.write_environment(replace(host.environment, host=name))
-            for log in host.printed:
-                _write(folder, name, log)
-            if host.samples is not None:
-                folder.samples_path(name).write_text(host.samples)
-        facts = {"status": "completed", "reason": "", "exit_code": 0, "duration_s": last_s + 1.0}
-        folder.write_outcome(Outcome(**{**facts, "started_at": f"2026-11-20T10:0{repeat}:00+08:00", **ended}))
-    return folder
+    folder.write_command(command)
+    for name, host in named.items():
+        folder.write_environment(replace(host.environment, host=name))
+        for log in host.printed:
+            _write(folder, name, log)
+        if host.samples is not None:
+            folder.samples_path(name).write_text(host.samples)
+    facts = {"status": "completed", "reason": "", "exit_code": 0, "duration_s": last_s + 1.0}
+    outcome = Outcome(**{**facts, "started_at": f"2026-11-20T10:0{repeat}:00+08:00", **ended})
+    folder.write_outcome(outcome)
+    return outcome
 
 
 def _write(folder: RunFolder, host: str, log: Printed) -> None:

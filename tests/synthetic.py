@@ -151,6 +151,8 @@ def measured(of: Case, repeat: int, items_per_s: float, *, environment: str = CP
         framework_version=VERSIONS.get(of.framework, "1.0"),
         log=f"{of.id}/r{repeat}/log.bench-01.txt",
         log_sha256=hashlib.sha256(f"{of.id}/r{repeat}".encode()).hexdigest(),
+        campaign="20261120T020000-5eed00",
+        round=repeat,
         facts=FACTS if dict(of.options).keys() & INPUT_SIZES.keys() else (*FACTS, SIZE),
     )
 

@@ -33,6 +33,7 @@ def measured(case: Case, repeat: int, items_per_s: float | None, **changes) -> M
         "environment": "toy machine",
         "framework_version": "1.0",
         "facts": FACTS,
+        "campaign": "toy campaign",
     }
     return Measurement(**{**facts, **changes})
 

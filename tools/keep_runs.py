@@ -65,7 +65,9 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
     for file in sorted(folder.path.iterdir()):
-        if file.suffix == ".json" and file.name != "outcome.json":
+        if file.name == "command.json":
+            (kept / file.name).write_bytes(_replaced(_without_campaign(file.read_bytes()), names)[0])
+        elif file.suffix == ".json" and file.name != "outcome.json":
             (kept / file.name).write_bytes(_replaced(file.read_bytes(), names)[0])
         elif file.name.startswith("samples."):
             (kept / file.name).write_bytes(_fewer(file.read_bytes(), every))
@@ -75,6 +77,13 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
         if log.arrivals.is_file():
             (kept / log.arrivals.name).write_text(_arrivals(log.arrivals.read_text(), moved))
     RunFolder(kept).write_outcome(replace(folder.outcome(), trimmed=True))
+
+
+def _without_campaign(command: bytes) -> bytes:
+    """The command of a run that is kept apart from the journal of its campaign."""
+    facts = json.loads(command)
+    facts.pop("campaign", None)
+    return (json.dumps(facts, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
 def _replaced(text: bytes, names) -> tuple[bytes, list[tuple[int, int]]]:

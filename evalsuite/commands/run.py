@@ -62,12 +62,16 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
         _say_skips(ready.skips)
         asked = replace(asked, plan=asked.plan.without(ready.skips))
     spec = asked.plan.spec
-    asked.store.write_plan(
-        Planned(profile=spec.name, repeats=spec.repeats, cases=tuple(asked.plan.cases), skips=tuple(asked.plan.skips))
+    whole = Planned(
+        profile=spec.name, repeats=spec.repeats, cases=tuple(asked.plan.cases), skips=tuple(asked.plan.skips)
     )
+    asked.store.write_plan(whole)
     missing = asked.missing()
     if not missing and asked.plan.runs:
         note(f"all {len(asked.plan.runs)} runs are already measured; nothing is started.")
+    if not missing:
+        return asked, _failed(asked)
+    started = campaign.begin(whole, asked.store)
     with progress(missing, asked.estimate()) as shown:
         for ended in campaign.launch_all(
             missing,
@@ -77,9 +81,12 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             spec.timeout_s,
             ready,
             catalogue.known(asked.places),
+            started,
             shown.tick,
         ):
             measured = measurement.measurement(asked.store.folder(ended.run), asked.places)
+            given = measured.throughput
+            campaign.note_value(ended, started, asked.store, measured.value, given.unit if given else None)
             shown.ended(ended.run, ended.outcome.duration_s, measured)
     return asked, _failed(asked)
 

@@ -1,21 +1,31 @@
-"""The launching half of the main job: environments first, then every missing run, one after the other."""
+"""The launching half of the main job: environments first, then every missing run, one after the other.
+
+One start of it is a campaign: it seals what is to be run before the first run, and notes every attempt in the journal.
+"""
 
 import errno
 import functools
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from evalsuite import __version__
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.dialect import Dialect
+from evalsuite.documents import CampaignPlace
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import runner, virtualenvs
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.plan import Machine, Plan
+from evalsuite.runs import journal
 from evalsuite.runs.endings import Enough, Outcome
+from evalsuite.runs.journal import Campaign, JournalLine
+from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Log, RunFolder, Store
 
 SILENT_S = 120.0  # a script that prints nothing for this long after its last step is taken to hang
@@ -27,6 +37,7 @@ class EndedRun:
 
     run: Run
     outcome: Outcome
+    attempt: int  # at this run, from 1
 
 
 def machine(device: Device | Literal["auto"]) -> Machine:
@@ -76,6 +87,42 @@ def _python(recipe: Recipe, kind: str, device: Device, progress: Callable[[str],
     return virtualenvs.ensure(recipe, device=device, progress=progress)
 
 
+def begin(planned: Planned, store: Store) -> Campaign:
+    """Starts a campaign: seals what is to be run, before anything runs."""
+    now = datetime.now(UTC)
+    started = Campaign(
+        id=f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}",
+        started_at=_now(),
+        plan=planned,
+        plan_sha256=journal.seal(planned.cases, planned.repeats),
+        evalsuite=__version__,
+    )
+    try:
+        store.journal.begin(started)
+    except OSError as error:
+        raise _mendable(error, store.root) from error
+    return started
+
+
+def note_value(ended: EndedRun, started: Campaign, store: Store, items_per_s: float | None, unit: str | None) -> None:
+    """Notes in the journal what a run gave, so that it stays known if the run is taken away."""
+    store.journal.note(
+        JournalLine(
+            event="measured",
+            run=ended.run.id,
+            attempt=ended.attempt,
+            campaign=started.id,
+            at=_now(),
+            items_per_s=items_per_s,
+            unit=unit,
+        )
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
+
+
 def launch_all(
     runs: Sequence[Run],
     store: Store,
@@ -84,6 +131,7 @@ def launch_all(
     timeout_s: float,
     ready: Environments,
     dialects: Mapping[str, Dialect],
+    started: Campaign,
     tick: Callable[[Run, float], None] = lambda run, seconds: None,
 ) -> Iterator[EndedRun]:
     """Launches *runs* in order and gives each as it ends. A failed run does not stop the others.
@@ -94,12 +142,21 @@ def launch_all(
     launcher = runner.Launcher(
         engine=engine, timeout_s=timeout_s, pythons=ready.pythons, packages=ready.packages, dialects=dialects
     )
+    order = 0
     for run in runs:
         recipe = adapters[run.case.framework].recipe(run.case.recipe)
         with store.claim(run) as folder:
             if folder is None:
                 continue
             try:
+                attempt = store.journal.started(run, started.id, _now())
+                place = CampaignPlace(
+                    id=started.id,
+                    plan_sha256=started.plan_sha256,
+                    round=run.repeat,
+                    order=order,
+                    attempt=attempt,
+                )
                 outcome = runner.launch(
                     run,
                     recipe,
@@ -107,10 +164,24 @@ def launch_all(
                     launcher,
                     tick=functools.partial(tick, run),
                     enough=_enough(run, recipe, folder, dialects),
+                    place=place,
                 )
+                store.journal.note(_end_of(run, place, outcome))
             except OSError as error:
                 raise _mendable(error, folder.path) from error
-        yield EndedRun(run=run, outcome=outcome)
+        order += 1
+        yield EndedRun(run=run, outcome=outcome, attempt=attempt)
+
+
+def _end_of(run: Run, place: CampaignPlace, outcome: Outcome) -> JournalLine:
+    return JournalLine(
+        event="ended",
+        run=run.id,
+        attempt=place.attempt,
+        campaign=place.id,
+        at=_now(),
+        status=outcome.status,
+    )
 
 
 def _enough(

@@ -16,7 +16,7 @@ from evalsuite import __version__, files, paths
 from evalsuite.adapter import Recipe
 from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
-from evalsuite.documents import RunCommand, UsedRecipe
+from evalsuite.documents import CampaignPlace, RunCommand, UsedRecipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import checkouts, images, readiness, virtualenvs
 from evalsuite.logs import catalogue
@@ -58,13 +58,14 @@ def launch(
     launcher: Launcher,
     tick: Tick = lambda s: None,
     enough: Asks = lambda: None,
+    place: CampaignPlace | None = None,
 ) -> Outcome:
     """Runs *run* in its claimed *folder* and writes its outcome; returns it.
 
     *enough* is asked every few seconds why the run can be ended: once it says so, the run is ended in order and
     counts as completed, and what the script says of being ended is no failure of its own. *tick* is called several
     times a second with the seconds since the start. Whatever ends this function early (Ctrl-C among it) ends the
-    process tree first and leaves no outcome: the run counts as not run.
+    process tree first and leaves no outcome: the run counts as not run. *place*: where in its campaign it stands.
     """
     python = launcher.pythons[run.case.framework, recipe.name]
     path = folder.path.resolve()
@@ -72,7 +73,7 @@ def launch(
         recipe, run.case, python=python, folder=path, engine=launcher.engine, timeout_s=launcher.timeout_s
     )
     packages = launcher.packages.get((run.case.framework, recipe.name), {})
-    folder.write_command(_command(run, recipe, line, launcher, packages))
+    folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
     _write_files(line.files, folder.scratch)
     started_at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
     began = time.monotonic()

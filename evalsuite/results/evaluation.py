@@ -13,7 +13,7 @@ from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.findings import CoarseFigures, LongStall, RestDiffers, UnreadableRun
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Summary, Timeline, Unmeasured
-from evalsuite.results import convergence, criteria, rules
+from evalsuite.results import attempts, convergence, criteria, rules
 from evalsuite.results import measurement as measurement_room
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import counts, summaries, valid
@@ -54,9 +54,10 @@ def evaluate(
     planned = store.plan()
     cases = all_cases(planned, measurements, wanted)
     ordered = rules.checked(_in_plan_order(measurements, cases))
-    rows = with_scaling(summaries(ordered))
     environments = _environments(folders, ordered)
     commands = _commands(store, ordered)
+    recorded = attempts.read(store.journal).of(wanted)
+    rows, beside = attempts.noted(with_scaling(summaries(ordered)), recorded, commands)
     return Evaluation(
         title=TITLE,
         profile=planned.profile if planned else "custom",
@@ -67,6 +68,7 @@ def evaluate(
         verdicts=verdicts(rows, settings, (*cases, *_not_run(planned, wanted))),
         findings=(
             *broken,
+            *beside,
             *rules.findings(rows, environments, commands),
             *convergence.findings(rows, settings.targets),
             *_all_findings(rows),
@@ -76,6 +78,8 @@ def evaluate(
         timelines=_timelines(store, rows),
         recorded_elsewhere=recorded_elsewhere,
         targets=settings.targets,
+        campaigns=recorded.starts,
+        superseded=attempts.superseded(recorded, commands),
     )
 
 

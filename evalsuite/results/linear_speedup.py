@@ -1,14 +1,22 @@
 """C1, linear speed-up: per framework × model × precision passed, failed, or undetermined and what would decide it.
 
 A cell is judged by its base on one device and every scale in scope that was planned or measured. Each of them must
-be sound evidence: measured or imported, full, of the same known machine, timed by one method, and not suspicious.
+be sound evidence: measured or imported, full, of the same known machine and the same campaigns, timed by one method,
+not suspicious, and not chosen from more runs than are there.
 No scale is left out because it went badly (docs/report.md#verdicts).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.findings import OddEfficiency, SuperLinear, UnstableRepeats
+from evalsuite.findings import (
+    JournalBroken,
+    OddEfficiency,
+    RunMadeAgain,
+    RunTakenAway,
+    SuperLinear,
+    UnstableRepeats,
+)
 from evalsuite.model import Case, Interval, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results import fairness
 from evalsuite.results.criteria import LinearSpeedup
@@ -17,6 +25,7 @@ from evalsuite.results.summary import counts, valid, values
 
 DECIDING_ORIGINS = ("measured", "imported")
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
+CHOSEN = (RunTakenAway, JournalBroken)  # nobody can say that these runs were not chosen from more
 WORST_FIRST = ("fail", "undetermined", "pass")
 COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, not the framework's
 
@@ -159,6 +168,9 @@ def _judged(series: _Series, asked: LinearSpeedup) -> VerdictCell:
     if doubt is not None:
         return replace(cell, reason=doubt[0], values=doubt[1])
     if all((efficiencies[one.case].low or 0.0) >= asked.threshold for one in measured):
+        again = sum(_made_again(one) for one in {one.case: one for one in (base, *measured)}.values())
+        if again:
+            return replace(cell, outcome="pass", reason="met_again", values=(("attempts", str(again)),))
         return replace(cell, outcome="pass", reason="met")
     return replace(cell, reason="spans", values=(("n", str(min(base.n, worst.n))),))
 
@@ -196,11 +208,30 @@ def _doubt(
         return "unlike", (("conditions", ", ".join(unlike)),)
     if len(methods) > 1:
         return "several_methods", (("methods", ", ".join(methods)),)
+    if chosen := [one.case for one in needed if any(isinstance(each, CHOSEN) for each in one.findings)]:
+        return "taken_away", (("scales", _scales(chosen)),)
+    if unlike_campaigns := _campaigns(base, measured):
+        return unlike_campaigns
     if suspicious:
         codes = sorted({each.code for one in suspicious for each in one.findings if isinstance(each, SUSPICIOUS)})
         scales = _scales([one.case for one in suspicious])
         return "suspicious", (("codes", ", ".join(codes)), ("scales", scales))
     return None
+
+
+def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values] | None:
+    """Why base and scales may have been measured under other conditions: campaigns that not all of them share."""
+    of_each = {one.case: {run.campaign for run in one.measurements if counts(run)} for one in (base, *measured)}
+    if unknown := [case for case, campaigns in of_each.items() if None in campaigns]:
+        return "campaign_unknown", (("scales", _scales(unknown)),)
+    if other := [case for case, campaigns in of_each.items() if campaigns != of_each[base.case]]:
+        return "several_campaigns", (("scales", _scales(other)),)
+    return None
+
+
+def _made_again(one: Summary) -> int:
+    """How many attempts at its runs were interrupted or failed before the ones that count."""
+    return sum(each.attempts for each in one.findings if isinstance(each, RunMadeAgain))
 
 
 def _efficiency(one: Summary, base: Summary, level: float = BOOTSTRAP_LEVEL) -> Interval:

@@ -113,6 +113,8 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
         facts=stated,
+        campaign=command.campaign.id if command.campaign else None,
+        round=command.campaign.round if command.campaign else None,
     )
 
 

@@ -21,6 +21,7 @@ from evalsuite.files import read_json, sha256, write_json
 from evalsuite.model import Run
 from evalsuite.runs import samples
 from evalsuite.runs.endings import AgentOutcome, Outcome
+from evalsuite.runs.journal import Journal
 from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.samples import Samples
 
@@ -153,6 +154,11 @@ class Store:
 
     def __init__(self, root: Path) -> None:
         self.root = Path(root)
+
+    @property
+    def journal(self) -> Journal:
+        """What was started when, and which attempts there were at each run."""
+        return Journal(self.root)
 
     def folder(self, run: Run) -> RunFolder:
         return RunFolder(self.root / run.case.id / f"r{run.repeat}")

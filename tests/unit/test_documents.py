@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evalsuite import documents, paths
 from evalsuite.documents import (
+    CampaignPlace,
     Checkout,
     Citation,
     CitedFigure,
@@ -28,6 +29,7 @@ from evalsuite.documents import (
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Protocol, Skip
 from evalsuite.runs.endings import AgentOutcome, Outcome
+from evalsuite.runs.journal import Campaign, JournalLine
 from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.samples import (
     DiskCounters,
@@ -91,6 +93,7 @@ FULL = (
             others=(Citation(row="t.csv:3"),),
             others_printed=("11233.92",),
         ),
+        campaign=CampaignPlace(id="20261120T020000-5eed00", plan_sha256="5", round=2, order=7, attempt=1),
     ),
     Outcome(
         status="completed",
@@ -149,6 +152,24 @@ FULL = (
         repeats=5,
         cases=(CASE, CASE_WITH_ALL),
         skips=(Skip(case=CASE, reason="no such cluster", kind="unsupported"),),
+    ),
+    Campaign(
+        id="20261120T020000-5eed00",
+        started_at="2026-11-20T10:00:00+08:00",
+        plan=Planned(profile="quick", repeats=5, cases=(CASE_WITH_ALL,), skips=()),
+        plan_sha256="5",
+        evalsuite="0.1.0",
+    ),
+    JournalLine(
+        event="ended",
+        run="case/r0",
+        attempt=1,
+        campaign="20261120T020000-5eed00",
+        at="2026-11-20T10:00:00+08:00",
+        status="completed",
+        items_per_s=1.5,
+        unit="images/s",
+        before="6",
     ),
     Header(
         hz=2.0,

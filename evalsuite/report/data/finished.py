@@ -183,6 +183,8 @@ def _measurement(case: Case, unit: str, run: Mapping[str, Any]) -> Measurement:
         framework_version=run["framework_version"],
         log=run["log"],
         log_sha256=run["log_sha256"],
+        campaign=run.get("campaign"),
+        round=run.get("round"),
     )
 
 

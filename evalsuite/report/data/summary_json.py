@@ -1,6 +1,7 @@
 """`summary.json`: verdicts and every summary, with the ids that `audit` resolves (docs/contracts.md#summaryjson)."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from evalsuite import __version__
@@ -41,6 +42,8 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "fairness": [_comparison(one) for one in fairness.comparisons(book)],
         "data_quality": _quality(book),
         "environments": sorted(evaluation.environments),
+        "campaigns": [asdict(one) for one in evaluation.campaigns],
+        "superseded_attempts": [asdict(one) for one in evaluation.superseded],
     }
 
 
@@ -91,6 +94,8 @@ def _summary(book: Book, one: Summary | Unmeasured) -> dict[str, Any]:
                 "framework_version": run.framework_version,
                 "log": run.log,
                 "log_sha256": run.log_sha256,
+                "campaign": run.campaign,
+                "round": run.round,
             }
             for run in one.measurements
         ],

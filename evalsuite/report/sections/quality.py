@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from evalsuite.findings import NoisyRepeats
-from evalsuite.model import Case, Finding, Measurement, Skip, Summary
+from evalsuite.model import Attempt, CampaignStart, Case, Finding, Measurement, Skip, Summary
 from evalsuite.report.book import states
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
@@ -50,6 +50,15 @@ class FailedRun:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LostAttempt:
+    """An attempt at a run that counts for nothing: another one, or none, stands in its place."""
+
+    attempt: Attempt
+    place: Place
+    value: Number | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SkipGroup:
     """Cases that were skipped for one reason."""
 
@@ -70,6 +79,8 @@ class QualityFacts:
     noisy: tuple[Summary, ...]
     noisy_limit: Number
     skip_groups: tuple[SkipGroup, ...]
+    campaigns: tuple[CampaignStart, ...]
+    lost: tuple[LostAttempt, ...]
     repeats: tuple[tuple[Block, Drawn], ...]
 
 
@@ -81,7 +92,7 @@ def sections(subject: Subject) -> Iterable[Section]:
         template="quality.html.j2",
         facts=lambda: _facts(subject),
         markdown=lambda writer: _markdown(subject.book, writer),
-        parts=parts(words, "quality", ("counts", "findings", "failures", "skips", "repeats")),
+        parts=parts(words, "quality", ("counts", "findings", "failures", "attempts", "skips", "repeats")),
     )
 
 
@@ -95,6 +106,8 @@ def _facts(subject: Subject) -> QualityFacts:
         noisy=noisy(book),
         noisy_limit=numbers.limit(NoisyRepeats.limit),
         skip_groups=skip_groups(book),
+        campaigns=book.evaluation.campaigns,
+        lost=lost_attempts(book),
         repeats=repeats.drawn(book, subject.blocks, subject.look, subject.words),
     )
 
@@ -133,6 +146,18 @@ def failures(book: Book) -> tuple[FailedRun, ...]:
 def excluded(book: Book) -> tuple[Measurement, ...]:
     """Runs with a value that a data rule keeps out of the median: shown with it."""
     return tuple(run for run in book.measurements if run.value is not None and not counts(run))
+
+
+def lost_attempts(book: Book) -> tuple[LostAttempt, ...]:
+    """The attempts that were made again or taken away, in the order in which they were started."""
+    return tuple(
+        LostAttempt(
+            attempt=one,
+            place=Place(text=names.visible(one.run), ref=_ref(book, one.run)),
+            value=None if one.items_per_s is None else numbers.throughput(one.items_per_s),
+        )
+        for one in book.evaluation.superseded
+    )
 
 
 def noisy(book: Book) -> tuple[Summary, ...]:

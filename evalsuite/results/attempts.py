@@ -1,0 +1,119 @@
+"""What the journal beside the run folders shows: runs that were taken away or made again, and plans that changed.
+
+A run is made once, so one that was made until it looked well is no repeat. What was interrupted or failed and was then
+made again is said; a completed run that is gone leaves a criterion undetermined (docs/report.md#verdicts).
+"""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.documents import RunCommand
+from evalsuite.errors import EvalsuiteError
+from evalsuite.findings import JournalBroken, RepeatsAdded, RunMadeAgain, RunTakenAway
+from evalsuite.model import Attempt, CampaignStart, Finding, Summary, Unmeasured
+from evalsuite.runs.journal import Campaign, Journal
+
+Row = Summary | Unmeasured
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """The journal, read; what cannot be read of it is *broken*."""
+
+    attempts: tuple[Attempt, ...] = ()
+    campaigns: tuple[Campaign, ...] = ()
+    broken: bool = False
+
+    def of(self, cases: Container[str] | None) -> "Recorded":
+        """What concerns *cases*, by their ids; None: all."""
+        ours = [one for one in self.attempts if cases is None or one.run.partition("/")[0] in cases]
+        return replace(self, attempts=tuple(ours))
+
+    @property
+    def starts(self) -> tuple[CampaignStart, ...]:
+        return tuple(
+            CampaignStart(id=one.id, started_at=one.started_at, plan_sha256=one.plan_sha256, whole=one.whole)
+            for one in self.campaigns
+        )
+
+
+def read(journal: Journal) -> Recorded:
+    """What *journal* holds."""
+    try:
+        return Recorded(attempts=journal.attempts(), campaigns=journal.campaigns(), broken=not journal.chained)
+    except EvalsuiteError:
+        return Recorded(broken=True)
+
+
+def superseded(recorded: Recorded, commands: Mapping[str, RunCommand]) -> tuple[Attempt, ...]:
+    """The attempts that count for nothing: another one, or none, stands in their place.
+
+    *commands*: run id → what was run, of every finished run.
+    """
+    last: dict[str, int] = {}
+    for one in recorded.attempts:
+        last[one.run] = max(one.number, last.get(one.run, 0))
+    kept = {run: command.campaign.attempt for run, command in commands.items() if command.campaign}
+    return tuple(
+        one
+        for one in recorded.attempts
+        if one.number != kept.get(one.run) and (one.number < last[one.run] or one.status is not None)
+    )
+
+
+def noted(
+    rows: Sequence[Row], recorded: Recorded, commands: Mapping[str, RunCommand]
+) -> tuple[list[Row], tuple[Finding, ...]]:
+    """*rows* with what the journal shows of each, and what it shows of cases that have no row."""
+    found = findings(recorded, commands)
+    with_theirs = [
+        replace(row, findings=(*row.findings, *theirs)) if (theirs := found.pop(row.case.id, ())) else row
+        for row in rows
+    ]
+    return with_theirs, tuple(each for theirs in found.values() for each in theirs)
+
+
+def findings(recorded: Recorded, commands: Mapping[str, RunCommand]) -> dict[str, tuple[Finding, ...]]:
+    """Case id → what the journal shows of its runs."""
+    found: dict[str, list[Finding]] = {}
+    for each in (*_gone(recorded, commands), *_broken(recorded, commands), *_added(recorded, commands)):
+        found.setdefault(each.where.partition("/")[0], []).append(each)
+    return {case: tuple(theirs) for case, theirs in found.items()}
+
+
+def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    by_run: dict[str, list[Attempt]] = {}
+    for one in superseded(recorded, commands):
+        by_run.setdefault(one.run, []).append(one)
+    for run, attempts in by_run.items():
+        replaced = run in commands or any(one.status is None for one in attempts)
+        taken = [one for one in attempts if one.status == "completed" or (one.status and not replaced)]
+        if taken:
+            yield RunTakenAway(attempts=len(taken), where=run)
+        if len(taken) < len(attempts):
+            yield RunMadeAgain(attempts=len(attempts) - len(taken), where=run)
+
+
+def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    """Runs of which the journal does not hold the start, or another plan than the one they were started by."""
+    sealed = {one.id: one.plan_sha256 for one in recorded.campaigns if one.whole}
+    starts = {(one.run, one.number) for one in recorded.attempts}
+    for run, command in commands.items():
+        place = command.campaign
+        if place is None:
+            continue
+        known = sealed.get(place.id) == place.plan_sha256
+        if recorded.broken or not known or (run, place.attempt) not in starts:
+            yield JournalBroken(campaign=place.id, where=run)
+
+
+def _added(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    """Cases of which a later start asked for more repeats than an earlier one."""
+    asked: dict[str, list[int]] = {}
+    ran = {command.campaign.id for command in commands.values() if command.campaign}
+    for campaign in recorded.campaigns:
+        for case in campaign.plan.cases if campaign.id in ran else ():
+            asked.setdefault(case.id, []).append(campaign.plan.repeats)
+    for case_id, repeats in asked.items():
+        if max(repeats) > repeats[0] and any(run.partition("/")[0] == case_id for run in commands):
+            yield RepeatsAdded(planned=repeats[0], later=max(repeats), where=case_id)

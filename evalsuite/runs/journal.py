@@ -1,0 +1,165 @@
+"""The journal of a folder of runs: each start of an evaluation with the plan it sealed, and every attempt at a run.
+
+`campaigns/<id>.json` holds one start, a *campaign*: when it was and what was to be run, written before its first run
+and never again. `attempts.jsonl` holds a line for whatever happens to an attempt, and each line holds the hash of the
+one before. A run that was taken away and made again is therefore seen, and so is a line that was taken out.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from evalsuite import documents
+from evalsuite.documents import Document
+from evalsuite.errors import EvalsuiteError
+from evalsuite.files import read_json, write_json
+from evalsuite.model import Attempt, Case, Run
+from evalsuite.runs.planned import Planned
+
+CAMPAIGNS = "campaigns"
+ATTEMPTS = "attempts.jsonl"
+Event = Literal["started", "ended", "measured"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Campaign(Document):
+    """One start of an evaluation, and what was to be run."""
+
+    id: str
+    started_at: str  # ISO 8601 with zone
+    plan: Planned
+    plan_sha256: str
+    evalsuite: str | None = None  # the version that started it
+
+    @property
+    def whole(self) -> bool:
+        """Whether the plan is the one that was sealed."""
+        return seal(self.plan.cases, self.plan.repeats) == self.plan_sha256
+
+
+@dataclass(frozen=True, kw_only=True)
+class JournalLine(Document):
+    """One line of the journal."""
+
+    TRY: ClassVar[str] = "Was the file edited? Move it away; which runs were made again is then not known."
+
+    event: Event
+    run: str  # its id
+    attempt: int  # from 1
+    campaign: str
+    at: str  # ISO 8601 with zone
+    status: Literal["completed", "failed", "timed_out"] | None = None  # with "ended"
+    items_per_s: float | None = None  # with "measured"; None: the run gave no valid number
+    unit: str | None = None
+    before: str | None = None  # SHA-256 of the line before; None in the first
+
+
+def seal(cases: Sequence[Case], repeats: int) -> str:
+    """The hash of what is to be run, whatever the order of its cases."""
+    asked = {"repeats": repeats, "cases": sorted(json.dumps(documents.facts_of(case)) for case in cases)}
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+class Journal:
+    """The journal beside the run folders in *root*."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(root)
+
+    # writing, left of the wall
+
+    def begin(self, campaign: Campaign) -> None:
+        folder = self.root / CAMPAIGNS
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / f"{campaign.id}.json", campaign.to_json())
+
+    def started(self, run: Run, campaign: str, at: str) -> int:
+        """Notes that *run* is started, and gives the number of this attempt, from 1."""
+        with self._open() as lines:
+            earlier = [one.attempt for one in self._read(lines) if one.run == run.id]
+            number = max(earlier, default=0) + 1
+            self._append(lines, JournalLine(event="started", run=run.id, attempt=number, campaign=campaign, at=at))
+        return number
+
+    def note(self, entry: JournalLine) -> None:
+        with self._open() as lines:
+            self._append(lines, entry)
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[list[str]]:
+        """The lines so far, held by this process alone."""
+        with open(self.root / f".{ATTEMPTS}.lock", "w") as lock:  # it is let go when it is closed
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield self._lines()
+
+    def _append(self, lines: Sequence[str], entry: JournalLine) -> None:
+        chained = replace(entry, before=_hash(lines[-1]) if lines else None)
+        text = json.dumps(chained.to_json(), sort_keys=True)
+        with open(self.root / ATTEMPTS, "ab") as file:
+            file.truncate(
+                sum(len(line.encode("utf-8", "surrogateescape")) + 1 for line in lines)
+            )  # a line that was cut off
+            file.write(f"{text}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    # reading, right of the wall
+
+    def campaigns(self) -> tuple[Campaign, ...]:
+        """Every start of an evaluation, the first first."""
+        files = sorted((self.root / CAMPAIGNS).glob("*.json"))
+        found = [Campaign.from_json(read_json(file), file) for file in files]
+        return tuple(sorted(found, key=lambda one: (one.started_at, one.id)))
+
+    def attempts(self) -> tuple[Attempt, ...]:
+        """Every attempt at every run, in the order in which they were started."""
+        found: dict[tuple[str, int], Attempt] = {}
+        for one in self._read(self._lines()):
+            key = (one.run, one.attempt)
+            known = found.get(key) or Attempt(run=one.run, number=one.attempt, campaign=one.campaign, started_at=one.at)
+            found[key] = replace(
+                known,
+                status=one.status or known.status,
+                items_per_s=known.items_per_s if one.items_per_s is None else one.items_per_s,
+                unit=one.unit or known.unit,
+            )
+        return tuple(found.values())
+
+    @property
+    def chained(self) -> bool:
+        """Whether each line follows the one that it was written after."""
+        lines = self._lines()
+        hashes = [None, *map(_hash, lines)][: len(lines)]
+        return all(one.before == before for one, before in zip(self._read(lines), hashes, strict=True))
+
+    def _lines(self) -> list[str]:
+        """The lines; one that was cut off in the writing (a full disk, a power failure) is left out."""
+        try:
+            content = (self.root / ATTEMPTS).read_bytes()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            where = self.root / ATTEMPTS
+            raise EvalsuiteError(f"{where}: {error.strerror}; expected a file. {JournalLine.TRY}") from error
+        return content.decode("utf-8", "surrogateescape").split("\n")[:-1]
+
+    def _read(self, lines: Iterable[str]) -> list[JournalLine]:
+        return [self._entry(line, number) for number, line in enumerate(lines, 1)]
+
+    def _entry(self, line: str, number: int) -> JournalLine:
+        where = f"{self.root / ATTEMPTS}:{number}"
+        try:
+            facts = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise EvalsuiteError(f"{where}: {error}; expected a JSON object. {JournalLine.TRY}") from error
+        return JournalLine.from_json(facts, where)
+
+
+def _hash(line: str) -> str:
+    return hashlib.sha256(line.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,0 +1,253 @@
+"""Ways to run until a criterion passes, each made happen with the launching code, and what is said of it now."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.launch import campaign, runner
+from evalsuite.model import Run
+from evalsuite.report.book import identity
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import summary_json
+from evalsuite.report.sections import cards, quality
+from evalsuite.report.text import words
+from evalsuite.results.evaluation import evaluate
+from evalsuite.runs import journal
+from evalsuite.runs.planned import Planned
+from evalsuite.runs.store import Store
+from tests import runfolders
+from tests.toys import CASE, COMMAND, toynet
+
+SPOKEN = words.read()
+BASE = replace(CASE, framework="toynet")
+SCALE = BASE.at_scale(1, 2)
+CASES = (BASE, SCALE)
+READY = campaign.Environments(pythons={}, packages={}, skips=())
+
+
+class Interrupted(Exception):
+    """Ctrl-C, in the middle of a run."""
+
+
+class Lab:
+    """A folder of runs, and what starts an evaluation there; a run takes the seconds a step that are said."""
+
+    def __init__(self, folder, monkeypatch):
+        self.store = Store(folder / "runs")
+        self.criteria = folder / "criteria.toml"
+        self.criteria.write_text("[C1]\nthreshold = 0.8\nmin_nodes = 1\n")
+        self.seconds = {}  # run id → seconds a step; 0: it is interrupted; None: it fails
+        monkeypatch.setattr(runner, "launch", self._launch)
+
+    def _launch(self, run, recipe, folder, launcher, *, tick, enough, place):
+        seconds = self.seconds.get(run.id, 0.5)
+        if seconds == 0:
+            raise Interrupted
+        ended = {} if seconds else {"status": "failed", "reason": "exit code 1", "exit_code": 1}
+        printed = runfolders.steps(seconds=(seconds or 0.5) + 0.0001 * (run.repeat % 5))
+        command = replace(COMMAND, campaign=place)
+        return runfolders.fill(folder, runfolders.Host(printed=(printed,)), run.repeat, command, **ended)
+
+    def start(self, repeats=5, cases=CASES):
+        """One start of an evaluation: what is missing is run."""
+        planned = Planned(profile="full", repeats=repeats, cases=tuple(cases), skips=())
+        self.store.write_plan(planned)
+        started = campaign.begin(planned, self.store)
+        runs = [Run(case=case, repeat=repeat) for repeat in range(repeats) for case in cases]
+        missing = [run for run in runs if not self.store.folder(run).finished]
+        adapters = {"toynet": toynet()}
+        try:
+            for ended in campaign.launch_all(missing, self.store, adapters, None, 60.0, READY, {}, started):
+                campaign.note_value(ended, started, self.store, 64.0, "images/s")
+        except Interrupted:
+            return
+
+    def remove(self, case, *repeats):
+        for repeat in repeats:
+            shutil.rmtree(self.store.folder(Run(case=case, repeat=repeat)).path)
+
+    def evaluation(self):
+        return evaluate(self.store, criteria_file=self.criteria)
+
+    def c1(self):
+        (verdict,) = self.evaluation().verdicts
+        return verdict.outcome, verdict.reason
+
+    def codes(self):
+        kept = {"taken_away", "made_again", "journal_broken", "repeats_added"}
+        return sorted({one.code for one in self.evaluation().findings} & kept)
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    return Lab(tmp_path, monkeypatch)
+
+
+def slow(case, *repeats):
+    """Runs of *case* that would keep C1 from passing."""
+    return {Run(case=case, repeat=repeat).id: 0.8 for repeat in repeats}
+
+
+def test_an_honest_evaluation_passes_without_a_word(lab):
+    lab.start()
+
+    assert (lab.c1(), lab.codes()) == (("pass", "met"), [])
+
+
+@pytest.mark.parametrize("repeats", [range(5), (4,), (0,)])
+def test_runs_that_were_taken_away_and_made_again_until_c1_passes_decide_nothing(lab, repeats):
+    lab.seconds = slow(SCALE, *repeats)
+    lab.start()
+    lab.remove(SCALE, *repeats)
+    lab.seconds = {}
+    lab.start()
+
+    assert (lab.c1(), lab.codes()) == (("undetermined", "taken_away"), ["taken_away"])
+
+
+def test_all_runs_made_again_are_seen_too(lab):
+    lab.seconds = slow(SCALE, *range(5))
+    lab.start()
+    lab.remove(SCALE, *range(5))
+    lab.remove(BASE, *range(5))
+    lab.seconds = {}
+    lab.start()
+
+    assert (lab.c1(), lab.codes()) == (("undetermined", "taken_away"), ["taken_away"])
+
+
+def test_the_worst_runs_of_many_taken_away_leave_no_lucky_five(lab):
+    lab.seconds = slow(SCALE, 5, 6)
+    lab.start(repeats=7)
+    lab.remove(SCALE, 5, 6)
+
+    assert (lab.c1(), lab.codes()) == (("undetermined", "taken_away"), ["taken_away"])
+
+
+def test_a_case_that_was_taken_away_whole_is_still_spoken_of(lab):
+    lab.start()
+    lab.remove(SCALE, *range(5))
+
+    assert lab.codes() == ["taken_away"]
+    assert lab.c1() == ("undetermined", "missing")
+
+
+def test_a_run_ended_by_hand_and_made_again_marks_the_pass(lab):
+    lab.seconds = {Run(case=SCALE, repeat=2).id: 0}
+    lab.start()
+    lab.seconds = {}
+    lab.start()
+
+    assert (lab.c1(), lab.codes()) == (("pass", "met_again"), ["made_again"])
+
+
+def test_a_scale_measured_in_another_campaign_than_its_base_decides_nothing(lab):
+    lab.start(cases=[BASE])
+    lab.start(cases=CASES)
+
+    verdict = lab.evaluation().verdicts[0]
+
+    assert (verdict.outcome, verdict.reason) == ("undetermined", "several_campaigns")
+    assert "The runs of 1×2 were not made in the same campaigns" in cards._card(verdict, SPOKEN).reason.plain("en")
+
+
+def test_base_and_scale_may_share_several_campaigns(lab):
+    lab.start(repeats=3)
+    lab.start(repeats=6)
+
+    assert lab.c1() == ("pass", "met")
+
+
+def test_a_failed_run_made_again_marks_the_pass(lab):
+    lab.seconds = {Run(case=SCALE, repeat=4).id: None, Run(case=BASE, repeat=4).id: None}
+    lab.start()
+    lab.remove(SCALE, 4)
+    lab.remove(BASE, 4)
+    lab.seconds = {}
+    lab.start()
+
+    assert (lab.c1(), lab.codes()) == (("pass", "met_again"), ["made_again"])
+    said = cards._card(lab.evaluation().verdicts[0], SPOKEN).reason.plain("en")
+    assert "2 attempts were interrupted or failed" in said
+
+
+def test_runs_of_an_earlier_version_say_nothing_of_their_campaign(lab):
+    for case in CASES:
+        for repeat in range(5):
+            runfolders.finished(lab.store.root, case=case, repeat=repeat)
+
+    assert (lab.c1(), lab.codes()) == (("undetermined", "campaign_unknown"), [])
+
+
+@pytest.mark.parametrize("change", ["journal deleted", "campaigns deleted", "a line taken out", "plan changed"])
+def test_a_journal_with_gaps_decides_nothing(lab, change):
+    lab.start()
+    lines = lab.store.root / journal.ATTEMPTS
+    (plan,) = (lab.store.root / journal.CAMPAIGNS).glob("*.json")
+    match change:
+        case "journal deleted":
+            lines.unlink()
+        case "campaigns deleted":
+            plan.unlink()
+        case "a line taken out":
+            lines.write_text("".join(lines.read_text().splitlines(keepends=True)[1:]))
+        case "plan changed":
+            facts = json.loads(plan.read_text())
+            plan.write_text(json.dumps({**facts, "plan": {**facts["plan"], "repeats": 9}}))
+
+    assert (lab.c1(), lab.codes()) == (("undetermined", "taken_away"), ["journal_broken"])
+
+
+def test_repeats_added_once_the_results_are_known_are_said(lab):
+    lab.start(repeats=5)
+    lab.start(repeats=7)
+
+    found = [one for one in lab.evaluation().findings if one.code == "repeats_added"]
+
+    assert {(one.planned, one.later) for one in found} == {(5, 7)}
+
+
+def test_what_counts_for_nothing_stays_visible_with_its_value(lab):
+    lab.start()
+    lab.remove(SCALE, 1)
+    lab.start()
+
+    evaluation = lab.evaluation()
+    (lost,) = quality.lost_attempts(Book(evaluation=identity.ordered(evaluation)))
+    facts = summary_json.document(Book(evaluation=identity.ordered(evaluation)), "0" * 64)
+
+    assert (lost.place.text, lost.attempt.number, lost.attempt.status) == (f"{SCALE.id}/r1", 1, "completed")
+    assert lost.value.text == "64.00"
+    assert [one["items_per_s"] for one in facts["superseded_attempts"]] == [64.0]
+    assert [one["whole"] for one in facts["campaigns"]] == [True, True]
+
+
+def test_the_page_and_its_table_say_so(lab, tmp_path):
+    lab.start()
+    lab.remove(SCALE, 1)
+    lab.start()
+    out = tmp_path / "out"
+
+    cli.main(["report", "--runs", str(lab.store.root), "--out", str(out), "--criteria", str(lab.criteria)])
+
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert 'id="attempts-table"' in page
+    assert "completed, then taken away" in page
+    assert "已完成，后被移走" in page
+
+
+def test_the_order_and_the_round_of_every_run_are_on_record(lab):
+    lab.start(repeats=2)
+
+    places = [folder.command().campaign for folder in lab.store.finished()]
+
+    assert sorted((one.order, one.round, one.attempt) for one in places) == [
+        (0, 0, 1),
+        (1, 0, 1),
+        (2, 1, 1),
+        (3, 1, 1),
+    ]
+    assert len({(one.id, one.plan_sha256) for one in places}) == 1

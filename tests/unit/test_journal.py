@@ -1,0 +1,129 @@
+"""The journal beside the run folders: starts of an evaluation, and every attempt at a run."""
+
+import json
+import threading
+from dataclasses import replace
+
+import pytest
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Run
+from evalsuite.runs import journal
+from evalsuite.runs.journal import Campaign, Journal, JournalLine
+from evalsuite.runs.planned import Planned
+from tests.toys import CASE
+
+RUN = Run(case=CASE, repeat=0)
+AT = "2026-11-20T10:00:00+08:00"
+PLAN = Planned(profile="full", repeats=5, cases=(CASE, CASE.at_scale(2, 8)), skips=())
+CAMPAIGN = Campaign(id="a", started_at=AT, plan=PLAN, plan_sha256=journal.seal(PLAN.cases, PLAN.repeats))
+
+
+def ended(attempt, status="completed"):
+    return JournalLine(event="ended", run=RUN.id, attempt=attempt, campaign="a", at=AT, status=status)
+
+
+def test_attempts_at_a_run_are_counted_from_one(tmp_path):
+    kept = Journal(tmp_path)
+
+    assert [kept.started(RUN, "a", AT), kept.started(replace(RUN, repeat=1), "a", AT), kept.started(RUN, "b", AT)] == [
+        1,
+        1,
+        2,
+    ]
+
+
+def test_an_attempt_has_its_end_and_its_value(tmp_path):
+    kept = Journal(tmp_path)
+    kept.started(RUN, "a", AT)
+    kept.note(ended(1))
+    kept.note(
+        JournalLine(event="measured", run=RUN.id, attempt=1, campaign="a", at=AT, items_per_s=9.5, unit="images/s")
+    )
+    kept.started(RUN, "a", AT)
+
+    first, second = kept.attempts()
+
+    assert (first.status, first.items_per_s, first.unit) == ("completed", 9.5, "images/s")
+    assert (second.number, second.status, second.items_per_s) == (2, None, None)
+
+
+def test_a_line_taken_out_or_changed_breaks_the_chain(tmp_path):
+    kept = Journal(tmp_path)
+    for _ in range(3):
+        kept.started(RUN, "a", AT)
+    assert kept.chained
+    file = tmp_path / journal.ATTEMPTS
+    first, second, third = file.read_text().splitlines(keepends=True)
+
+    for changed in (first + third, second + third, first.replace("10:00", "11:00") + second + third):
+        file.write_text(changed)
+
+        assert not kept.chained
+
+
+def test_a_line_that_was_cut_off_is_written_over(tmp_path):
+    kept = Journal(tmp_path)
+    kept.started(RUN, "a", AT)
+    with open(tmp_path / journal.ATTEMPTS, "a") as file:
+        file.write('{"schema": 1, "eve')
+
+    assert kept.started(RUN, "a", AT) == 2
+    assert [one.number for one in kept.attempts()] == [1, 2]
+    assert kept.chained
+
+
+def test_two_processes_that_write_at_once_lose_nothing(tmp_path):
+    numbers = []
+    writers = [
+        threading.Thread(target=lambda: numbers.extend(Journal(tmp_path).started(RUN, "a", AT) for _ in range(10)))
+        for _ in range(4)
+    ]
+    for one in writers:
+        one.start()
+    for one in writers:
+        one.join()
+
+    assert sorted(numbers) == list(range(1, 41))
+    assert Journal(tmp_path).chained
+
+
+@pytest.mark.parametrize("text", ["no json\n", "[]\n", '{"schema": 1}\n', "\udcff\n"])
+def test_a_line_that_is_none_is_refused_with_its_number(tmp_path, text):
+    kept = Journal(tmp_path)
+    kept.started(RUN, "a", AT)
+    with open(tmp_path / journal.ATTEMPTS, "ab") as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+
+    with pytest.raises(EvalsuiteError, match=r"attempts\.jsonl:2: .*expected"):
+        kept.attempts()
+
+
+def test_no_journal_is_an_empty_one(tmp_path):
+    assert (Journal(tmp_path).attempts(), Journal(tmp_path).campaigns(), Journal(tmp_path).chained) == ((), (), True)
+
+
+def test_a_campaign_comes_back_with_its_seal_whole(tmp_path):
+    Journal(tmp_path).begin(CAMPAIGN)
+
+    assert Journal(tmp_path).campaigns() == (CAMPAIGN,)
+    assert CAMPAIGN.whole
+
+
+def test_a_plan_that_was_changed_after_the_start_is_not_whole(tmp_path):
+    Journal(tmp_path).begin(CAMPAIGN)
+    file = tmp_path / journal.CAMPAIGNS / "a.json"
+    facts = json.loads(file.read_text())
+    facts["plan"]["repeats"] = 7
+    file.write_text(json.dumps(facts))
+
+    (found,) = Journal(tmp_path).campaigns()
+
+    assert not found.whole
+
+
+def test_a_seal_is_that_of_the_cases_and_repeats_in_any_order():
+    one, other = CASE, CASE.at_scale(2, 8)
+
+    assert journal.seal([one, other], 5) == journal.seal([other, one], 5)
+    assert len({journal.seal([one, other], 5), journal.seal([one, other], 6), journal.seal([one], 5)}) == 3
