@@ -1,10 +1,11 @@
 """What reading logs costs, against the pattern engine alone: `grep -hoP` with the dialect's own pattern.
 
-    python benchmarks/parse.py [--rounds 5] [--big-gib 2]
+    python benchmarks/parse.py [--rounds 5] [--big-gib 2] [--noise-mb 500]
 
 Makes 200 logs of 5,000 lines of one dialect (90 MB), then reads the folder with `parse` and with grep in turn,
 start-up included. Prints both wall times, their ratio (the yardstick is 3) and the peak memory of `parse` over
-all its processes (60 MiB). Then one log of `--big-gib` GiB is read, whose memory must be no more (0 leaves it out).
+all its processes (60 MiB). Then one log of `--big-gib` GiB is read, whose memory must be no more, and one whose
+training lines stand behind `--noise-mb` MB of others, which should take 5 s (0 leaves either out).
 """
 
 import argparse
@@ -29,6 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--big-gib", type=float, default=2.0)
+    parser.add_argument("--noise-mb", type=float, default=500.0)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "logs"
@@ -39,6 +41,8 @@ def main() -> None:
         _compare([*parse, str(folder)], grep, arguments.rounds, sum(file.stat().st_size for file in files))
         if arguments.big_gib:
             _big(Path(name) / "big.log", files[0], int(arguments.big_gib * (1 << 30)), parse)
+        if arguments.noise_mb:
+            _behind_noise(Path(name) / "noise.log", files[0], int(arguments.noise_mb * 1e6), parse)
 
 
 def _log(path: Path, seed: int) -> Path:
@@ -80,6 +84,20 @@ def _big(path: Path, piece: Path, size: int, parse: list[str]) -> None:
             file.write(text)
     seconds, mib = _timed([*parse, str(path)])
     print(f"one log of {path.stat().st_size / (1 << 30):.1f} GiB: {seconds:.1f} s, {mib:.1f} MiB")
+
+
+def _behind_noise(path: Path, log: Path, size: int, parse: list[str]) -> None:
+    """Lines of words and numbers as a job prints them before it trains, then *log*."""
+    draw = random.Random(0)
+    words = ["loading", "shard", "dataset", "worker", "cache", "prefetch", "config", "memory", "block", "node", "image"]
+    with open(path, "w") as file:
+        while file.tell() < size:
+            said = [f"{' '.join(draw.choices(words, k=8))} {draw.random():.4f}" for _ in range(2000)]
+            stamp = f"2026-11-22 03:{draw.randrange(60):02d}:{draw.randrange(60):02d}"
+            file.write("".join(f"{stamp} INFO worker[{number}] {line}\n" for number, line in enumerate(said)) * 20)
+        file.write(log.read_text())
+    seconds, mib = _timed([*parse, str(path)])
+    print(f"training lines behind {size / 1e6:.0f} MB of others: {seconds:.1f} s (wanted: 5), {mib:.1f} MiB")
 
 
 def _timed(command: list[str]) -> tuple[float, float]:

@@ -62,7 +62,8 @@ def _line(chunk: Chunk, match: "re.Match[bytes] | None") -> int | None:
 
 def _anchor(text: bytes, dialect: Dialect) -> bytes | None:
     """The first step line up to behind its number; b"" where its number says not where in the run it stands."""
-    found = ((match, line) for line in dialect.step for match in line.compiled.finditer(text))
+    present = [line for line in dialect.step if line.literal in text]
+    found = ((match, line) for line in present for match in line.compiled.finditer(text))
     first = min(found, key=lambda pair: pair[0].start(), default=None)
     if first is None:
         return None

@@ -29,6 +29,8 @@ _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_dev
 DISAGREE = FinalDisagrees.limit  # between the log's own final figure and ours
 SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
 LOOK_BACK_BYTES = 1 << 12
+THOROUGH_BYTES = 1 << 22  # of a log in whose first lines no dialect fits, every chunk is looked at so far
+SAMPLED_CHUNKS = 8  # and behind that one of so many, before all are
 MARGIN_STEPS = 20  # read so much further than the window: other ranks print the same step a little later
 
 
@@ -108,18 +110,31 @@ def read_file(
 def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
     """The dialects that fit the log best: none, one, or several equally. Raises Unreadable.
 
-    Judged by the first lines that any dialect knows and what stands near them, never by the file's name.
+    Judged by the first lines that any dialect knows and what stands near them, never by the file's name. Of a long
+    preamble every so many chunks are looked at first, and its end; the others only if nothing is found there.
     """
-    text = b""
     found: list[Dialect] = []
-    for chunk in chunks(path):
-        text += chunk.text
-        if not found:
-            found = sniffer.fits(text)
-            text = text if found else text[-LOOK_BACK_BYTES:]
+    text, passed_over = b"", False
+    for place, chunk in enumerate(chunks(path)):
+        if not found and chunk.offset > THOROUGH_BYTES and place % SAMPLED_CHUNKS:
+            text, passed_over = chunk.text, True
+            continue
+        text = text + chunk.text if found else text[-LOOK_BACK_BYTES:] + chunk.text
+        found = found or sniffer.fits(text)
         if found and len(text) >= SNIFF_BYTES:
             break
+    found = found or sniffer.fits(text)
+    if not found and passed_over:
+        text, found = _first_fitting(path, sniffer)
     return sniffer.stronger(text[:SNIFF_BYTES], found)
+
+
+def _first_fitting(path: Path, sniffer: Sniffer) -> tuple[bytes, list[Dialect]]:
+    """The first chunk of a log in which any dialect finds a line, and which do."""
+    for chunk in chunks(path):
+        if found := sniffer.fits(chunk.text):
+            return chunk.text, found
+    return b"", []
 
 
 def _read(

@@ -15,7 +15,11 @@ class Sniffer:
     """
 
     def __init__(self, dialects: Iterable[Dialect]) -> None:
-        self._shapes = [(dialect, tuple(line.shape for line in dialect.telling)) for dialect in dialects]
+        self._dialects = tuple(dialects)
+        self._shapes: dict[bytes, set[str]] = {}  # each is looked for once, however many dialects have it
+        for dialect in self._dialects:
+            for line in dialect.telling:
+                self._shapes.setdefault(line.shape, set()).add(dialect.name)
 
     def fits(self, text: bytes) -> list[Dialect]:
         """The dialects that fit *text* best: none, one, or several that fit equally.
@@ -25,7 +29,8 @@ class Sniffer:
         lines = (line[:_LINE_BYTES] for line in text.replace(b"\r", b"\n").split(b"\n"))
         examples = {line.translate(None, NO_DIGITS): line for line in lines}
         shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
-        likely = [dialect for dialect, wanted in self._shapes if any(shape in shapes for shape in wanted)]
+        names = set().union(*(who for shape, who in self._shapes.items() if shape in shapes))
+        likely = [dialect for dialect in self._dialects if dialect.name in names]
         found = [dialect for dialect in likely if _stands_in(example, text, dialect)]
         names = {dialect.name for dialect in found}
         strong = [dialect for dialect in found if not names.intersection(dialect.yields_to)]
@@ -38,7 +43,7 @@ class Sniffer:
     def stronger(self, text: bytes, found: list[Dialect]) -> list[Dialect]:
         """*found*, or the dialects it yields to whose lines stand in *text*, which goes on where it was found."""
         names = {name for dialect in found for name in dialect.yields_to}
-        better = [dialect for dialect, _ in self._shapes if dialect.name in names and lines_found(text, dialect)]
+        better = [dialect for dialect in self._dialects if dialect.name in names and lines_found(text, dialect)]
         strongest = {dialect.name for dialect in better}
         return [dialect for dialect in better if not strongest.intersection(dialect.yields_to)] or found
 
