@@ -1,8 +1,9 @@
 """What the launching commands show while they work: a bar on a terminal, plain lines in a pipe."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.logs.wording import rate
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.text import Text
 
+WORTH_A_BAR_BYTES = 8 << 20  # less is read before a bar could be seen
 SIZES = ("image_size", "sequence_length")  # of the input: almost always the same throughout an evaluation
 
 
@@ -114,6 +116,21 @@ def progress(runs: Sequence[Run], estimate: Estimate) -> Iterator[Progress]:
     columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
     with Bar(*columns, console=Console(stderr=True)) as bar:
         yield Progress(runs, estimate, bar)
+
+
+@contextmanager
+def reading(file: Path) -> Iterator[Callable[[int], None] | None]:
+    """Where standard error is a terminal, a bar of how far *file* is read: the bytes so far are to be told."""
+    size = file.stat().st_size if file.is_file() else 0
+    if not sys.stderr.isatty() or size < WORTH_A_BAR_BYTES:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"reading {file.name}", total=size)
+        yield lambda at: bar.update(task, completed=at)
 
 
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:

@@ -4,20 +4,24 @@ The tool for the day on which a new log is not understood.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Line
-from evalsuite.logs import catalogue, sniffing
+from evalsuite.logs import catalogue, sampling, sniffing
 from evalsuite.logs.failures import shown
-from evalsuite.logs.logfile import chunks
+from evalsuite.logs.logfile import Chunk
+from evalsuite.logs.nearest import Near, nearest
 from evalsuite.logs.reading import sniffed
 from evalsuite.logs.records import Extractor, Record, printer
+from evalsuite.logs.sampling import Watcher
 from evalsuite.logs.scan import HEADER
 from evalsuite.logs.sniffing import Sniffer
+from evalsuite.logs.wording import counted
 
 SHOWN_OF_EACH = 3
+CANDIDATE_BYTES = 1 << 18  # dialects are compared by their lines in so much of the log
 KINDS = ("step", "final", "evaluation", "end", "fact")
 
 
@@ -46,32 +50,67 @@ class Explanation:
     candidates: tuple[Candidate, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
     lines: tuple[LineSeen, ...] = ()
+    nearest: tuple[Near, ...] = ()  # where no dialect fits
+    sampled: str | None = None  # which parts of a large log were looked at; None: all of it
 
 
 def explained(
-    path: Path, dialects: Mapping[str, Dialect], name: str | None = None, *, every: bool = False
+    path: Path,
+    dialects: Mapping[str, Dialect],
+    name: str | None = None,
+    *,
+    every: bool = False,
+    watcher: Watcher | None = None,
 ) -> Explanation:
-    """How the log at *path* is read. *every* line is listed, or the first few of each kind. Raises Unreadable."""
+    """How the log at *path* is read. *every* line is listed, or the first few of each kind. Raises Unreadable.
+
+    Of a large log a bounded part is looked at, unless *every* line is asked for.
+    """
     chosen = catalogue.chosen(name, dialects) if name else None
-    fits = [chosen] if chosen else sniffed(path, Sniffer(dialects.values()))
+    parts = None if every else sampling.sampled(path)
+    fits = [chosen] if chosen else _fits(path, dialects)
     candidates = tuple(_candidates(path, dialects, [fit.name for fit in fits]))
     if len(fits) != 1:
-        return Explanation(dialect=None, candidates=candidates)
+        lines = () if fits else nearest(_numbered(path), dialects)
+        return Explanation(dialect=None, candidates=candidates, nearest=tuple(lines), sampled=parts)
     seen: list[LineSeen] = []
     counts: Counter[str] = Counter()
-    for line in _lines(path, fits[0]):
+    for line in _lines(sampling.pieces(path, watcher, whole=every), fits[0]):
         counts[line.kind] += 1
         if every or counts[line.kind] <= SHOWN_OF_EACH:
             seen.append(line)
-    return Explanation(dialect=fits[0].name, candidates=candidates, counts=dict(counts), lines=tuple(seen))
+    return Explanation(
+        dialect=fits[0].name, candidates=candidates, counts=dict(counts), lines=tuple(seen), sampled=parts
+    )
+
+
+def _fits(path: Path, dialects: Mapping[str, Dialect]) -> list[Dialect]:
+    sniffer = Sniffer(dialects.values())
+    if sampling.sampled(path) is None:
+        return sniffed(path, sniffer)
+    return next((fits for piece in sampling.pieces(path) if (fits := sniffer.fits(piece.text))), [])
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+    for piece in sampling.pieces(path):
+        for number, line in enumerate(piece.text.split(b"\n"), piece.first_line):
+            yield from ((number, part) for part in line.split(b"\r"))
 
 
 def sentences(found: Explanation) -> Iterator[str]:
     """The explanation as text for a terminal."""
+    if found.sampled:
+        yield f"looked at: {found.sampled} (--all looks at every line)"
     for candidate in found.candidates:
-        yield f"{candidate.name}: {candidate.lines} lines in the first part; {candidate.why}"
+        yield f"{candidate.name}: {counted(candidate.lines, 'line')} in the first part; {candidate.why}"
     if not found.candidates:
         yield "no dialect finds a step line or a final figure in this log"
+    for near in found.nearest:
+        yield from _near(near)
+    if not found.candidates and not found.nearest:
+        yield "nor is any of its lines like one that a dialect knows"
+    if not found.candidates:
+        yield 'if a line of it tells the speed: evalsuite dialects --explain LOG --draft "some words of that line"'
     for line in found.lines:
         yield f"{line.number:>8}  {line.kind:<10}  {line.why}"
         yield f"{'':>8}  {line.text}"
@@ -79,12 +118,17 @@ def sentences(found: Explanation) -> Iterator[str]:
         yield "in all: " + ", ".join(f"{count} {kind}" for kind, count in sorted(found.counts.items()))
 
 
+def _near(near: Near) -> Iterator[str]:
+    yield f"nearest: {near.name} ({near.title}), line {near.number}"
+    yield f"{'':>8}  {near.text}"
+    missing = "; ".join(f'{part.group}, there "{part.sample}"' for part in near.missing)
+    had = f"has {', '.join(near.found)}"
+    yield f"{'':>8}  {had}; lacks {missing}" if missing else f"{'':>8}  {had}, in another order or with more between"
+    yield f"{'':>8}  as that dialect has it: {near.sample}"
+
+
 def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) -> Iterator[Candidate]:
-    text = b""
-    for chunk in chunks(path):
-        text += chunk.text
-        if len(text) > 1 << 18:
-            break
+    text = _first_part(path, [dialects[name] for name in chosen])
     found = {known.name: count for known in dialects.values() if (count := sniffing.lines_found(text, known))}
     for name, count in sorted(found.items(), key=lambda pair: -pair[1]):
         stronger = [other for other in dialects[name].yields_to if other in found]
@@ -95,9 +139,21 @@ def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) 
         yield Candidate(name=name, lines=count, why=why)
 
 
-def _lines(path: Path, dialect: Dialect) -> Iterator[LineSeen]:
+def _first_part(path: Path, chosen: list[Dialect]) -> bytes:
+    """What stands near the first lines of the dialects that fit."""
+    text = b""
+    for piece in sampling.pieces(path):
+        text += piece.text
+        if len(text) > CANDIDATE_BYTES:
+            if not chosen or any(sniffing.lines_found(text, dialect) for dialect in chosen):
+                break
+            text = piece.text
+    return text
+
+
+def _lines(pieces: Iterable[Chunk], dialect: Dialect) -> Iterator[LineSeen]:
     extractor = Extractor(dialect)
-    for chunk in chunks(path):
+    for chunk in pieces:
         records = {record.line: record for record in extractor.records(chunk)}
         for number, text in enumerate(chunk.text.split(b"\n"), chunk.first_line):
             if text.strip():

@@ -67,6 +67,13 @@ def kind(head: bytes) -> str | None:
     return None
 
 
+def plain(path: Path) -> bool:
+    """Do the bytes of the file stand as they were printed: neither packed nor in UTF-16?"""
+    with path.open("rb") as file:
+        head = file.read(len(_XZ))
+    return not head.startswith((_GZIP, _BZ2, _XZ, _ZSTD, *_UTF_16))
+
+
 class Unreadable(Exception):
     """The file cannot be read as a log; the message says why."""
 
