@@ -73,13 +73,16 @@ def told_apart(a: Summary, b: Summary) -> bool | None:
     return behind(a, b) or behind(b, a)
 
 
-def fastest(row: Sequence[Summary | None]) -> int | None:
-    """The place of the one that is faster than every other framework; None where no such thing can be said."""
+def leaders(row: Sequence[Summary | None]) -> frozenset[int]:
+    """The places of the winner and of those that the runs do not tell from it; none where no such thing can be said."""
     given = [one for one in row if one is not None and not fairness.clocks_apart(one)]
     found = standing(given) if _comparable(given) else None
-    if found is None or found.word != "fastest":
-        return None
-    return next(place for place, one in enumerate(row) if one is found.first)
+    if found is None or found.word not in ("fastest", "group"):
+        return frozenset()
+    if len(found.group) == len({one.case.framework for one in given}):
+        return frozenset()  # all of them: nobody is ahead
+    ahead = {one.case.id for one in found.group}
+    return frozenset(place for place, one in enumerate(row) if one is not None and one.case.id in ahead)
 
 
 def by_chance(runs: Sequence[int]) -> float:

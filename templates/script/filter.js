@@ -3,8 +3,6 @@ import { cases } from "./data.js";
 import { all, byId, one } from "./dom.js";
 import { remember } from "./state.js";
 
-const LABEL_COLUMNS = 2; // the first columns of a table of values are labels, the others a series each
-
 /** @type {any} null where there is nothing to choose from */
 const form = byId("filter");
 const axes = form ? all("fieldset[data-axis]", form) : [];
@@ -24,8 +22,10 @@ function collectTargets() {
   }
   for (const row of all("table.usage tbody tr")) targets.rows.push([row, anchorOf(row)]);
   for (const table of all("table.values[data-filter=columns]")) {
-    const anchors = (row) => [...row.cells].map((cell, place) => (place < LABEL_COLUMNS ? "" : anchorOf(cell)));
-    targets.tables.push({ rows: all("tr", table), body: all("tbody tr", table).map((row) => [row, anchors(row)]) });
+    const labels = Number(table.dataset.labels); // the first columns name the series, the others are a scale each
+    const anchors = (row) => [...row.cells].map((cell, place) => (place < labels ? "" : anchorOf(cell)));
+    const body = all("tbody tr:not(.group)", table).map((row) => [row, anchors(row)]);
+    targets.tables.push({ labels, body, rows: all("tr:not(.group)", table), bodies: [...table.tBodies] });
   }
   for (const row of all("table.matrix tbody tr")) {
     targets.matrixRows.push([row, all("td.heat", row).map(anchorOf)]);
@@ -80,14 +80,15 @@ function show(passing, everything) {
   }
 }
 
-/** Hides the columns and the rows of a table in which no case passes. */
-function showInTable({ rows, body }, areHidden) {
+/** Hides the columns and the rows of a table in which no case passes, and groups of which no row is left. */
+function showInTable({ labels, rows, body, bodies }, areHidden) {
   const width = body.length ? body[0][1].length : 0;
-  for (let column = LABEL_COLUMNS; column < width; column++) {
+  for (let column = labels; column < width; column++) {
     const hidden = areHidden(body.map(([, ids]) => ids[column]));
     for (const { cells } of rows) if (cells[column]) cells[column].hidden = hidden;
   }
   for (const [row, ids] of body) row.hidden = areHidden(ids);
+  for (const part of bodies) part.hidden = ![...part.rows].some((row) => !row.hidden && !row.matches(".group"));
 }
 
 /** What the address says of the filter; "" where all is shown. */

@@ -1,13 +1,13 @@
-/* Sorting a table by a column: numbers by their raw value, states last. */
+/* Sorting a table by a column: numbers by their raw value, states last.
+   What may not be ranked with each other stands in groups of its own, and each group is sorted by itself. */
 import { all, element, one, shownText } from "./dom.js";
 
-const FEWEST_ROWS = 3; // fewer need no sorting
+const FEWEST_ROWS = 2;
 
 export function makeTablesSortable() {
   for (const table of all("main table:not(.runs):not(.topology)")) {
-    const body = table.tBodies[0];
-    if (!body || table.tBodies.length > 1 || body.rows.length < FEWEST_ROWS) continue;
-    if (!table.tHead || one("[colspan]", body)) continue;
+    if (!table.tHead || !rowsOfBodies(table).some((rows) => rows.length >= FEWEST_ROWS)) continue;
+    if (one("tr:not(.group) > [colspan]", table)) continue;
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const button = element("button", { type: "button" }, [...head.childNodes]);
       head.append(button);
@@ -16,16 +16,27 @@ export function makeTablesSortable() {
   }
 }
 
+/** The rows of each group of a table, without the group's own head. */
+const rowsOfBodies = (table) => [...table.tBodies].map((body) => all("tr:not(.group)", body));
+
 function sort(table, head, column) {
-  const down = head.getAttribute("aria-sort") === "ascending";
+  const ascending = head.getAttribute("aria-sort") === "ascending";
+  // of values the highest is asked for first: the ranking at that scale
+  const down = head.hasAttribute("aria-sort") ? ascending : table.matches(".results") && head.matches(".n");
   for (const other of all("th[aria-sort]", table.tHead)) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", down ? "descending" : "ascending");
-  const rows = [...table.tBodies[0].rows].map((row) => ({ row, ...sortKey(row.cells[column]) }));
+  for (const rows of rowsOfBodies(table)) {
+    if (rows.length) rows[0].parentNode.append(...inNewOrder(rows, column, down));
+  }
+}
+
+function inNewOrder(given, column, down) {
+  const rows = given.map((row) => ({ row, ...sortKey(row.cells[column]) }));
   rows.sort((a, b) => {
     if (a.last !== b.last) return Number(a.last) - Number(b.last);
     return down ? -inOrder(a.key, b.key) : inOrder(a.key, b.key);
   });
-  table.tBodies[0].append(...rows.map(({ row }) => row));
+  return rows.map(({ row }) => row);
 }
 
 function inOrder(a, b) {

@@ -86,7 +86,7 @@ def test_work_and_place_must_be_equal(ours, theirs, key):
 
     assert keys(obstacles(a, b, FRAMEWORKS)) == [f"facts.{key}"]
     assert len(fairness.groups([a, b], FRAMEWORKS)) == 2
-    assert winners.fastest([a, b]) is None
+    assert winners.leaders([a, b]) == frozenset()
 
 
 def test_tf32_is_not_ranked_against_fp32():
@@ -122,7 +122,7 @@ def test_where_a_fact_is_unknown_a_ranking_is_indicative_and_has_no_test(key):
     assert obstacles(fast, slow, FRAMEWORKS) == ()
     assert fairness.unknown_facts(fast, slow) == (key,)
     assert fairness.relative(fast, slow).significant is None
-    assert winners.fastest([slow, fast]) is None
+    assert winners.leaders([slow, fast]) == frozenset()
     assert len(fairness.groups([slow, fast], fairness.TESTED)) == 2
 
 

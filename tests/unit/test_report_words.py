@@ -16,6 +16,7 @@ LANGUAGES = ("zh", "en")
 COMPOSED = (
     *(
         "effects",
+        "of_all",
         "share_of",
         "unlike",
         "forecasts",

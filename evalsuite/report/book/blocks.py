@@ -2,18 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 from evalsuite.model import Case, Protocol, Summary, Unmeasured
-from evalsuite.report.book import cells, states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.participants import Participant, participants
 from evalsuite.report.text import names
-from evalsuite.results.winners import fastest
 
 CellOf = Callable[[Book, Case], Cell]
 
@@ -43,15 +41,6 @@ class Column:
     @property
     def id(self) -> str:
         return names.anchor("s", self.series)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One scale of a table."""
-
-    nodes: int
-    devices: int  # of the whole job
-    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,57 +96,20 @@ class Block:
     def has_ratio_ranges(self) -> bool:
         return any(summary.speedup.is_range for summary in self.valid if summary.speedup)
 
-    def rows(self, cell_of: CellOf) -> tuple[Row, ...]:
-        return tuple(self._row(nodes, per_node, cell_of) for nodes, per_node in self.scales)
-
-    @cached_property
-    def throughput(self) -> tuple[Row, ...]:
-        return tuple(self._with_best(row) for row in self.rows(cells.throughput_cell))
-
-    @cached_property
-    def speedup(self) -> tuple[Row, ...]:
-        return self.rows(cells.speedup_cell)
-
-    @cached_property
-    def efficiency(self) -> tuple[Row, ...]:
-        return self.rows(cells.efficiency_cell)
-
-    @cached_property
-    def per_device(self) -> tuple[Row, ...]:
-        return self.rows(cells.per_device_cell)
-
-    @cached_property
-    def legend(self) -> tuple[str, ...]:
-        """States and marks that occur, in the order of the legend."""
-        found = {mark for row in self.throughput for cell in row.cells for mark in cell.marks}
-        found |= {cell.state for rows in (self.throughput, self.speedup) for row in rows for cell in row.cells}
-        return tuple(key for key in (*states.MARKS, *states.GLYPHS) if key in found)
-
     def case(self, column: Column, nodes: int, per_node: int) -> Case:
         return column.example.at_scale(nodes, per_node)
 
-    def _row(self, nodes: int, per_node: int, cell_of: CellOf) -> Row:
-        found = tuple(cell_of(self.book, self.case(column, nodes, per_node)) for column in self.columns)
-        found = tuple(
-            self._in_unit(column, cell, nodes, per_node) for column, cell in zip(self.columns, found, strict=True)
-        )
-        return Row(nodes=nodes, devices=nodes * per_node, cells=found)
+    def measured(self, column: Column, nodes: int, per_node: int) -> Summary | None:
+        """The result of a series at a scale, where there is one in the unit of this block (D02)."""
+        found = self.book.valid_of.get(self.case(column, nodes, per_node).id)
+        return found if found is not None and found.unit == self.unit else None
 
-    def _in_unit(self, column: Column, cell: Cell, nodes: int, per_node: int) -> Cell:
-        """A value in another unit stands in the block of that unit, not here (D02)."""
-        summary = self.book.valid_of.get(self.case(column, nodes, per_node).id)
-        if cell.number is None or (summary is not None and summary.unit == self.unit):
-            return cell
-        return Cell(state="invalid", ref=cell.ref)
-
-    def _with_best(self, row: Row) -> Row:
-        per_node = row.devices // row.nodes
-        found = [self.book.valid_of.get(self.case(column, row.nodes, per_node).id) for column in self.columns]
-        best = fastest([one if cell.state == "value" else None for one, cell in zip(found, row.cells, strict=True)])
-        if best is None:
-            return row
-        marked = tuple(replace(cell, best=place == best) for place, cell in enumerate(row.cells))
-        return replace(row, cells=marked)
+    def cell(self, column: Column, nodes: int, per_node: int, cell_of: CellOf) -> Cell:
+        """What stands in a table; a value in another unit stands in the block of that unit, not here (D02)."""
+        found = cell_of(self.book, self.case(column, nodes, per_node))
+        if found.number is None or self.measured(column, nodes, per_node) is not None:
+            return found
+        return Cell(state="invalid", ref=found.ref)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,9 @@ from typing import Protocol
 from evalsuite.lab import BothLanguages, LabDocument
 from evalsuite.model import Case
 from evalsuite.report.book.blocks import Block
+from evalsuite.report.book.policies import BatchPolicy, Comparable
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Pair, Rendered, Text, Words
+from evalsuite.report.text.words import Listed, Pair, Rendered, Text, Words
 
 
 class Titled(Protocol):
@@ -54,6 +55,35 @@ def heading(block: Block, words: Words) -> Text:
     steps = (block.protocol.warmup_steps, block.protocol.measured_steps)
     return words(
         "models.block_steps", block_text=found, warmup=numbers.count(steps[0]), measured=numbers.count(steps[1])
+    )
+
+
+def policy(found: BatchPolicy, words: Words) -> Text:
+    """Of a results table: the conditions that all its rows share."""
+    first = found.blocks[0]
+    if len(found.blocks) == 1:
+        return heading(first, words)
+    device = words("words.gpu" if first.device == "gpu" else "words.cpu")
+    found_text = words("models.policy", batch=numbers.count(first.batch_per_device), device=device)
+    if found.mixed:
+        found_text = words("models.others", device=device)
+    shared: list[Text | str] = [option(name, value, words) for name, value in found.shared_options]
+    if any(map(_has_other_unit, found.blocks)):
+        shared.append(names.visible(found.unit))
+    if any(map(_has_twin, found.blocks)):
+        steps = (first.protocol.warmup_steps, first.protocol.measured_steps)
+        shared.append(words("models.steps", warmup=numbers.count(steps[0]), measured=numbers.count(steps[1])))
+    if not shared:
+        return found_text
+    return words("models.and_options", conditions_text=found_text, options_text=words.listed(shared))
+
+
+def setting_of(group: Comparable, table: BatchPolicy, words: Words) -> Listed:
+    """What tells a group of rows from the others of its table: precision, compiler, options."""
+    own = [pair for pair in group.block.options if pair not in table.shared_options]
+    xla = ["XLA"] * group.xla
+    return words.listed(
+        [" · ".join([names.precision(group.block.precision), *xla]), *(option(*pair, words) for pair in own)]
     )
 
 

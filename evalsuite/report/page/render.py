@@ -15,7 +15,7 @@ from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.page import ahead, assets, contents, embedded, policy, templates
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.page.contents import Chapter
-from evalsuite.report.sections import background, drawn, effects, verdict
+from evalsuite.report.sections import background, drawn, effects, models, verdict
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.sections.verdict import VerdictFacts
 from evalsuite.report.text import findings, glossary, names, numbers
@@ -100,6 +100,9 @@ def _environment(words: Words) -> templates.Environment:
         "MARKS": MARKS,
         "HTML_LANG": HTML_LANG,
         "setting": lambda block: heading.heading(block, words),
+        "policy_name": lambda policy: heading.policy(policy, words),
+        "opened_figures": models.opened,
+        "group_name": lambda group, policy: heading.setting_of(group, policy, words),
         "sentence": lambda finding: findings.sentence(finding, words),
         "rule": lambda code: findings.rule(code, words),
         "limits": findings.limits,

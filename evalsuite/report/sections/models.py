@@ -1,12 +1,13 @@
 """The sections of the models: participants, a block of tables and figures for each condition, what single options
 change, batch sizes, step times, and what the author found."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from evalsuite.model import AuthorNote
 from evalsuite.report.book import heading, states
-from evalsuite.report.book.blocks import Block, Model, Row
+from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.policies import BatchPolicy, Grid, policies
 from evalsuite.report.sections import author, block_figures, effects, latency, sweeps
 from evalsuite.report.sections.author import Said
 from evalsuite.report.sections.drawn import Drawn
@@ -23,6 +24,7 @@ class ModelFacts:
     """What the section of one model shows."""
 
     model: Model
+    policies: tuple[BatchPolicy, ...]
     notes: tuple[tuple[AuthorNote, Said], ...]
     latency: tuple[LatencyRow, ...]
     part: str | None  # the file that has the rest, where the model has a page of its own
@@ -55,6 +57,7 @@ def _facts(subject: Subject, model: Model) -> ModelFacts:
     options = [option for option in effects.OPTIONS if any(one.option == option for one in pairs)]
     return ModelFacts(
         model=model,
+        policies=policies(model.blocks),
         notes=author.said(book, words, model.name),
         latency=() if subject.in_parts else latency.rows(book, model),
         part=names.part_file(model.name) if subject.in_parts else None,
@@ -66,32 +69,69 @@ def _facts(subject: Subject, model: Model) -> ModelFacts:
     )
 
 
+def opened(
+    policy: BatchPolicy, figures: Mapping[str, tuple[Drawn, ...]]
+) -> tuple[tuple[Drawn, ...], tuple[Drawn, ...]]:
+    """The figures that stand open below a results table, and those that a click shows; a lone series has none."""
+    most = policy.drawn_first
+    drawn = {block.id: figures[block.id] for block in policy.blocks if len(block.columns) > 1}
+    shown = drawn.get(most, ())[:1]
+    return shown, tuple(one for found in drawn.values() for one in found if one not in shown)
+
+
 def _markdown(model: Model, writer: MarkdownWriter) -> Iterable[str]:
     yield f"## {text(model.title)}"
-    for block in model.blocks:
-        yield from _block(block, writer)
+    for policy in policies(model.blocks):
+        yield from _policy(policy, writer)
 
 
-def _block(block: Block, writer: MarkdownWriter) -> Iterable[str]:
+def _policy(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
     words = writer.words
-    yield f"### {writer.said(heading.heading(block, words))}"
-    if block.valid:
-        yield f"**{writer.said(words('models.throughput_caption', unit=names.visible(block.unit)))}**"
+    yield f"### {writer.said(heading.policy(policy, words))}"
+    if policy.summaries:
+        yield f"**{writer.said(words('models.throughput_caption', unit=names.visible(policy.unit)))}**"
     else:
         yield writer.word("models.no_valid")
-    yield _values(block, block.throughput, writer)
-    if block.has_scaling:
+    if about := _of_all(policy.throughput, writer):
+        yield about
+    if policy.throughput.rows:
+        yield _values(policy, policy.throughput, writer)
+    if policy.has_scaling:
         yield f"**{writer.word('models.speedup_caption')}**"
-        yield _values(block, block.speedup, writer)
-    if block.legend:
-        yield "<br>\n".join(f"{_sign(key)} {writer.word(f'status.{key}')}" for key in block.legend if key != "value")
+        yield _values(policy, policy.speedup, writer)
+    if policy.unsupported:
+        yield f"{writer.word('models.unsupported')} {', '.join(_unsupported(policy, writer))}"
+    legend = [key for key in policy.throughput.legend if key != "value"]
+    if legend:
+        yield "<br>\n".join(f"{_sign(key)} {writer.word(f'status.{key}')}" for key in legend)
 
 
-def _values(block: Block, rows: Sequence[Row], writer: MarkdownWriter) -> str:
-    heads = [writer.word("words.nodes"), writer.word("words.devices")]
-    columns = [text(column.label) for column in block.columns]
-    lines = [[str(row.nodes), str(row.devices), *map(writer.cell, row.cells)] for row in rows]
-    return table([*heads, *columns], lines, right=range(2 + len(columns)))
+def _of_all(grid: Grid, writer: MarkdownWriter) -> str:
+    """What holds for every value of a table."""
+    found = [f"{_sign(mark)} {writer.word(f'of_all.{mark}')}" for mark in grid.marks]
+    if grid.n is not None:
+        found.append(writer.said(writer.words("of_all.n", n=grid.n)))
+    return " ".join(found)
+
+
+def _unsupported(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
+    for group in policy.unsupported:
+        setting = writer.said(heading.setting_of(group, policy, writer.words))
+        yield from (f"{text(row.column.title)} ({setting})" for row in group.rows)
+
+
+def _values(policy: BatchPolicy, grid: Grid, writer: MarkdownWriter) -> str:
+    keys = ("words.framework", "models.setting", *(("filter.batch_per_device",) if policy.mixed else ()))
+    heads = [*map(writer.word, keys), *(f"{nodes}×{per_node}" for nodes, per_node in policy.scales)]
+    lines = []
+    for group in grid.groups:
+        setting = writer.said(heading.setting_of(group, policy, writer.words))
+        for row in group.rows:
+            recipe = f" ({text(row.column.recipe)})" if row.column.show_recipe else ""
+            batch = [str(row.batch_per_device)] if policy.mixed else []
+            signs = "".join(states.MARKS[mark] for mark in row.marks) + (f" (n = {row.n})" if row.n is not None else "")
+            lines.append([text(row.column.title) + recipe + signs, setting, *batch, *map(writer.cell, row.cells)])
+    return table(heads, lines, right=range(2, len(heads)))
 
 
 def _sign(key: str) -> str:

@@ -1,0 +1,257 @@
+"""Results tables: one for each batch policy, with the frameworks as rows and the scales as columns.
+
+What differs in precision, compiler or options stands in the same table, a group of rows for each: the rows of a group
+may be compared with each other. Batch sizes that one framework alone was run with share one table of their own.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+
+from evalsuite.model import Case, Summary
+from evalsuite.report.book import cells, states
+from evalsuite.report.book.blocks import Block, Column
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.cells import Cell
+from evalsuite.report.text import names
+from evalsuite.results import winners
+
+CellOf = Callable[[Book, Case], Cell]
+WORK = ("image_size", "sequence_length", "network")  # options that change what an item costs: a table of their own
+NEVER = ("unsupported", "not_planned")  # states of a case that nobody will ever run
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesRow:
+    """One framework in one setting over the scales of the table."""
+
+    block: Block
+    column: Column
+    cells: tuple[Cell, ...]
+    opens: bool = False  # the first of its block: here the block's anchors stand
+    marks: tuple[str, ...] = ()  # that all its values carry, and not all of the table's
+    n: int | None = None  # runs of each of its values, where the values of the table differ in it
+
+    @property
+    def batch_per_device(self) -> int:
+        return self.block.batch_per_device
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparable:
+    """The rows of one block with one setting of the compiler: what may be ranked."""
+
+    block: Block
+    xla: bool
+    rows: tuple[SeriesRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """One table: a value for each series and scale; what holds for all of them is said once."""
+
+    groups: tuple[Comparable, ...]
+    marks: tuple[str, ...]  # that every value carries
+    n: int | None  # runs of every value, where they are as many
+
+    @property
+    def rows(self) -> tuple[SeriesRow, ...]:
+        return tuple(row for group in self.groups for row in group.rows)
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        """States and marks that stand in cells, in the order of the legend."""
+        shown = [cell for row in self.rows for cell in row.cells]
+        found = {cell.state for cell in shown} | {mark for cell in shown for mark in cell.marks}
+        found |= {mark for row in self.rows for mark in row.marks}
+        return tuple(key for key in (*states.MARKS, *states.GLYPHS) if key in found)
+
+    @property
+    def has_best(self) -> bool:
+        return any(cell.best for row in self.rows for cell in row.cells)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchPolicy:
+    """The blocks that stand in one table: those of one batch size, or each of a batch size of its own."""
+
+    blocks: tuple[Block, ...]
+    mixed: bool = False  # of several batch sizes, each run with one framework alone
+
+    @property
+    def id(self) -> str:
+        only = self.blocks[0]
+        return only.id if len(self.blocks) == 1 else names.anchor("p", " ".join(block.id for block in self.blocks))
+
+    @property
+    def unit(self) -> str:
+        return self.blocks[0].unit
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        return tuple(one for block in self.blocks for one in block.valid)
+
+    @cached_property
+    def scales(self) -> tuple[tuple[int, int], ...]:
+        """(nodes, devices per node) of all blocks."""
+        found = {scale for block in self.blocks for scale in block.scales}
+        return tuple(sorted(found, key=lambda scale: (scale[0] * scale[1], scale[0])))
+
+    @property
+    def shared_options(self) -> tuple[tuple[str, str], ...]:
+        first = self.blocks[0].options
+        return tuple(pair for pair in first if all(pair in block.options for block in self.blocks))
+
+    @property
+    def precisions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(block.precision for block in self.blocks))
+
+    @property
+    def drawn_first(self) -> str:
+        """The block whose first figure stands open below the table: the one that compares most series."""
+        return max(self.blocks, key=lambda block: len(block.columns)).id
+
+    @property
+    def has_scaling(self) -> bool:
+        return any(block.has_scaling for block in self.blocks)
+
+    @property
+    def base_devices(self) -> tuple[int, ...]:
+        return tuple(sorted({devices for block in self.blocks for devices in block.base_devices}))
+
+    @property
+    def coverages(self) -> tuple[float, ...]:
+        return tuple(sorted({share for block in self.blocks for share in block.coverages}))
+
+    @property
+    def ratio_coverages(self) -> tuple[float, ...]:
+        return tuple(sorted({share for block in self.blocks for share in block.ratio_coverages}))
+
+    @property
+    def has_ratio_ranges(self) -> bool:
+        return any(block.has_ratio_ranges for block in self.blocks)
+
+    @cached_property
+    def throughput(self) -> Grid:
+        return self._grid(cells.throughput_cell, ranked=True)
+
+    @cached_property
+    def speedup(self) -> Grid:
+        return self._grid(cells.speedup_cell)
+
+    @cached_property
+    def efficiency(self) -> Grid:
+        return self._grid(cells.efficiency_cell)
+
+    @cached_property
+    def per_device(self) -> Grid:
+        return self._grid(cells.per_device_cell)
+
+    @property
+    def unsupported(self) -> tuple[Comparable, ...]:
+        """The series that cannot be run at any scale: a sentence below the table names them."""
+        return tuple(_groups(self._rows(cells.throughput_cell, served=False)))
+
+    def _grid(self, cell_of: CellOf, *, ranked: bool = False) -> Grid:
+        groups = tuple(_groups(self._rows(cell_of, served=True)))
+        if ranked:
+            groups = tuple(_with_leaders(group, self.scales) for group in groups)
+        return _exceptions(groups, one_base=len(self.base_devices) < 2)
+
+    def _rows(self, cell_of: CellOf, *, served: bool) -> Iterable[SeriesRow]:
+        for block in self.blocks:
+            opens = True
+            for column in sorted(block.columns, key=lambda column: column.xla):
+                found = tuple(block.cell(column, nodes, per_node, cell_of) for nodes, per_node in self.scales)
+                if served != all(cell.state in NEVER for cell in found):
+                    yield SeriesRow(block=block, column=column, cells=found, opens=opens)
+                    opens = False
+
+
+def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:
+    """The results tables of one model: those that compare most frameworks first."""
+    tables = [list(same) for _, same in groupby(sorted(blocks, key=_policy), key=_policy)]
+    shared = [BatchPolicy(blocks=tuple(sorted(same, key=_place))) for same in tables if _frameworks(same) > 1]
+    alone = [block for same in tables if _frameworks(same) < 2 for block in same]
+    found = sorted(shared, key=lambda policy: -max(_frameworks([block]) for block in policy.blocks))
+    for _, same in groupby(sorted(alone, key=_kind), key=_kind):
+        found.append(_alone(sorted(same, key=lambda block: (block.batch_per_device, _place(block)))))
+    return tuple(found)
+
+
+def _alone(blocks: Sequence[Block]) -> BatchPolicy:
+    return BatchPolicy(blocks=tuple(blocks), mixed=len({block.batch_per_device for block in blocks}) > 1)
+
+
+def _kind(block: Block) -> tuple[object, ...]:
+    """What stands in no table together, whatever the batch size."""
+    steps = (block.protocol.warmup_steps, block.protocol.measured_steps)
+    return (block.device, block.unit, tuple(pair for pair in block.options if pair[0] in WORK), steps)
+
+
+def _policy(block: Block) -> tuple[object, ...]:
+    return (block.batch_per_device, *_kind(block))
+
+
+def _place(block: Block) -> tuple[object, ...]:
+    """Full precision first, then what the script does of itself before what an option changes."""
+    known = list(names.PRECISIONS)
+    precision = known.index(block.precision) if block.precision in known else len(known)
+    return (precision, block.precision, block.options)
+
+
+def _frameworks(blocks: Iterable[Block]) -> int:
+    return len({column.framework for block in blocks for column in block.columns})
+
+
+def _groups(rows: Iterable[SeriesRow]) -> Iterable[Comparable]:
+    for (_, xla), same in groupby(rows, key=lambda row: (row.block.id, row.column.xla)):
+        found = tuple(same)
+        yield Comparable(block=found[0].block, xla=xla, rows=found)
+
+
+def _with_leaders(group: Comparable, scales: Sequence[tuple[int, int]]) -> Comparable:
+    """*group* with the winner of each scale, or the group that the runs do not tell from it, in bold."""
+    bold = [winners.leaders([group.block.measured(row.column, *scale) for row in group.rows]) for scale in scales]
+    rows = (
+        replace(row, cells=tuple(replace(cell, best=place in bold[k]) for k, cell in enumerate(row.cells)))
+        for place, row in enumerate(group.rows)
+    )
+    return replace(group, rows=tuple(rows))
+
+
+def _exceptions(groups: tuple[Comparable, ...], *, one_base: bool) -> Grid:
+    """The table with each mark and each n said where it holds: of all values, of a row, or of one cell."""
+    given = [cell for group in groups for row in group.rows for cell in row.cells]
+    marks, n = _common(given)
+
+    def told_once(row: SeriesRow) -> SeriesRow:
+        own, own_n = _common(row.cells)
+        own = tuple(mark for mark in own if mark not in marks)
+        said = {*marks, *own}
+        found = (
+            replace(
+                cell,
+                marks=tuple(mark for mark in cell.marks if mark not in said),
+                n=cell.n if n is None and own_n is None else None,
+                base_devices=None if one_base else cell.base_devices,
+            )
+            for cell in row.cells
+        )
+        return replace(row, cells=tuple(found), marks=own, n=own_n if n is None else None)
+
+    changed = (replace(group, rows=tuple(map(told_once, group.rows))) for group in groups)
+    return Grid(groups=tuple(changed), marks=marks, n=n)
+
+
+def _common(given: Iterable[Cell]) -> tuple[tuple[str, ...], int | None]:
+    """The marks that every value carries, and the n of all of them; of two values at least."""
+    found = [cell for cell in given if cell.state == "value"]
+    if len(found) < 2:
+        return (), None
+    counts = {cell.n for cell in found}
+    return (
+        tuple(mark for mark in states.MARKS if all(mark in cell.marks for cell in found)),
+        counts.pop() if len(counts) == 1 else None,
+    )

@@ -1,0 +1,130 @@
+"""The results tables: what stands together, what is said once, who is bold, what is not in them."""
+
+from dataclasses import replace
+
+import pytest
+import synthetic
+
+from evalsuite.model import Skip
+from evalsuite.report.book import blocks, heading
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.policies import policies
+from evalsuite.report.text import words
+
+SPOKEN = words.read()
+
+
+def tables(summaries, **changes):
+    book = Book(evaluation=replace(synthetic.evaluation(summaries), **changes))
+    return policies(blocks.models(book)[0].blocks)
+
+
+def one(framework="pytorch", values=(100.0, 101.0, 102.0, 103.0, 104.0), scale=(1, 1), **changes):
+    case = synthetic.case(framework, scale, **{"protocol": synthetic.FULL, "options": (), **changes})
+    return synthetic.summary([synthetic.measured(case, k, value) for k, value in enumerate(values)])
+
+
+def names_of(group):
+    return [row.column.title for row in group.rows]
+
+
+def test_precision_compiler_and_options_of_one_batch_size_stand_in_one_table():
+    found = tables(
+        [one(name, precision=precision) for name in ("pytorch", "mxnet") for precision in ("amp", "fp32")]
+        + [one("tensorflow", precision="amp", xla=True), one("mxnet", precision="fp32", options=(("seed", "7"),))]
+    )
+
+    assert len(found) == 1
+    told = [heading.setting_of(group, found[0], SPOKEN).plain("en") for group in found[0].throughput.groups]
+    assert told == ["FP32", "FP32, seed = 7", "AMP", "AMP · XLA"]
+
+
+def test_other_work_stands_in_another_table():
+    sizes = [(("image_size", size),) for size in ("192", "224")]
+    found = tables([one(name, options=size) for name in ("pytorch", "mxnet") for size in sizes])
+
+    assert [len(table.throughput.rows) for table in found] == [2, 2]
+
+
+def test_batch_sizes_of_one_framework_alone_share_a_table_after_the_others():
+    found = tables(
+        [one("pytorch", batch_per_device=64), one("mxnet", batch_per_device=64)]
+        + [one("pytorch", batch_per_device=size) for size in (16, 32)]
+    )
+
+    assert [table.mixed for table in found] == [False, True]
+    assert [row.batch_per_device for row in found[1].throughput.rows] == [16, 32]
+
+
+def test_the_table_that_compares_most_frameworks_comes_first():
+    few = [one(name, batch_per_device=16) for name in ("pytorch", "mxnet")]
+    many = [one(name, batch_per_device=64) for name in ("pytorch", "mxnet", "tensorflow")]
+
+    assert [table.blocks[0].batch_per_device for table in tables(few + many)] == [64, 16]
+
+
+def test_a_compiled_neighbour_does_not_switch_bold_off():
+    fast, slow = (200.0, 201.0, 202.0, 203.0, 204.0), (100.0, 101.0, 102.0, 103.0, 104.0)
+    found = tables([one("pytorch", fast), one("mxnet", slow), one("tensorflow", fast, xla=True)])[0].throughput
+
+    bold = {(row.column.title, group.xla): row.cells[0].best for group in found.groups for row in group.rows}
+    assert bold == {("MXNet", False): False, ("PyTorch", False): True, ("TensorFlow", True): False}
+
+
+def test_a_tie_group_is_bold_together_and_a_tie_of_all_is_not():
+    ahead = [one(name, (200.0, 201.0, 202.0, 203.0, 204.0)) for name in ("pytorch", "mxnet")]
+    behind = one("tensorflow")
+
+    bold = [row.cells[0].best for row in tables([*ahead, behind])[0].throughput.rows]
+    assert bold == [True, True, False]
+    assert not any(row.cells[0].best for row in tables(ahead)[0].throughput.rows)
+
+
+def test_what_every_value_has_is_said_once_above_the_table():
+    found = tables(
+        [one(name, (100.0, 101.0, 102.0), scale) for name in ("pytorch", "mxnet") for scale in ((1, 1), (1, 2))]
+    )
+    grid = found[0].throughput
+
+    assert (grid.marks, grid.n) == (("partial",), 3)
+    assert all(cell.marks == () and cell.n is None for row in grid.rows for cell in row.cells)
+
+
+def test_a_mark_stands_at_the_row_or_at_the_cell_that_differs():
+    scales = ((1, 1), (1, 2))
+    found = tables(
+        [one("pytorch", scale=scale) for scale in scales]
+        + [one("mxnet", (100.0, 101.0, 102.0), scale) for scale in scales]
+        + [one("tensorflow", scale=(1, 1)), one("tensorflow", (100.0, 101.0, 102.0), (1, 2))]
+    )[0].throughput
+
+    assert (found.marks, found.n) == ((), None)
+    rows = {row.column.title: row for row in found.rows}
+    assert (rows["MXNet"].marks, rows["MXNet"].n, rows["PyTorch"].marks) == (("partial",), 3, ())
+    assert [cell.marks for cell in rows["TensorFlow"].cells] == [(), ("partial",)]
+    assert [cell.n for cell in rows["TensorFlow"].cells] == [5, 3]
+
+
+def test_a_single_value_keeps_its_mark():
+    cell = tables([one("pytorch", (100.0, 101.0))])[0].throughput.rows[0].cells[0]
+
+    assert (cell.marks, cell.n) == (("partial",), 2)
+
+
+@pytest.mark.parametrize(("kind", "listed", "rows"), [("unsupported", 1, 2), ("not_run", 0, 3)])
+def test_what_no_scale_supports_leaves_the_table_for_a_sentence(kind, listed, rows):
+    skipped = synthetic.case("tensorflow", xla=True, protocol=synthetic.FULL, options=())
+    skip = Skip(case=skipped, kind=kind, reason="no XLA here")
+    found = tables([one("pytorch"), one("mxnet")], skips=(skip,))[0]
+
+    assert (len(found.unsupported), len(found.throughput.rows)) == (listed, rows)
+
+
+def test_every_valid_case_stands_in_exactly_one_table():
+    book = Book(evaluation=synthetic.options())
+    for model in blocks.models(book):
+        found = [cell.ref for table in policies(model.blocks) for row in table.throughput.rows for cell in row.cells]
+        shown = [ref for ref in found if ref]
+
+        assert len(shown) == len(set(shown))
+        assert {blocks.names.case_anchor(one.case) for one in book.valid if one.case.model == model.name} <= set(shown)
