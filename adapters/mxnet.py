@@ -49,7 +49,7 @@ _RESNET50 = Recipe(
     requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5"),
     import_name="mxnet",
     package="mxnet",
-    source="mxnet.gluon.model_zoo.vision.ResNetV1",
+    source="mxnet.gluon.model_zoo.vision.ResNetV1, with the bottlenecks of v1.5",
 )
 ADAPTER = Adapter(
     name="mxnet",

@@ -27,6 +27,7 @@ def _over_horovod(recipe: Recipe) -> Recipe:
     return replace(
         recipe,
         python="3.8",
+        features=("Horovod",),
         built=("horovod==0.28.1",),
         build_environment={
             "HOROVOD_WITH_MXNET": "1",

@@ -73,6 +73,7 @@ def _recipe(name: str, checkout: str, dialect: str, printed_by: PrintedBy, image
         dialect=dialect,
         command=_command,
         spawn="once",
+        features=("Horovod",),
         options={"data": ("synthetic", "dali-gpu", "dali-cpu", "mxnet")},
         facts=IMAGES,
         amp="MXNet AMP in NHWC, static loss scale",

@@ -288,6 +288,7 @@ ADAPTER = Adapter(
             command=_hal,
             options=WORKERS,
             facts={**IMAGES, "data": "imagenet"},
+            features=("APEX",),
             amp="Apex O2, dynamic loss scale",
             xla="",
             needs_gpu="imagenet_ddp_apex.py starts no process on a machine without GPUs, and ends with status 0.",

@@ -67,6 +67,9 @@ class Recipe:
     decides."""
     amp: str | None = None  # what "amp" is here: "APEX O1"; "" = there is none; None: `unsupported` decides
     xla: str | None = None  # likewise the graph compiler
+    features: tuple[str, ...] = ()
+    """What the script runs on beside the framework, by proper names: "Horovod", "APEX". A data loader or a compiler
+    that is an axis is added where the cases use it."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What the script does that a fair comparison asks for and no log prints: optimiser, clipping, data, … by the
     names of `data/criteria/facts.toml`. What is not known is left out."""

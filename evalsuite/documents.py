@@ -65,6 +65,7 @@ class UsedRecipe:
     commit: str | None = None
     image: str | None = None
     amp: str | None = None
+    features: tuple[str, ...] | None = None  # "Horovod", "APEX": what the script runs on beside the framework
     facts: Mapping[str, str] | None = None  # what the adapter states of the script, by the names of facts.toml
 
 

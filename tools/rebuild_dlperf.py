@@ -179,9 +179,18 @@ def _recipe(row: Mapping[str, str]) -> UsedRecipe:
         source=row["source"],
         commit=row["commit"],
         image=row["image"],
+        spawn=declared.spawn,
         amp=declared.amp,
+        features=_features(row),
         facts=dict(declared.facts) or None,
     )
+
+
+def _features(row: Mapping[str, str]) -> tuple[str, ...]:
+    """What the report's tables of participants name beside the framework."""
+    source = tomllib.loads((SOURCE / "source.toml").read_text(encoding="utf-8"))
+    same = ("framework", "model")
+    return next(tuple(one["names"]) for one in source["features"] if all(one[key] == row[key] for key in same))
 
 
 @functools.cache

@@ -221,6 +221,7 @@ def _command(
             commit=recipe.commit or (checkout.commit if checkout else ""),
             image=recipe.image if container else "",
             amp=recipe.amp,
+            features=recipe.features,
             facts=recipe.stated(run.case) or None,
         ),
         checkout=checkout,

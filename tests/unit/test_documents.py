@@ -64,6 +64,7 @@ FULL = (
         recipe=replace(
             UsedRecipe(**{field.name: field.name for field in fields(UsedRecipe)}),
             dialect_source=DialectSource(by="author", file="d.py", sha256="0", option="--dialects"),
+            features=("Horovod", "APEX"),
             facts={"optimiser": "sgd"},
         ),
         engine="slurm",

@@ -6,6 +6,7 @@ import pytest
 from evalsuite import paths
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
+from evalsuite.report.book.participants import participants
 from evalsuite.report.data import finished, summary_json
 
 PUBLISHED = "reports/dlperf_benchmark_test_report_v1.md"
@@ -104,6 +105,21 @@ def test_the_speed_up_of_the_report_is_found_again(rebuilt):
     speedups = {name: summary_of(rebuilt, name, "4x8", 128).speedup.value for name in ("oneflow", "pytorch")}
 
     assert {name: round(value, 2) for name, value in speedups.items()} == {"oneflow": 31.21, "pytorch": 28.75}
+
+
+def test_the_participants_have_the_features_that_the_report_prints(rebuilt):
+    book = Book(evaluation=rebuilt)
+    found = {one.title: "+".join(one.features) for one in participants(book, "resnet50_v1.5")}
+
+    assert found["NGC MXNet"] == "DALI+Horovod"
+    assert found["NGC TensorFlow"] == "DALI+Horovod+XLA"
+    assert found["NGC PyTorch"] == "DALI+APEX"
+    assert found["OneFlow"] == ""
+
+
+def test_every_participant_has_its_commit_and_how_it_is_launched(rebuilt):
+    for model in ("resnet50_v1.5", "bert_base"):
+        assert all(one.commit and one.launcher for one in participants(Book(evaluation=rebuilt), model))
 
 
 def test_cited_values_decide_nothing(rebuilt):

@@ -28,6 +28,8 @@ COMPOSED = (
         "tables",
         "problem_status",
         "outline",
+        "topology",
+        "settings",
         "axes",
         "columns",
         "criteria",

@@ -150,6 +150,11 @@ class Model:
         return any(one.image for one in self.participants)
 
     @property
+    def features(self) -> bool:
+        """Whether it is on record what any of its scripts runs on beside the framework."""
+        return any(one.features is not None for one in self.participants)
+
+    @property
     def units(self) -> tuple[str, ...]:
         return tuple(sorted({names.visible(block.unit) for block in self.blocks if block.unit}))
 

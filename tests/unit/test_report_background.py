@@ -1,0 +1,115 @@
+"""Section 2: what stands in it of frameworks, machines, settings and rules."""
+
+from dataclasses import replace
+
+import pages
+import pytest
+import synthetic
+
+from evalsuite import report
+from evalsuite.documents import HostEnvironment, Interface
+from evalsuite.report.book import blocks
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.participants import participants
+from evalsuite.report.sections import background
+
+GPUS = HostEnvironment.from_json({"schema": 1, "host": "a", "gpus": [{"name": "V100"}] * 4}, "here").gpus
+
+
+@pytest.fixture(scope="module")
+def section(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("background")
+    report.build(synthetic.quick(), folder)
+    return pages.read((folder / "report.html").read_text(encoding="utf-8")).one("section", id="background")
+
+
+def with_commands(evaluation, **recipe):
+    commands = {
+        run: replace(command, recipe=replace(command.recipe, **recipe)) for run, command in evaluation.commands.items()
+    }
+    return replace(evaluation, commands=commands)
+
+
+def facts_of(evaluation):
+    return {fact.key: fact.values for fact in background.environments(Book(evaluation=evaluation)).facts}
+
+
+def on(evaluation, **changes):
+    """The evaluation on one machine that is changed so."""
+    [(key, host)] = evaluation.environments.items()
+    return replace(evaluation, environments={key: replace(host, **changes)})
+
+
+def test_every_framework_has_its_version(section):
+    text = section.text("en")
+
+    for version in ("2.13.0", "2.15.1", "1.9.1", "3.3.1"):
+        assert version in text
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("zh-CN", "全局批大小（global bsz）"), ("en", "The global batch size is")]
+)
+def test_batch_sizes_xla_and_amp_are_explained(section, language, words):
+    text = section.text(language)
+
+    assert words in text and "XLA" in text and "AMP" in text
+
+
+def test_the_largest_scale_of_the_rules_is_said_to_be_a_maximum(section):
+    assert "125 机、1000 卡是评测规则规定的最大规模" in section.text("zh-CN")
+
+
+def test_a_machine_with_gpus_says_what_nobody_recorded_of_its_network():
+    gpus = facts_of(on(synthetic.quick(), gpus=GPUS))
+
+    assert gpus["nccl"] == (None,) and gpus["mpi"] == (None,) and gpus["infiniband"] == (None,)
+    assert not {"nccl", "mpi", "infiniband"} & facts_of(synthetic.quick()).keys()
+
+
+def test_infiniband_cards_are_told_from_other_networks():
+    interfaces = {name: Interface(speed_mbit_s=100_000) for name in ("ib0", "ibp65s0", "eth0", "InfiniBand 4X EDR")}
+    interfaces |= {"lib-veth": Interface(), "bridge": Interface()}
+
+    [cards] = facts_of(on(synthetic.quick(), interfaces=interfaces))["infiniband"]
+    assert [card.partition(" (")[0] for card in cards.split("), ")] == ["InfiniBand 4X EDR", "ib0", "ibp65s0"]
+
+
+def test_the_version_of_nccl_is_that_of_the_runs_packages():
+    quick = synthetic.quick()
+    commands = {
+        run: replace(command, packages={"nvidia-nccl-cu12": "2.27.5", "mpi4py": "4.1.0", "numpy": "2.3"})
+        for run, command in quick.commands.items()
+    }
+
+    found = facts_of(replace(quick, commands=commands))
+    assert found["nccl"] == ("nvidia-nccl-cu12 2.27.5",) and found["mpi"] == ("mpi4py 4.1.0",)
+
+
+def test_features_are_those_of_the_script_and_not_the_axes_that_were_tested():
+    evaluation = with_commands(synthetic.quick(), features=("Horovod",))
+
+    assert {one.features for one in participants(Book(evaluation=evaluation), "resnet50_v1.5")} == {("Horovod",)}
+
+
+def test_features_that_nobody_recorded_have_no_column():
+    [model] = blocks.models(Book(evaluation=synthetic.quick()))
+
+    assert not model.features
+
+
+def test_a_script_that_builds_v15_out_of_v1_says_so():
+    evaluation = with_commands(synthetic.quick(), source="mxnet.gluon.model_zoo.vision.ResNetV1")
+
+    assert all(one.builds_v15 for one in participants(Book(evaluation=evaluation), "resnet50_v1.5"))
+    assert not any(one.builds_v15 for one in participants(Book(evaluation=synthetic.quick()), "resnet50_v1.5"))
+
+
+def test_the_links_between_gpus_are_explained_in_both_languages(tmp_path):
+    evaluation = on(synthetic.quick(), gpus=GPUS, topology=synthetic.TOPOLOGY)
+    report.build(evaluation, tmp_path)
+
+    text = pages.read((tmp_path / "report.html").read_text(encoding="utf-8")).one("section", id="background")
+    assert "经过一组绑定的 # 条 NVLink" in text.text("zh-CN")
+    assert "crosses a bonded set of # NVLinks" in text.text("en")
+    assert "mlx5_0" in text.text("en")
