@@ -373,9 +373,10 @@ def _each(values: Iterable[str | None]) -> str:
 
 def _of_recipe(case: Case, command: RunCommand) -> dict[str, str | None]:
     recipe = command.recipe
+    chosen = _known(dict(case.options))  # an axis of the case says otherwise than the script does by itself
     return {
         **_of_amp(case, recipe),
-        **_known(recipe.facts or {}),
+        **{key: value for key, value in _known(recipe.facts or {}).items() if key not in chosen},
         "image": recipe.image,
         "image_digest": command.image_digest,
         "framework_version": command.framework_version,

@@ -290,3 +290,10 @@ def test_bf16_of_a_recipe_is_not_taken_for_fp16_because_it_speaks_of_a_loss_scal
 
     found = known(of(case, command(recipe=UsedRecipe(amp="bf16, no loss scale"))))
     assert found["precision"] == ("bf16_amp", "recipe")
+
+
+def test_an_axis_that_somebody_chose_is_believed_before_what_the_script_does_by_itself():
+    case = replace(CASE, options=(("gradient_clipping", "off"),))
+
+    found = of(case, command(recipe=UsedRecipe(facts={"clipping": "1.0"})))
+    assert known(found)["clipping"] == ("none", "case") and not list(facts.disagreements(found))
