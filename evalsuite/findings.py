@@ -169,6 +169,16 @@ class DeviceAboveCapacity(Finding):
 
 
 @rule("D21", "flag")
+class HostClocksDiffer(Finding):
+    """By its own clock a host began and ended its part of the run at another time than the first."""
+
+    host: Name
+    first: Name
+    offset_s: Seconds
+    limit_s: Seconds = 5.0  # what starting and ending the processes of a job one after the other takes
+
+
+@rule("D21", "flag")
 class ClockBackwards(Finding):
     reports: Count
     of_reports: Count
@@ -539,6 +549,15 @@ class ScaledTime(Finding):
     factor: Factor
 
 
+@rule("D20", "flag")
+class AbovePeak(Finding):
+    """More operations than the device can do: its MFU is left out."""
+
+    device: Name
+    tflops: Rate
+    peak_tflops: Rate
+
+
 @rule("D22", "flag")
 class OddMemory(Finding):
     device: Name
@@ -568,6 +587,31 @@ class MethodsDiffer(Finding):
 
     methods: tuple[Method, ...]
     base_methods: tuple[Method, ...]
+
+
+@rule("peak_unverified", "flag")
+class PeakUnverified(Finding):
+    """An MFU counts from a peak that no data sheet of a product on sale confirms."""
+
+    device: Name
+    peak_tflops: Rate
+    source: Name
+
+
+@rule("winner_changes", "flag")
+class AheadInFirstHalf(Finding):
+    """Over the first half of the measured steps another framework is ahead than over all of them."""
+
+    other: Name
+    gap: Share
+
+
+@rule("winner_changes", "flag")
+class AheadInSecondHalf(Finding):
+    """… over the second half."""
+
+    other: Name
+    gap: Share
 
 
 @rule("oversubscribed", "flag")

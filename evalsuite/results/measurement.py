@@ -23,7 +23,7 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results import facts, plausibility, utilisation
+from evalsuite.results import facts, host_clocks, plausibility, utilisation
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 
@@ -172,7 +172,9 @@ def _utilisation(
         return (), ()
     hosts = {host: folder.samples(host) for host in environments}
     planned = utilisation.Devices(nodes=case.nodes, accelerators=case.total_devices if case.device == "gpu" else 0)
-    return utilisation.of_job({host: samples for host, samples in hosts.items() if samples}, window, planned=planned)
+    known = {host: samples for host, samples in hosts.items() if samples}
+    used, found = utilisation.of_job(known, window, planned=planned)
+    return used, (*found, *host_clocks.findings(known))
 
 
 def _short(case: Case, window: Window | None) -> tuple[Finding, ...]:

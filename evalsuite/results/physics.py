@@ -9,13 +9,14 @@ there is no number. MFU counts the operations that the model needs, not those th
 import functools
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evalsuite import paths
 from evalsuite.documents import noun
-from evalsuite.model import Fact, Summary
+from evalsuite.findings import AbovePeak, PeakUnverified
+from evalsuite.model import Fact, Finding, Summary
 from evalsuite.results import facts
 from evalsuite.results.summary import counts
 
@@ -70,6 +71,7 @@ class Peak:
     words: tuple[str, ...]  # all of them stand in its name
     source: str
     tflops: Mapping[Arithmetic, float]
+    verified: bool = True  # against a data sheet of the product as it is sold
     without: tuple[str, ...] = field(default_factory=tuple)  # none of these does
 
     def fits(self, device: str) -> bool:
@@ -84,6 +86,7 @@ class Compute:
     tflops_per_device: float
     peak_tflops: float | None  # of one device; None where device or precision is unknown
     source: str  # of the operations
+    device: str | None = None  # its name, where one is stated
 
     @property
     def above_peak(self) -> bool:
@@ -124,7 +127,22 @@ def compute(one: Summary) -> Compute | None:
         tflops_per_device=flops * one.items_per_s_per_device / 1e12,
         peak_tflops=_peak(device, precision) if device and precision else None,
         source=model.source,
+        device=device.value if device else None,
     )
+
+
+def findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
+    """Cases that compute more than their device can (D20), and those whose MFU counts from a peak nobody confirms."""
+    for one in summaries:
+        found = compute(one)
+        if found is None or found.device is None or found.peak_tflops is None:
+            continue
+        tflops, peak = found.tflops_per_device, found.peak_tflops
+        if found.above_peak:
+            yield AbovePeak(device=found.device, tflops=tflops, peak_tflops=peak, where=one.case.id)
+        listed = _of_device(found.device)
+        if listed is not None and not listed.verified:
+            yield PeakUnverified(device=found.device, peak_tflops=peak, source=listed.source, where=one.case.id)
 
 
 def energy_j_per_item(one: Summary) -> float | None:
@@ -138,11 +156,16 @@ def energy_j_per_item(one: Summary) -> float | None:
 
 def peak_tflops(device: str, precision: str) -> float | None:
     """Of the device by that name at that precision; None where either is not listed, or several peaks are possible."""
-    peak = next((one for one in _peaks() if one.fits(device)), None)
-    if peak is None or _has(device, "MIG"):
+    peak = _of_device(device)
+    if peak is None:
         return None
     found = {peak.tflops[each] for each in ARITHMETIC.get(precision, ()) if each in peak.tflops}
     return found.pop() if len(found) == 1 else None
+
+
+def _of_device(name: str) -> Peak | None:
+    """What is listed of the device by that name; None for one that is not, and for a slice of one (MIG)."""
+    return None if _has(name, "MIG") else next((one for one in _peaks() if one.fits(name)), None)
 
 
 def _peak(device: Fact, precision: Fact) -> float | None:

@@ -32,7 +32,7 @@ from evalsuite.findings import (
     UnknownOrigin,
 )
 from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
-from evalsuite.results import breakdown
+from evalsuite.results import breakdown, physics, windows
 from evalsuite.results.summary import counts, valid
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
@@ -138,6 +138,8 @@ def findings(
         *_machines(environments),
         *_printed_speedups(valid(summaries), known),
         *_methods(valid(summaries)),
+        *physics.findings(valid(summaries)),
+        *windows.findings(valid(summaries)),
         *_cited_figures((run for one in summaries for run in one.measurements), known),
     )
 

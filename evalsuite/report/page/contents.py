@@ -49,6 +49,7 @@ PART: tuple[SectionsOf, ...] = (  # what the page of one model has
     models.sections,
     usage.sections,
     variants.sections,
+    fairness.sections,
     reproduction.sections,
 )
 

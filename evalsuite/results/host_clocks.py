@@ -1,0 +1,37 @@
+"""Whether the clocks of a job's hosts agree, as far as their samples tell: the utilisation is brought to one clock."""
+
+from collections.abc import Iterator, Mapping
+
+from evalsuite.findings import HostClocksDiffer
+from evalsuite.model import Finding
+from evalsuite.runs.samples import Samples
+
+
+def findings(hosts: Mapping[str, Samples]) -> Iterator[Finding]:
+    """One for the host whose clock is farthest from that of the first, beyond what its start and its end explain.
+
+    A node may start late, or end late; by its own clock it does both only if the clock is wrong. The offset is
+    the smaller of the two.
+    """
+    spans = {host: span for host, samples in hosts.items() if (span := _span(samples))}
+    if len(spans) < 2:
+        return
+    (first, (begin_s, end_s)), *others = spans.items()
+    offsets = {host: _offset_s(began_s - begin_s, ended_s - end_s) for host, (began_s, ended_s) in others}
+    worst = max(offsets, key=lambda host: abs(offsets[host]))
+    if abs(offsets[worst]) > HostClocksDiffer.limit_s:
+        yield HostClocksDiffer(host=worst, first=first, offset_s=abs(offsets[worst]))
+
+
+def _offset_s(at_start_s: float, at_end_s: float) -> float:
+    if (at_start_s > 0) != (at_end_s > 0):
+        return 0.0
+    return min(at_start_s, at_end_s, key=abs)
+
+
+def _span(samples: Samples) -> tuple[float, float] | None:
+    """When the first and the last reading were taken, by the host's own time of day."""
+    start = samples.header.started_at_unix_s
+    if start is None or not samples.readings:
+        return None
+    return start + samples.readings[0].at_s, start + samples.readings[-1].at_s

@@ -1,0 +1,114 @@
+"""Ways to be ahead by the window, to read samples over other steps, and to compute more than a device can."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalsuite.model import Fact
+from evalsuite.report.text.findings import english
+from evalsuite.results import host_clocks, physics, rules, windows
+from evalsuite.runs.samples import Header, Sample, Samples
+from tests import synthetic
+
+
+def of(framework, times, items_per_s, runs=5, **facts):
+    """A summary whose runs took *times* for their reports, and *items_per_s* on the mean."""
+    case = synthetic.case(framework, (1, 1), protocol=synthetic.FULL)
+    made = [synthetic.measured(case, k, items_per_s * (1 + k / 1000)) for k in range(runs)]
+    stated = tuple(Fact(key=key, value=value, source="stated") for key, value in facts.items())
+    return synthetic.summary(
+        [
+            replace(run, facts=(*run.facts, *stated), throughput=replace(run.throughput, step_time_s=times))
+            for run in made
+        ]
+    )
+
+
+STEADY = (1.0,) * 100
+SLOWING = (0.8,) * 50 + (1.2,) * 50  # as a device that grows hot
+
+
+class TestTheWindow:
+    @pytest.mark.parametrize(("times", "half"), [(SLOWING[::-1], "first"), (SLOWING, "second")])
+    def test_a_winner_that_leads_by_one_half_of_the_window_is_named_with_the_other(self, times, half):
+        (found,) = windows.findings([of("pytorch", times, 105), of("mxnet", STEADY, 100)])
+
+        assert found.where.startswith("pytorch") and found.code == "winner_changes"
+        assert english(found).startswith(f"over the {half} half of the measured steps mxnet is ahead, by ")
+
+    def test_a_winner_of_both_halves_is_not_spoken_of(self):
+        assert not list(windows.findings([of("pytorch", SLOWING, 150), of("mxnet", STEADY, 100)]))
+
+    def test_two_that_are_not_told_apart_have_no_winner_to_lose(self):
+        assert not list(windows.findings([of("pytorch", SLOWING, 100), of("mxnet", STEADY, 100)]))
+
+    def test_few_reports_say_nothing_of_halves(self):
+        assert not list(windows.findings([of("pytorch", SLOWING[46:54], 105), of("mxnet", STEADY, 100)]))
+
+    def test_it_stands_among_the_findings_of_the_whole_once_for_each_comparison(self):
+        found = rules.findings([of("pytorch", SLOWING, 105), of("mxnet", STEADY, 100)], {})
+
+        assert [one.code for one in found].count("winner_changes") == 1
+
+
+def host(start_s, seconds, hz=2.0):
+    readings = tuple(Sample(at_s=k / hz) for k in range(round(seconds * hz) + 1))
+    return Samples(header=Header(hz=hz, started_at_unix_s=start_s), readings=readings)
+
+
+class TestTheClocksOfHosts:
+    def test_a_host_whose_clock_is_half_a_minute_ahead_is_named(self):
+        (found,) = host_clocks.findings({"a": host(1000, 60), "b": host(1030, 61)})
+
+        assert (found.host, found.first, found.offset_s) == ("b", "a", 30)
+        assert english(found).startswith("by the clock of b its part of the run was 30.00\u202fs earlier or later than")
+
+    @pytest.mark.parametrize("other", [host(1020, 40), host(1000, 90), host(980, 100), host(1004, 60)])
+    def test_a_node_that_starts_late_or_ends_late_has_no_other_clock(self, other):
+        assert not list(host_clocks.findings({"a": host(1000, 60), "b": other}))
+
+    @given(st.floats(5.1, 1e6), st.floats(0, 4), st.floats(0, 4))
+    def test_an_offset_is_found_in_either_direction_whatever_the_start_and_the_end_add(self, offset, late, later):
+        for sign in (1, -1):
+            moved = host(1000 + sign * (offset + late), 60 + sign * later)
+            assert list(host_clocks.findings({"a": host(1000, 60), "b": moved}))
+
+    def test_a_host_that_recorded_no_start_is_not_judged(self):
+        assert not list(host_clocks.findings({"a": host(1000, 60), "b": host(None, 60)}))
+
+
+H200, B200 = "NVIDIA H200", "NVIDIA B200"
+
+
+def computing(items_per_s, device=H200, precision="bf16_amp"):
+    case = synthetic.case("pytorch", (1, 1), protocol=synthetic.FULL, options=(), device="gpu")
+    runs = [synthetic.measured(case, k, items_per_s) for k in range(5)]
+    facts = {"input_size": "224", "device_model": device, "precision": precision}
+    stated = tuple(Fact(key=key, value=value, source="log") for key, value in facts.items())
+    return synthetic.summary([replace(run, facts=stated, environment=None) for run in runs])
+
+
+class TestWhatADeviceCanDo:
+    def test_more_operations_than_the_peak_are_a_finding_and_no_mfu(self):
+        one = computing(items_per_s=50_000)
+        (found,) = physics.findings([one])
+
+        assert physics.compute(one).mfu is None
+        assert (found.code, found.where) == ("D20", one.case.id)
+        assert english(found).startswith(
+            "1,226.76 TFLOP/s of each device are more than the 989.50 that NVIDIA H200 can do"
+        )
+
+    def test_less_than_the_peak_is_none(self):
+        assert not list(physics.findings([computing(items_per_s=3000)]))
+
+    def test_an_mfu_from_preliminary_figures_says_so(self):
+        (found,) = physics.findings([computing(items_per_s=3000, device=B200)])
+
+        assert found.code == "peak_unverified" and "preliminary" in english(found)
+
+    def test_every_peak_names_a_document_of_its_vendor(self):
+        for peak in physics._peaks():
+            assert peak.source.startswith(("NVIDIA ", "AMD ")) and any(c.isdigit() for c in peak.source)
