@@ -1,10 +1,12 @@
-"""Whole files: written so that a reader sees all of one or none of it, read as JSON objects, and hashed."""
+"""Whole files: written so that a reader sees all of one or none of it, read as JSON objects, hashed, and swept up."""
 
 import contextlib
 import hashlib
 import json
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -52,3 +54,10 @@ def write_atomically(path: Path, content: bytes) -> None:
 def sha256(path: Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def remove_unused(folder: Path, unused_s: float) -> None:
+    """Removes the folders in *folder* whose time of change lies longer ago. Raises OSError."""
+    for inner in folder.iterdir() if folder.is_dir() else ():
+        if time.time() - inner.stat().st_mtime > unused_s:
+            shutil.rmtree(inner, ignore_errors=True)

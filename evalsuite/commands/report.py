@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalsuite import paths
 from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import LANGUAGES, Case, Evaluation, Skip, Summary, Unmeasured
@@ -111,6 +112,7 @@ def write(
         criteria_file=arguments.criteria or criteria.DEFAULT,
         recorded_elsewhere=recorded_elsewhere,
         places=places.places(arguments),
+        cache=paths.cache() / "measurements",
     )
     for reason in dict.fromkeys(_unknown_dialects(evaluation, places.places(arguments))):
         note(reason)

@@ -13,7 +13,7 @@ from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.findings import CoarseFigures, LongStall, RestDiffers, UnreadableRun
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Summary, Timeline, Unmeasured
-from evalsuite.results import attempts, convergence, criteria, rules
+from evalsuite.results import attempts, convergence, criteria, remembered, rules
 from evalsuite.results import measurement as measurement_room
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import counts, summaries, valid
@@ -35,12 +35,13 @@ def evaluate(
     criteria_file: Path = criteria.DEFAULT,
     recorded_elsewhere: bool = False,
     places: Places = measurement_room.HOUSE,
+    cache: Path | None = None,
 ) -> Evaluation:
     """The evaluation of all finished run folders in *store*, or of the cases in *only*.
 
     What was planned and skipped comes from the plan kept beside the folders. Raises NothingMeasured if
     there is no run folder at all; failed runs are part of the evaluation. *places* are where dialects beside the
-    house's are found.
+    house's are found; *cache* is a folder for what was measured before (`remembered`).
     """
     settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None
@@ -50,7 +51,7 @@ def evaluate(
             f"{store.root}: no finished run stands there; expected folders like <case>/r0 with an outcome.json. "
             "Try `evalsuite compare`, or --runs DIR with the folder of an evaluation."
         )
-    measurements, broken = _measured(folders, places)
+    measurements, broken = _measured(folders, places, cache)
     planned = store.plan()
     cases = all_cases(planned, measurements, wanted)
     ordered = rules.checked(_in_plan_order(measurements, cases))
@@ -75,7 +76,7 @@ def evaluate(
         ),
         environments=environments,
         commands=commands,
-        timelines=_timelines(store, rows),
+        timelines=_timelines(store, rows, cache),
         recorded_elsewhere=recorded_elsewhere,
         targets=settings.targets,
         campaigns=recorded.starts,
@@ -83,9 +84,11 @@ def evaluate(
     )
 
 
-def _measured(folders: Sequence[RunFolder], places: Places) -> tuple[list[Measurement], list[Finding]]:
+def _measured(
+    folders: Sequence[RunFolder], places: Places, cache: Path | None
+) -> tuple[list[Measurement], list[Finding]]:
     """Each folder as a measurement; a folder whose case cannot be read becomes a finding, never silence."""
-    found = _on_all_cores(functools.partial(_one, places=places), folders)
+    found = _on_all_cores(functools.partial(_one, places=places, cache=cache), folders)
     return [m for m in found if isinstance(m, Measurement)], [f for f in found if isinstance(f, Finding)]
 
 
@@ -97,9 +100,9 @@ def _on_all_cores(made: Callable[..., T], *of: Sequence[object]) -> list[T]:
         return list(pool.map(made, *of, chunksize=CHUNK))
 
 
-def _one(folder: RunFolder, places: Places) -> Measurement | Finding:
+def _one(folder: RunFolder, places: Places, cache: Path | None) -> Measurement | Finding:
     try:
-        return measurement_room.measurement(folder, places)
+        return remembered.measurement(folder, places, cache)
     except EvalsuiteError as error:
         name = f"{folder.path.parent.name}/{folder.path.name}"
         return UnreadableRun(reason=str(error), where=name)
@@ -158,12 +161,12 @@ def _commands(store: Store, measurements: Sequence[Measurement]) -> dict[str, Ru
     return found
 
 
-def _timelines(store: Store, rows: Iterable[Summary | Unmeasured]) -> dict[str, Timeline]:
+def _timelines(store: Store, rows: Iterable[Summary | Unmeasured], cache: Path | None) -> dict[str, Timeline]:
     """For each case the time line of its median run: one run that happened, not an average of several."""
     runs = [_median_run(one) for one in valid(rows)]
     folders = [store.folder(run.run) for run in runs]
     windows = [run.throughput.window if run.throughput else None for run in runs]
-    lines = _on_all_cores(measurement_room.timeline, folders, windows)
+    lines = _on_all_cores(functools.partial(remembered.timeline, cache=cache), folders, windows)
     return {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
 
 

@@ -1,0 +1,126 @@
+"""Measurements already made: a run folder that holds the same bytes as before is not read again.
+
+What is kept is found by the hash of everything that a measurement is made of: each file of the folder, its path,
+this package's source and data. The hash is computed every time, so an entry for other bytes cannot be found. Where
+others bring dialects nothing is kept: nobody knows what their code depends on.
+"""
+
+import contextlib
+import functools
+import hashlib
+import io
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from evalsuite import files, paths
+from evalsuite.logs.catalogue import Places
+from evalsuite.model import Measurement, Timeline, Window
+from evalsuite.results import measurement as measurement_room
+from evalsuite.runs.store import RunFolder
+
+VALUES = frozenset({"evalsuite.model", "evalsuite.findings"})  # modules of plain values; nothing else is loaded
+SOURCES = ("*.py", "*.toml", "*.csv", "*.json")
+PIECE_BYTES = 1 << 20
+UNUSED_S = 30 * 86_400  # what another version of the code has kept is removed after that long
+UNUSABLE = (OSError, pickle.UnpicklingError, EOFError, ValueError, AttributeError, TypeError, ImportError, IndexError)
+
+Value = TypeVar("Value")
+
+
+def measurement(folder: RunFolder, places: Places, cache: Path | None) -> Measurement:
+    """As `measurement.measurement`, kept in *cache*; None keeps nothing."""
+    file = _file(cache, folder, "measurement") if places == measurement_room.HOUSE else None
+    known = _read(file)
+    if isinstance(known, Measurement):
+        return known
+    return _kept(measurement_room.measurement(folder, places), file)
+
+
+def timeline(folder: RunFolder, window: Window | None, cache: Path | None) -> Timeline | None:
+    """As `measurement.timeline`, kept in *cache*; None keeps nothing."""
+    file = _file(cache, folder, f"timeline of {window!r}")
+    known = _read(file)
+    if isinstance(known, Timeline):
+        return known
+    return _kept(measurement_room.timeline(folder, window), file)
+
+
+def _file(cache: Path | None, folder: RunFolder, what: str) -> Path | None:
+    """Where *what* is made of *folder* lies, or would; None where a file cannot be read, and nothing is kept."""
+    if cache is None:
+        return None
+    hashed = hashlib.sha256(f"{what}\0{folder.path.resolve()}\0".encode("utf-8", "backslashreplace"))
+    try:
+        for entry in sorted(os.scandir(folder.path), key=lambda entry: entry.name):
+            if entry.is_file():
+                hashed.update(f"{os.fsencode(entry.name)!r}\0{entry.stat().st_size}\0".encode())
+                _add(hashed.update, entry.path)
+    except OSError:
+        return None
+    key = hashed.hexdigest()
+    return _of_this_version(cache) / key[:2] / key
+
+
+def _add(update: Callable[[bytes], object], path: str) -> None:
+    with open(path, "rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            update(piece)
+
+
+@functools.cache
+def _of_this_version(cache: Path) -> Path:
+    """The folder in *cache* for what this code and data make. What others made is removed if long unused."""
+    own = cache / _version()
+    with contextlib.suppress(OSError):  # it only costs time
+        files.remove_unused(cache, UNUSED_S)
+        own.mkdir(parents=True, exist_ok=True)
+        os.utime(own)
+    return own
+
+
+def _version() -> str:
+    """Changes when the code or the data does that measurements are made with."""
+    hashed = hashlib.sha256(sys.version.encode())
+    for path in _sources((paths.PACKAGE, paths.ADAPTERS, paths.DATA / "criteria"), (*paths.DATA.glob("*.*"),)):
+        hashed.update(f"{path}\0".encode("utf-8", "backslashreplace"))
+        hashed.update(path.read_bytes())
+    return hashed.hexdigest()[:16]
+
+
+def _sources(folders: Iterable[Path], files: Iterable[Path]) -> list[Path]:
+    found = (path for folder in folders for kind in SOURCES for path in folder.rglob(kind))
+    return sorted(path for path in {*found, *files} if path.is_file())
+
+
+class _Values(pickle.Unpickler):
+    """Loads the values that a measurement is made of. A file that names anything else is not believed."""
+
+    def find_class(self, module: str, name: str) -> type:
+        found = super().find_class(module, name) if module in VALUES else None
+        if not isinstance(found, type) or found.__module__ != module:
+            raise pickle.UnpicklingError(f"{module}.{name} is no value of a measurement")
+        return found
+
+
+def _read(file: Path | None) -> object:
+    try:
+        return None if file is None else _Values(io.BytesIO(file.read_bytes())).load()
+    except UNUSABLE:
+        return None
+
+
+def _kept(value: Value, file: Path | None) -> Value:
+    """*value*, kept whole or not at all; a cache that cannot be written only costs time."""
+    if file is None or value is None:
+        return value
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("wb", dir=file.parent, delete=False) as written:
+            pickle.dump(value, written, protocol=pickle.HIGHEST_PROTOCOL)
+        os.replace(written.name, file)
+    return value

@@ -1,0 +1,139 @@
+"""What was measured is kept by its bytes: the same again costs no reading, and other bytes are never taken for it."""
+
+import contextlib
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evalsuite import paths
+from evalsuite.errors import EvalsuiteError
+from evalsuite.logs.catalogue import Places
+from evalsuite.results import measurement as measurement_room
+from evalsuite.results import remembered
+from evalsuite.runs.store import RunFolder, Store
+
+RUNS = Store(paths.DATA / "recorded").finished()
+HOUSE = measurement_room.HOUSE
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return RunFolder(Path(shutil.copytree(RUNS[0].path, tmp_path / "case" / "r0")))
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Counts the folders that are really read."""
+    seen = []
+    known = measurement_room.measurement
+    monkeypatch.setattr(measurement_room, "measurement", lambda *args: seen.append(args) or known(*args))
+    return seen
+
+
+@pytest.mark.parametrize("run", RUNS[::7], ids=lambda run: f"{run.path.parent.name}-{run.path.name}")
+def test_what_is_kept_equals_what_was_measured(run, tmp_path):
+    direct = measurement_room.measurement(run)
+    window = direct.throughput.window if direct.throughput else None
+
+    for _ in range(2):
+        assert remembered.measurement(run, HOUSE, tmp_path) == direct
+        assert remembered.timeline(run, window, tmp_path) == measurement_room.timeline(run, window)
+
+
+def test_the_same_folder_is_read_once(folder, tmp_path, read):
+    first, again = (remembered.measurement(folder, HOUSE, tmp_path / "cache") for _ in range(2))
+
+    assert first == again
+    assert len(read) == 1
+
+
+def _again(folder, cache):
+    """A folder whose case or repeat cannot be read any more is an error of its own, and read as well."""
+    with contextlib.suppress(EvalsuiteError):
+        remembered.measurement(folder, HOUSE, cache)
+
+
+def test_no_file_of_a_run_changes_without_a_new_reading(folder, tmp_path, read):
+    """One byte more, less or other in each file, a new file, a file less: each time the folder is read again."""
+    cache = tmp_path / "cache"
+    remembered.measurement(folder, HOUSE, cache)
+    changes = 0
+    for file in sorted(folder.path.iterdir()):
+        old = file.read_bytes()
+        flipped = old[:-1] + bytes([old[-1] ^ 1]) if old else b"x"
+        for new in (flipped, old + b" ", old[:-1]):
+            if new == old:
+                continue
+            file.write_bytes(new)
+            _again(folder, cache)
+            changes += 1
+        file.unlink()
+        _again(folder, cache)
+        file.write_bytes(old)
+        changes += 1
+    (folder.path / "log.other.txt").write_bytes(b"")
+    remembered.measurement(folder, HOUSE, cache)
+
+    assert len(read) == 1 + changes + 1
+
+
+def test_two_files_that_swap_their_bytes_are_read_again(folder, tmp_path, read):
+    names = sorted(folder.path.glob("*.json"))[:2]
+    remembered.measurement(folder, HOUSE, tmp_path / "cache")
+    first, second = (name.read_bytes() for name in names)
+    names[0].write_bytes(second)
+    names[1].write_bytes(first)
+
+    _again(folder, tmp_path / "cache")
+
+    assert len(read) == 2
+
+
+def test_other_code_reads_again(folder, tmp_path, read, monkeypatch):
+    remembered.measurement(folder, HOUSE, tmp_path / "cache")
+    remembered._of_this_version.cache_clear()
+    monkeypatch.setattr(remembered, "_version", lambda: "of other code")
+
+    remembered.measurement(folder, HOUSE, tmp_path / "cache")
+    remembered._of_this_version.cache_clear()
+
+    assert len(read) == 2
+
+
+def test_with_dialects_of_others_nothing_is_kept(folder, tmp_path, read):
+    for _ in range(2):
+        remembered.measurement(folder, Places(dialects=(tmp_path,)), tmp_path / "cache")
+
+    assert len(read) == 2
+
+
+@pytest.mark.parametrize("bad", [b"", b"\x80", b"no pickle", pickle.dumps(None), pickle.dumps({"status": "ok"})])
+def test_an_entry_that_is_spoilt_is_made_again(folder, tmp_path, bad):
+    cache = tmp_path / "cache"
+    found = remembered.measurement(folder, HOUSE, cache)
+    (entry,) = (file for file in cache.rglob("*") if file.is_file())
+    entry.write_bytes(bad)
+
+    assert remembered.measurement(folder, HOUSE, cache) == found
+
+
+def test_an_entry_that_names_a_program_is_not_run(folder, tmp_path):
+    class Program:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "was here",)
+
+    cache = tmp_path / "cache"
+    found = remembered.measurement(folder, HOUSE, cache)
+    (entry,) = (file for file in cache.rglob("*") if file.is_file())
+    entry.write_bytes(pickle.dumps(Program()))
+
+    assert remembered.measurement(folder, HOUSE, cache) == found
+    assert not (tmp_path / "was here").exists()
+
+
+def test_a_cache_that_cannot_be_written_costs_time_alone(folder, tmp_path):
+    (tmp_path / "cache").write_text("a file where a folder should be")
+
+    assert remembered.measurement(folder, HOUSE, tmp_path / "cache") == measurement_room.measurement(folder)
