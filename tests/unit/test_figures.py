@@ -320,31 +320,86 @@ def test_two_scales_are_joined_by_dots_and_three_by_a_line():
     assert "stroke-dasharray" not in connection((1, 2, 4))[0]
 
 
-def test_partial_values_are_hollow_and_other_origins_carry_their_sign():
-    cases = {"cited": "†", "digitised": "‡", "extrapolated": "≈", "simulated": "≈"}
+def test_partial_values_are_hollow_where_others_are_not():
+    mixed = figures.throughput((line(partial=True), line("mxnet", "NGC MXNet")), LOOK, id="p", unit="images/s")
+    alike = figures.throughput((line(partial=True),), LOOK, id="p", unit="images/s")
 
-    partial = figures.throughput((line(partial=True),), LOOK, id="p", unit="images/s")
-
-    assert "mark fill-surface line-hue-4" in partial.svg
-    assert "mark fill-hue-4" not in partial.svg
-    assert partial.notes == ("partial",)
-    for origin, sign in cases.items():
-        figure = figures.throughput((line(origin=origin),), LOOK, id="p", unit="images/s")
-        assert texts(figure.svg).count(sign) == 4
-        assert figure.notes == (origin,)
+    assert "mark fill-surface line-hue-4" in mixed.svg and "mark fill-hue-4" not in mixed.svg
+    assert mixed.notes == ("partial",)
+    assert "mark fill-hue-4" in alike.svg and "mark fill-surface" not in alike.svg
+    assert alike.notes == ("all_partial",)
 
 
-def test_speedup_outlines_the_ideal_for_every_bar():
-    svg = figures.speedup(SERIES, LOOK, id="s").svg
+@pytest.mark.parametrize(
+    ("origin", "sign"), [("cited", "†"), ("digitised", "‡"), ("extrapolated", "≈"), ("simulated", "≈")]
+)
+def test_what_was_not_measured_here_is_said_once_and_not_beside_each_mark(origin, sign):
+    alone = figures.throughput((line(origin=origin),), LOOK, id="p", unit="images/s")
+    beside = figures.throughput((line(origin=origin), line("mxnet", "MXNet")), LOOK, id="p", unit="images/s")
 
-    assert len(re.findall(r'<path class="line-ink"[^>]*fill="none"[^>]*stroke-width="1.1"', svg)) == 8
+    assert sign not in "".join(texts(alone.svg))
+    assert alone.notes == (f"all_{origin}",)
+    assert texts(beside.svg).count(f"PyTorch {sign}") == 1 and "MXNet" in texts(beside.svg)
+    assert beside.notes == (origin,)
+    assert ("mark fill-surface" in beside.svg) == (sign == "≈")  # other people's figures are whole values
 
 
-def test_efficiency_reaches_at_least_105_percent_and_marks_the_threshold():
-    figure = figures.efficiency(tuple(map(shares, SERIES)), LOOK, id="e", threshold=0.8)
+def test_speedup_outlines_the_ideal_for_every_bar_and_draws_no_base():
+    figure = figures.speedup(SERIES, LOOK, id="s")
 
-    assert {"0%", "80%", "100%"} <= set(texts(figure.svg))
-    assert "threshold" in [entry.key for entry in figure.legend]
+    assert len(re.findall(r'<path class="line-ink"[^>]*fill="none"[^>]*stroke-width="1.1"', figure.svg)) == 6
+    assert len(figure.table.rows) == 8
+    assert figures.speedup((line(counts=(1,)),), LOOK, id="s").svg is None
+
+
+def test_efficiency_marks_a_threshold_only_where_one_is_asked_for():
+    series = tuple(map(shares, SERIES))
+    asked, free = (figures.efficiency(series, LOOK, id="e", threshold=given) for given in (0.85, None))
+
+    assert {"0%", "100%"} <= set(texts(asked.svg))
+    assert "threshold" in [entry.key for entry in asked.legend]
+    assert "threshold" not in [entry.key for entry in free.legend]
+    assert asked.svg.count("stroke-dasharray") == free.svg.count("stroke-dasharray") + 1
+
+
+def test_efficiency_ranks_its_rows_and_numbers_its_dots():
+    def row(name, framework, *values):
+        points = tuple(figures.ScalePoint(devices=m, value=v) for m, v in zip((1, 8, 32), (1.0, *values), strict=True))
+        return figures.ScaleSeries(name=name, framework=framework, points=points)
+
+    labels = texts(figures.efficiency((row("B", "mxnet", 0.9, 0.4), row("A", "pytorch", 0.95, 0.8)), LOOK, id="e").svg)
+
+    assert labels.index("A") < labels.index("B")
+    assert labels.count("8") == labels.count("32") == 2 and "1" not in labels
+    assert {"80.0%", "40.0%"} <= set(labels)
+
+
+def test_the_end_of_a_line_per_device_has_its_name_and_value_and_one_ideal_is_enough():
+    per_device = figures.per_device((line(one=10.0, counts=(1, 2, 4)), line("mxnet", "MXNet")), LOOK, id="d", unit="")
+    whole = figures.throughput(SERIES, LOOK, id="t", unit="images/s")
+
+    assert "PyTorch  34.82" in texts(per_device.svg)
+    assert "ideal" not in [entry.key for entry in per_device.legend]
+    assert len(re.findall(r'<path class="line-rule"[^>]*stroke-dasharray="2,3"', whole.svg)) == 1
+
+
+def test_small_multiples_name_the_highest_and_the_lowest_line_and_grey_the_rest():
+    three = tuple(
+        figures.ScaleSeries(
+            name=name,
+            framework=name,
+            points=tuple(figures.ScalePoint(devices=m, value=v) for m, v in ((1, 1.0), (8, last))),
+        )
+        for name, last in (("pytorch", 0.9), ("mxnet", 0.7), ("paddle", 0.5))
+    )
+    panel = figures.Multiple(label="BERT-Base", detail="AMP · b64 · gradient_clipping = none", series=three)
+
+    labels = texts(figures.small_multiples((panel, panel), LOOK, id="m").svg)
+
+    assert labels.count("pytorch 90.0%") == labels.count("paddle 50.0%") == 2
+    assert not [label for label in labels if "mxnet" in label]
+    assert labels.count("8") == 2  # each panel has its own numbers of devices
+    assert labels.count("AMP · b64 · gradient_clipping = none") == 2
 
 
 def test_a_framework_keeps_hue_and_marker_and_the_seventh_is_grey():
@@ -597,7 +652,8 @@ def test_any_numbers_and_any_names_make_a_figure(drawn):
     found = [draw(series, LOOK, id="any", unit="images/s") for draw in (figures.throughput, figures.per_device)]
     found += [draw(series, LOOK, id="any") for draw in (figures.speedup, figures.efficiency)]
 
-    for figure in found:
+    assert [figure.svg is not None for figure in found] == [True, True, *[any(count > 1 for count, *_ in drawn)] * 2]
+    for figure in (figure for figure in found if figure.svg):
         assert local(ElementTree.fromstring(figure.svg)) == "svg"  # well formed
         assert len(figure.table.rows) == 2 * len(drawn)
 

@@ -472,6 +472,6 @@ def test_figures_have_a_second_view_in_reports_of_moderate_size_only(tmp_path):
         block_figures.of_block(blocks.models(each)[0].blocks[0], drawn.look(each), SPOKEN) for each in (book, large)
     ]
 
-    assert [one.view for one in found[0]] == ["logarithmic", "speedup", ""]
-    assert [one.other.view for one in found[0] if one.other] == ["linear", "efficiency"]
+    assert [one.view for one in found[0]] == ["per_device", "speedup"]
+    assert [one.other.view for one in found[0] if one.other] == ["logarithmic", "efficiency"]
     assert [one.other for one in found[1]] == [None] * len(found[1])

@@ -65,6 +65,11 @@ class Book:
         return not self.part and len(self.planned) > HUGE
 
     @cached_property
+    def efficiency_threshold(self) -> float | None:
+        """What the criterion of linear speed-up asks for, where it is asked for."""
+        return next((one.threshold for one in self.evaluation.verdicts if one.criterion == "C1"), None)
+
+    @cached_property
     def answers(self) -> tuple[Answer, ...]:
         """Who is fastest, for each setting and scale in the order of the page."""
         return answers_room.answers(self.summaries, self.planned, self.skips)

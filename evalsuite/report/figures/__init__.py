@@ -23,12 +23,13 @@ from evalsuite.report.figures.data import (
     plain,
     series_of,
 )
+from evalsuite.report.figures.dots import efficiency
 from evalsuite.report.figures.forecast import ExpectedPoint, extrapolation
 from evalsuite.report.figures.multiples import Multiple, small_multiples
 from evalsuite.report.figures.options import Dumbbell, dumbbell
 from evalsuite.report.figures.rates import TimeLine, TimePanel, time_panels
 from evalsuite.report.figures.repeats import Repeats, repeats
-from evalsuite.report.figures.scaling import efficiency, per_device, throughput, time_to_solution
+from evalsuite.report.figures.scaling import per_device, throughput, time_to_solution
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation
 from evalsuite.report.figures.style import (

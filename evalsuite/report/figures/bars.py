@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
-from evalsuite.report.figures.data import Axis, Figure, ScalePoint, ScaleSeries, point_notes, point_table
+from evalsuite.report.figures.data import Axis, Figure, ScalePoint, ScaleSeries, as_drawn, point_notes, point_table
 from evalsuite.report.figures.scaling import NARROW, WIDEST_RANGE, counts_of, drawable, legend, positive
 from evalsuite.report.figures.shapes import Box, bars, cores, outlines, whiskers
 from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, marker_style, text_width
@@ -22,15 +22,24 @@ def speedup(series: Sequence[ScaleSeries], look: Look, *, id: str) -> Figure:
 
     Scales too far apart for one linear axis (1 beside 1000) are put in panels side by side.
     """
-    visible = drawable(series)
+    visible = above_base(series)
     return Figure(
         id=id,
-        svg=drawn(_speedup, id, look, visible) if visible else None,
+        svg=drawn(_speedup, id, look, as_drawn(visible)) if visible else None,
         table=point_table(visible, "speedup", "x", given=series),
-        legend=legend(visible, look, ("ideal_box",), form="bar"),
+        legend=legend(as_drawn(visible), look, ("ideal_box",), form="bar"),
         axes=(Axis(key="devices"), Axis(key="speedup", unit="x")),
         notes=point_notes(visible),
     )
+
+
+def above_base(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
+    """*series* without what cannot be drawn, and without their bases, of which speed-up and efficiency say nothing."""
+    kept = [
+        replace(each, points=tuple(p for p in each.points if p.devices != each.base_devices))
+        for each in drawable(series)
+    ]
+    return tuple(each for each in kept if each.points)
 
 
 def _speedup(id: str, look: Look, series: Sequence[ScaleSeries]) -> str:
@@ -137,8 +146,10 @@ def _ideal_boxes(
 
 
 def _speedup_label(sheet: Sheet, panel: Panel, bar: _Bar, pixels: float) -> None:
-    """The number over its bar where the bar is wide enough, else only its provenance sign."""
-    text = ticks.times(bar.point.shown) + bar.point.sign if pixels >= 40 else bar.point.sign
+    """The number over its bar, with as many decimals as the bar is wide enough for."""
+    value = bar.point.shown
+    forms = (f"{value:,.2f}", f"{value:,.1f}", f"{value:,.0f}")
+    text = next((form for form in forms if text_width(form) <= pixels), "")
     if text:
         x, y = sheet.pixel(panel, bar.middle, max(bar.point.shown, bar.point.high or 0))
         _, lid = sheet.pixel(panel, bar.middle, bar.ideal)

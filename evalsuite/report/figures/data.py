@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard
 
 from evalsuite.model import Origin, Summary
@@ -57,18 +57,15 @@ class ScalePoint:
         return None
 
     @property
-    def sign(self) -> str:
-        """The provenance mark of docs/report.md#states-and-marks beside the point."""
-        return SIGNS.get(self.origin, "") + (FLAG if self.flagged else "")
-
-    @property
     def hollow(self) -> bool:
-        return self.partial or self.origin in SIGNS
+        """Whether it was measured in part only, or not at all; other people's figures are filled."""
+        return self.partial or self.origin in COMPUTED
 
 
 TEXT_FORM = "\ufe0e"  # asks the font for the plain sign, not the coloured picture
 FLAG = f"⚠{TEXT_FORM}"
 SIGNS = {"extrapolated": "≈", "simulated": "≈", "cited": "†", "digitised": "‡"}
+COMPUTED = ("extrapolated", "simulated")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,6 +190,29 @@ def _point(summary: Summary, metric: Metric) -> ScalePoint:
     )
 
 
+def as_drawn(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
+    """*series* with marks on the exceptions only: what holds of all points is a line below the figure.
+
+    The mark of an origin stands behind a name: beside the marks of a drawing two † look like a ‡.
+    """
+    points = [point for each in series for point in each.points]
+    if all(point.partial for point in points):
+        series = [replace(each, points=tuple(replace(p, partial=False) for p in each.points)) for each in series]
+    if len({point.origin for point in points}) < 2:
+        return tuple(series)
+    return tuple(_with_sign(each) for each in series)
+
+
+def _with_sign(series: ScaleSeries) -> ScaleSeries:
+    sign = "".join(sorted({SIGNS[point.origin] for point in series.points if point.origin in SIGNS}))
+    if not sign:
+        return series
+    name = series.name
+    if isinstance(name, Bilingual):
+        return replace(series, name=Bilingual(zh=f"{name.zh} {sign}", en=f"{name.en} {sign}"))
+    return replace(series, name=f"{name} {sign}")
+
+
 def _divided(value: float | None, share: int) -> float | None:
     return None if value is None else value / share
 
@@ -200,10 +220,11 @@ def _divided(value: float | None, share: int) -> float | None:
 def point_notes(series: Sequence[ScaleSeries]) -> tuple[str, ...]:
     """Keys of the provenance marks that occur, in a fixed order."""
     points = [point for each in series for point in each.points if point.value is not None]
-    present: set[str] = {point.origin for point in points}
-    present |= {"partial"} if any(point.partial for point in points) else set()
-    present |= {"flagged"} if any(point.flagged for point in points) else set()
-    order = ("partial", "flagged", "cited", "digitised", "extrapolated", "simulated", "imported")
+    origins = {point.origin for point in points}
+    present: set[str] = {f"all_{origin}" for origin in origins} if len(origins) == 1 else set(origins)
+    partial = [point.partial for point in points]
+    present |= {"all_partial"} if partial and all(partial) else {"partial"} if any(partial) else set()
+    order = ("partial", "all_partial", *(f"{of}{key}" for of in ("", "all_") for key in (*SIGNS, "imported")))
     return tuple(key for key in order if key in present)
 
 

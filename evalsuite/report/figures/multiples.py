@@ -1,4 +1,4 @@
-"""Many models: efficiency in small multiples on the same axes."""
+"""Many models: efficiency in small multiples on the same axes, the highest and the lowest line of each named."""
 
 import math
 from collections.abc import Sequence
@@ -6,81 +6,107 @@ from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
-from evalsuite.report.figures.data import Axis, Figure, Label, ScaleSeries, Table, plain, point_notes, point_table
-from evalsuite.report.figures.scaling import (
-    counts_of,
-    draw_ideal,
-    draw_series,
-    drawable,
-    legend,
-    positive,
-    scale_columns,
+from evalsuite.report.figures.data import (
+    Axis,
+    Figure,
+    Label,
+    LegendEntry,
+    ScaleSeries,
+    Table,
+    note_entry,
+    plain,
+    point_notes,
+    point_table,
 )
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Sheet, shortened
-from evalsuite.report.figures.style import ROLES, Look
+from evalsuite.report.figures.scaling import counts_of, drawable, positive, scale_columns
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, marker_style, shortened
+from evalsuite.report.figures.style import ROLES, Look, note_swatch
+
+COLUMNS, GAP, LEFT = 3, 22, 46
+HEAD, HIGH, FOOT = 56, 150, 30  # of a panel: its names and that of its highest line, the drawing, numbers of devices
 
 
 @dataclass(frozen=True, kw_only=True)
 class Multiple:
-    """One panel: a model in one precision, say "BERT-base · AMP"."""
+    """One panel: a model, and below it the setting, say "BERT-base" and "AMP · b64"."""
 
     label: Label
     series: tuple[ScaleSeries, ...]
+    detail: Label = ""
 
 
-def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshold: float | None = 0.8) -> Figure:
-    """Efficiency against devices, one panel a model, the same axes in all of them."""
-    visible = tuple(Multiple(label=p.label, series=drawable(p.series)) for p in panels)
+def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshold: float | None = None) -> Figure:
+    """Efficiency against devices, one panel a setting, the same axes in all of them."""
+    visible = tuple(Multiple(label=p.label, detail=p.detail, series=drawable(p.series)) for p in panels)
     visible = tuple(panel for panel in visible if panel.series)
     every = [each for panel in visible for each in panel.series]
     tables = [(panel, point_table(panel.series, "efficiency")) for panel in visible]
-    notes = ("ideal", "threshold") if threshold else ("ideal",)
     return Figure(
         id=id,
         svg=drawn(_small_multiples, id, look, visible, threshold) if visible else None,
         table=Table(
             columns=("panel", *point_table((), "efficiency").columns),
-            rows=tuple((plain(panel.label), *row) for panel, table in tables for row in table.rows),
+            rows=tuple((_named(panel), *row) for panel, table in tables for row in table.rows),
             refs=tuple(ref for _, table in tables for ref in table.refs),
         ),
-        legend=legend(_once(every), look, notes),
+        legend=(
+            LegendEntry(key="others", swatch=note_swatch("others")),
+            note_entry("ideal"),
+            *((note_entry("threshold"),) if threshold else ()),
+        ),
         axes=(Axis(key="devices", logarithmic=True), Axis(key="efficiency", unit="%")),
-        notes=point_notes(every),
+        notes=tuple(key for key in point_notes(every) if "partial" not in key),  # no mark of a panel is hollow
     )
 
 
-def _once(every: Sequence[ScaleSeries]) -> list[ScaleSeries]:
-    """The first series of each name: a legend names it once, however many panels it stands in."""
-    found: dict[tuple[str, Label], ScaleSeries] = {}
-    for each in every:
-        found.setdefault((each.framework, each.name), each)
-    return list(found.values())
+def _named(panel: Multiple) -> str:
+    return " · ".join(filter(None, (plain(panel.label), plain(panel.detail))))
 
 
 def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold: float | None) -> str:
-    columns = min(len(panels), 3)
-    rows = math.ceil(len(panels) / columns)
-    left, gap, high = 48, 18, 150
-    wide = (WIDTH - left - gap * (columns - 1) - 6) / columns
-    sheet = Sheet(id, height=rows * (high + 36) + 28)
+    columns = min(len(panels), COLUMNS)
+    wide = (WIDTH - LEFT - GAP * (columns - 1) - 6) / columns
+    sheet = Sheet(id, height=math.ceil(len(panels) / columns) * (HEAD + HIGH + FOOT))
     every = [each for panel in panels for each in panel.series]
     counts = counts_of(every)
     top = max(1.05, 1.06 * max(v for s in every for p in s.points for v in (p.value, p.high) if positive(v)))
     first = 0
     for place, multiple in enumerate(panels):
-        x, y = left + (wide + gap) * (place % columns), 28 + (high + 36) * (place // columns)
-        panel = sheet.panel(x, y, x + wide, y + high)
+        x, y = LEFT + (wide + GAP) * (place % columns), HEAD + (HEAD + HIGH + FOOT) * (place // columns)
+        panel = sheet.panel(x, y, x + wide, y + HIGH)
         scale_columns(sheet, panel, counts)
         panel.set_ylim(0, top)
         ticks.label_rows(sheet, panel, ticks.linear(0, top, 6), ticks.percent)
-        last_row = place + columns >= len(panels)
         panel.tick_params(axis="y", labelleft=place % columns == 0)
-        panel.tick_params(axis="x", labelbottom=last_row)
-        draw_ideal(sheet, panel, (), look, "one", counts)
+        panel.axhline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
         if threshold:
             panel.axhline(threshold, color=ROLES["ink"], linewidth=1.1, dashes=(6, 3), zorder=1.5)
-        for each in multiple.series:
-            draw_series(sheet, panel, each, look, first)
-            first += len(each.points)
-        sheet.write(x, y - 14, shortened(multiple.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
+        _panel_lines(sheet, panel, multiple.series, look, first)
+        first += sum(len(each.points) for each in multiple.series)
+        sheet.write(x, y - 45, shortened(multiple.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
+        sheet.write(x, y - 28, shortened(multiple.detail, wide, SMALL))
     return sheet.svg()
+
+
+def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look: Look, first: int) -> None:
+    """The lines of a panel: the highest and the lowest at the largest scale in their hues and named, the rest grey."""
+    reach = max(each.points[-1].devices for each in series)
+    ends = sorted((each for each in series if each.points[-1].devices == reach), key=lambda s: s.points[-1].shown)
+    extremes = (ends[0], ends[-1])
+    for each in series:
+        named = any(each is one for one in extremes)
+        hue = look.hue(each.framework)
+        colour = ROLES[hue.name if named else "rule"]
+        xs, ys = [p.devices for p in each.points], [p.shown for p in each.points]
+        (line,) = panel.plot(xs, ys, color=colour, linewidth=2.2 if named else 1, zorder=3 if named else 2)
+        sheet.belongs(line, each.framework)
+        style = marker_style(hue)
+        style |= {"markersize": style["markersize"] * (0.8 if named else 0.4)}
+        style |= {} if named else {"markerfacecolor": colour, "markeredgecolor": colour}
+        (dots,) = panel.plot(xs, ys, zorder=4 if named else 2.5, **style)
+        sheet.mark(dots, [(p.ref, row) for row, p in enumerate(each.points, first)], series=each.framework)
+        first += len(each.points)
+    for each, below in ((ends[-1], False), *(((ends[0], True),) if len(ends) > 1 else ())):
+        x, y = sheet.pixel(panel, reach, each.points[-1].shown if below else panel.get_ylim()[1])
+        text = f"{plain(each.name)} {ticks.percent_value(each.points[-1].shown)}"
+        sheet.write(x, y + (16 if below else -9), text, anchor="right", colour="ink", style="halo")

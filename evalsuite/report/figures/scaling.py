@@ -1,7 +1,7 @@
-"""Figures over the number of devices: throughput, speed-up, efficiency, per-device throughput."""
+"""Figures over the number of devices: throughput, throughput per device, time to a stated end."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeGuard
 
@@ -9,11 +9,13 @@ from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import (
     Axis,
+    Bilingual,
     Figure,
     Label,
     LegendEntry,
     ScalePoint,
     ScaleSeries,
+    as_drawn,
     point_notes,
     point_table,
 )
@@ -25,11 +27,12 @@ _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel,
 _ROW = 30  # a row of a horizontal chart
 WIDEST_RANGE = 40  # largest ÷ smallest scale that share one linear axis of bars
 _END = 60  # pixels: a series that ends further from its label is named beside its last mark
+Ideal = Literal["proportional", "inverse", "none"]
 NARROW = 8  # pixels: thinner bars share one ideal box and have no marker below
 
 
 def throughput(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str, logarithmic: bool = True) -> Figure:
-    """Throughput of the whole job against devices, log–log, with the ideal line from each base.
+    """Throughput of the whole job against devices, log–log, with the ideal line from the best base.
 
     `logarithmic=False` is the toggle: y linear from 0, x as before.
     """
@@ -39,19 +42,13 @@ def throughput(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str,
 
 def per_device(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
     """Throughput per device, y from 0: flat is perfect. Points carry items/s per device."""
-    return _figure(series, look, id, _Form(ideal="flat", unit=unit), "items_per_s_per_device")
+    return _figure(series, look, id, _Form(ideal="none", unit=unit, valued=True), "items_per_s_per_device")
 
 
 def time_to_solution(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str = "s") -> Figure:
-    """Time to a stated end against devices, log–log, with the ideal line falling from each base."""
+    """Time to a stated end against devices, log–log, with the ideal line falling from the best base."""
     form = _Form(logarithmic=True, ideal="inverse", unit=unit)
     return _figure(series, look, id, form, "time_to_solution")
-
-
-def efficiency(series: Sequence[ScaleSeries], look: Look, *, id: str, threshold: float | None = 0.8) -> Figure:
-    """Scaling efficiency (1.0 = linear) against devices, y from 0 to at least 105 %, with the threshold."""
-    form = _Form(percent=True, threshold=threshold, ideal="one", least_top=1.05)
-    return _figure(series, look, id, form, "efficiency")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,31 +56,23 @@ class _Form:
     """What the line figures differ in."""
 
     logarithmic: bool = False
-    percent: bool = False
-    threshold: float | None = None
-    ideal: Literal["proportional", "inverse", "flat", "one"] = "flat"
-    least_top: float = 0.0
+    ideal: Ideal = "none"
     unit: str = ""
-
-    @property
-    def tick(self) -> Callable[[float], str]:
-        return ticks.percent if self.percent else ticks.number
-
-    @property
-    def value(self) -> Callable[[float], str]:
-        return ticks.percent_value if self.percent else ticks.rounded
+    valued: bool = False  # names at the ends of lines carry their values
 
 
 def _figure(series: Sequence[ScaleSeries], look: Look, id: str, form: _Form, key: str) -> Figure:
     visible = drawable(series)
     counts = counts_of(visible)
     draw = _lines if len(counts) > 1 else _one_scale
-    notes = (*(("ideal",) if len(counts) > 1 else ()), *(("threshold",) if form.threshold else ()))
+    if len(counts) == 1:
+        visible = tuple(sorted(visible, key=lambda each: -each.points[0].shown))
+    notes = ("ideal",) if len(counts) > 1 and form.ideal != "none" else ()
     return Figure(
         id=id,
-        svg=drawn(draw, id, look, visible, form) if visible else None,
-        table=point_table(visible, key, "" if form.percent else form.unit, given=series),
-        legend=legend(visible, look, notes, form="line" if len(counts) > 1 else "bar"),
+        svg=drawn(draw, id, look, as_drawn(visible), form) if visible else None,
+        table=point_table(visible, key, form.unit, given=series),
+        legend=legend(as_drawn(visible), look, notes) if len(counts) > 1 else (),
         axes=_axes(key, form, scales=len(counts)),
         notes=point_notes(visible),
     )
@@ -91,7 +80,7 @@ def _figure(series: Sequence[ScaleSeries], look: Look, id: str, form: _Form, key
 
 def _axes(key: str, form: _Form, *, scales: int) -> tuple[Axis, ...]:
     """The horizontal axis, then the vertical one; bars of one scale have their numbers along a linear axis."""
-    value = Axis(key=key, unit="%" if form.percent else form.unit, logarithmic=form.logarithmic and scales > 1)
+    value = Axis(key=key, unit=form.unit, logarithmic=form.logarithmic and scales > 1)
     return (Axis(key="devices", logarithmic=True), value) if scales > 1 else (value,)
 
 
@@ -148,26 +137,31 @@ def dashed(hue: Hue, variant: int) -> Hue:
 
 
 def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> str:
-    names = [each.name for each in series]
-    room = min(max(text_width(name, SMALL) for name in names) + 30, 190)
+    names = [_ending(each, form) for each in series]
+    room = min(max(text_width(name, SMALL) for name in names) + 30, 230)
     height = max(360, 17 * len(series) + 90)
-    sheet = Sheet(id, height=height)
+    sheet = Sheet(id, height=height, ends=True)
     limits, rows = _rows(series, form)
-    left = max(ticks.margin(rows, form.tick), text_width(form.unit) if len(form.unit) < 12 else 0)
+    left = max(ticks.margin(rows), text_width(form.unit) if len(form.unit) < 12 else 0)
     panel = sheet.panel(left, _TOP, sheet.width - room, height - _BOTTOM)
     counts = counts_of(series)
     scale_columns(sheet, panel, counts)
     _scale_rows(sheet, panel, limits, rows, form)
     sheet.write(left - 6, 12, form.unit, anchor="right" if text_width(form.unit) < left - 6 else "center")
-    draw_ideal(sheet, panel, series, look, form.ideal, counts)
-    if form.threshold:
-        panel.axhline(form.threshold, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3), zorder=1.5)
+    draw_ideal(sheet, panel, series, form.ideal, counts)
     row = 0
     for each in series:
         draw_series(sheet, panel, each, look, row)
         row += len(each.points)
-    end_labels(sheet, panel, series, room)
+    end_labels(sheet, panel, series, names, room)
     return sheet.svg()
+
+
+def _ending(series: ScaleSeries, form: _Form) -> Label:
+    """What stands at the end of a line: its name, and its value where the axis leaves the lines apart."""
+    if not form.valued or isinstance(series.name, Bilingual):
+        return series.name
+    return f"{series.name}  {ticks.rounded(series.points[-1].shown)}"
 
 
 def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int]) -> None:
@@ -187,11 +181,8 @@ def _rows(series: Sequence[ScaleSeries], form: _Form) -> tuple[tuple[float, floa
     if form.logarithmic:
         limits = (low / 1.25, high * 1.25)
         return limits, ticks.logarithmic(*limits)
-    limits = (0, max(high * 1.06, form.least_top))
-    values = ticks.linear(*limits, 6)
-    if form.threshold and not any(math.isclose(form.threshold, value) for value in values):
-        values = [v for v in values if abs(v - form.threshold) > 0.06] + [form.threshold]
-    return limits, values
+    limits = (0.0, high * 1.06)
+    return limits, ticks.linear(*limits, 6)
 
 
 def _scale_rows(sheet: Sheet, panel: Panel, limits: tuple[float, float], values: Sequence[float], form: _Form) -> None:
@@ -200,7 +191,7 @@ def _scale_rows(sheet: Sheet, panel: Panel, limits: tuple[float, float], values:
     if form.logarithmic:
         panel.set_yscale("log")
     panel.set_ylim(*limits)
-    ticks.label_rows(sheet, panel, values, form.tick)
+    ticks.label_rows(sheet, panel, values)
     panel.yaxis.set_minor_locator(NullLocator())
 
 
@@ -210,7 +201,7 @@ def _reach(series: Sequence[ScaleSeries], form: _Form) -> tuple[float, float]:
     values = [v for p in points for v in (p.value, p.low, p.high) if positive(v)]
     if form.ideal in ("proportional", "inverse"):
         last = max(p.devices for p in points)
-        values += [_ideal(base, last, form.ideal) for base in map(_base, series)]
+        values.append(_ideal(_best_base(series, form.ideal), last, form.ideal))
     return min(values), max(values)
 
 
@@ -220,30 +211,27 @@ def _base(series: ScaleSeries) -> ScalePoint:
     return (named or series.points)[0]
 
 
-def _ideal(base: ScalePoint, devices: int, kind: str) -> float:
+def _best_base(series: Sequence[ScaleSeries], kind: Ideal) -> ScalePoint:
+    """The base from which perfect scaling would lead furthest: one ideal line is enough to see slopes by."""
+    bases = list(map(_base, series))
+    if kind == "inverse":
+        return min(bases, key=lambda base: base.shown * base.devices)
+    return max(bases, key=lambda base: base.shown / base.devices)
+
+
+def _ideal(base: ScalePoint, devices: int, kind: Ideal) -> float:
     """What perfect scaling from *base* would give on *devices*."""
     ratio = devices / base.devices
-    return base.shown * {"proportional": ratio, "inverse": 1 / ratio, "flat": 1.0}[kind]
+    return base.shown * (1 / ratio if kind == "inverse" else ratio)
 
 
-def draw_ideal(
-    sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look: Look, kind: str, counts: Sequence[int]
-) -> None:
-    """What perfect scaling would be: from each base, or the one line at 100 %."""
-    if kind == "one":
-        panel.axhline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
-        return
-    crowded = len(series) > 6  # then only the coloured ones have a line of their own
-    for each in series:
-        if crowded and not look.hue(each.framework).index:
-            continue
-        base = _base(each)
+def draw_ideal(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], kind: Ideal, counts: Sequence[int]) -> None:
+    """What perfect scaling from the best base would be, as one line."""
+    if kind != "none":
+        base = _best_base(series, kind)
         ends = (base.devices, counts[-1])
         values = [_ideal(base, m, kind) for m in ends]
-        (line,) = panel.plot(
-            ends, values, color=ROLES[look.hue(each.framework).name], linewidth=1.1, dashes=(1.5, 3), zorder=1.6
-        )
-        sheet.belongs(line, each.framework)
+        panel.plot(ends, values, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.6)
 
 
 def draw_series(
@@ -265,10 +253,6 @@ def draw_series(
                 **marker_style(hue, hollow=hollow),
             )
             sheet.mark(dots, [(p.ref, row) for row, p in group], series=series.framework)
-    for _, point in rows:
-        if point.sign:
-            x, y = sheet.pixel(panel, point.devices, point.shown)
-            sheet.write(x + 7, y - 9, point.sign, size=TEXT, colour="ink", style="halo")
 
 
 def _connection(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None:
@@ -290,20 +274,19 @@ def _whiskers(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue) -> None
         sheet.belongs(whiskers, series.framework)
 
 
-def end_labels(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], room: float) -> None:
+def end_labels(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], names: Sequence[Label], room: float) -> None:
     """Names after the ends of their lines, moved apart, with a thin lead where they moved."""
     left = sheet.width - room + 16
-    columns: dict[float, list[tuple[ScaleSeries, float]]] = {}
-    for each in series:
+    columns: dict[float, list[tuple[Label, float]]] = {}
+    for each, name in zip(series, names, strict=True):
         x, y = sheet.pixel(panel, each.points[-1].devices, each.points[-1].shown)
-        columns.setdefault(x, []).append((each, y))
+        columns.setdefault(x, []).append((shortened(name, room - 18), y))
     for x, members in columns.items():
         at_the_end = left - x <= _END
         places = spread([y for _, y in members], 16, _TOP, sheet.height - _BOTTOM - 2)
-        for (each, y), place in zip(members, places, strict=True):
+        for (name, y), place in zip(members, places, strict=True):
             if at_the_end and abs(place - y) > 3:
                 lead(sheet, [(x + 7, y), (left - 10, place), (left - 3, place)])
-            name = shortened(each.name, room - 18)
             if at_the_end:
                 sheet.write(left, place, name, colour="ink")
             else:  # a series that ends early is named where it ends: a lead across the panel looks like a line
@@ -320,12 +303,10 @@ def _one_scale(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) 
     sheet = Sheet(id, height=height)
     panel = sheet.panel(left, 8, sheet.width - 84, height - _BOTTOM)
     top = max(v for s in series for p in s.points for v in (p.value, p.high) if positive(v))
-    panel.set_xlim(0, max(top * 1.02, form.least_top))
+    panel.set_xlim(0, top * 1.02)
     panel.set_ylim(len(series) - 0.5, -0.5)
-    ticks.label_columns(sheet, panel, ticks.linear(0, panel.get_xlim()[1], 5), form.tick)
+    ticks.label_columns(sheet, panel, ticks.linear(0, panel.get_xlim()[1], 5))
     panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
-    if form.threshold:
-        panel.axvline(form.threshold, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3))
     sheet.write(left - 10, height - _BOTTOM + 12, form.unit, anchor="right")
     for row, each in enumerate(series):
         _bar_row(sheet, panel, each, look.hue(each.framework), row, left, form)
@@ -342,7 +323,4 @@ def _bar_row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, row: int
     _, y = sheet.pixel(panel, 0, row)
     end, _ = sheet.pixel(panel, max(point.shown, point.high or 0), row)
     sheet.write(left - 10, y, shortened(series.name, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
-    sheet.write(end + 7, y, form.value(point.shown) + point.sign, colour="ink")
-
-
-# --- speed-up: grouped bars with ideal boxes ---------------------------------------------------------
+    sheet.write(end + 7, y, ticks.rounded(point.shown), colour="ink")

@@ -35,12 +35,13 @@ _DRAWN = ("path", "use", "rect", "circle")
 class Sheet:
     """One SVG in the making. Coordinates are pixels from the top left unless a panel is named."""
 
-    def __init__(self, id: str, *, height: float, width: float = WIDTH):
+    def __init__(self, id: str, *, height: float, width: float = WIDTH, ends: bool = False):
         from matplotlib.figure import Figure
 
         if not re.fullmatch(r"[A-Za-z][\w-]*", id):
             raise ValueError(f"figure id {id!r}: a letter, then letters, digits, - and _ are expected")
         self.id, self.width, self.height = id, width, height
+        self.ends = ends  # the right end says most, and a narrow window begins there
         self.figure = Figure(figsize=(width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH), dpi=_PIXELS_PER_INCH)
         self.figure.patch.set_visible(False)
         self._texts: list[Label] = []
@@ -258,7 +259,9 @@ class _Page:
         id, width, height = self.sheet.id, f"{self.sheet.width:g}", f"{self.sheet.height:g}"
         attributes = {
             "xmlns": "http://www.w3.org/2000/svg",
-            "class": "fig-svg fig-wide" if self.sheet.width == WIDTH else "fig-svg",
+            "class": " ".join(
+                ("fig-svg", *["fig-wide"] * (self.sheet.width == WIDTH), *["fig-ends"] * self.sheet.ends)
+            ),
             "id": f"{id}-svg",
             "role": "img",
             "aria-labelledby": f"{id}-title",

@@ -203,6 +203,7 @@ _NOTE_SAMPLES = {
     '<path d="M4 13L14 3M12 13L22 3M20 13L26 7" class="line-rule" fill="none"/>',
     "dot": '<path d="M2 8H16" class="line-rule" stroke-width="1.4"/><circle cx="16" cy="8" r="4" class="fill-ink"/>',
     "curve": '<path d="M0 8H28" class="line-ink" fill="none" stroke-width="1.8" stroke-dasharray="7 4"/>',
+    "others": '<path d="M0 8H28" class="line-rule" fill="none" stroke-width="1"/>',
     "mean": '<path d="M0 8H28" class="line-ink" fill="none" stroke-width="2.6"/>',
     "line_0": '<path d="M0 11L8 5L16 10L28 4" class="line-ink" fill="none" stroke-width="1.4"/>',
     "line_1": '<path d="M0 11L8 5L16 10L28 4" class="line-rule" fill="none" stroke-width="1.4"'
@@ -245,6 +246,7 @@ _RULES = """\
 .fig-svg{display:block;max-width:100%;height:auto;overflow:visible;font-family:inherit;\
 font-variant-numeric:tabular-nums;stroke-linejoin:round;forced-color-adjust:none}
 .fig-wide{min-width:34rem}
+.fig-ends{direction:ltr}
 .fig-svg text{stroke-width:0}
 [class*="fill-seq-"]{shape-rendering:crispEdges}
 .fig-svg .halo{paint-order:stroke;stroke:var(--fig-surface);stroke-width:3px}

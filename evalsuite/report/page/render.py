@@ -19,7 +19,7 @@ from evalsuite.report.sections import background, drawn, effects, models, verdic
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.sections.verdict import VerdictFacts
 from evalsuite.report.text import findings, glossary, names, numbers
-from evalsuite.report.text.words import HTML_LANG, Pair, Rendered, Words
+from evalsuite.report.text.words import HTML_LANG, Pair, Rendered, Text, Words
 
 WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
 
@@ -65,10 +65,24 @@ def _filled(
         policy=policy.policy((style, figure_style), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
         choices=choices(book),
+        explained=_once(),
         verdict=facts,
         sections=chapters,
     )
     return slim_room.page(html) if book.large else html
+
+
+def _once() -> Callable[[Text | None], tuple[Text, ...]]:
+    """What gives each text the first time that this page asks for it, and then nothing."""
+    said: set[str] = set()
+
+    def first(text: Text | None) -> tuple[Text, ...]:
+        if text is None or text.key in said:
+            return ()
+        said.add(text.key)
+        return (text,)
+
+    return first
 
 
 def choices(book: Book) -> Mapping[str, Sequence[object]]:

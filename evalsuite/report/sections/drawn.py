@@ -39,7 +39,8 @@ class Drawn:
 
     figure: Figure
     title: Text
-    reading: tuple[Text, ...]
+    reading: tuple[Text, ...] = ()
+    help: Text | None = None  # how drawings of this kind are read: said once on a page, at the first of them
     labels: tuple[Rendered | str, ...] = ()  # what stands in the first column of its table, where that is a word
     tables: tuple[tuple[str, Rendered | str], ...] = ()  # (id, name) of tables of the page that hold its data
     view: str = ""  # key of the name of this view, where there is another

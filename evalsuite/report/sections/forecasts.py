@@ -20,7 +20,6 @@ from evalsuite.results import extrapolation
 from evalsuite.results.extrapolation import Forecast, Outlook, Refusal
 
 APPROXIMATELY = MARKS["simulated"]
-THRESHOLD = 0.8  # of criterion C1, drawn for orientation
 MOST_FIGURES = 6
 
 
@@ -163,7 +162,7 @@ def _drawn(block: Block, column: Column, outlook: Outlook, look: Look, words: Wo
         _curve(outlook),
         look,
         id=f"f-{block.id}-x{column.id.removeprefix('s-')}",
-        threshold=THRESHOLD,
+        threshold=block.book.efficiency_threshold,
     )
     last = outlook.forecasts[-1]
     said = words(
@@ -180,7 +179,7 @@ def _drawn(block: Block, column: Column, outlook: Outlook, look: Look, words: Wo
         sources=numbers.count(last.validation.sources),
     )
     title = words("forecasts.figure", framework=column.label)
-    return Drawn(figure=figure, title=title, reading=(setting(block, words), said, words("forecasts.see")))
+    return Drawn(figure=figure, title=title, reading=(setting(block, words), said), help=words("forecasts.see"))
 
 
 def _curve(outlook: Outlook) -> tuple[figures.ExpectedPoint, ...]:

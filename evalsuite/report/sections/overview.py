@@ -54,7 +54,8 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(blocks: Sequence[Block], subject: Subject) -> OverviewFacts:
-    shown = blocks[:MOST_PANELS]
+    shown = [block for block in blocks if len({one.case.series for one in block.valid}) > 1][:MOST_PANELS]
+    shown = shown or list(blocks[:MOST_PANELS])
     return OverviewFacts(
         figure=drawn(shown, subject.look, subject.words), ranks=ranks(blocks), left_out=len(blocks) - len(shown)
     )
@@ -62,7 +63,8 @@ def _facts(blocks: Sequence[Block], subject: Subject) -> OverviewFacts:
 
 def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
     """The blocks in which scaling was measured; the overview is worth a section from two on."""
-    return tuple(block for model in models for block in model.blocks if block.has_scaling)
+    found = [block for model in models for block in model.blocks if block.has_scaling]
+    return tuple(sorted(found, key=lambda block: (names.model_order(block.model), block.batch_per_device)))
 
 
 def ranks(blocks: Sequence[Block]) -> tuple[Rank, ...]:
@@ -88,14 +90,19 @@ def drawn(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
     """Efficiency of every block side by side."""
     named = _panel_names(blocks)
     panels = tuple(
-        figures.Multiple(label=name, series=series_of_block(block, "efficiency"))
+        figures.Multiple(
+            label=names.model(block.model),
+            detail=name.removeprefix(names.model(block.model)).removeprefix(" · "),
+            series=series_of_block(block, "efficiency"),
+        )
         for block, name in zip(blocks, named, strict=True)
     )
-    figure = figures.small_multiples(panels, look, id="f-overview")
+    threshold = blocks[0].book.efficiency_threshold
+    figure = figures.small_multiples(panels, look, id="f-overview", threshold=threshold)
     tables = tuple(
         (f"{block.id}-{'s' if block.book.huge else 'e'}", name) for block, name in zip(blocks, named, strict=True)
     )
-    return Drawn(figure=figure, title=words("overview.figure"), reading=(words("overview.see"),), tables=tables)
+    return Drawn(figure=figure, title=words("overview.figure"), help=words("overview.see"), tables=tables)
 
 
 def _panel_names(blocks: Sequence[Block]) -> list[str]:

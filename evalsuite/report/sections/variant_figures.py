@@ -65,7 +65,7 @@ def _throughput(family: Family, batch: int, members: Members, own: Look, words: 
     return Drawn(
         figure=figure,
         title=words("variants.figure_lines", framework=family.framework, batch=numbers.count(batch)),
-        reading=(words("figures.throughput_see"),),
+        help=words("figures.throughput_see"),
         labels=tuple(printed[str(row[0])] for row in figure.table.rows),
     )
 

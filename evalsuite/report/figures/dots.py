@@ -1,0 +1,97 @@
+"""Scaling efficiency as dots: a row for each series, a dot for each scale, the best at the top."""
+
+import math
+from collections.abc import Sequence
+
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.bars import above_base
+from evalsuite.report.figures.cache import drawn
+from evalsuite.report.figures.data import (
+    Axis,
+    Figure,
+    ScalePoint,
+    ScaleSeries,
+    as_drawn,
+    note_entry,
+    point_notes,
+    point_table,
+)
+from evalsuite.report.figures.sheet import SMALL, TEXT, Panel, Sheet, marker_style, shortened, text_width
+from evalsuite.report.figures.style import ROLES, Hue, Look
+
+ROW, TOP, BOTTOM = 34, 12, 32
+SMALLEST = 0.62  # of a marker: that of the smallest scale; the largest scale has the whole
+LEAST_TOP = 1.02  # of the axis: 100 % is always on it
+
+
+def efficiency(series: Sequence[ScaleSeries], look: Look, *, id: str, threshold: float | None = None) -> Figure:
+    """Scaling efficiency (1.0 = linear), x from 0 to at least 100 %, with the *threshold* where one is asked for.
+
+    Rows are sorted by their largest scale, and each dot has its number of devices above it. Bases are not drawn: their
+    efficiency is 100 % by definition.
+    """
+    visible = tuple(sorted(above_base(series), key=_order))
+    return Figure(
+        id=id,
+        svg=drawn(_dots, id, look, as_drawn(visible), threshold) if visible else None,
+        table=point_table(visible, "efficiency", "", given=series),
+        legend=(note_entry("ideal"), *((note_entry("threshold"),) if threshold else ())),
+        axes=(Axis(key="efficiency", unit="%"),),
+        notes=point_notes(visible),
+    )
+
+
+def _order(series: ScaleSeries) -> tuple[int, float]:
+    last = series.points[-1]
+    return -last.devices, -last.shown
+
+
+def _dots(id: str, look: Look, series: Sequence[ScaleSeries], threshold: float | None) -> str:
+    left = min(max(text_width(each.name, TEXT) for each in series) + 20, 240)
+    height = TOP + ROW * len(series) + BOTTOM
+    sheet = Sheet(id, height=height)
+    panel = sheet.panel(left, TOP, sheet.width - 64, height - BOTTOM)
+    highest = max(v for each in series for p in each.points for v in (p.shown, p.high or 0) if math.isfinite(v))
+    panel.set_xlim(0, max(LEAST_TOP, highest * 1.02))
+    panel.set_ylim(len(series) - 0.5, -0.5)
+    panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
+    ticks.label_columns(sheet, panel, ticks.linear(*panel.get_xlim(), 5), ticks.percent)
+    panel.axvline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
+    if threshold:
+        panel.axvline(threshold, color=ROLES["ink"], linewidth=1.3, dashes=(6, 3), zorder=1.5)
+    row = 0
+    for place, each in enumerate(series):
+        _row(sheet, panel, each, look.hue(each.framework), place, row)
+        y = TOP + ROW * (place + 0.5)
+        sheet.write(left - 10, y, shortened(each.name, left - 14, TEXT), anchor="right", size=TEXT, colour="ink")
+        sheet.write(sheet.width, y, ticks.percent_value(each.points[-1].shown), anchor="right", size=TEXT, colour="ink")
+        row += len(each.points)
+    return sheet.svg()
+
+
+def _row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, place: int, first: int) -> None:
+    xs = [point.shown for point in series.points]
+    (line,) = panel.plot((min(xs), max(xs)), (place, place), color=ROLES[hue.name], linewidth=1.4, zorder=2)
+    sheet.belongs(line, series.framework)
+    last = series.points[-1]
+    if last.interval:
+        panel.hlines(place, *last.interval, color=ROLES["ink"], linewidth=1, zorder=5)
+    for i, point in enumerate(series.points):
+        style = marker_style(hue, hollow=point.hollow)
+        steps = max(1, len(series.points) - 1)
+        style["markersize"] *= SMALLEST + (1 - SMALLEST) * (i / steps if len(series.points) > 1 else 1)
+        (dot,) = panel.plot([point.shown], [place], zorder=3 + i / 100, **style)
+        sheet.mark(dot, [(point.ref, first + i)], series=series.framework)
+    _counts(sheet, panel, series.points, place)
+
+
+def _counts(sheet: Sheet, panel: Panel, points: Sequence[ScalePoint], place: int) -> None:
+    """The numbers of devices above their dots, the largest first, without those that would touch one."""
+    taken: list[tuple[float, float]] = []
+    for point in reversed(points):
+        x, y = sheet.pixel(panel, point.shown, place)
+        text = ticks.number(point.devices)
+        half = text_width(text, SMALL) / 2 + 1.5
+        if all(x + half <= low or x - half >= high for low, high in taken):
+            taken.append((x - half, x + half))
+            sheet.write(x, y - 12, text, anchor="center", size=SMALL, style="halo")

@@ -1,0 +1,117 @@
+"""What a figure shows, said as its title: only as strong as the rule of `results/winners` lets it be said."""
+
+from collections.abc import Sequence
+
+from evalsuite.model import Summary
+from evalsuite.report.book.blocks import Block
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Text, Words
+from evalsuite.results import answers
+from evalsuite.results.answers import Answer, Ranked
+from evalsuite.results.scaling import Scaled, above_base
+
+OPEN = ("untold", "unknown_facts", "suspicious")  # the order of the medians is shown, and nothing made of it
+
+
+def of_throughput(block: Block, words: Words, plain: str) -> Text:
+    """Who is fastest at the largest scale that most frameworks share; the words *plain* where nothing can be ranked."""
+    answer = _answer(block)
+    if answer is None or len(answer.ranked) < 2:
+        return words(f"figures.{plain}")
+    at = _at(block, answer, words)
+    return words("figures.title_setting", at_text=at, found_text=_order(answer, words))
+
+
+def of_efficiency(block: Block, words: Words) -> Text:
+    """How many series reach the threshold at the largest scale that most share, from which efficiency to which."""
+    row = _efficient(block)
+    if len(row) < 2:
+        return words("figures.efficiency")
+    values = {
+        "at_text": _scale(block, row[0].case.total_devices, words),
+        "low": _share(row[0]),
+        "low_name": _name(block, row[0].summary),
+        "high": _share(row[-1]),
+        "high_name": _name(block, row[-1].summary),
+    }
+    threshold = block.book.efficiency_threshold
+    if threshold is None:
+        return words("figures.title_efficiency", **values)
+    reached = sum(one.efficiency.value >= threshold for one in row)
+    values |= {"threshold": numbers.limit(threshold).about("verdict"), "all": numbers.count(len(row)).about(block.id)}
+    if 0 < reached < len(row):
+        return words("figures.title_efficiency_some", **values, reached=numbers.count(reached).about(block.id))
+    return words("figures.title_efficiency_all" if reached else "figures.title_efficiency_none", **values)
+
+
+def _answer(block: Block) -> Answer | None:
+    settings = {answers.setting_of(case) for case in block.cases}
+    return answers.headline(
+        answer
+        for answer in block.book.answers
+        if answer.setting in settings and all(one.summary.unit == block.unit for one in answer.ranked)
+    )
+
+
+def _at(block: Block, answer: Answer, words: Words) -> Text:
+    """At how many devices, and whether with XLA where the figure has both."""
+    scale = _scale(block, answer.devices, words)
+    ranked = {one.summary.case.framework for one in answer.ranked}
+    if any(one.summary.case.framework not in ranked for one in answer.apart):
+        scale = words("figures.at_comparable", scale_text=scale, n=numbers.count(len(ranked)).about(block.id))
+    if len({column.xla for column in block.columns}) < 2:
+        return scale
+    return words("figures.at_xla" if answer.setting.xla else "figures.at_no_xla", scale_text=scale)
+
+
+def _scale(block: Block, devices: int, words: Words) -> Text:
+    return words(f"figures.at_{block.device}", devices=numbers.count(devices).about(block.id))
+
+
+def _order(answer: Answer, words: Words) -> Text:
+    first, last = answer.ranked[0], answer.ranked[-1]
+    values = {"first": _framework(first), "value": _value(first), "unit": names.visible(first.summary.unit)}
+    if answer.said in OPEN:
+        return words("figures.title_open", **values, last=_framework(last), lowest=_value(last))
+    behind = answer.ranked[1] if answer.said == "published" else answer.next
+    if behind is not None:
+        lead = numbers.percent(1 / behind.ratio - 1).about(names.case_anchor(behind.summary.case))
+        values |= {"second": _framework(behind), "lead": lead}
+    if answer.said == "group":
+        values["first"] = words.listed(map(_framework, answer.leaders))
+        return words("figures.title_group" if behind else "figures.title_level", **values)
+    if answer.said == "consistent":
+        return words("figures.title_consistent", **values, n=numbers.count(answer.fewest).about(_anchor(first.summary)))
+    return words(f"figures.title_{answer.said}", **values)
+
+
+def _efficient(block: Block) -> Sequence[Scaled]:
+    """The efficiencies at the largest scale that most series share, the lowest first."""
+    scales: dict[int, list[Scaled]] = {}
+    for one in filter(None, map(above_base, block.valid)):
+        scales.setdefault(one.case.total_devices, []).append(one)
+    if not scales:
+        return ()
+    most = max(scales, key=lambda devices: (len(scales[devices]), devices))
+    return sorted(scales[most], key=lambda one: one.efficiency.value)
+
+
+def _name(block: Block, summary: Summary) -> str:
+    return next(column.label for column in block.columns if column.series == summary.case.series)
+
+
+def _framework(one: Ranked) -> str:
+    return names.framework(one.summary.case.framework)
+
+
+def _value(one: Ranked) -> Number:
+    return numbers.significant(one.summary.items_per_s.value).about(_anchor(one.summary))
+
+
+def _share(one: Scaled) -> Number:
+    return numbers.percent(one.efficiency.value).about(_anchor(one.summary))
+
+
+def _anchor(summary: Summary) -> str:
+    return names.case_anchor(summary.case)
