@@ -1,0 +1,131 @@
+"""The example that has every chapter of the 天枢 outline: what stands in it, and where its figures come from."""
+
+import csv
+import importlib.util
+
+import pages
+import pytest
+
+from evalsuite import paths, report
+from evalsuite.report.data import finished
+from evalsuite.report.page import slim
+
+CHAPTERS = [
+    "1 简介",
+    "2 背景介绍",
+    "3 ResNet-50 v1.5",
+    "4 BERT-Base",
+    "5 人脸识别：InsightFace R100",
+    "6 GPT-2 (498 M)",
+    "7 Wide & Deep",
+    "8 问题",
+]
+PARTS = ["评测平台", "评测框架", "评测模型", "评测环境", "评测配置", "评测规则", "评测指标"]
+
+
+def tool():
+    file = paths.DATA.parent / "tools" / "rebuild_document.py"
+    spec = importlib.util.spec_from_file_location("rebuild_document", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def kept():
+    with open(paths.DATA / "reference" / "tianshu" / "cells.csv", encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.fixture(scope="module")
+def rebuilt():
+    return tool().evaluation()
+
+
+@pytest.fixture(scope="module")
+def page(rebuilt, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tianshu")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slim, "page", lambda html: html)  # so that the reader can count on end tags
+        report.build(rebuilt, folder)
+    return pages.read((folder / "report.html").read_text(encoding="utf-8"))
+
+
+def heads(element, tag):
+    return [head.text("zh-CN").split("#")[0].strip() for head in element.all(tag)]
+
+
+def test_the_eight_chapters_have_the_outlines_numbers(page):
+    assert [head for head in heads(page, "h2") if head[0].isdigit()][:8] == CHAPTERS
+
+
+def test_the_second_chapter_has_its_seven_parts(page):
+    found = heads(page.one("section", id="background"), "h3")
+
+    assert found[:7] == [f"2.{number} {title}" for number, title in enumerate(PARTS, 1)]
+
+
+def test_every_model_of_the_outline_has_figures_and_none_is_untested(page):
+    assert not [section for section in page.all("section") if str(section["id"]).startswith("untested-")]
+    for model in ("resnet50_v1.5", "bert_base", "face_r100", "gpt2_498m", "wide_and_deep"):
+        assert page.one("section", id=f"model-{model}").all("table", class_="values")
+
+
+def test_chapter_eight_is_the_list_that_people_keep(page):
+    rows = page.one("section", id="problems").all("table")[0].one("tbody").all("tr")
+
+    assert len(rows) == 4
+    assert "clip_by_global_norm" in rows[0].text("zh-CN") and "已解决" in rows[0].text("zh-CN")
+
+
+def test_a_printed_step_time_gives_the_throughput_of_the_global_batch(rebuilt):
+    [found] = [
+        one
+        for one in rebuilt.summaries
+        if (one.case.framework, one.case.nodes, one.case.devices_per_node) == ("hugectr", 1, 1)
+        and one.case.option("deep_vocabulary") == "3200000"
+    ]
+
+    assert found.items_per_s.value == pytest.approx(16384 / 0.065664)
+    assert found.measurements[0].throughput.method == "cited step time"
+
+
+def test_a_printed_oom_is_a_run_without_a_value(rebuilt):
+    [found] = [run for one in rebuilt.summaries for run in one.measurements if run.value is None]
+
+    assert found.run.case.framework == "hugectr" and found.reason.startswith("OOM")
+
+
+def test_the_speed_up_of_face_recognition_follows_from_the_table(rebuilt):
+    """6,931.6 images/s on 32 devices against 246.45 on one."""
+    [found] = [
+        one
+        for one in rebuilt.summaries
+        if one.case.model == "face_r100" and one.case.framework == "oneflow" and one.case.nodes == 4
+    ]
+
+    assert round(found.speedup.value, 2) == 28.13
+
+
+def test_every_value_is_cited_with_its_line_and_hash(rebuilt):
+    runs = [run for one in rebuilt.summaries for run in one.measurements]
+
+    assert {run.origin for run in runs} == {"cited"}
+    assert all(len(run.log_sha256) == 64 and "@c89430bac64f" in run.log for run in runs)
+
+
+def test_the_kept_figures_are_those_of_the_reference(shared):
+    with open(shared / "reference" / "dlperf.csv", encoding="utf-8-sig", newline="") as lines:
+        printed = {
+            (row["source_file"], row["note"].rpartition("line ")[2], row["throughput"] or row["latency_ms"])
+            for row in csv.DictReader(lines)
+        }
+
+    assert {(cell["file"], cell["line"], cell["items_per_s"] or cell["step_ms"]) for cell in kept()} <= printed
+
+
+def test_the_published_example_is_made_of_these_figures(rebuilt):
+    found = finished.read(tool().OUT)
+
+    assert {one.case.id for one in found.summaries} == {one.case.id for one in rebuilt.summaries}
+    assert found.document.title.zh == "天枢大规模分布式训练评测报告"
+    assert (tool().OUT / finished.PAGE).stat().st_size <= 3_000_000

@@ -1,0 +1,137 @@
+"""Writes the outline of the 天枢 report with all of its sections filled: `docs/examples/tianshu/`.
+
+    python tools/rebuild_document.py [--out DIR] [--forms html,md,…]
+
+The text is the author file `data/reference/tianshu/author.toml`; the figures are DLPerf's: those of ResNet-50 and
+BERT-Base as in the example dlperf-v1, those of face recognition, GPT and Wide & Deep from `data/reference/tianshu`.
+Every value is *cited*: it carries †, decides no criterion, and its receipt leads to a line of a file at a commit.
+"""
+
+import argparse
+import csv
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(HOUSE), str(HOUSE / "tools")]  # this checkout's own code, whatever is installed
+
+import rebuild_dlperf as dlperf
+
+from evalsuite import paths
+from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
+from evalsuite.model import LANGUAGES, Case, Evaluation, Measurement, Protocol, Run, Throughput
+from evalsuite.report.sections import author
+from evalsuite.results import criteria, facts, scaling, summary
+from evalsuite.results.verdicts import verdicts
+
+SOURCE = paths.DATA / "reference" / "tianshu"
+OUT = paths.DATA.parent / "docs" / "examples" / "tianshu"
+PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)  # what the repository's README says of every report
+
+
+def evaluation(folder: Path = SOURCE) -> Evaluation:
+    """DLPerf's figures of all five models, as the lab of the author file would publish them."""
+    known = dlperf.evaluation()
+    [(machine, host)] = known.environments.items()
+    source = tomllib.loads((folder / "source.toml").read_text(encoding="utf-8"))
+    with open(folder / "cells.csv", encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    runs = [(row, _measurement(row, source, machine, host)) for row in rows]
+    before = [run for one in known.summaries for run in one.measurements]
+    summaries = scaling.with_scaling(summary.summaries([*before, *(run for _, run in runs)]))
+    found = replace(
+        known,
+        title="tianshu",
+        profile="tianshu",
+        planned=tuple(one.case for one in summaries),
+        summaries=tuple(summaries),
+        verdicts=verdicts(summaries, criteria.read()),
+        findings=tuple(dict.fromkeys(dlperf._findings(summaries))),
+        commands={**known.commands, **{run.run.id: _command(row) for row, run in runs}},
+    )
+    return author.attached(found, author.read(folder / "author.toml"))
+
+
+def _measurement(row: Mapping[str, str], source: Mapping, machine: str, host: HostEnvironment) -> Measurement:
+    """The figure of one table cell, or that there is none because the device's memory was full."""
+    case = _case(row)
+    stated = {"framework_version": row["framework_version"]}
+    return Measurement(
+        run=Run(case=case, repeat=0),
+        status="failed" if row["reason"] else "ok",
+        reason=f"{row['reason']}: so the table prints" if row["reason"] else "",
+        origin="cited",
+        throughput=None if row["reason"] else _throughput(row, case),
+        environment=machine,
+        framework_version=row["framework_version"],
+        facts=facts.of_run(case, replace(_command(row), stated=stated), {"": host}),
+        log=f"{row['file']}@{source['commit'][:12]}",
+        log_sha256=source["sha256"][row["file"]],
+    )
+
+
+def _throughput(row: Mapping[str, str], case: Case) -> Throughput:
+    """As printed, or the items of a step over its printed milliseconds."""
+    printed, step_ms = row["items_per_s"], row["step_ms"]
+    return Throughput(
+        items_per_s=float(printed) if printed else case.global_batch / float(step_ms) * 1000,
+        unit=row["unit"],
+        method="cited figure" if printed else "cited step time",
+        window=None,
+        line_first=int(row["line"]),
+        line_last=int(row["line"]),
+    )
+
+
+def _case(row: Mapping[str, str]) -> Case:
+    options = (option.partition("=") for option in row["options"].split(";"))
+    return Case(
+        framework=row["framework"],
+        recipe=row["recipe"],
+        model=row["model"],
+        nodes=int(row["nodes"]),
+        devices_per_node=int(row["devices_per_node"]),
+        batch_per_device=int(row["batch_per_device"]),
+        precision=row["precision"],
+        device="gpu",
+        protocol=PROTOCOL,
+        options=tuple(sorted((name, value) for name, _, value in options)),
+    )
+
+
+def _command(row: Mapping[str, str]) -> RunCommand:
+    """What the report says of the script, and the adapter that launches the same one."""
+    declared = dlperf._adapters()[row["framework"]].recipe(row["recipe"])
+    recipe = UsedRecipe(
+        kind="official",
+        source=row["source"],
+        commit=row["commit"],
+        image=row["image"],
+        spawn=declared.spawn,
+        amp=declared.amp,
+        features=declared.features,
+        facts=dict(declared.facts) or None,
+    )
+    return RunCommand(argv=(), command=(), environment={}, recipe=recipe)
+
+
+def main() -> None:
+    from evalsuite import report
+    from evalsuite.report import forms
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--forms", default="html,md")
+    arguments = parser.parse_args()
+    of, languages = evaluation(), LANGUAGES
+    names = forms.named(arguments.forms)
+    written = report.build(of, arguments.out, languages) + forms.write(names, of, arguments.out, languages)
+    for path in written:
+        print(f"{path} ({path.stat().st_size:,} bytes)")
+
+
+if __name__ == "__main__":
+    main()
