@@ -127,8 +127,8 @@ def test_hundreds_of_cases_are_filtered_within_a_tenth_of_a_second(tab, large):
 
 
 def test_a_link_into_a_large_page_arrives_at_its_place(tab, large):
-    tab.visit(f"{large}#lang=en&at=reproduction-cases")
-    tops = [tab.evaluate("document.getElementById('reproduction-cases').getBoundingClientRect().top") for _ in range(2)]
+    tab.visit(f"{large}#lang=en&at=quality")
+    tops = [tab.evaluate("document.getElementById('quality').getBoundingClientRect().top") for _ in range(2)]
 
     assert 0 <= tops[0] == tops[1] <= 200
 
@@ -174,7 +174,7 @@ def test_frameworks_are_ranked_at_a_scale_the_fastest_first_and_states_last(tab,
 
 
 def test_text_sorts_in_both_directions(tab, address):
-    tab.visit(f"{address('all_failed')}#lang=en")
+    tab.visit(f"{address('all_failed')}#lang=en&at=matrix-table")
     tab.evaluate(
         "window.head = document.querySelector('.matrix thead').rows[0].cells[0].querySelector('button'); head.click()"
     )
@@ -357,9 +357,25 @@ def test_print_shows_what_is_folded_and_hides_the_controls(tab, address):
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     tab.call("Emulation.setEmulatedMedia", media="print")
 
-    assert tab.evaluate("document.querySelectorAll('details:not([open])').length") == 0
+    assert tab.evaluate("document.querySelectorAll('details:not([open], .long, .long *)').length") == 0
     assert tab.evaluate(SHOWN.format(".controls, .filter, .contents, .permalink")) == 0
-    assert tab.evaluate(SHOWN.format(".runs")) == 4
+    assert tab.evaluate(SHOWN.format(".matrix, .glossary")) == 2
+    assert not tab.evaluate(
+        "document.querySelector('.runs').checkVisibility()"
+    )  # what is long stays folded, with one line that says what it is
+    assert tab.evaluate(SHOWN.format("#reproduction details.long > summary")) == 2
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_link_into_what_is_folded_opens_it(tab, address, script):
+    tab.call("Emulation.setScriptExecutionDisabled", value=not script)
+    tab.visit(f"{address('quick')}#matrix-table")
+    first = tab.evaluate(SHOWN.format(".matrix"))
+    tab.evaluate("document.querySelector('a.term').click()")
+    tab.wait("document.querySelector('.glossary').checkVisibility()")
+
+    assert first == 1
+    assert tab.evaluate("document.querySelector('.glossary').closest('details').open")
 
 
 def test_bars_and_marks_have_the_hues_of_the_light_page_on_paper(tab, address):
