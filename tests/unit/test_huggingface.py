@@ -171,14 +171,25 @@ def test_a_figure_with_a_decimal_comma_is_not_cut_at_the_comma(read):
     assert reading.throughput is None
 
 
-def test_a_log_with_the_rates_of_deepspeed_too_is_read_by_them(read):
+def test_a_log_with_the_timers_of_deepspeed_too_is_read_by_the_trainers_own_clock(read):
+    """The engine's timer leaves out data loading, logging and evaluation: 20 samples/s of 16 that are trained."""
+
     def lines(step):
         timer = f"[timer.py:197:stop] 0/{step}, RunningAvgSamplesPerSec=20.0, CurrSamplesPerSec=20.0, \n"
         return timer + f"{{'loss': 1.5, 'epoch': 0.1}}\n{bar(step, 300, f'{step // 60:02}:{step % 60:02}')}\n"
 
-    reading = read("".join(map(lines, range(10, 210, 10))))
+    config = "[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 16\n"
+    reading = read(config + "".join(map(lines, range(10, 210, 10))))
 
-    assert (reading.dialect, reading.throughput.items_per_s) == ("deepspeed", pytest.approx(20.0))
+    assert (reading.dialect, reading.throughput.items_per_s) == ("hf_trainer", pytest.approx(16.0))
+
+
+def test_the_timers_of_deepspeed_are_read_where_the_trainer_shows_no_bar(read):
+    timer = "[timer.py:197:stop] 0/{step}, RunningAvgSamplesPerSec=20.0, CurrSamplesPerSec=20.0, \n"
+
+    reading = read("".join(timer.format(step=step) for step in range(10, 210, 10)))
+
+    assert reading.dialect == "deepspeed"
 
 
 def test_the_tokens_seen_by_all_processes_need_no_batch():

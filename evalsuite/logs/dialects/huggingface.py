@@ -174,6 +174,11 @@ _FACTS = (
         sample=b"  Total train batch size (w. parallel, distributed & accumulation) = 64",
         source=_TRAINER,
     ),
+    Line(
+        pattern=rb"\] +train_batch_size \.+ (?P<global_batch>\d+)",
+        sample=b"[2021-05-25 06:38:26,359] [INFO] [config.py:752:print]   train_batch_size ............. 64",
+        source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print(), where the Trainer runs on DeepSpeed",
+    ),
 )
 _RESUMED = Line(
     pattern=rb"Continuing training from global step (?P<resumed_step>\d+)",
@@ -232,9 +237,10 @@ DIALECTS = (
                 source="unslothai/unsloth@9fbe0b6da3:unsloth/models/llama.py, the banner of Unsloth",
             ),
         ),
-        yields_to=("hf_trainer_tokens", "trl", "ms_swift", "deepspeed", "deepspeed_old"),
+        yields_to=("hf_trainer_tokens", "trl", "ms_swift"),
         notes="The final figure is over the whole run, start-up, evaluation and checkpoints inside, and counts the "
-        "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds.",
+        "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
+        "timers print beside: they see the engine alone, and the Trainer's own clock is read.",
     ),
     Dialect(
         name="hf_trainer_tokens",
@@ -255,7 +261,7 @@ DIALECTS = (
             ),
         ),
         evaluation=_EVALUATION,
-        yields_to=("trl", "ms_swift", "deepspeed", "deepspeed_old"),
+        yields_to=("trl", "ms_swift"),
         notes="Tokens of all processes, padding included unless the Trainer is told otherwise.",
     ),
     Dialect(
@@ -277,7 +283,7 @@ DIALECTS = (
             ),
         ),
         evaluation=_EVALUATION,
-        yields_to=("ms_swift", "deepspeed", "deepspeed_old"),
+        yields_to=("ms_swift",),
         notes="Tokens of all processes without padding; where the trainer generates (GRPO), prompts and completions, "
         "and the time of generating is inside.",
     ),
@@ -304,7 +310,6 @@ DIALECTS = (
         final=tuple(replace(line, telling=False) for line in _FINAL),
         evaluation=_EVALUATION,
         facts=(*_FACTS, _RESUMED),
-        yields_to=("deepspeed", "deepspeed_old"),
         notes="train_speed is a mean since training began, evaluation inside, from which each report is taken apart.",
     ),
     Dialect(

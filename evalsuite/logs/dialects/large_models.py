@@ -71,6 +71,8 @@ def _global_step(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
     return {**fields, "step": fields["since"] or fields["step"], "since": None}
 
 
+_HF_TRAINER = ("hf_trainer", "hf_trainer_tokens", "trl", "ms_swift")  # whose clock holds all that the job does
+
 DIALECTS = (
     Dialect(
         name="megatron",
@@ -225,7 +227,7 @@ DIALECTS = (
                 source="deepspeedai/DeepSpeed@edaa722126:deepspeed/runtime/config.py, print()",
             ),
         ),
-        yields_to=("megatron", "megatron_stamped", "gpt_neox", "deepspeed_pipeline", "deepspeed_chat"),
+        yields_to=("megatron", "megatron_stamped", "gpt_neox", "deepspeed_pipeline", "deepspeed_chat", *_HF_TRAINER),
         notes="CurrSamplesPerSec is the last step's; RunningAvgSamplesPerSec, a mean since step 2, is not used.",
     ),
     Dialect(
@@ -315,7 +317,10 @@ DIALECTS = (
                 fields=_step_before,
             ),
         ),
-        yields_to=("megatron", "megatron_stamped", "gpt_neox", "deepspeed", "deepspeed_pipeline", "deepspeed_chat"),
+        yields_to=(
+            *("megatron", "megatron_stamped", "gpt_neox", "deepspeed", "deepspeed_pipeline", "deepspeed_chat"),
+            *_HF_TRAINER,
+        ),
         notes="A mean since step 2. Where gradients are accumulated, steps and samples are those of forward passes.",
     ),
     Dialect(
