@@ -212,6 +212,11 @@ class Dialect:
         """The step lines and final figures by which the dialect is recognised."""
         return tuple(line for line in (*self.step, *self.final) if line.telling)
 
+    @cached_property
+    def spans_lines(self) -> bool:
+        """Does a report of it go over several lines of the log?"""
+        return any(b"\n" in line.sample.strip() for line in (*self.step, *self.final, *self.facts))
+
     @property
     def lines(self) -> tuple[Line, ...]:
         """Every line that is declared."""

@@ -107,7 +107,7 @@ def _columns(dialect: Dialect) -> list[tuple[str, Line, float]]:
 
 def _texts(path: Path, dialect: Dialect, first: int, last: int | None) -> Iterator[bytes]:
     """The lines of *path* from *first* to *last* that hold a step or a final figure, and what belongs to them."""
-    for chunk in chunks(path):
+    for chunk in chunks(path, bare=dialect.spans_lines):
         if last is not None and chunk.first_line > last:
             return
         if last is None and chunk.offset > MOST_BYTES:

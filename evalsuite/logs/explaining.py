@@ -75,7 +75,7 @@ def explained(
         return Explanation(dialect=None, candidates=candidates, nearest=tuple(lines), sampled=parts)
     seen: list[LineSeen] = []
     counts: Counter[str] = Counter()
-    for line in _lines(sampling.pieces(path, watcher, whole=every), fits[0]):
+    for line in _lines(sampling.pieces(path, watcher, whole=every, bare=fits[0].spans_lines), fits[0]):
         counts[line.kind] += 1
         if every or counts[line.kind] <= SHOWN_OF_EACH:
             seen.append(line)

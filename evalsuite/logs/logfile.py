@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from evalsuite.logs import decimals
+from evalsuite.logs import decimals, prefixes
 
 FIRST_CHUNK_BYTES = 1 << 14  # a log whose first lines already hold the window costs no more than this
 CHUNK_BYTES = 1 << 18
@@ -111,12 +111,16 @@ class Chunk:
         )
 
 
-def chunks(path: Path) -> Iterator[Chunk]:
-    """The file in order, a few lines first and then in larger pieces. Raises Unreadable."""
+def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
+    """The file in order, a few lines first and then in larger pieces. Raises Unreadable.
+
+    *bare*: without what a launcher wrote before the lines of the lowest rank.
+    """
     line, offset = 1, 0
-    written = None
+    written, prefix = None, None
     for raw, complete in _pieces(path):
-        text, removed = _plain(raw)
+        prefix = prefix or (prefixes.lowest(raw) if bare else None)
+        text, removed = _plain(raw, prefix)
         written = written or decimals.judged(text)
         text = decimals.with_points(text) if written is decimals.Decimal.COMMA else text
         ends = raw.count(b"\n")
@@ -136,15 +140,20 @@ def _pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
             yield block, block.endswith((b"\n", b"\r")) or len(block) > LINE_BYTES
 
 
-def _plain(raw: bytes) -> tuple[bytes, tuple[tuple[int, int], ...]]:
-    if b"\x1b" not in raw:
+def _plain(raw: bytes, prefix: "re.Pattern[bytes] | None") -> tuple[bytes, tuple[tuple[int, int], ...]]:
+    found = list(_ANSI.finditer(raw)) if b"\x1b" in raw else []
+    if prefix is not None:
+        found = sorted((*found, *prefix.finditer(raw)), key=lambda match: match.start())
+    if not found:
         return raw, ()
-    removed, total = [], 0
-    for match in _ANSI.finditer(raw):
-        start = match.start() - total
+    removed, kept, behind, total = [], [], 0, 0
+    for match in found:
+        removed.append((match.start() - total, total + match.end() - match.start()))
         total += match.end() - match.start()
-        removed.append((start, total))
-    return _ANSI.sub(b"", raw), tuple(removed)
+        kept.append(raw[behind : match.start()])
+        behind = match.end()
+    kept.append(raw[behind:])
+    return b"".join(kept), tuple(removed)
 
 
 def _opened(path: Path) -> BinaryIO:

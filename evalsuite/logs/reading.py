@@ -115,7 +115,7 @@ def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
     """
     found: list[Dialect] = []
     text, passed_over = b"", False
-    for place, chunk in enumerate(chunks(path)):
+    for place, chunk in enumerate(chunks(path, bare=True)):
         if not found and chunk.offset > THOROUGH_BYTES and place % SAMPLED_CHUNKS:
             text, passed_over = chunk.text, True
             continue
@@ -131,7 +131,7 @@ def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
 
 def _first_fitting(path: Path, sniffer: Sniffer) -> tuple[bytes, list[Dialect]]:
     """The first chunk of a log in which any dialect finds a line, and which do."""
-    for chunk in chunks(path):
+    for chunk in chunks(path, bare=True):
         if found := sniffer.fits(chunk.text):
             return chunk.text, found
     return b"", []

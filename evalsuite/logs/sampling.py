@@ -25,11 +25,14 @@ def sampled(path: Path) -> str | None:
     return f"the first {head} MiB, {part} MiB in the middle and the last {part} MiB of {size >> 20:,} MiB"
 
 
-def pieces(path: Path, watcher: Watcher | None = None, *, whole: bool = False) -> Iterator[Chunk]:
-    """The log at *path*: all its chunks if it is small or *whole*, else those of its parts. Raises Unreadable."""
+def pieces(path: Path, watcher: Watcher | None = None, *, whole: bool = False, bare: bool = False) -> Iterator[Chunk]:
+    """The log at *path*: all its chunks if it is small or *whole*, else those of its parts. Raises Unreadable.
+
+    *bare*: as `logfile.chunks` has it; of a large log, its beginning alone.
+    """
     size = _size(path)
     small = whole or size <= WHOLE_BYTES
-    for chunk in chunks(path):
+    for chunk in chunks(path, bare=bare):
         if not small and chunk.offset >= HEAD_BYTES:
             break
         if watcher is not None:

@@ -211,7 +211,7 @@ def _cut_off(chunk: Chunk, dialect: Dialect) -> bool:
 
 def scanned(path: Path, dialect: Dialect, enough: Enough) -> Scan:
     scan = Scan(dialect, enough)
-    for chunk in chunks(path):
+    for chunk in chunks(path, bare=dialect.spans_lines):
         scan.add(chunk)
     return scan
 
