@@ -263,6 +263,9 @@ class Measurement:
     framework_version: str | None = None
     log: str | None = None  # path of the log, relative to the runs folder
     log_sha256: str | None = None
+    printed_memory_bytes: float | None = None  # the most that one device held, as the script prints it
+    sampled_memory_bytes: float | None = None  # the same as the sensors read it, with all that is on the device
+    energy_j: float | None = None  # of all devices over the window, by their counters
     facts: tuple[Fact, ...] = ()  # what is stated of it, by every source beside its case
     campaign: str | None = None  # the start of an evaluation that it was made in; None: unknown
     round: int | None = None  # the pass through that campaign's cases, from 0: runs of one round follow one another

@@ -332,6 +332,7 @@ def _gpu_reading(index: int, handle: Any, traffic: tuple[int | None, int | None]
         memory_used_bytes=memory.used if memory else None,
         memory_utilisation_percent=busy.memory if busy else None,
         power_w=_scaled(_nvml("nvmlDeviceGetPowerUsage", handle), 1e-3),
+        energy_j=_scaled(_nvml("nvmlDeviceGetTotalEnergyConsumption", handle), 1e-3),  # since Volta
         temperature_c=_nvml("nvmlDeviceGetTemperature", handle, _nvml_constant("NVML_TEMPERATURE_GPU")),
         sm_clock_mhz=_nvml("nvmlDeviceGetClockInfo", handle, _nvml_constant("NVML_CLOCK_SM")),
         memory_clock_mhz=_nvml("nvmlDeviceGetClockInfo", handle, _nvml_constant("NVML_CLOCK_MEM")),

@@ -7,6 +7,7 @@ chooses may differ. Where such a fact is unknown, the two are ranked as *indicat
 model variant, the precision or the device, not at all.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -148,10 +149,15 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         **{f"options.{name}": value for name, value in case.options},
         "unit": summary.unit,
         "framework_version": "; ".join(versions(summary)) or None,
-        "environment": "; ".join(environments(summary)) or None,
+        "environment": "; ".join(sorted(set(map(_by_generation, environments(summary))))) or None,
         "origin": summary.origin,
         **({CLOCKS: f"far apart in {summary.case.id}"} if clocks_apart(summary) else {}),
     }
+
+
+def _by_generation(environment: str) -> str:
+    """A machine in words, with its driver's generation: a repaired driver (550.54 → 550.90) makes no other machine."""
+    return re.sub(r"(\bdriver \d+)\.[\w.]+", r"\1", environment)
 
 
 def clocks_apart(summary: Summary) -> bool:

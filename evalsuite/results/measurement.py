@@ -23,8 +23,9 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results import facts, host_clocks, plausibility, utilisation
+from evalsuite.results import device_totals, facts, host_clocks, plausibility, utilisation
 from evalsuite.runs.endings import Outcome
+from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
 MIN_MEASURED_STEPS = TooShortWindow.least_steps
@@ -79,7 +80,8 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     status, reason = _status(outcome, read)
     throughput = _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
-    used, findings = _utilisation(folder, run.case, environments, window)
+    samples, planned = _samples(folder, environments), _planned(run.case)
+    used, findings = _utilisation(samples, planned, window)
     log = next(iter(folder.logs()), None)
     stated = facts.of_run(run.case, command, environments, read.printed)
     return Measurement(
@@ -112,6 +114,11 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         framework_version=command.framework_version,
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
+        printed_memory_bytes=device_totals.printed_memory_bytes(
+            folder.logs(), dialects.get(read.dialect or ""), _lines(throughput)
+        ),
+        sampled_memory_bytes=device_totals.sampled_memory_bytes(samples),
+        energy_j=device_totals.energy_j(samples, window, planned),
         facts=stated,
         campaign=command.campaign.id if command.campaign else None,
         round=command.campaign.round if command.campaign else None,
@@ -165,16 +172,27 @@ def _throughput_findings(throughput: Throughput | None) -> tuple[Finding, ...]:
     return throughput.findings if throughput else ()
 
 
+def _samples(folder: RunFolder, environments: Mapping[str, HostEnvironment]) -> dict[str, Samples]:
+    hosts = {host: folder.samples(host) for host in environments}
+    return {host: samples for host, samples in hosts.items() if samples}
+
+
+def _planned(case: Case) -> utilisation.Devices:
+    return utilisation.Devices(nodes=case.nodes, accelerators=case.total_devices if case.device == "gpu" else 0)
+
+
+def _lines(throughput: Throughput | None) -> tuple[int | None, int | None]:
+    """The lines of the log that bound the window."""
+    return (throughput.line_first, throughput.line_last) if throughput else (None, None)
+
+
 def _utilisation(
-    folder: RunFolder, case: Case, environments: Mapping[str, HostEnvironment], window: Window | None
+    samples: Mapping[str, Samples], planned: utilisation.Devices, window: Window | None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     if window is None or window.begin_s is None:
         return (), ()
-    hosts = {host: folder.samples(host) for host in environments}
-    planned = utilisation.Devices(nodes=case.nodes, accelerators=case.total_devices if case.device == "gpu" else 0)
-    known = {host: samples for host, samples in hosts.items() if samples}
-    used, found = utilisation.of_job(known, window, planned=planned)
-    return used, (*found, *host_clocks.findings(known))
+    used, found = utilisation.of_job(samples, window, planned=planned)
+    return used, (*found, *host_clocks.findings(samples))
 
 
 def _short(case: Case, window: Window | None) -> tuple[Finding, ...]:

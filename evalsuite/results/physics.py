@@ -8,6 +8,7 @@ there is no number. MFU counts the operations that the model needs, not those th
 
 import functools
 import re
+import statistics
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import Any, Literal
 from evalsuite import paths
 from evalsuite.documents import noun
 from evalsuite.findings import AbovePeak, PeakUnverified
-from evalsuite.model import Fact, Finding, Summary
+from evalsuite.model import Fact, Finding, Measurement, Summary
 from evalsuite.results import facts
 from evalsuite.results.summary import counts
 
@@ -145,13 +146,47 @@ def findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
             yield PeakUnverified(device=found.device, peak_tflops=peak, source=listed.source, where=one.case.id)
 
 
-def energy_j_per_item(one: Summary) -> float | None:
-    """Energy of the devices for one item, from their power as it was sampled; None where that was not recorded.
+@dataclass(frozen=True, kw_only=True)
+class Energy:
+    """Of the devices for one item; processors, memory and network of the hosts are not in it."""
 
-    Processors, memory and network of the hosts are not in it.
-    """
+    joules_per_item: float
+    method: Literal["energy counter", "sampled power"]
+
+
+def energy(one: Summary) -> Energy | None:
+    """By the devices' own counters where all runs read them, else by their sampled power; None without both."""
+    counted = [_counted_j_per_item(run) for run in one.measurements if counts(run)]
+    known = [each for each in counted if each is not None]
+    if known and len(known) == len(counted):
+        return Energy(joules_per_item=statistics.median(known), method="energy counter")
     power_w = next((used.mean for used in one.utilisation if used.resource == "gpu_power"), None)
-    return None if power_w is None else power_w / one.items_per_s_per_device
+    if power_w is None:
+        return None
+    return Energy(joules_per_item=power_w / one.items_per_s_per_device, method="sampled power")
+
+
+def _counted_j_per_item(run: Measurement) -> float | None:
+    window = run.throughput.window if run.throughput else None
+    if run.energy_j is None or not run.value or window is None or window.begin_s is None or window.end_s is None:
+        return None
+    return run.energy_j / (run.value * (window.end_s - window.begin_s))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeakMemory:
+    """The most that one device held in any run of a case; None where nothing says it."""
+
+    printed_bytes: float | None  # by the script: what its allocator gave out or kept
+    sampled_bytes: float | None  # by the sensors, a few times a second: all that is on the device
+
+
+def peak_memory(one: Summary) -> PeakMemory:
+    runs = [run for run in one.measurements if counts(run)]
+    return PeakMemory(
+        printed_bytes=max((run.printed_memory_bytes for run in runs if run.printed_memory_bytes), default=None),
+        sampled_bytes=max((run.sampled_memory_bytes for run in runs if run.sampled_memory_bytes), default=None),
+    )
 
 
 def peak_tflops(device: str, precision: str) -> float | None:

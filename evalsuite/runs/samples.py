@@ -85,6 +85,7 @@ class GpuReading:
     memory_used_bytes: float | None = None
     memory_utilisation_percent: float | None = None
     power_w: float | None = None
+    energy_j: float | None = None  # since the driver was loaded, by the device's own counter
     temperature_c: float | None = None
     sm_clock_mhz: float | None = None
     memory_clock_mhz: float | None = None

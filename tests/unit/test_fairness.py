@@ -256,3 +256,17 @@ def test_the_page_shows_the_reason_in_place_of_the_ratio(tmp_path):
 
     assert f"<td>on different machines: {synthetic.CPU_KEY} / {ELSEWHERE}</td>" in page
     assert "1.26x" not in page
+
+
+def test_a_repaired_driver_makes_no_other_machine_and_a_new_generation_does():
+    def on(driver, framework):
+        one = stating(framework=framework)
+        runs = [replace(run, environment=f"8 x A100, EPYC (64 cores), driver {driver}") for run in one.measurements]
+        return replace(one, measurements=tuple(runs))
+
+    def keys(a, b):
+        found = fairness.obstacles(on(a, "pytorch"), on(b, "mxnet"), fairness.FRAMEWORKS)
+        return [one.key for one in found]
+
+    assert "environment" not in keys("550.54.15", "550.90.07")
+    assert "environment" in keys("550.54.15", "570.12")

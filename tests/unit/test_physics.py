@@ -155,8 +155,10 @@ def test_llama_3_8b_takes_six_operations_for_each_parameter_and_token_and_the_at
 def test_energy_for_an_item_is_the_power_of_a_device_over_its_throughput():
     power = Utilisation(resource="gpu_power", unit="W", mean=250.0, p5=240.0, p95=260.0, samples=100, coverage=1.0)
 
-    assert physics.energy_j_per_item(summary()) is None
-    assert physics.energy_j_per_item(replace(summary(), utilisation=(power,))) == 0.25
+    assert physics.energy(summary()) is None
+    assert physics.energy(replace(summary(), utilisation=(power,))) == physics.Energy(
+        joules_per_item=0.25, method="sampled power"
+    )
 
 
 def test_summary_json_holds_compute_and_energy_where_they_are_known():

@@ -14,6 +14,7 @@ SPOKEN = words.read()
 LANGUAGES = ("zh", "en")
 # Keys that code puts together: `t("status." ~ state)` and the like.
 COMPOSED = (
+    "totals",
     *(
         "effects",
         "of_all",

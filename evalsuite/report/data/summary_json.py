@@ -116,7 +116,8 @@ def _numbers(one: Summary) -> dict[str, Any]:
         "utilisation": [_utilisation(used) for used in one.utilisation],
         "breakdown": _breakdown(one.breakdown),
         "compute": _compute(physics.compute(one)),
-        "energy": _energy(physics.energy_j_per_item(one)),
+        "peak_memory": _peak_memory(physics.peak_memory(one)),
+        "energy": _energy(physics.energy(one)),
     }
 
 
@@ -131,6 +132,7 @@ def _no_numbers() -> dict[str, Any]:
         "utilisation": [],
         "breakdown": None,
         "compute": None,
+        "peak_memory": None,
         "energy": None,
     }
 
@@ -186,8 +188,14 @@ def _compute(found: physics.Compute | None) -> dict[str, Any] | None:
     }
 
 
-def _energy(joules_per_item: float | None) -> dict[str, Any] | None:
-    return None if joules_per_item is None else {"joules_per_item": joules_per_item, "method": "sampled power"}
+def _energy(found: physics.Energy | None) -> dict[str, Any] | None:
+    return None if found is None else {"joules_per_item": found.joules_per_item, "method": found.method}
+
+
+def _peak_memory(found: physics.PeakMemory) -> dict[str, Any] | None:
+    if found.printed_bytes is None and found.sampled_bytes is None:
+        return None
+    return {"printed_bytes": found.printed_bytes, "sampled_bytes": found.sampled_bytes}
 
 
 def _final_scores(one: Summary | Unmeasured) -> list[dict[str, Any]]:

@@ -156,11 +156,16 @@ def _summary(book: Book, one: Summary | Unmeasured) -> Row:
 def _physics(valid: Summary | None) -> Row:
     """What each device computed, and what an item cost in energy."""
     found = physics.compute(valid) if valid else None
+    memory = physics.peak_memory(valid) if valid else None
+    energy = physics.energy(valid) if valid else None
     return {
         "tflops_per_device": found.tflops_per_device if found else None,
         "peak_tflops": found.peak_tflops if found else None,
         "mfu": found.mfu if found else None,
-        "energy_j_per_item": physics.energy_j_per_item(valid) if valid else None,
+        "peak_memory_printed_bytes": memory.printed_bytes if memory else None,
+        "peak_memory_sampled_bytes": memory.sampled_bytes if memory else None,
+        "energy_j_per_item": energy.joules_per_item if energy else None,
+        "energy_method": energy.method if energy else None,
     }
 
 
@@ -277,7 +282,8 @@ COLUMNS: Mapping[str, Sequence[str]] = {
             "base_devices",
         ),
         *(*_RATIO("speedup"), *_RATIO("efficiency")),
-        *("tflops_per_device", "peak_tflops", "mfu", "energy_j_per_item"),
+        *("tflops_per_device", "peak_tflops", "mfu"),
+        *("peak_memory_printed_bytes", "peak_memory_sampled_bytes", "energy_j_per_item", "energy_method"),
         *("partial", "origin", "state", "findings"),
     ),
     "utilisation": (

@@ -11,6 +11,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.section import Section, Subject
+from evalsuite.report.sections.totals import Totals, largest, totals
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Pair, Rendered, Words
@@ -103,6 +104,7 @@ class UsageFacts:
 
     usages: tuple[Usage, ...]
     timelines: Mapping[str, tuple[Drawn, ...]]  # block id → its time lines
+    totals: Mapping[str, Totals]  # block id → what its devices computed, held and took
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -114,7 +116,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 def _facts(subject: Subject) -> UsageFacts:
     found = usages(subject.book, subject.models)
     lines = {one.block.id: timelines(one, subject.look, subject.words) for one in found}
-    return UsageFacts(usages=found, timelines=lines)
+    return UsageFacts(usages=found, timelines=lines, totals=totals(subject.book, subject.models))
 
 
 def usages(book: Book, models: Sequence[Model]) -> tuple[Usage, ...]:
@@ -134,15 +136,9 @@ def _usage(book: Book, block: Block) -> Usage | None:
         return None
     resources = (*(name for name in RESOURCES if name in present), *sorted(present - set(RESOURCES)))
     notes = told_apart(one.case for one in summaries)
-    listed = _largest(summaries) if book.huge else summaries
+    listed = largest(summaries) if book.huge else summaries
     rows = tuple(_row(one, notes[one.case.id], resources) for one in listed)
     return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
-
-
-def _largest(summaries: Sequence[Summary]) -> list[Summary]:
-    """Of each series its largest scale; the part of the model has the others."""
-    largest = {one.case.series: one for one in sorted(summaries, key=lambda one: one.case.total_devices)}
-    return [one for one in summaries if largest[one.case.series] is one]
 
 
 def _row(summary: Summary, notes: tuple[str, ...], resources: Sequence[str]) -> UsageRow:

@@ -1,0 +1,152 @@
+"""Peak memory and energy of a run, from counters and logs, and never from a part of the devices."""
+
+import html
+from dataclasses import replace
+
+import pytest
+import synthetic
+
+from evalsuite import report
+from evalsuite.documents import Gpu
+from evalsuite.logs import catalogue
+from evalsuite.model import Fact, Window
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import summary_json, tables
+from evalsuite.results import device_totals, physics
+from evalsuite.results.utilisation import Devices
+from evalsuite.runs.samples import GpuReading, Header, Sample, Samples
+from evalsuite.runs.store import Log
+
+GIB = 1024**3
+WINDOW = Window(first_step=21, last_step=120, steps=100, begin_s=1.0, end_s=3.0)
+
+
+def host(*devices, started_at_unix_s=1000.0, of_job=True, hz=1.0):
+    """Samples of *devices*, each a list of (bytes held, joules so far), one reading a second."""
+    gpus = tuple(Gpu(index=k, of_job=of_job or k == 0) for k in range(len(devices)))
+    readings = [
+        Sample(
+            at_s=float(at),
+            gpus=tuple(
+                GpuReading(index=k, memory_used_bytes=held, energy_j=joules) for k, (held, joules) in enumerate(tick)
+            ),
+        )
+        for at, tick in enumerate(zip(*devices, strict=True))
+    ]
+    return Samples(header=Header(hz=hz, gpus=gpus, started_at_unix_s=started_at_unix_s), readings=tuple(readings))
+
+
+ONE = [(1 * GIB, 100.0), (5 * GIB, 300.0), (9 * GIB, 500.0), (9 * GIB, 700.0), (1 * GIB, 900.0)]
+OTHER = [(1 * GIB, 0.0), (2 * GIB, 100.0), (3 * GIB, 200.0), (4 * GIB, 300.0), (1 * GIB, 400.0)]
+
+
+def test_the_peak_is_that_of_the_fullest_device_at_any_time():
+    assert device_totals.sampled_memory_bytes({"a": host(OTHER, ONE)}) == 9 * GIB
+
+
+def test_a_device_of_another_job_has_no_part_in_the_peak():
+    assert device_totals.sampled_memory_bytes({"a": host(OTHER, ONE, of_job=False)}) == 4 * GIB
+
+
+def test_energy_is_what_all_counters_went_on_over_the_window():
+    assert device_totals.energy_j({"a": host(ONE, OTHER)}, WINDOW, Devices(nodes=1, accelerators=2)) == 400 + 200
+
+
+def test_a_counter_is_read_in_a_straight_line_between_two_readings():
+    half = replace(WINDOW, begin_s=0.5, end_s=2.25)
+
+    assert device_totals.energy_j({"a": host(ONE)}, half, Devices(nodes=1, accelerators=1)) == pytest.approx(350)
+
+
+def test_hosts_are_brought_to_one_clock():
+    hosts = {"a": host(ONE), "b": host(OTHER, started_at_unix_s=999.0)}
+
+    assert device_totals.energy_j(hosts, WINDOW, Devices(nodes=2, accelerators=2)) == pytest.approx(600)
+
+
+@pytest.mark.parametrize(
+    ("devices", "window", "planned"),
+    [
+        ([ONE], WINDOW, 2),  # one of two was not read
+        ([ONE, [(GIB, None)] * 5], WINDOW, 2),
+        ([ONE], replace(WINDOW, end_s=9.0), 1),  # the counter was not read to the end
+        ([[(GIB, 100.0 - at) for at in range(5)]], WINDOW, 1),  # ran backwards: the driver was loaded anew
+        ([ONE], replace(WINDOW, begin_s=None), 1),
+    ],
+)
+def test_what_was_not_read_whole_has_no_energy(devices, window, planned):
+    assert device_totals.energy_j({"a": host(*devices)}, window, Devices(nodes=1, accelerators=planned)) is None
+
+
+def test_a_script_that_prints_its_peak_is_quoted(tmp_path):
+    (file := tmp_path / "log.txt").write_text(
+        "Epoch: [0]  [ 10/625]  eta: 0:01:00  lr: 0.1  img/s: 300.0  loss: 6.9  time: 0.1  data: 0.0  max mem: 10240\n"
+    )
+
+    found = device_totals.printed_memory_bytes(
+        [Log(path=file, arrivals=None, host="a", rank=None)], catalogue.known()["torchvision"], (1, 1)
+    )
+
+    assert found == 10 * GIB
+
+
+def test_a_script_that_prints_none_says_nothing(tmp_path):
+    (file := tmp_path / "log.txt").write_text("Epoch: [0][ 10/200]\tTime  0.5 ( 0.6)\tData  0.0 ( 0.0)\n")
+
+    assert (
+        device_totals.printed_memory_bytes(
+            [Log(path=file, arrivals=None, host="a", rank=None)], catalogue.known()["pytorch_examples"], (1, 1)
+        )
+        is None
+    )
+
+
+def summary(**changes):
+    case = synthetic.case("pytorch", (1, 1), protocol=synthetic.FULL, options=(), device="gpu")
+    runs = [synthetic.measured(case, k, 100.0) for k in range(5)]
+    stated = tuple(
+        Fact(key=key, value=value, source="log")
+        for key, value in {"input_size": "224", "device_model": "NVIDIA H200", "precision": "bf16_amp"}.items()
+    )
+    throughputs = [replace(run.throughput, window=WINDOW) for run in runs]
+    made = [
+        replace(run, throughput=throughput, facts=stated, environment=None, **changes)
+        for run, throughput in zip(runs, throughputs, strict=True)
+    ]
+    return synthetic.summary(made)
+
+
+def test_the_counter_is_believed_before_sampled_power_and_both_are_named():
+    assert physics.energy(summary(energy_j=400.0)) == physics.Energy(joules_per_item=2.0, method="energy counter")
+
+
+def test_where_one_run_has_no_counter_the_case_has_none():
+    one = summary(energy_j=400.0)
+    first, *others = one.measurements
+
+    assert physics.energy(replace(one, measurements=(replace(first, energy_j=None), *others))) is None
+
+
+def test_tables_and_summary_give_both_peaks_apart():
+    one = summary(sampled_memory_bytes=9.0 * GIB, printed_memory_bytes=7.0 * GIB, energy_j=400.0)
+    book = Book(evaluation=synthetic.evaluation([one]))
+
+    (row,) = tables.rows(book, ["summaries"])["summaries"]
+    (found,) = summary_json.document(book, "0")["summaries"]
+    assert (row["peak_memory_printed_bytes"], row["peak_memory_sampled_bytes"]) == (7 * GIB, 9 * GIB)
+    assert (row["energy_j_per_item"], row["energy_method"]) == (2.0, "energy counter")
+    assert found["peak_memory"] == {"printed_bytes": 7 * GIB, "sampled_bytes": 9 * GIB}
+    assert found["energy"] == {"joules_per_item": 2.0, "method": "energy counter"}
+
+
+def test_the_page_has_the_columns_that_something_stands_in(tmp_path):
+    one = summary(sampled_memory_bytes=9.0 * GIB, energy_j=400.0)
+
+    (file, *_) = report.build(synthetic.evaluation([one]), tmp_path, languages=["en"])
+
+    shown = html.unescape(file.read_text(encoding="utf-8")).partition('<table class="values totals"')[2]
+    shown = shown.partition("</table>")[0]
+    assert "Peak memory, sampled" in shown and "9.0\u202fGiB" in shown
+    assert "2.000\u202fJ<small>energy counter" in shown
+    assert "TFLOP/s per device" in shown and "MFU" in shown
+    assert "Peak memory, printed" not in shown
