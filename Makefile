@@ -1,4 +1,4 @@
-# Two commands do everything: `make report` (set up, measure, report) and `make test`.
+# `make report` sets up, measures and reports, `make test` tests everything, `make demo` shows a report in a minute.
 
 PYTHON  ?= python3
 VENV    ?= .venv
@@ -9,7 +9,7 @@ DATA    ?= random-data
 BIN     := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report official plan test unit real lint bench clean
+.PHONY: help setup demo report official plan test unit real lint bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,11 +17,18 @@ help: ## list the targets
 setup: $(VENV)/.ready ## make evalsuite's own virtual environment
 
 # One environment for evalsuite itself; each framework gets one of its own on first use (evalsuite doctor).
-$(VENV)/.ready: pyproject.toml
-	$(PYTHON) tools/check_python.py
-	$(PYTHON) -m venv $(VENV)
+$(VENV)/.ready: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	@touch $@
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) tools/check_python.py
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+demo: $(VENV)/.installed ## in a minute: the report of recorded runs, in demo/; opened where there is a display
+	$(BIN)/python tools/demo.py
 
 report: setup ## measure with PROFILE=quick (default), full, bert or cifar10, then write report/report.html
 	$(BIN)/python -m evalsuite compare --profile $(PROFILE) --runs $(RUNS) --out $(OUT)

@@ -1,0 +1,65 @@
+"""`make demo`: a report of the recorded runs, from nothing."""
+
+import importlib.util
+import shutil
+import subprocess
+
+import pytest
+import synthetic
+
+from evalsuite import paths
+
+HOUSE = paths.DATA.parent
+
+
+@pytest.fixture(scope="module")
+def demo():
+    spec = importlib.util.spec_from_file_location("demo", HOUSE / "tools" / "demo.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("variables", "system", "shown"),
+    [
+        ({}, "linux", False),
+        ({"DISPLAY": ":0"}, "linux", True),
+        ({"WAYLAND_DISPLAY": "wayland-0"}, "linux", True),
+        ({}, "darwin", True),
+        ({"SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"}, "darwin", False),
+        ({"SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22", "DISPLAY": "localhost:10"}, "linux", True),
+    ],
+)
+def test_a_browser_is_opened_only_where_a_window_can_be_seen(demo, variables, system, shown):
+    assert demo.has_display(variables, system) is shown
+
+
+def test_the_page_says_that_its_runs_were_made_elsewhere(demo):
+    found = demo.recorded()
+
+    assert found.recorded_elsewhere
+    assert {one.origin for one in found.summaries} == {"measured"}
+
+
+def test_without_a_display_the_path_is_said(demo, tmp_path, monkeypatch, capsys):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(demo.sys, "platform", "linux")
+    monkeypatch.setattr(demo.sys, "argv", ["demo.py", "--out", str(tmp_path)])
+    monkeypatch.setattr("evalsuite.report.build", lambda evaluation, out: [out / "report.html"])
+    monkeypatch.setattr(demo, "recorded", synthetic.quick)
+
+    demo.main()
+
+    assert capsys.readouterr().out == f"open this in a browser: {(tmp_path / 'report.html').as_uri()}\n"
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
+def test_the_demo_installs_nothing_that_only_tests_need():
+    said = subprocess.run(
+        ["make", "-n", "demo", "VENV=does-not-exist"], cwd=HOUSE, capture_output=True, text=True, check=True
+    ).stdout
+
+    assert "tools/demo.py" in said and "pip install" in said
+    assert "[test]" not in said
