@@ -13,7 +13,7 @@ from typing import Literal
 
 from evalsuite.findings import OddEfficiency
 from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured
-from evalsuite.results import fairness, winners
+from evalsuite.results import fairness, leads, winners
 from evalsuite.results.linear_speedup import DECIDING_ORIGINS
 from evalsuite.results.summary import FULL_REPEATS, counts, short_window, values
 from evalsuite.results.winners import Standing, Word
@@ -93,6 +93,7 @@ class Answer:
     apart: tuple[Apart, ...] = ()
     missing: tuple[Missing, ...] = ()
     chance: float | None = None  # with "consistent": of such an order where all are equal
+    false_exclusion: float | None = None  # how often some one of as many equals is left out of those that lead
     deciding: Deciding | None = None
 
     @property
@@ -128,7 +129,7 @@ class Answer:
     def in_steps(self) -> bool:
         """Whether all runs of each lie below all runs of the one before it: an order that no two runs contradict."""
         found = [values(one.summary) for one in self.ranked]
-        return all(winners.apart(lower, higher) for higher, lower in pairwise(found))
+        return all(leads.apart(lower, higher) for higher, lower in pairwise(found))
 
 
 @dataclass(kw_only=True)
@@ -206,6 +207,7 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
         apart=tuple(_apart(one, ranked) for one in asked.valid if all(one is not each.summary for each in ranked)),
         missing=tuple(absent.of(key, asked)),
         chance=standing.chance if standing and said == "consistent" else None,
+        false_exclusion=standing.false_exclusion if standing and said in ("fastest", "group") else None,
         deciding=_deciding(said, ranked),
     )
 
@@ -224,7 +226,7 @@ def _ranked(members: Sequence[Summary]) -> tuple[Ranked, ...]:
     for one in members:
         best.setdefault(one.case.framework, one)
     return tuple(
-        Ranked(summary=one, ratio=_speed(one) / _speed(members[0]), leading=not winners.behind(one, members[0]))
+        Ranked(summary=one, ratio=_speed(one) / _speed(members[0]), leading=not leads.behind(one, members[0]))
         for one in best.values()
     )
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 from evalsuite.findings import ClocksFarApart
 from evalsuite.model import Case, Fact, Interval, Summary
-from evalsuite.results import facts
+from evalsuite.results import facts, leads
 from evalsuite.results.facts import FactRule
 from evalsuite.results.statistics import differ, ratio_of_medians
 from evalsuite.results.summary import counts, values
@@ -313,10 +313,12 @@ def relative(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> Ratio:
 
 
 def tell_apart(a: Summary, b: Summary, purpose: Purpose) -> bool | None:
-    """Whether two comparable summaries differ by more than noise.
+    """Whether two comparable summaries differ by more than noise, by the rule of `results/leads`.
 
-    None if one has too few runs or steps to tell, or if nobody knows that they did the same work in the same place.
+    Two evaluations (`independent`) share no round, and what they may differ by is asked in `results/changes`: between
+    them a test over the runs is the first of two hurdles. None if one has too few runs or steps to tell, or if nobody
+    knows that they did the same work in the same place.
     """
     if a.partial or b.partial or (purpose.facts != "free" and unknown_facts(a, b)):
         return None
-    return differ(values(a), values(b))
+    return differ(values(a), values(b)) if purpose.independent else leads.told(a, b)

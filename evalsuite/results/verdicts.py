@@ -54,7 +54,7 @@ def fastest(summaries: Sequence[Summary]) -> Verdict:
         case=shown.case,
         reason=shown.reason,
         values=shown.values,
-        within_noise=shown.reason != "faster",
+        within_noise=shown.reason not in ("faster", "faster_in_rounds"),
         cells=cells,
     )
 
@@ -64,11 +64,15 @@ def _ahead(found: Standing) -> VerdictCell:
     reason = REASONS[found.word]
     if found.word == "untold" and min(first.n, second.n) >= FULL_REPEATS:
         reason = "short_window"
+    if reason == "faster" and found.in_rounds:
+        reason = "faster_in_rounds"
     values = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
     if found.word == "group":
         values.append(("group", ", ".join(one.case.framework for one in found.group)))
     if found.chance is not None:
         values.append(("chance", f"{found.chance:.4f}"))
+    if found.false_exclusion is not None:
+        values.append(("false_exclusion", f"{found.false_exclusion:.4f}"))
     return VerdictCell(
         framework=first.case.framework,
         model=first.case.model,

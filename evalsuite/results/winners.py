@@ -1,23 +1,26 @@
 """Who is ahead among comparable results: the winner, and the group that the runs do not tell from it.
 
-With five runs or more a framework leaves the winner's group only if all its runs lie below all of the winner's and
-the medians are at least 1 % apart. Of eight equal frameworks some one is then left out in 7 % of cases with five runs
-and 1 % with seven, where pairwise tests at 5 % leave one out in every third (docs/method.md, benchmarks/judgement.py).
+With five runs or more a framework leaves the winner's group only if it is behind by the rule of `results/leads`: run
+for run within the rounds of a campaign, else all its runs below all of the winner's, and the medians 1 % apart. How
+often equal frameworks are then left out is simulated and printed (`false_exclusion`; benchmarks/judgement.py).
 With three or four runs such an order is only *consistent*: it is said with the chance that it has among equals.
 """
 
+import csv
+import functools
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
+from evalsuite import paths
 from evalsuite.model import Summary
-from evalsuite.results import fairness
-from evalsuite.results.summary import FULL_REPEATS, short_window, values
+from evalsuite.results import fairness, leads
+from evalsuite.results.leads import behind
+from evalsuite.results.summary import FULL_REPEATS, short_window
 
-LEAST_GAP = 0.01  # of the medians: less is no difference that anybody should choose by
+EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
 FEWEST_RUNS = 3  # of fewer, no order is spoken of
 Word = Literal["fastest", "consistent", "group", "untold", "unknown_facts"]
 
@@ -31,6 +34,8 @@ class Standing:
     group: tuple[Summary, ...]  # those that the runs do not tell from the first, itself among them
     word: Word
     chance: float | None = None  # with "consistent": of such an order where all are equal
+    in_rounds: bool = False  # whether some of them were compared with the first within the rounds of a campaign
+    false_exclusion: float | None = None  # with five runs or more: how often some one of as many equals is left out
 
 
 def standing(found: Sequence[Summary]) -> Standing | None:
@@ -51,26 +56,23 @@ def standing(found: Sequence[Summary]) -> Standing | None:
         word = "untold" if len(group) > 1 else "consistent"
     if word != "untold" and any(fairness.unknown_facts(a, b) for a, b in combinations(rivals, 2)):
         word = "unknown_facts"
-    chance = by_chance([one.n for one in rivals]) if word == "consistent" else None
-    return Standing(first=first, second=second, group=group, word=word, chance=chance)
-
-
-def behind(one: Summary, first: Summary) -> bool:
-    """Whether all runs of *one* lie below all of *first*, and its median by at least 1 %."""
-    return apart(values(one), values(first))
-
-
-def apart(lower: Sequence[float], higher: Sequence[float]) -> bool:
-    """Whether all of *lower* is below all of *higher*, and the medians are at least 1 % apart."""
-    gap = 1 - statistics.median(lower) / statistics.median(higher)
-    return max(lower) < min(higher) and gap >= LEAST_GAP
+    tested = word in ("fastest", "group")
+    return Standing(
+        first=first,
+        second=second,
+        group=group,
+        word=word,
+        chance=by_chance([one.n for one in rivals]) if word == "consistent" else None,
+        in_rounds=tested and any(leads.pairs(one, first) for one in rivals[1:]),
+        false_exclusion=false_exclusion(len(rivals), fewest) if tested else None,
+    )
 
 
 def told_apart(a: Summary, b: Summary) -> bool | None:
     """Whether the runs tell *a* from *b*; None where one has too few, or nobody knows that the two are alike."""
     if a.partial or b.partial or fairness.clocks_apart(a) or fairness.clocks_apart(b) or fairness.unknown_facts(a, b):
         return None
-    return behind(a, b) or behind(b, a)
+    return leads.told(a, b)
 
 
 def leaders(row: Sequence[Summary | None]) -> frozenset[int]:
@@ -92,6 +94,25 @@ def by_chance(runs: Sequence[int]) -> float:
     """
     together = sum(runs)
     return min(1.0, sum(1 / math.comb(together, n) for n in runs))
+
+
+def false_exclusion(frameworks: int, runs: int) -> float:
+    """How often some one of *frameworks* equal ones leaves the winner's group, simulated for five runs and more.
+
+    Of runs between two simulated numbers the smaller is taken, of frameworks the larger: both err more often. Beyond
+    the most frameworks that were simulated the share is taken to grow with their number.
+    """
+    simulated = _simulated()
+    sizes = sorted({size for size, _ in simulated})
+    fewer = max(each for _, each in simulated if each <= runs)
+    size = next((size for size in sizes if size >= frameworks), sizes[-1])
+    return min(1.0, simulated[size, fewer] * max(1.0, frameworks / size))
+
+
+@functools.cache
+def _simulated() -> dict[tuple[int, int], float]:
+    with EQUAL_FRAMEWORKS.open(encoding="utf-8", newline="") as file:
+        return {(int(row["frameworks"]), int(row["n"])): float(row["left_out"]) for row in csv.DictReader(file)}
 
 
 def _weak(one: Summary) -> bool:

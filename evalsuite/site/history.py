@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from evalsuite.model import Case, Summary
 from evalsuite.report.data.finished import Finished, instant, moment
-from evalsuite.results import changes, fairness, winners
+from evalsuite.results import changes, fairness, leads
 from evalsuite.results.changes import Change
 from evalsuite.results.fairness import Common
 from evalsuite.results.statistics import SIGNIFICANCE
@@ -238,5 +238,5 @@ def _crept(found: Sequence[Summary]) -> bool:
         groups = len(medians) - 2 * k + 1
         if groups / math.comb(2 * k, k) <= SIGNIFICANCE:
             last = medians[-k:]
-            return any(winners.apart(last, medians[first : first + k]) for first in range(groups))
+            return any(leads.apart(last, medians[first : first + k]) for first in range(groups))
     return False

@@ -24,6 +24,7 @@ def document(answer: Answer) -> dict[str, Any]:
         "unit": shown[0].unit if shown else None,
         "lead": answer.lead,
         "chance": answer.chance,
+        "false_exclusion": answer.false_exclusion,
         "deciding": _deciding(answer.deciding),
         "ranked": [_ranked(one) for one in answer.ranked],
         "apart": [_apart(one) for one in answer.apart],

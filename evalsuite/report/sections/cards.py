@@ -136,7 +136,7 @@ def _named(name: str, value: str) -> str:
         return names.visible(value).replace("x", "×")
     if name == "group":
         return ", ".join(map(names.framework, value.split(", ")))
-    if name == "chance":
+    if name in ("chance", "false_exclusion"):
         return numbers.percent(float(value)).text
     return names.framework(value) if name in ("first", "second") else names.visible(value)
 

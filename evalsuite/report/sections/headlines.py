@@ -67,15 +67,18 @@ def _speed(block: Block, words: Words) -> Iterable[Text]:
             gain=numbers.speedup(first.items_per_s.value / second.items_per_s.value).about(_anchor(second)),
         )
         return
+    told = {**about, "unit": names.visible(first.unit), "why_text": _by_rule(_untold(found, words))}
+    if _value(last).text == _value(first).text:
+        frameworks = words.listed(dict.fromkeys(names.framework(one.case.framework) for one in row))
+        yield words("headlines.range_same", **told, low=_value(last), frameworks=frameworks)
+        return
     yield words(
         "headlines.range",
-        **about,
+        **told,
         low=_value(last),
         low_framework=names.framework(last.case.framework),
         high=_value(first),
         high_framework=names.framework(first.case.framework),
-        unit=names.visible(first.unit),
-        why_text=_by_rule(_untold(found, words)),
     )
 
 
@@ -86,7 +89,7 @@ def _untold(found: Standing, words: Words) -> Text:
         return words("headlines.consistent", first=first, chance=numbers.percent(found.chance))
     if found.word == "group":
         group = words.listed(names.framework(one.case.framework) for one in found.group)
-        return words("headlines.group", frameworks=group)
+        return words("headlines.group", frameworks=group, false_exclusion=numbers.percent(found.false_exclusion or 0.0))
     if found.word == "unknown_facts":
         return words("headlines.unknown_facts")
     return words("headlines.too_few" if found.word == "untold" else "headlines.suspicious")
@@ -102,23 +105,30 @@ def _scaling(block: Block, words: Words) -> Iterable[Text]:
     low, high = row[0], row[-1]
     fewest = min((one.summary for one in row), key=lambda summary: summary.n)
     shared = block.device == "cpu" and any(one.case.devices_per_node > 1 for one in row)
-    key = "headlines.efficiency" if len(row) > 1 else "headlines.efficiency_one"
     values = {
         "setting": _condition(block, low.summary, words),
         "low": numbers.percent(low.efficiency.value).to(names.case_anchor(low.case)),
-        "low_framework": names.framework(low.case.framework),
         "interval_text": _interval(low.summary, low.efficiency, numbers.percent, words),
         "n": numbers.count(fewest.n).about(_anchor(fewest)),
         "base": _base(row, words),
         "remark_text": words("headlines.shared_cores") if shared else _by_rule(_adjective(row, words)),
     }
-    if len(row) > 1:
-        values |= {
-            "high": numbers.percent(high.efficiency.value).to(names.case_anchor(high.case)),
+    least, most = (numbers.percent(one.efficiency.value) for one in (low, high))
+    named: dict[str, object]
+    if len(row) == 1:
+        key, named = "headlines.efficiency_one", {"low_framework": names.framework(low.case.framework)}
+    elif least.text == most.text:
+        key = "headlines.efficiency_same"
+        named = {"frameworks": words.listed(dict.fromkeys(names.framework(one.case.framework) for one in row))}
+    else:
+        key = "headlines.efficiency"
+        named = {
+            "low_framework": names.framework(low.case.framework),
+            "high": most.to(names.case_anchor(high.case)),
             "high_framework": names.framework(high.case.framework),
             "high_interval_text": _interval(high.summary, high.efficiency, numbers.percent, words),
         }
-    yield words(key, **values)
+    yield words(key, **values, **named)
 
 
 def _by_rule(said: Text) -> Rendered:
@@ -147,10 +157,12 @@ def _busy(blocks: Sequence[Block], words: Words) -> Iterable[Text]:
         if not shares:
             continue
         low, high = min(shares, key=lambda s: s[0]), max(shares, key=lambda s: s[0])
+        least, most = numbers.percentage(low[0]), numbers.percentage(high[0])
+        one = least.text == most.text
         yield words(
-            f"headlines.busy_{resource}",
-            low=numbers.percentage(low[0]).to(names.case_anchor(low[1].case)),
-            high=numbers.percentage(high[0]).to(names.case_anchor(high[1].case)),
+            f"headlines.busy_{resource}_one" if one else f"headlines.busy_{resource}",
+            low=least.to(names.case_anchor(low[1].case)),
+            **({} if one else {"high": most.to(names.case_anchor(high[1].case))}),
             cases=numbers.count(len(shares)).about("usage"),
             samples=numbers.count(sum(used[0].samples for _, _, used in shares)).about("usage"),
         )
