@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from evalsuite.findings import AheadInFirstHalf, AheadInSecondHalf
 from evalsuite.model import Finding, Measurement, Summary
-from evalsuite.results import fairness, winners
+from evalsuite.results import fairness, leads, winners
 from evalsuite.results.summary import counts
 
 FEWEST_REPORTS = 10  # of a run; half of fewer is no speed
@@ -35,7 +35,7 @@ def _otherwise(first: Summary, members: Iterable[Summary]) -> Iterator[Finding]:
 
 
 def _leads(other: Sequence[float], first: Sequence[float]) -> bool:
-    return statistics.median(other) / statistics.median(first) - 1 >= winners.LEAST_GAP
+    return statistics.median(other) / statistics.median(first) - 1 >= leads.LEAST_GAP
 
 
 def _halves(one: Summary) -> tuple[list[float], list[float]] | None:
