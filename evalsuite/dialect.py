@@ -44,6 +44,7 @@ GROUPS = {
     "since": "step number at the beginning of the report",
     "rank": "who prints",
     "begins": "anything: the line only begins the time of the next report",
+    "evaluated": "anything: an evaluation lies inside the time of this report",
     "rate": "items per second",
     "rate_k": "thousands of items per second",
     "steps_per_s": "training steps per second",

@@ -49,7 +49,13 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
         begun = None
         if not (record.gap and dialect.evaluation_inside):
             found.append(before)
-    return found
+    return _without_evaluations(found)
+
+
+def _without_evaluations(found: list[Increment]) -> list[Increment]:
+    """Those that hold training alone, if any epoch but the first does; else all: each has an evaluation inside."""
+    training = [one for one in found if not one.record.evaluated]
+    return training if len(training) > 1 else found
 
 
 def _with_times(stream: Sequence[Record], most: int) -> list[Record]:

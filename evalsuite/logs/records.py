@@ -46,6 +46,7 @@ class Record(NamedTuple):
     stamp_s: float | None = None
     relayed: bool = False  # the stamp is not the script's: a relay wrote it when it passed the line on
     global_batch: float | None = None
+    evaluated: bool = False  # an evaluation lies inside its time
     begins: bool = False  # no report: the time of the next one begins here
 
 
@@ -179,6 +180,7 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "since": ("since", number),
     "rank": ("rank", _text),
     "begins": ("begins", bool),
+    "evaluated": ("evaluated", bool),
     "rate": ("rate", positive),
     "rate_k": ("rate", _times(1e3)),
     "steps_per_s": ("steps_per_s", positive),

@@ -109,3 +109,39 @@ def test_lines_that_are_all_as_long_are_not_cut(tmp_path):
     lines = [f"Epoch[0] Batch [{step}]\tSpeed: 100.00 samples/sec\taccuracy=0.1" for step in range(10, 40)]
 
     assert read(tmp_path, lines).status == "ok"
+
+
+def keras(epochs):
+    """The last line of each epoch as Keras 3 prints it with verbose=2: (milliseconds per step, is it validated)."""
+    lines = []
+    for number, (ms, validated) in enumerate(epochs, 1):
+        score = " - val_accuracy: 0.1250 - val_loss: 2.3022" if validated else ""
+        lines.append(f"Epoch {number}/{len(epochs)}\n100/100 - 1s - {ms}ms/step - accuracy: 0.1 - loss: 2.3{score}\n")
+    return "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "ms"),
+    [
+        ([(90, False), (20, False), (35, True), (20, False), (35, True), (20, False)], 20),
+        ([(90, True), (35, True), (35, True), (35, True)], 35),  # each holds one: nothing else is known
+    ],
+)
+def test_keras_epochs_that_were_validated_are_left_out_where_others_were_not(tmp_path, epochs, ms):
+    log = tmp_path / "train.log"
+    log.write_text(keras(epochs))
+
+    reading = read_file(log, devices=1, batch_per_device=32)
+
+    assert reading.throughput.items_per_s == pytest.approx(32 / ms * 1000)
+
+
+def test_a_second_fit_of_keras_is_another_attempt(tmp_path):
+    epochs = [(90, False), (20, False), (20, False)]
+    log = tmp_path / "train.log"
+    log.write_text(2 * keras(epochs))
+
+    reading = read_file(log, devices=1, batch_per_device=32)
+
+    assert reading.throughput.items_per_s == pytest.approx(1600)
+    assert {one.name for one in reading.findings} & {"restarted", "copied"}

@@ -18,18 +18,21 @@ def _number_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
     return None if before is None else {**match.groupdict(), "step": before[1]}
 
 
-def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
     """`100/100 - 0s - 308us/step`: a line an epoch, of that many steps."""
     if _evaluates(match):
         return None
     before = _EPOCH_BEFORE.search(match.string, max(0, match.start() - 40), match.start())
     unit = {b"us": "us", b"ms": "ms", b"s": "seconds"}
-    return before and {**match.groupdict(), "interval": before[1], unit[before[3]]: before[2]}
+    if before is None:
+        return None
+    return {**match.groupdict(), **_of_fit(match), "interval": before[1], unit[before[3]]: before[2]}
 
 
-_HEADER = re.compile(rb"Epoch \d+/\d+")
+_HEADER = re.compile(rb"Epoch (\d+)/\d+")
 _FULL_BAR = re.compile(rb"(?<!\d)(\d+)/\1 ")
 _LOOK_BACK_BYTES = 1 << 13
+_EPOCH_BYTES = 1 << 17  # of one epoch's bars, drawn over each other
 
 
 def _evaluates(match: "re.Match[bytes]") -> bool:
@@ -38,18 +41,32 @@ def _evaluates(match: "re.Match[bytes]") -> bool:
     Only fit() prints a val_loss, and it does so on a further line where the validation has printed one.
     """
     text, line = match.string, match.string.rfind(b"\n", 0, match.start()) + 1
-    if b"val_" in text[match.start() : (text.find(b"\n", match.end()) + 1) or len(text)]:
+    if _validated(match):
         return False
     headers = list(_HEADER.finditer(text, max(0, line - _LOOK_BACK_BYTES), line))
     return bool(headers) and _FULL_BAR.search(text, headers[-1].end(), line) is not None
 
 
-def _bar_before(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+def _validated(match: "re.Match[bytes]") -> bool:
+    """Does the line end with what a validation found? Its time is then inside the time per step."""
+    text = match.string
+    return b"val_" in text[match.start() : (text.find(b"\n", match.end()) + 1) or len(text)]
+
+
+def _of_fit(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
+    """The number of the epoch, by the header before it, and whether a validation lies inside its time."""
+    text = match.string
+    at = text.rfind(b"Epoch ", max(0, match.start() - _EPOCH_BYTES), match.start())
+    header = _HEADER.match(text, at) if at >= 0 else None
+    return {"epoch": header and header[1], "evaluated": b"val_" if _validated(match) else None}
+
+
+def _bar_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
     """`100/100 [=====] - 8s 80ms/step`: a full bar is an epoch of that many steps."""
     before = _COUNT_BEFORE.search(match.string, max(0, match.start() - 24), match.start())
     if before is None or before[1] != before[2] or _evaluates(match):
         return None
-    return {**match.groupdict(), "interval": before[2]}
+    return {**match.groupdict(), **_of_fit(match), "interval": before[2]}
 
 
 DIALECTS = (
@@ -182,7 +199,7 @@ DIALECTS = (
         ),
         yields_to=("tf_time_history", "horovod_synthetic"),
         notes="One figure an epoch, in whole milliseconds, the mean without the epoch's first step; evaluation is inside "
-        "where there is a val_loss.",
+        "where there is a val_loss: such epochs are left out where there are others.",
     ),
     Dialect(
         name="tf_model_garden",
