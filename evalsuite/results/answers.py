@@ -14,6 +14,7 @@ from typing import Literal
 from evalsuite.findings import OddEfficiency
 from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured
 from evalsuite.results import fairness, leads, winners
+from evalsuite.results.fairness import Obstacle
 from evalsuite.results.linear_speedup import DECIDING_ORIGINS
 from evalsuite.results.summary import FULL_REPEATS, counts, short_window, values
 from evalsuite.results.winners import Standing, Word
@@ -54,10 +55,15 @@ class Ranked:
 
 @dataclass(frozen=True, kw_only=True)
 class Apart:
-    """A value that is not ranked with the others, and the conditions that keep it apart."""
+    """A value that is not ranked with the others, and what keeps it apart."""
 
     summary: Summary
-    why: tuple[str, ...]  # as `fairness.obstacles` names them; "recipe": a slower script of a ranked framework
+    obstacles: tuple[Obstacle, ...]  # empty: a slower script of a framework that is ranked
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """The names of the conditions; "recipe" of a slower script."""
+        return tuple(each.key for each in self.obstacles) or ("recipe",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,8 +254,7 @@ def _suspicious(one: Summary) -> bool:
 
 
 def _apart(one: Summary, ranked: Sequence[Ranked]) -> Apart:
-    why = [each.key for each in fairness.obstacles(one, ranked[0].summary, fairness.FRAMEWORKS)]
-    return Apart(summary=one, why=tuple(why) or ("recipe",))
+    return Apart(summary=one, obstacles=fairness.obstacles(one, ranked[0].summary, fairness.FRAMEWORKS))
 
 
 def _deciding(said: Said, ranked: Sequence[Ranked]) -> Deciding | None:

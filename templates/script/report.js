@@ -2,6 +2,7 @@
    All words come from the page's own <template>; all data is put in as text, never as markup.
    Its modules are joined into one script when a page is built (evalsuite/report/page/assets.py). */
 import { pairsOf } from "./address.js";
+import { followQuestions, setQuestion } from "./ask.js";
 import { followReading } from "./contents.js";
 import { followCopyButtons } from "./copy.js";
 import { byId } from "./dom.js";
@@ -31,6 +32,7 @@ function load(first) {
   setFilter(pairs);
   setViews(pairs.view);
   if (isFiltered(pairs) || !first) applyFilter();
+  setQuestion(pairs.ask);
   setPins(pairs.pins);
   if (pairs.at) goTo(pairs.at, first);
 }
@@ -38,6 +40,7 @@ function load(first) {
 followSwitches();
 followLinks();
 followReading();
+followQuestions();
 followFilter(); // before sorting, which moves rows
 makeTablesSortable();
 followViewButtons();

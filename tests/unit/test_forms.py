@@ -109,7 +109,15 @@ def test_markdown_says_the_verdicts_and_every_median_with_its_interval(tmp_path)
     text = markdown.document(material(of, tmp_path), "en")
 
     assert "110.20<br><sub>109.70–110.80 (5)</sub>" in text
-    assert "| **C1** Linear speedup | Undetermined |" in text
+    assert "Not applicable here. C1: The largest scale measured is 1 node" in text
+
+
+def test_markdown_begins_with_what_was_found_and_the_winner_matrix(tmp_path):
+    found = {name: markdown.document(material(synthetic.PAGES[name](), tmp_path), "en") for name in ("thorough", "gpu")}
+
+    assert "**ResNet-50 v1.5** (FP32 · bsz 32, 2 processes): PyTorch is fastest: " in found["thorough"]
+    assert "| ResNet-50 v1.5 | FP32 · bsz 32 | **PyTorch** +25.1% | **PyTorch** +24.6% |" in found["thorough"]
+    assert found["gpu"].index("PyTorch is fastest") < found["gpu"].index("C1")
 
 
 def test_each_language_gets_a_file_of_its_own(tmp_path):
@@ -251,7 +259,7 @@ def test_a_page_in_one_language_holds_no_sentence_of_the_other(tmp_path):
     zh, en = forms.write(("single",), of, tmp_path, BOTH)
 
     assert (zh.name, en.name) == ("report.zh.html", "report.en.html")
-    english, chinese = "One card for each acceptance criterion", "每张卡片对应一项验收指标"
+    english, chinese = "Not applicable here.", "本次不适用的指标。"
     assert chinese in zh.read_text() and chinese not in en.read_text()
     assert english in en.read_text() and english not in zh.read_text()
 

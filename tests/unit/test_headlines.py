@@ -2,7 +2,6 @@
 
 import pytest
 import reports
-import synthetic
 
 from evalsuite.report.book import identity
 from evalsuite.report.book.blocks import models
@@ -24,20 +23,3 @@ def test_one_case_has_one_utilisation(language, twice):
 
     assert twice not in busy
     assert busy.count("%") == 1
-
-
-def test_two_frameworks_of_one_median_have_one_throughput():
-    of = [synthetic.case(name, protocol=synthetic.FULL) for name in ("pytorch", "mxnet")]
-
-    sentence = said(*(reports.summary(of=one) for one in of))[0]
-
-    assert "throughput of MXNet, PyTorch is 100.00 images/s, n" in sentence
-    assert "between" not in sentence
-
-
-def test_a_range_of_two_numbers_is_still_one():
-    of = [synthetic.case(name, protocol=synthetic.FULL) for name in ("pytorch", "mxnet")]
-
-    sentence = said(reports.summary(of=of[0]), reports.summary((100.2, 100.3, 99.9, 100.7, 99.4), of=of[1]))[0]
-
-    assert "between" in sentence

@@ -199,16 +199,19 @@ def test_recorded_runs_are_marked_as_recorded_elsewhere():
     elsewhere = Book(evaluation=replace(synthetic.quick(), recorded_elsewhere=True))
     here = Book(evaluation=synthetic.quick())
 
-    marked, plain = ([kind for kind, _ in notices.notices(book, SPOKEN)] for book in (elsewhere, here))
+    marked, plain = ([one.kind for one in notices.notices(book, SPOKEN)] for book in (elsewhere, here))
 
     assert "recorded" in marked and "recorded" not in plain
 
 
-def test_a_criterion_without_evidence_says_what_is_missing(built):
-    card = built("quick").page.one("article", class_="undetermined")
+def test_criteria_that_cannot_apply_are_one_line_that_names_why(built):
+    verdict = built("quick").section("verdict")
+    (line,) = verdict.all(class_="not-here")
 
-    assert "无法判定" in card.text("zh-CN")
-    assert "largest scale measured is 1 node;" in card.text("en")
+    assert verdict.all("article", class_="card") == []
+    assert line.text("en").startswith("Not applicable here. C1: The largest scale measured is 1 node;")
+    assert "C2a, C2b: This environment has no GPU" in line.text("en")
+    assert "C1：实测的最大规模为 1 个节点" in line.text("zh-CN")
 
 
 def test_a_criterion_that_is_met_shows_value_interval_threshold_and_worst_case(built):
@@ -221,14 +224,16 @@ def test_nothing_is_called_fastest_without_enough_repeats(built):
     page = built("quick").page
 
     assert not page.all("td", class_="best")
-    assert "highest throughput" not in page.one(class_="headlines").text("en")
+    assert "Preliminary order (n = 3)" in page.one(class_="found").text("en").replace("\u00a0", " ")
+    assert "is fastest" not in page.one("section", id="verdict").text("en")
 
 
-def test_the_fastest_by_more_than_noise_is_bold_and_named(built):
+def test_the_fastest_by_more_than_noise_is_bold_and_named_in_the_first_sentence(built):
     page = built("thorough").page
 
     assert page.all("td", class_="best")
-    assert "PyTorch has the highest throughput" in page.one(class_="headlines").text("en")
+    assert "PyTorch is fastest:" in page.one(class_="found").text("en")
+    assert "PyTorch 最快：" in page.one(class_="found").text("zh-CN")
 
 
 def test_near_linear_is_said_only_above_ninety_per_cent_with_its_whole_interval():
@@ -242,10 +247,6 @@ def test_near_linear_is_said_only_above_ninety_per_cent_with_its_whole_interval(
 def _headlines(evaluation):
     book = Book(evaluation=evaluation)
     return headlines.headlines(book, blocks.models(book), SPOKEN)
-
-
-def test_headlines_are_five_at_most():
-    assert 1 <= len(_headlines(synthetic.full(repeats=5))) <= 5
 
 
 # states
@@ -437,9 +438,10 @@ def test_the_size_of_a_models_input_is_what_its_cases_or_the_model_itself_fix(ch
 
 
 def prose(page):
-    """The sentences that the report makes about its data: headlines, coverage, notices, what the cards say."""
+    """The sentences that the report makes about its data: what was found, coverage, notices, what the cards say."""
     verdict = page.one("section", id="verdict")
-    found = [one for name in ("headlines", "coverage", "notice") for one in verdict.all(class_=name)]
+    names_of_prose = ("found-of", "found-said", "found-needs", "answer-said", "headlines", "coverage", "notice")
+    found = [one for name in names_of_prose for one in verdict.all(class_=name)]
     return found + [one for name in ("card-statement", "card-reason") for one in verdict.all(class_=name)]
 
 

@@ -53,6 +53,8 @@ COMPOSED = (
         "reproduction",
         "notices",
         "headlines",
+        "answers",
+        "matrix",
     ),
 )
 

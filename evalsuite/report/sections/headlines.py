@@ -1,4 +1,4 @@
-"""The headlines: three to five sentences on who is fast, how it scales, how busy the hardware is, what failed.
+"""The headlines: a few sentences on how it scales, how busy the hardware is, and what failed.
 
 Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
 """
@@ -14,85 +14,28 @@ from evalsuite.report.sections.background import RULES
 from evalsuite.report.sections.quality import COUNTS
 from evalsuite.report.sections.usage import together
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.numbers import Form
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
-from evalsuite.results.fairness import FRAMEWORKS, groups
 from evalsuite.results.scaling import Scaled, above_base
-from evalsuite.results.winners import Standing, standing
 
 NEAR_LINEAR = 0.90  # efficiency and the low end of its interval (docs/report.md#words)
 LINEAR = 0.98
-MOST_HEADLINES = 5
 
 
 def headlines(book: Book, models: Sequence[Model], words: Words) -> tuple[Text, ...]:
-    """Three to five sentences: who is fast, how it scales, how busy the hardware is, what failed."""
+    """How the two blocks that compare most frameworks scale, how busy the hardware is, what failed."""
     blocks = [block for model in models for block in model.blocks if block.valid]
     found: list[Text] = []
     for block in sorted(blocks, key=_frameworks, reverse=True)[:2]:
-        found += _speed(block, words)
         found += _scaling(block, words)
     found += _busy(blocks, words)
     found.append(_failures(book, words))
-    if len(found) > MOST_HEADLINES:  # the first blocks and, always, how busy the hardware was and what failed
-        found = [*found[: MOST_HEADLINES - 2], *found[-2:]]
     return tuple(found)
 
 
 def _frameworks(block: Block) -> int:
     """With how many frameworks a block compares; the headlines are about those that compare most."""
     return len({one.case.framework for one in block.valid})
-
-
-def _speed(block: Block, words: Words) -> Iterable[Text]:
-    """Who is fastest at the largest scale that two frameworks share; a range where that cannot be told."""
-    row = _largest_shared(block)
-    if len(row) < 2:
-        return
-    found = standing(row)
-    if found is None:
-        return
-    first, second, last = found.first, found.second, min(row, key=lambda one: one.items_per_s.value)
-    fewest = min(row, key=lambda one: one.n)
-    about = {"setting": _condition(block, first, words), "n": numbers.count(fewest.n).about(_anchor(fewest))}
-    if found.word == "fastest" and not _suspicious(first):
-        yield words(
-            "headlines.fastest",
-            **about,
-            framework=names.framework(first.case.framework),
-            value=_value(first),
-            unit=names.visible(first.unit),
-            interval_text=_interval(first, first.items_per_s, numbers.throughput, words),
-            second=names.framework(second.case.framework),
-            gain=numbers.speedup(first.items_per_s.value / second.items_per_s.value).about(_anchor(second)),
-        )
-        return
-    told = {**about, "unit": names.visible(first.unit), "why_text": _by_rule(_untold(found, words))}
-    if _value(last).text == _value(first).text:
-        frameworks = words.listed(dict.fromkeys(names.framework(one.case.framework) for one in row))
-        yield words("headlines.range_same", **told, low=_value(last), frameworks=frameworks)
-        return
-    yield words(
-        "headlines.range",
-        **told,
-        low=_value(last),
-        low_framework=names.framework(last.case.framework),
-        high=_value(first),
-        high_framework=names.framework(first.case.framework),
-    )
-
-
-def _untold(found: Standing, words: Words) -> Text:
-    """Why nobody is called the fastest."""
-    if found.word == "consistent" and found.chance is not None:
-        first = names.framework(found.first.case.framework)
-        return words("headlines.consistent", first=first, chance=numbers.percent(found.chance))
-    if found.word == "group":
-        group = words.listed(names.framework(one.case.framework) for one in found.group)
-        return words("headlines.group", frameworks=group, false_exclusion=numbers.percent(found.false_exclusion or 0.0))
-    if found.word == "unknown_facts":
-        return words("headlines.unknown_facts")
-    return words("headlines.too_few" if found.word == "untold" else "headlines.suspicious")
 
 
 def _scaling(block: Block, words: Words) -> Iterable[Text]:
@@ -194,26 +137,6 @@ def _setting(block: Block, summary: Summary, words: Words) -> Text:
     )
 
 
-def _largest_shared(block: Block) -> list[Summary]:
-    """The valid summaries of the largest scale at which two frameworks at least may be compared."""
-    best: list[Summary] = []
-    for nodes, per_node in block.scales:
-        row = [one for one in block.valid if (one.case.nodes, one.case.devices_per_node) == (nodes, per_node)]
-        fair = max(_fair(row), key=_frameworks_of, default=[])
-        if _frameworks_of(fair) > 1:
-            best = fair
-    return best
-
-
-def _fair(row: Sequence[Summary]) -> list[list[Summary]]:
-    """*row* in parts that may be ranked."""
-    return groups(row, FRAMEWORKS)
-
-
-def _frameworks_of(row: Sequence[Summary]) -> int:
-    return len({one.case.framework for one in row})
-
-
 def _condition(block: Block, summary: Summary, words: Words) -> Rendered:
     """The setting, traceable to its block."""
     return Traced(words=words, inside=_setting(block, summary, words), ref=block.id)
@@ -221,10 +144,6 @@ def _condition(block: Block, summary: Summary, words: Words) -> Rendered:
 
 def _anchor(summary: Summary) -> str:
     return names.case_anchor(summary.case)
-
-
-def _value(summary: Summary) -> Number:
-    return numbers.throughput(summary.items_per_s.value).to(_anchor(summary))
 
 
 def _interval(summary: Summary, found: Interval, form: Form, words: Words) -> Text:

@@ -1,54 +1,111 @@
-"""What a reader must know before any number, and how much of the plan is valid.
+"""What a reader must know before any number, a line each, and how much of the plan is valid.
 
 Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
+from evalsuite.findings import BusyMachine
 from evalsuite.model import Protocol
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections import background
+from evalsuite.report.sections.answers import roughly
 from evalsuite.report.sections.background import RULES
 from evalsuite.report.sections.quality import COUNTS
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.results.full_protocol import full_protocol
 from evalsuite.results.summary import FULL_REPEATS, MOST_REPEATS
 
 FULL_PROTOCOL = Protocol()
 
 
-def notices(book: Book, words: Words) -> tuple[tuple[str, Rendered], ...]:
-    """What a reader must know before any number: (kind, sentence)."""
-    places = {"cited": COUNTS, "profile": RULES, "cores": RULES}
-    return tuple(
-        (kind, Traced(words=words, inside=said, ref=places[kind]) if kind in places else said)
-        for kind, said in _notices(book, words)
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """One thing to know: a line, and behind it the whole of it."""
+
+    kind: str
+    line: Rendered
+    whole: Rendered | None = None
+
+
+def notices(book: Book, words: Words) -> tuple[Notice, ...]:
+    """What a reader must know before any number."""
+    first = filter(None, (_recorded(book, words), _cited(book, words)))
+    return (*first, *_short(book, words), *_quiet(book, words), *_cores(book, words))
+
+
+def _notice(kind: str, line: Text, whole: Text | None, ref: str) -> Notice:
+    """Its numbers all come from the place *ref*."""
+    wrapped = Traced(words=line.words, inside=whole, ref=ref) if whole else None
+    return Notice(kind=kind, line=Traced(words=line.words, inside=line, ref=ref), whole=wrapped)
+
+
+def _recorded(book: Book, words: Words) -> Notice | None:
+    if not book.evaluation.recorded_elsewhere:
+        return None
+    return Notice(
+        kind="recorded", line=words("notices.recorded_elsewhere_line"), whole=words("notices.recorded_elsewhere")
     )
 
 
-def _notices(book: Book, words: Words) -> Sequence[tuple[str, Text]]:
-    found: list[tuple[str, Text]] = []
-    if book.evaluation.recorded_elsewhere:
-        found.append(("recorded", words("notices.recorded_elsewhere")))
+def _cited(book: Book, words: Words) -> Notice | None:
     cited = sum(one.origin in ("cited", "digitised") for one in book.valid)
-    if cited:
-        found.append(("cited", words("notices.cited", cited=numbers.count(cited), all=numbers.count(len(book.valid)))))
-    short = _short(book)
+    if not cited:
+        return None
+    values = {"cited": numbers.count(cited), "all": numbers.count(len(book.valid))}
+    return _notice("cited", words("notices.cited_line", **values), words("notices.cited", **values), COUNTS)
+
+
+def _short(book: Book, words: Words) -> Iterable[Notice]:
+    short = _shortest(book)
     if short is not None:
-        found.append(("profile", _profile_notice(book, short, words)))
+        values = {
+            "measured": numbers.count(short.measured_steps),
+            "repeats": numbers.count(book.evaluation.repeats),
+            "full_measured": numbers.count(FULL_PROTOCOL.measured_steps),
+            "full_repeats": numbers.count(FULL_REPEATS),
+            "most_repeats": numbers.count(MOST_REPEATS),
+        }
+        yield _notice("profile", words("notices.short_line", **values), _profile(book, short, words), RULES)
+        price = full_protocol(book.valid) if book.evaluation.profile == "quick" else None
+        if price is not None:
+            line = words("notices.full_protocol", command=price.command, time=roughly(price.seconds, words))
+            yield _notice("price", line, None, RULES)
+
+
+def _quiet(book: Book, words: Words) -> Iterable[Notice]:
+    """Whether other programs ran beside the measured ones; that none did is said of short runs that were watched."""
+    busy = {
+        run.run.id: finding.others
+        for run in book.measurements
+        for finding in run.findings
+        if isinstance(finding, BusyMachine)
+    }
+    watched = all(any(used.resource == "job_cpu" for used in run.utilisation) for run in book.measurements)
+    counted = {"all": numbers.count(len(book.measurements))}
+    if busy:
+        values = {"busy": numbers.count(len(busy)), "most": numbers.percent(max(busy.values())), **counted}
+        yield _notice("busy", words("notices.busy", **values), None, COUNTS)
+    elif watched and book.measurements and _shortest(book):
+        yield _notice("quiet-machine", words("notices.quiet", **counted), None, COUNTS)
+
+
+def _cores(book: Book, words: Words) -> Iterable[Notice]:
     processes = max((case.devices_per_node for case in book.planned if case.device == "cpu"), default=0)
-    if processes > 1:
-        cores = background.usable_cores(book)
-        values = {"processes": numbers.count(processes), "scale": f"1×{processes}"}
-        if cores is None:
-            found.append(("cores", words("notices.shared_cores_unknown", **values)))
-        else:
-            found.append(("cores", words("notices.shared_cores", cores=numbers.plain(cores), **values)))
-    return found
+    if processes < 2:
+        return
+    cores = background.usable_cores(book)
+    values = {"processes": numbers.count(processes), "scale": f"1×{processes}"}
+    key = "notices.shared_cores_unknown" if cores is None else "notices.shared_cores"
+    known = {} if cores is None else {"cores": numbers.plain(cores)}
+    line = words("notices.shared_cores_line", processes=values["processes"])
+    yield _notice("cores", line, words(key, **values, **known), RULES)
 
 
-def _short(book: Book) -> Protocol | None:
+def _shortest(book: Book) -> Protocol | None:
     """The shortest protocol in the plan, if it or the number of repeats is below the full one."""
     protocols = sorted((case.protocol.measured_steps, case.protocol.warmup_steps) for case in book.planned)
     if not protocols:
@@ -60,7 +117,7 @@ def _short(book: Book) -> Protocol | None:
     return Protocol(warmup_steps=warmup, measured_steps=measured)
 
 
-def _profile_notice(book: Book, short: Protocol, words: Words) -> Text:
+def _profile(book: Book, short: Protocol, words: Words) -> Text:
     quick = book.evaluation.profile == "quick"
     values = {
         "warmup": numbers.count(short.warmup_steps),

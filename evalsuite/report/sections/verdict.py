@@ -1,23 +1,56 @@
-"""The verdict: what a reader must know first, a card for each criterion, and the evaluation in a few sentences."""
+"""The verdict, the first screen: what was found, what to know before it, who is fastest where, and what is accepted."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.report.sections import cards, headlines, notices
+from evalsuite.report.sections import acceptance, answers, cards, headlines, matrix, notices
+from evalsuite.report.sections.acceptance import AcceptanceTable
+from evalsuite.report.sections.answers import AnsweredQuestion
 from evalsuite.report.sections.cards import Card
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.markdown import NOTHING, MarkdownWriter, listed, table, text
+from evalsuite.report.sections.matrix import WinnerCell, WinnerMatrix
+from evalsuite.report.sections.notices import Notice
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text
+
+MOST_OPEN = 3  # answers of a report with one setting, which stand in the place of a matrix of one row
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFinding:
+    """What was found of one model."""
+
+    ref: str  # anchor of its answer
+    model: str
+    about: Rendered  # setting and scale
+    sentence: Text
+    deciding: Text | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedCard:
+    """A criterion that these data can pass or fail."""
+
+    card: Card
+    bullet: Drawn | None
+    about: str  # model and precision of its value
+    table: AcceptanceTable | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictFacts:
     """What the verdict shows."""
 
-    notices: tuple[tuple[str, Rendered], ...]  # kind, sentence
-    cards: tuple[tuple[Card, Drawn | None], ...]  # with the value against its threshold, where there are both
+    found: tuple[ModelFinding, ...]
+    notices: tuple[Notice, ...]
+    questions: tuple[AnsweredQuestion, ...]
+    shown: tuple[AnsweredQuestion, ...]  # drawn where they stand; without them the reader asks
+    matrix: WinnerMatrix | None
+    cards: tuple[JudgedCard, ...]
+    not_here: Text | None  # the criteria that cannot apply
+    without_card: tuple[str, ...]  # anchors of the criteria that have none
     headlines: tuple[Text, ...]
     coverage: Text
 
@@ -34,30 +67,96 @@ def section(subject: Subject) -> Section:
 
 def facts(subject: Subject) -> VerdictFacts:
     book, words = subject.book, subject.words
+    questions = answers.questions(book, words)
+    shown = _in_place(questions)
+    found = cards.cards(book, words)
     return VerdictFacts(
+        found=_found(subject),
         notices=notices.notices(book, words),
-        cards=tuple((card, cards.bullet(card, subject.look, words)) for card in cards.cards(book, words)),
+        questions=questions,
+        shown=shown,
+        matrix=None if shown else matrix.matrix(book, questions, words),
+        cards=tuple(
+            JudgedCard(
+                card=card,
+                bullet=cards.bullet(card, subject.look, words),
+                about=acceptance.about(card),
+                table=acceptance.table(card),
+            )
+            for card in found
+            if acceptance.applies(card.verdict)
+        ),
+        not_here=acceptance.not_here(found, words),
+        without_card=tuple(card.id for card in found if not acceptance.applies(card.verdict)),
         headlines=headlines.headlines(book, subject.models, words),
         coverage=notices.coverage(book, words),
     )
 
 
+def _found(subject: Subject) -> tuple[ModelFinding, ...]:
+    book, words = subject.book, subject.words
+    labels = answers.settings(book)
+    return tuple(
+        ModelFinding(
+            ref=answers.anchor(one),
+            model=names.model(one.setting.model),
+            about=words("answers.about", setting=labels[one.setting], scale=answers.workers(one, words)),
+            sentence=answers.sentence(one, words),
+            deciding=answers.deciding(one, words),
+        )
+        for one in answers.headlines(book)
+    )
+
+
+def _in_place(questions: Sequence[AnsweredQuestion]) -> tuple[AnsweredQuestion, ...]:
+    """All answers, what is said first of them in front, where the report has one setting and few scales."""
+    if len({(one.model, one.setting) for one in questions}) != 1 or len(questions) > MOST_OPEN:
+        return ()
+    return tuple(sorted(questions, key=lambda one: not one.chosen))
+
+
 def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     book, words = subject.book, subject.words
-    yield from (f"> {writer.said(notice)}" for _, notice in notices.notices(book, words))
     yield f"## {writer.word('verdict.title')}"
+    yield listed(
+        f"**{text(one.model)}** ({writer.said(one.about)}): {writer.said(one.sentence)}" for one in _found(subject)
+    )
+    yield from (f"> {writer.said(notice.line)}" for notice in notices.notices(book, words))
+    yield from _markdown_matrix(matrix.matrix(book, answers.questions(book, words), words), writer)
     found = cards.cards(book, words)
-    if found:
+    judged = [card for card in found if acceptance.applies(card.verdict)]
+    if judged:
         heads = ("verdict.title", "verdict.measured", "verdict.interval", "verdict.threshold", "verdict.n")
         yield table(
             ["", *map(writer.word, (*heads, "words.reason"))],
-            [_row(card, writer) for card in found],
+            [_row(card, writer) for card in judged],
             right=(2, 3, 4, 5),
         )
-    else:
+    left_out = acceptance.not_here(found, words)
+    if left_out:
+        yield writer.said(left_out)
+    elif not judged:
         yield writer.word("verdict.none")
     sentences = (*headlines.headlines(book, subject.models, words), notices.coverage(book, words))
     yield listed(map(writer.said, sentences))
+
+
+def _markdown_matrix(found: WinnerMatrix | None, writer: MarkdownWriter) -> Iterable[str]:
+    if found is None:
+        return
+    yield f"**{writer.word('matrix.winners')}**"
+    yield table(
+        [writer.word("answers.model"), writer.word("answers.setting"), *found.scales],
+        [[text(row.model), text(row.setting), *(_winner(cell, writer) for cell in row.cells)] for row in found.rows],
+    )
+
+
+def _winner(cell: WinnerCell, writer: MarkdownWriter) -> str:
+    if not cell.winner:
+        return NOTHING
+    name = f"**{text(cell.winner)}**" if cell.tone in ("clear", "tie") else text(cell.winner)
+    note = f"({writer.said(cell.note)})" if cell.note else ""
+    return " ".join(filter(None, (name, text(cell.lead), note)))
 
 
 def _row(card: Card, writer: MarkdownWriter) -> list[str]:

@@ -69,6 +69,16 @@ def throughput(value: float) -> Number:
     return _number(value, 0 if abs(value) >= WHOLE_FROM else 2)
 
 
+def rounded(value: float) -> Number:
+    """Items per second in a sentence: as in a table, without decimals from 1,000 on."""
+    return _number(value, 0) if abs(value) >= 1000 else throughput(value)
+
+
+def gain(share: float) -> Number:
+    """By how much one is faster than another: 9.5%, from double on without decimals."""
+    return Number(text=_number(share * 100, 0 if share >= 1 else 1, "%").text, raw=share)
+
+
 def significant(value: float, digits: int = 4) -> Number:
     """*value* with *digits* significant digits, as prose has it."""
     if value == 0:

@@ -28,6 +28,7 @@ HTML_LANG = {"zh": "zh-CN", "en": "en"}
 PLACEHOLDER = re.compile(r"\{(\w*)(?:\|([^{|}]*)\|([^{|}]*))?\}")
 TAG = re.compile(r"<[^>]*>")
 BETWEEN_SENTENCES = {"zh": "", "en": " "}
+GREATER = {"zh": " > ", "en": " > "}
 TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
 
 
@@ -64,6 +65,10 @@ class Words:
     def listed(self, items: Iterable[Any]) -> "Listed":
         """*items* one after the other: A、B、C in Chinese, A, B, C in English."""
         return Listed(words=self, items=tuple(items))
+
+    def ordered(self, items: Iterable[Any]) -> "Listed":
+        """*items* from the highest to the lowest: A > B > C."""
+        return Listed(words=self, items=tuple(items), separators=GREATER)
 
     def sentences(self, items: Iterable[Any]) -> "Listed":
         """Whole sentences one after the other: Chinese sets no blank after a full stop."""

@@ -1,0 +1,69 @@
+"""Acceptance: a card for each criterion that can be judged here, framework by model; the others in one line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalsuite.model import Verdict
+from evalsuite.report.sections.cards import Card, CardCell
+from evalsuite.report.text import names
+from evalsuite.report.text.words import Rendered, Text, Traced, Words
+
+INFORMATION = "C3"  # said by the headlines and the winner matrix
+NOT_HERE = ("no_large_scale", "no_samples", "no_gpu", "nothing_to_compare")  # reasons why a criterion cannot apply
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptanceTable:
+    """One criterion: frameworks by models and precisions."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[CardCell | None, ...]], ...]
+
+
+def applies(verdict: Verdict) -> bool:
+    """Whether *verdict* is about a criterion that these data can pass or fail."""
+    return verdict.criterion != INFORMATION and verdict.reason not in NOT_HERE
+
+
+def not_here(found: Sequence[Card], words: Words) -> Text | None:
+    """The criteria that cannot apply, with the reason, in one sentence; one reason said once."""
+    left = [card for card in found if card.verdict.criterion != INFORMATION and not applies(card.verdict)]
+    if not left:
+        return None
+    by_reason: dict[str, list[Card]] = {}
+    for card in left:
+        by_reason.setdefault(card.verdict.reason, []).append(card)
+    parts = [
+        words(
+            "acceptance.because",
+            criteria=words.listed(_named(card, words) for card in members),
+            reason_text=members[0].reason or words("words.none"),
+        )
+        for members in by_reason.values()
+    ]
+    return words("acceptance.not_here", reasons_text=words.sentences(parts))
+
+
+def _named(card: Card, words: Words) -> Rendered:
+    return Traced(words=words, inside=words.same(card.verdict.criterion), ref=card.id)
+
+
+def table(card: Card) -> AcceptanceTable | None:
+    """The cells of *card* as frameworks by models; None where there are no two to set side by side."""
+    if len(card.cells) < 2:
+        return None
+    place = {(cell.cell.framework, _column(cell)): cell for cell in card.cells}
+    columns = tuple(dict.fromkeys(_column(cell) for cell in card.cells))
+    frameworks = dict.fromkeys(cell.cell.framework for cell in card.cells)
+    rows = tuple((names.framework(name), tuple(place.get((name, each)) for each in columns)) for name in frameworks)
+    return AcceptanceTable(columns=columns, rows=rows)
+
+
+def _column(cell: CardCell) -> str:
+    return f"{names.model(cell.cell.model)} · {names.precision(cell.cell.precision)}"
+
+
+def about(card: Card) -> str:
+    """Model and precision that the card's value is of: no figure stands without them."""
+    case = card.verdict.case
+    return f"{names.model(case.model)} · {names.precision(case.precision)}" if case else ""

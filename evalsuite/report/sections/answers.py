@@ -1,0 +1,302 @@
+"""Answers in words: who is fastest at a setting and scale, the ranked frameworks with their runs, and every reason.
+
+The question's name says the same in every language, so that one list of choices serves them all.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.model import Summary
+from evalsuite.report.book.book import Book
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.results.answers import Answer, Apart, Conditions, Missing, Ranked, headline
+from evalsuite.results.fairness import Obstacle
+from evalsuite.results.summary import values
+
+MOST_IN_ORDER = 5  # frameworks that a sentence puts in order; the list below it has all
+DOTS_WIDTH = 200  # of the strip of runs, in its own units
+EDGE = 6
+LONGEST_REASON = 160  # characters of a log line that a reason quotes
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedPlace:
+    """A ranked framework as the page shows it."""
+
+    name: str
+    ratio: str  # to the best
+    leading: bool
+    value: Number
+    interval: str
+    n: int
+    dots: str  # path of the strip: a dot for each run
+    median: str  # path of its median
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnsweredQuestion:
+    """One question with its answer."""
+
+    id: str
+    answer: Answer
+    model: str
+    setting: str  # the same in every language
+    scale: str
+    chosen: bool  # what is said first of its model
+    sentence: Text
+    deciding: Text | None
+    caution: Text | None  # how often the rule errs, of an order that it tells
+    unit: str
+    low: str  # the ends of the strip
+    high: str
+    places: tuple[RankedPlace, ...]
+    reasons: tuple[tuple[str, Rendered], ...]  # framework, why it is not ranked
+
+
+def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
+    """Those of every setting in which something was measured, in the order of the page."""
+    known = {one.setting for one in book.answers if one.ranked}
+    first = {id(one) for model in book.models if (one := headline(_of_model(book.answers, model)))}
+    labels = settings(book)
+    return tuple(
+        _question(one, labels[one.setting], id(one) in first, words) for one in book.answers if one.setting in known
+    )
+
+
+def headlines(book: Book) -> tuple[Answer, ...]:
+    """For each model what is found of it."""
+    return tuple(found for model in book.models if (found := headline(_of_model(book.answers, model))))
+
+
+def _of_model(found: Iterable[Answer], model: str) -> list[Answer]:
+    return [one for one in found if one.setting.model == model]
+
+
+def settings(book: Book) -> dict[Conditions, str]:
+    """Each setting's name beside its model: precision, batch, and what else tells it from the others of its model."""
+    found: dict[Conditions, str] = {}
+    for model in book.models:
+        own = list(dict.fromkeys(one.setting for one in _of_model(book.answers, model)))
+        common = set.intersection(*(set(each.options) for each in own)) if own else set()
+        for each in own:
+            alike = [other for other in own if _without_protocol(other) == _without_protocol(each)]
+            found[each] = _name(each, common, protocol=len(alike) > 1, device=len({one.device for one in own}) > 1)
+    return found
+
+
+def _without_protocol(one: Conditions) -> tuple[object, ...]:
+    return (one.device, one.precision, one.xla, one.batch_per_device, one.options)
+
+
+def _name(one: Conditions, common: set[tuple[str, str]], *, protocol: bool, device: bool) -> str:
+    parts = [names.precision(one.precision), f"bsz {one.batch_per_device:,}"]
+    parts += [one.device.upper()] * device + ["XLA"] * one.xla
+    parts += [
+        f"{names.visible(key)}={names.visible(value)}" for key, value in one.options if (key, value) not in common
+    ]
+    if protocol:
+        parts.append(f"{one.protocol.warmup_steps}+{one.protocol.measured_steps}")
+    return " · ".join(parts)
+
+
+def anchor(answer: Answer) -> str:
+    return names.anchor("a", repr((answer.setting, answer.nodes, answer.devices_per_node)))
+
+
+def scale(answer: Answer) -> str:
+    return f"{answer.nodes}×{answer.devices_per_node}"
+
+
+def workers(answer: Answer, words: Words) -> Text:
+    """How many devices or, on processors, processes."""
+    return words(f"answers.{answer.setting.device}s", n=numbers.count(answer.devices).about(anchor(answer)))
+
+
+def _question(answer: Answer, setting: str, chosen: bool, words: Words) -> AnsweredQuestion:
+    runs = [value for one in answer.ranked for value in values(one.summary)]
+    low, high = _reach(runs)
+    unit = answer.ranked[0].summary.unit if answer.ranked else ""
+    return AnsweredQuestion(
+        id=anchor(answer),
+        answer=answer,
+        model=names.model(answer.setting.model),
+        setting=setting,
+        scale=scale(answer),
+        chosen=chosen,
+        sentence=sentence(answer, words),
+        deciding=deciding(answer, words),
+        caution=_caution(answer, words),
+        unit=names.visible(unit),
+        low=numbers.rounded(low).text if runs else "",
+        high=numbers.rounded(high).text if runs else "",
+        places=tuple(_place(one, low, high) for one in answer.ranked),
+        reasons=tuple(_reasons(answer, words)),
+    )
+
+
+def _reach(runs: Sequence[float]) -> tuple[float, float]:
+    """The ends of the strip: from 0 where the values differ much, else from below the lowest, so that runs are told."""
+    if not runs:
+        return 0.0, 1.0
+    low, high = min(runs), max(runs)
+    return (0.0 if low < high / 2 else low - (high - low or high) * 0.25), high
+
+
+def _place(one: Ranked, low: float, high: float) -> RankedPlace:
+    summary = one.summary
+
+    def at(value: float) -> str:
+        return f"{EDGE + (DOTS_WIDTH - 2 * EDGE) * (value - low) / (high - low or 1):.3g}"
+
+    interval = numbers.interval(summary.items_per_s, numbers.rounded)
+    return RankedPlace(
+        name=names.framework(summary.case.framework),
+        ratio=f"{one.ratio:.3f}",
+        leading=one.leading,
+        value=numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case)),
+        interval=interval.text if interval else "",
+        n=summary.n,
+        dots="".join(f"M{at(value)} 8h0" for value in values(summary)),
+        median=f"M{at(summary.items_per_s.value)} 2v12",
+    )
+
+
+def sentence(answer: Answer, words: Words) -> Text:
+    """What is found, in one sentence."""
+    if not answer.ranked:
+        return words("answers.none")
+    first = answer.ranked[0].summary
+    about = {
+        "first": _framework(first, words),
+        "value": _value(first),
+        "unit": names.visible(first.unit),
+    }
+    counted = {"n": numbers.count(answer.fewest).about(_fewest(answer))}
+    if answer.said == "alone":
+        return words("answers.alone", **about, **counted)
+    second = answer.ranked[1].summary
+    above = numbers.gain(1 / answer.ranked[1].ratio - 1).about(names.case_anchor(second.case))
+    if answer.said == "published":
+        return words("answers.published", **about, second=_framework(second, words), lead=above)
+    if answer.said == "untold":
+        return _untold(answer, words, unit=about["unit"], **counted)
+    if answer.said in ("unknown_facts", "suspicious"):
+        key = f"answers.{answer.said}"
+        return words(key, **about, **counted, second=_framework(second, words), lead=above)
+    return _ranking(answer, about | counted, words)
+
+
+def _ranking(answer: Answer, about: dict[str, object], words: Words) -> Text:
+    """Of an order that the runs tell: fastest, a group of several, or consistent."""
+    behind, lead = answer.next, answer.lead
+    if behind is not None and lead is not None:
+        about["second"] = _framework(behind.summary, words)
+        about["lead"] = numbers.gain(lead).about(names.case_anchor(behind.summary.case))
+    if answer.said == "consistent" and answer.chance is not None:
+        return words("answers.consistent", **about, chance=numbers.percent(answer.chance).about(anchor(answer)))
+    if answer.said == "fastest":
+        return words("answers.fastest", **about)
+    about.pop("first"), about.pop("value")
+    about["frameworks"] = words.listed(_framework(one.summary, words) for one in answer.leaders)
+    about["values"] = words.listed(_value(one.summary) for one in answer.leaders)
+    return words("answers.group" if behind else "answers.group_all", **about)
+
+
+def _untold(answer: Answer, words: Words, *, n: Number, **about: object) -> Text:
+    """The order of too few runs, and whether these contradict it."""
+    order = _order(answer, words)
+    if answer.fewest < 2:
+        return words("answers.untold_single", order=order, **about)
+    key = "answers.untold_apart" if answer.in_steps else "answers.untold_overlap"
+    return words(key, order=order, n=n, **about)
+
+
+def _order(answer: Answer, words: Words) -> Rendered:
+    shown = answer.ranked[:MOST_IN_ORDER]
+    items: list[object] = [
+        words("answers.with_value", framework=_framework(one.summary, words), value=_value(one.summary))
+        for one in shown
+    ]
+    if len(shown) < len(answer.ranked):
+        items.append("…")
+    return words.ordered(items)
+
+
+def _framework(summary: Summary, words: Words) -> Rendered:
+    """Its name, which may hold digits and leads to no place of its own."""
+    name = words.same(names.framework(summary.case.framework))
+    return Traced(words=words, inside=name, ref=names.case_anchor(summary.case))
+
+
+def _value(summary: Summary) -> Number:
+    return numbers.rounded(summary.items_per_s.value).to(names.case_anchor(summary.case))
+
+
+def _fewest(answer: Answer) -> str:
+    return names.case_anchor(min((one.summary for one in answer.ranked), key=lambda one: one.n).case)
+
+
+def deciding(answer: Answer, words: Words) -> Text | None:
+    """What would decide an order that is open."""
+    found = answer.deciding
+    if found is None:
+        return None
+    own = anchor(answer)
+    if found.needed == "facts":
+        return words("answers.needs_facts", facts=words.listed(map(names.visible, found.facts)))
+    if found.needed == "base":
+        return words("answers.needs_base")
+    runs = numbers.count(found.runs).about(own)
+    if found.seconds is None:
+        return words(f"answers.needs_{found.needed}", runs=runs)
+    time = Traced(words=words, inside=roughly(found.seconds, words), ref=own)
+    return words("answers.needs_repeats_time", runs=runs, time=time)
+
+
+def _caution(answer: Answer, words: Words) -> Text | None:
+    if answer.false_exclusion is None:
+        return None
+    share = numbers.percent(answer.false_exclusion).about(anchor(answer))
+    return words("answers.false_exclusion", share=share, n=numbers.count(len(answer.ranked)).about(anchor(answer)))
+
+
+def roughly(seconds: float, words: Words) -> Text:
+    """A time that is an estimate: whole minutes, from an hour and a half on whole hours."""
+    if seconds < 5400:
+        return words("answers.minutes", n=numbers.count(max(1, round(seconds / 60))))
+    return words("answers.hours", n=numbers.count(round(seconds / 3600)))
+
+
+def _reasons(answer: Answer, words: Words) -> Iterable[tuple[str, Rendered]]:
+    for one in answer.apart:
+        yield names.framework(one.summary.case.framework), _apart(one, words)
+    for each in answer.missing:
+        yield names.framework(each.framework), missing(each, words)
+
+
+def _apart(one: Apart, words: Words) -> Text:
+    if not one.obstacles:
+        return words("answers.slower_script", recipe=names.visible(one.summary.case.recipe), value=_value(one.summary))
+    why = words.listed(_obstacle(each, words) for each in one.obstacles[:2])
+    return words("answers.apart", value=_value(one.summary), why=why)
+
+
+def _obstacle(one: Obstacle, words: Words) -> Text:
+    sides = [names.visible(side) if side else words("words.not_recorded") for side in (one.ours, one.theirs)]
+    name = one.key.rpartition(".")[2]
+    key = f"unlike.{one.key}" if f"unlike.{one.key}" in words else "unlike.other"
+    named = {"name": names.visible(name)} if key == "unlike.other" else {}
+    clocks = one.key == "clocks"
+    return words(key) if clocks else words(key, **named, before=sides[0], after=sides[1])
+
+
+def missing(one: Missing, words: Words) -> Text:
+    """Why a framework has no value."""
+    if one.why == "elsewhere":
+        return words("answers.elsewhere", batches=words.listed(f"{each:,}" for each in one.batches))
+    reason = names.visible(one.reason)
+    if len(reason) > LONGEST_REASON:
+        reason = f"{reason[:LONGEST_REASON]}…"
+    return words(f"answers.{one.why}_because", reason=reason) if reason else words(f"answers.{one.why}")

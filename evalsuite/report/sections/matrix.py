@@ -1,0 +1,160 @@
+"""The winner matrix: settings by scales, in each cell who leads and by how much; and the best efficiency there."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import answers
+from evalsuite.report.sections.answers import AnsweredQuestion
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Words
+from evalsuite.results.answers import Answer, most_efficient
+
+Tone = Literal["clear", "tie", "open", "told", "none"]  # told: published by others
+MOST_NAMED = 2  # frameworks of a tie that a cell names
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinnerCell:
+    """Who leads at one setting and scale."""
+
+    tone: Tone
+    ref: str  # anchor of the answer
+    winner: str = ""
+    lead: str = ""
+    note: Rendered | None = None  # what would decide it, or how few there are
+
+
+@dataclass(frozen=True, kw_only=True)
+class EfficiencyCell:
+    """The best scaling efficiency at one setting and scale."""
+
+    outcome: Literal["pass", "fail", "undetermined", "information", "none"]
+    ref: str
+    framework: str = ""
+    value: Number | None = None
+    share: str = ""  # of the highest throughput here: an efficiency says nothing of the speed that it starts from
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinnerRow:
+    """One setting of a model."""
+
+    model: str
+    span: int  # rows of the model, counted at its first; 0 at the others
+    setting: str
+    cells: tuple[WinnerCell, ...]
+    efficiencies: tuple[EfficiencyCell, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinnerMatrix:
+    """What a quick reader looks for: who is fastest where."""
+
+    scales: tuple[str, ...]
+    rows: tuple[WinnerRow, ...]
+    left_out: int  # settings with no two frameworks to compare
+    threshold: Number | None  # of the efficiency, by the criterion
+    min_nodes: int | None
+    has_efficiency: bool
+    published: bool  # whether all of it is
+
+
+def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> WinnerMatrix | None:
+    """None where no two frameworks can be compared anywhere."""
+    by_setting: dict[tuple[str, str], dict[str, Answer]] = {}
+    for one in questions:
+        by_setting.setdefault((one.model, one.setting), {})[one.scale] = one.answer
+    compared = {key: found for key, found in by_setting.items() if any(len(one.ranked) > 1 for one in found.values())}
+    if not compared:
+        return None
+    shown = [one for found in compared.values() for one in found.values()]
+    scales = sorted({(one.devices, one.nodes, answers.scale(one)) for one in shown})
+    linear = next((one for one in book.evaluation.verdicts if one.criterion == "C1"), None)
+    threshold = linear.threshold if linear else None
+    shown_scales = [name for _, _, name in scales]
+    rows = _spanned([_row(key, found, shown_scales, threshold, words) for key, found in compared.items()])
+    return WinnerMatrix(
+        scales=tuple(shown_scales),
+        rows=rows,
+        left_out=len(by_setting) - len(compared),
+        threshold=numbers.limit(threshold) if threshold is not None else None,
+        min_nodes=linear.min_nodes if linear else None,
+        has_efficiency=any(cell.value for row in rows for cell in row.efficiencies),
+        published=all(one.said == "published" for one in shown if len(one.ranked) > 1),
+    )
+
+
+def _row(
+    key: tuple[str, str], found: dict[str, Answer], scales: Sequence[str], threshold: float | None, words: Words
+) -> WinnerRow:
+    model, setting = key
+    return WinnerRow(
+        model=model,
+        span=1,
+        setting=setting,
+        cells=tuple(_winner(found.get(scale), words) for scale in scales),
+        efficiencies=tuple(_efficiency(found.get(scale), threshold) for scale in scales),
+    )
+
+
+def _spanned(rows: Sequence[WinnerRow]) -> tuple[WinnerRow, ...]:
+    """*rows* with how many of them each model has."""
+    counted = Counter(row.model for row in rows)
+    first = {row.model: place for place, row in reversed(list(enumerate(rows)))}
+    return tuple(
+        replace(row, span=counted[row.model] if first[row.model] == place else 0) for place, row in enumerate(rows)
+    )
+
+
+def _winner(answer: Answer | None, words: Words) -> WinnerCell:
+    if answer is None or not answer.ranked:
+        return WinnerCell(tone="none", ref=answers.anchor(answer) if answer else "")
+    ref, first = answers.anchor(answer), names.framework(answer.ranked[0].summary.case.framework)
+    if answer.said == "alone":
+        return WinnerCell(tone="none", ref=ref, winner=first, note=words("matrix.alone"))
+    if answer.said == "group":
+        led = numbers.gain(answer.lead).text if answer.lead is not None else ""
+        return WinnerCell(tone="tie", ref=ref, winner=_tied(answer), lead=f"+{led}" if led else "")
+    lead = f"+{numbers.gain(1 / answer.ranked[1].ratio - 1).text}"
+    tone: Tone = "clear" if answer.said == "fastest" else "told" if answer.said == "published" else "open"
+    return WinnerCell(tone=tone, ref=ref, winner=first, lead=lead, note=_needs(answer, words))
+
+
+def _tied(answer: Answer) -> str:
+    leading = [names.framework(one.summary.case.framework) for one in answer.leaders]
+    more = len(leading) - MOST_NAMED
+    return " = ".join([*leading[:MOST_NAMED], *([f"+{more}"] if more > 0 else [])])
+
+
+def _needs(answer: Answer, words: Words) -> Rendered | None:
+    if answer.deciding is None:
+        return None
+    if answer.deciding.needed == "repeats":
+        return words("matrix.needs_repeats", runs=numbers.count(answer.deciding.runs))
+    return words(f"matrix.needs_{answer.deciding.needed}")
+
+
+def _efficiency(answer: Answer | None, threshold: float | None) -> EfficiencyCell:
+    best = most_efficient(answer) if answer else None
+    if answer is None or best is None or best.efficiency is None:
+        return EfficiencyCell(outcome="none", ref="")
+    found = best.efficiency
+    low, high = (found.value if end is None else end for end in (found.low, found.high))
+    highest = answer.ranked[0].summary.items_per_s.value
+    return EfficiencyCell(
+        outcome="information"
+        if threshold is None
+        else "pass"
+        if low >= threshold
+        else "fail"
+        if high < threshold
+        else "undetermined",
+        ref=answers.anchor(answer),
+        framework=names.framework(best.case.framework),
+        value=numbers.percent(found.value).to(names.case_anchor(best.case)),
+        share=numbers.percent(min(1.0, best.items_per_s.value / highest)).text,
+    )

@@ -1,0 +1,71 @@
+/* The answer bar: a model, a setting and a scale lead to one of the answers that the page holds anyway. */
+import { all, byId, one } from "./dom.js";
+import { remember } from "./state.js";
+
+const AXES = ["model", "setting", "scale"];
+
+/** @type {any} null where the answers stand open */
+const bar = byId("ask");
+const offered = all("#answers > .answer");
+let shown = byId("answer")?.dataset.shown;
+
+const fits = (answer, wanted) => Object.entries(wanted).every(([axis, value]) => answer.dataset[axis] === value);
+
+/** The answer to what the selects say; to the nearest question where that one was not asked. */
+function asked(changed) {
+  const wanted = {};
+  for (const axis of [changed, ...AXES.filter((axis) => axis !== changed)]) {
+    const more = { ...wanted, [axis]: bar.elements[axis].value };
+    if (offered.some((answer) => fits(answer, more))) Object.assign(wanted, more);
+  }
+  const fitting = offered.filter((answer) => fits(answer, wanted));
+  return fitting.find((answer) => "chosen" in answer.dataset) ?? fitting[fitting.length - 1];
+}
+
+/** Offers what there is beside *answer*: settings of its model, scales of its setting. */
+function offer(answer) {
+  const above = {};
+  for (const axis of AXES) {
+    const values = offered.filter((other) => fits(other, above)).map((other) => other.dataset[axis]);
+    bar.elements[axis].replaceChildren(...[...new Set(values)].map((value) => new Option(value)));
+    bar.elements[axis].value = above[axis] = answer.dataset[axis];
+  }
+}
+
+/** Shows the answer *id*, if there is such a one. @param {string | undefined} id */
+function showAnswer(id) {
+  const answer = offered.find((other) => other.id === id);
+  if (!answer) return false;
+  offer(answer);
+  if (id !== shown) {
+    const children = [...answer.childNodes].map((node) => node.cloneNode(true));
+    byId("answer").replaceChildren(...children);
+  }
+  shown = id;
+  for (const link of all(".winners a[aria-current]")) link.removeAttribute("aria-current");
+  one(`.winners a[href="#${id}"]`)?.setAttribute("aria-current", "true");
+  return true;
+}
+
+/** Sets the bar as an address says. @param {string | undefined} id */
+export function setQuestion(id) {
+  if (bar && !showAnswer(id)) showAnswer(shown);
+}
+
+export function followQuestions() {
+  if (!bar) return;
+  bar.addEventListener("change", (event) => {
+    showAnswer(asked(event.target.name).id);
+    remember({ ask: shown });
+  });
+  bar.addEventListener("submit", (event) => event.preventDefault());
+  for (const link of all('.winners a[href^="#a-"]')) {
+    link.addEventListener("click", (event) => {
+      if (event.metaKey || event.ctrlKey || event.shiftKey || !showAnswer(link.getAttribute("href").slice(1))) return;
+      event.preventDefault();
+      event.stopPropagation();
+      remember({ ask: shown });
+      bar.scrollIntoView({ block: "nearest" });
+    });
+  }
+}

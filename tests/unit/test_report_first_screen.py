@@ -1,0 +1,176 @@
+"""The first screen: what was found stands first, every answer is on the page, and nothing needs the script."""
+
+from dataclasses import replace
+
+import pytest
+import reports
+import synthetic
+
+from evalsuite.findings import BusyMachine
+from evalsuite.report.book.blocks import models
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import answers, drawn, matrix, notices, verdict
+from evalsuite.report.sections.section import Subject
+from evalsuite.report.text import words
+from evalsuite.results.full_protocol import full_protocol
+
+SPOKEN = words.read()
+
+
+def facts(evaluation):
+    book = Book(evaluation=evaluation)
+    return verdict.facts(Subject(book=book, models=models(book), look=drawn.look(book), words=SPOKEN))
+
+
+def said(one, language="en"):
+    return one.plain(language).replace("\u00a0", " ")
+
+
+def tie():
+    """OneFlow and NGC PyTorch level, NGC MXNet behind, at two scales; MXNet ran out of memory, Caffe has other runs."""
+    about = {"precision": "amp", "device": "gpu", "batch_per_device": 64, "protocol": synthetic.FULL, "options": ()}
+    about |= {"model": "bert_base", "recipe": "bert"}
+    found = []
+    for scale in ((1, 8), (4, 8)):
+        for name, speed in (("oneflow", 9441.0), ("ngc_pytorch", 9373.0), ("ngc_mxnet", 9256.0)):
+            of = synthetic.case(name, scale, **about)
+            base = speed * of.total_devices / 32
+            around = (-0.004, -0.003, -0.001, 0, 0.001, 0.003, 0.004)
+            found.append(synthetic.summary(synthetic.measured(of, k, base * (1 + x)) for k, x in enumerate(around)))
+    broken = synthetic.case("mxnet", (4, 8), **about)
+    found.append(synthetic.summary(synthetic.failed(broken, k, "CUDA out of memory <b>") for k in range(7)))
+    return synthetic.evaluation(found, repeats=7, profile="full", title="Tie")
+
+
+def test_a_tie_is_said_as_a_tie_with_its_lead_over_the_next():
+    (found,) = facts(tie()).found
+
+    assert said(found.sentence) == (
+        "OneFlow, NGC PyTorch tie for fastest: 9,441, 9,373 images/s; 2.0% ahead of NGC MXNet (n = 7)."
+    )
+    assert "OneFlow、NGC PyTorch 并列最快：" in said(found.sentence, "zh")
+    assert found.deciding is None
+
+
+def test_two_of_one_median_tie_and_the_share_of_errors_is_said():
+    of = [synthetic.case(name, protocol=synthetic.FULL) for name in ("pytorch", "mxnet")]
+    book = Book(evaluation=reports.evaluation(*(reports.summary(of=one) for one in of)))
+    (one,) = answers.questions(book, SPOKEN)
+
+    assert "tie: 100.00, 100.00 images/s" in said(one.sentence)
+    assert said(one.caution).startswith("of 2 equally fast frameworks")
+
+
+def test_every_answer_stands_on_the_page_with_all_its_runs_and_reasons(built):
+    book = Book(evaluation=tie())
+    found = {one.scale: one for one in answers.questions(book, SPOKEN)}
+
+    big = found["4×8"]
+    assert [(one.name, one.ratio, one.leading) for one in big.places] == [
+        ("OneFlow", "1.000", True),
+        ("NGC PyTorch", "0.993", True),
+        ("NGC MXNet", "0.980", False),
+    ]
+    assert {one.dots.count("M") for one in big.places} == {7}
+    assert [(name, said(why)) for name, why in big.reasons] == [("MXNet", "no valid run: CUDA out of memory <b>")]
+    assert [(name, said(why)) for name, why in found["1×8"].reasons] == [
+        ("MXNet", "not planned with this setting at this scale")
+    ]
+
+
+@pytest.mark.parametrize("name", ["full", "options", "variants", "ladder", "thorough"])
+def test_without_script_every_cell_of_the_matrix_leads_to_its_answer_and_all_answers_are_there(name, built):
+    page = built(name)
+    section = page.section("verdict")
+    blocks = {one["id"]: one.text("en") for one in section.all("article", class_="answer")}
+    questions = answers.questions(page.book, SPOKEN)
+
+    assert set(blocks) == {one.id for one in questions}
+    for one in questions:
+        assert all(place.name in blocks[one.id] and place.value.text in blocks[one.id] for place in one.places)
+        assert all(framework in blocks[one.id] for framework, _ in one.reasons)
+    links = [link["href"] for table in section.all("table", class_="winners") for link in table.all("a")]
+    assert {link[1:] for link in links if link.startswith("#a-")} <= set(blocks)
+
+
+def test_the_matrix_says_ties_leads_and_what_would_decide(built):
+    of = tie()
+    book = Book(evaluation=of)
+    (row,) = matrix.matrix(book, answers.questions(book, SPOKEN), SPOKEN).rows
+
+    assert [(cell.tone, cell.winner, cell.lead) for cell in row.cells] == [
+        ("tie", "OneFlow = NGC PyTorch", "+2.0%")
+    ] * 2
+    few = matrix.matrix(built("full").book, answers.questions(built("full").book, SPOKEN), SPOKEN)
+    assert {cell.tone for cell in few.rows[0].cells} == {"open"}
+    assert said(few.rows[0].cells[0].note) == "needs 16 runs"
+    assert few.threshold.text == "80%"
+
+
+def test_the_efficiency_is_held_against_the_threshold_of_the_criterion_and_not_a_fixed_one():
+    of = synthetic.ladder()
+    linear = next(one for one in of.verdicts if one.criterion == "C1")
+    strict = replace(of, verdicts=(replace(linear, threshold=0.999),))
+
+    def outcomes(evaluation):
+        book = Book(evaluation=evaluation)
+        found = matrix.matrix(book, answers.questions(book, SPOKEN), SPOKEN)
+        return {cell.outcome for row in found.rows for cell in row.efficiencies if cell.value}
+
+    assert "pass" not in outcomes(strict)
+    assert outcomes(replace(of, verdicts=())) == {"information"}
+
+
+def test_a_report_of_one_setting_draws_its_runs_where_a_matrix_would_have_one_row(built):
+    page = built("quick").section("verdict")
+
+    assert page.all("table", class_="winners") == [] and page.all("form") == []
+    blocks = page.all("article", class_="answer")
+    assert len(blocks) == 2 and sum(len(one.all("svg", class_="dots")) for one in blocks) == 8
+
+
+def test_notices_are_a_line_each_with_the_whole_behind_it():
+    book = Book(evaluation=synthetic.quick())
+    found = {one.kind: one for one in notices.notices(book, SPOKEN)}
+
+    assert said(found["profile"].line) == (
+        "Preliminary: 3 repeats of 30 steps each; the full protocol takes 5 to 7 of 100."
+    )
+    assert "make report PROFILE=full" in said(found["profile"].whole)
+    assert all(len(said(one.line)) < 180 for one in found.values())
+
+
+def test_whether_the_machine_was_quiet_is_said_and_by_how_much_it_was_not():
+    quick = synthetic.quick()
+    first, *others = quick.summaries
+    disturbed = replace(first.measurements[0], findings=(BusyMachine(others=0.5, where=first.measurements[0].run.id),))
+    busy = replace(quick, summaries=(replace(first, measurements=(disturbed, *first.measurements[1:])), *others))
+
+    def lines(evaluation):
+        return {one.kind: said(one.line) for one in notices.notices(Book(evaluation=evaluation), SPOKEN)}
+
+    assert "quiet-machine" in lines(quick) and "busy" not in lines(quick)
+    assert "in 1 of 24 runs other programs used the CPU, at most 50.0% of it" in lines(busy)["busy"]
+    assert "quiet-machine" not in lines(busy)
+
+
+def test_the_hours_of_the_full_protocol_come_from_the_recorded_durations():
+    summaries = synthetic.quick().summaries
+
+    def lasting(seconds):
+        return [
+            replace(one, measurements=tuple(replace(run, duration_s=seconds) for run in one.measurements))
+            for one in summaries
+        ]
+
+    short, long = full_protocol(lasting(100.0)), full_protocol(lasting(160.0))
+
+    assert full_protocol(lasting(None)) is None and full_protocol([]) is None
+    assert long.seconds - short.seconds == pytest.approx(60.0 * 5 * len(summaries))
+
+
+def test_a_name_of_a_setting_leaves_out_what_all_settings_of_the_model_share():
+    book = Book(evaluation=synthetic.quick())
+
+    assert set(answers.settings(book).values()) == {"FP32 · bsz 8"}
+    assert len(set(answers.settings(Book(evaluation=synthetic.variants())).values())) > 4
