@@ -1,16 +1,17 @@
 """Data quality: counts, findings grouped by what they say, failed and excluded runs, skips, problems."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from evalsuite.findings import NoisyRepeats
-from evalsuite.model import Attempt, CampaignStart, Case, Finding, Measurement, Skip, Summary
+from evalsuite.model import Attempt, CampaignStart, Case, Measurement, Skip, Summary
 from evalsuite.report.book import states
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import State
 from evalsuite.report.book.tally import Counts, tally
 from evalsuite.report.sections import repeats
+from evalsuite.report.sections.broken_rules import BrokenRule, Place, broken_rules, place
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.markdown import MarkdownWriter
 from evalsuite.report.sections.section import Section, Subject, parts
@@ -19,22 +20,6 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.results.summary import counts
 
 COUNTS = "counts-table"  # the anchor of the table that holds what sentences count
-
-
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where a finding was made, with the anchor of its receipt if it is a case or a run of ours."""
-
-    text: str
-    ref: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindingGroup:
-    """Findings that say the same, and all the places they were made at."""
-
-    finding: Finding
-    places: tuple[Place, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +58,7 @@ class QualityFacts:
     """What the section shows."""
 
     tally: Counts
-    groups: tuple[FindingGroup, ...]
+    broken: tuple[BrokenRule, ...]
     failures: tuple[FailedRun, ...]
     excluded: tuple[Measurement, ...]
     noisy: tuple[Summary, ...]
@@ -100,7 +85,7 @@ def _facts(subject: Subject) -> QualityFacts:
     book = subject.book
     return QualityFacts(
         tally=tally(book),
-        groups=groups(book),
+        broken=broken_rules(book),
         failures=failures(book),
         excluded=excluded(book),
         noisy=noisy(book),
@@ -115,27 +100,6 @@ def _facts(subject: Subject) -> QualityFacts:
 def _markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
     if book.findings:
         yield writer.said(writer.beyond("markdown.findings", n=numbers.count(len(book.findings))))
-
-
-def groups(book: Book) -> tuple[FindingGroup, ...]:
-    """Findings by what they say; the gravest first."""
-    found: dict[Finding, list[Finding]] = {}
-    for finding in book.findings:
-        found.setdefault(replace(finding, where=""), []).append(finding)
-    return tuple(FindingGroup(finding=same[0], places=tuple(_places(book, same))) for same in found.values())
-
-
-def _places(book: Book, same: Iterable[Finding]) -> Iterable[Place]:
-    for where in sorted({finding.where for finding in same}):
-        if where:
-            yield Place(text=names.visible(where), ref=_ref(book, where))
-
-
-def _ref(book: Book, where: str) -> str | None:
-    for name in (where, where.rpartition("/r")[0], where.partition("/r")[0]):
-        if name in book.planned_ids:
-            return names.anchor("c", name)
-    return None
 
 
 def failures(book: Book) -> tuple[FailedRun, ...]:
@@ -153,7 +117,7 @@ def lost_attempts(book: Book) -> tuple[LostAttempt, ...]:
     return tuple(
         LostAttempt(
             attempt=one,
-            place=Place(text=names.visible(one.run), ref=_ref(book, one.run)),
+            place=place(book, one.run),
             value=None if one.items_per_s is None else numbers.throughput(one.items_per_s),
         )
         for one in book.evaluation.superseded

@@ -1,0 +1,77 @@
+"""Findings collapsed by rule: counted, ranged by number, worst first."""
+
+from dataclasses import replace
+
+import pytest
+import synthetic
+
+from evalsuite.findings import Drift, FewRepeats, HungAtEnd, PublishedDiffers, ThinSamples
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.broken_rules import broken_rules
+
+
+def rules(*findings):
+    return broken_rules(Book(evaluation=replace(synthetic.evaluation(), findings=findings)))
+
+
+def drifts(*changes):
+    return [Drift(change=change, where=f"run-{k}") for k, change in enumerate(changes)]
+
+
+def test_one_row_for_each_rule_with_the_worst_and_its_place():
+    (found,) = rules(*drifts(0.065, -0.158, 0.619, 0.072))
+
+    assert len(found.breaches) == 4
+    assert [end.text for end in found.ends] == ["-15.8%", "+61.9%"]
+    assert (found.worst.finding.change, found.worst.place.text) == (0.619, "run-2")
+
+
+def test_the_range_goes_by_number_and_not_by_text():
+    (found,) = rules(*drifts(0.1, 1.2, 0.09))
+
+    assert [end.text for end in found.ends] == ["+9.0%", "+120.0%"]
+
+
+def test_a_large_loss_is_worse_than_a_small_gain():
+    assert rules(*drifts(0.06, -0.4))[0].worst.finding.change == -0.4
+
+
+def test_what_must_be_high_is_worst_where_it_is_lowest():
+    thin = [ThinSamples(resources=("gpu",), coverage=share, where=f"run-{share}") for share in (0.7, 0.1, 0.5)]
+
+    assert rules(*thin)[0].worst.finding.coverage == 0.1
+
+
+def test_two_speeds_are_as_far_apart_as_their_ratio():
+    found = rules(
+        *(
+            PublishedDiffers(published_items_per_s=a, median_items_per_s=b, file="f", log="l", where=f"c{a}")
+            for a, b in ((99.0, 100.0), (1000.0, 100.0))
+        )
+    )[0]
+
+    assert found.worst.finding.published_items_per_s == 1000.0
+    assert [end.text for end in found.ends] == ["-1.0%", "+900.0%"]
+
+
+def test_the_gravest_first_and_then_the_most_frequent():
+    few = [FewRepeats(repeats=3, where=f"case-{k}") for k in range(9)]
+    hung = [HungAtEnd(where="run-a"), HungAtEnd(where="run-b")]
+
+    assert [len(rule.breaches) for rule in rules(*hung, *drifts(0.1), *few)] == [1, 9, 2]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_findings_that_all_say_the_same_have_no_range_and_list_places_only(count):
+    (found,) = rules(*(FewRepeats(repeats=3, where=f"case-{k}") for k in range(count)))
+
+    assert found.ends is None and found.alike
+    assert sorted(one.place.text for one in found.breaches) == [f"case-{k}" for k in range(count)]
+
+
+def test_the_page_has_every_place_behind_a_click(built):
+    page = built("quick").page
+    table = page.one(class_="findings")
+    row = next(row for row in table.all("tr") if row.all("code") and row.one("code").text() == "D05")
+
+    assert len(row.one("details").all("a")) == 8 and row.one("details")["open"] is None
