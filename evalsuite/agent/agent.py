@@ -1,7 +1,7 @@
 """The node agent: starts a command, stamps its output, samples the machine, and leaves no process behind.
 
 One thread per pipe writes the bytes as they come and notes when they came; one thread samples the sensors
-on a grid that does not drift; the main thread waits for children, signals and the time limit. All times
+at intervals that vary a little; the main thread waits for children, signals and the time limit. All times
 are seconds of CLOCK_MONOTONIC since the agent started its first process.
 """
 

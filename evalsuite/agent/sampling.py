@@ -1,7 +1,8 @@
-"""The sensors of a node read on a grid that does not drift, a line of samples each time."""
+"""The sensors of a node read at intervals that vary a little, a line of samples each time."""
 
 import json
 import os
+import random
 import threading
 import time
 from collections.abc import Callable
@@ -15,10 +16,15 @@ from evalsuite.runs.samples import Header, Sample
 from evalsuite.runs.store import RunFolder
 
 DRAIN_S = 5.0  # for the last output, once no process of ours is left to write it
+JITTER = 0.25  # of a period, by which each interval is longer or shorter: more would leave gaps between readings
 
 
 class Sampler:
-    """Reads the sensors at start + k/hz. A deadline that was missed is skipped, not made up for."""
+    """Reads the sensors hz times a second on the mean. A deadline that was missed is skipped, not made up for.
+
+    Each interval is drawn anew: on a strict grid a load that goes in step with it (two batches a second, read twice
+    a second) is caught at the same point each time, and reads as always busy or never.
+    """
 
     def __init__(self, order: Order, folder: RunFolder, fail: Callable[[BaseException], None]) -> None:
         self.taken = 0
@@ -45,16 +51,16 @@ class Sampler:
         try:
             started_at_unix_s = time.time() - (time.monotonic() - self._start_s)
             self._write(replace(self._node.header(), started_at_unix_s=started_at_unix_s))
-            k = 0
+            due_s = 0.0
             while True:
                 self._write(self._node.reading(self._start_s))
                 self.taken += 1
                 if self._stopped.is_set():
                     return
-                elapsed_periods = (time.monotonic() - self._start_s) / self._period_s
-                self.missed += max(0, int(elapsed_periods) - k)
-                k = max(k, int(elapsed_periods)) + 1
-                self._stopped.wait(self._start_s + k * self._period_s - time.monotonic())
+                skipped = max(0, int((time.monotonic() - self._start_s - due_s) / self._period_s))
+                self.missed += skipped
+                due_s += skipped * self._period_s + interval_s(self._period_s, random.uniform(-1, 1))
+                self._stopped.wait(self._start_s + due_s - time.monotonic())
         except BaseException as error:
             self._fail(error)
         finally:
@@ -62,6 +68,11 @@ class Sampler:
 
     def _write(self, line: Header | Sample) -> None:
         self._file.write(json.dumps(line.to_json(), separators=(",", ":")).encode() + b"\n")
+
+
+def interval_s(period_s: float, drawn: float) -> float:
+    """The time to the next reading: *period_s* on the mean, varied by what is *drawn* between -1 and 1."""
+    return period_s * (1.0 + JITTER * drawn)
 
 
 class NodeSensors:
@@ -82,6 +93,7 @@ class NodeSensors:
         """What the readings are measured against."""
         return Header(
             hz=self._hz,
+            jitter=JITTER,
             cpu_count=self._cpu.capacity,
             cpu_scope=self._cpu.scope,
             cores=tuple(self._cpu.cores),

@@ -20,7 +20,8 @@ from evalsuite.errors import EvalsuiteError
 class Header(Document):
     """What the readings are measured against. The first line of the file."""
 
-    hz: float  # readings per second
+    hz: float  # readings per second, on the mean
+    jitter: float | None = None  # share of a period by which each interval was varied; None: they were all alike
     started_at_unix_s: float | None = None  # the time of day at which the run's clock began
     cpu_count: float | None = None  # cores' worth of CPU time that is 100 %
     cpu_scope: str | None = None  # "machine", "container"

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -373,14 +374,14 @@ def test_the_run_waits_for_the_last_of_several_processes(tmp_path):
     assert [log(tmp_path / "run", f"log.n.r{rank}.txt") for rank in range(3)] == [b"done\n"] * 3
 
 
-def test_samples_lie_on_a_grid_that_does_not_drift(tmp_path):
+def test_samples_come_as_often_as_asked_for_at_intervals_that_vary(tmp_path):
     shell(tmp_path / "run", "sleep 2.1", ["--quiet", "--hz", "20"])
 
     header, *samples = sampled(tmp_path / "run")
-    late_s = [sample.at_s * 20 % 1 / 20 for sample in samples[:-1]]
-    assert header.hz == 20
-    assert len(samples) + ending(tmp_path / "run").samples_missed >= 43
-    assert sorted(late_s)[len(late_s) // 2] < 0.02
+    between_s = [after.at_s - before.at_s for before, after in pairwise(samples[:-1])]
+    assert (header.hz, header.jitter) == (20, 0.25)
+    assert 37 <= len(samples) + ending(tmp_path / "run").samples_missed <= 50
+    assert max(between_s) - min(between_s) > 0.2 * 0.05
 
 
 def test_the_tree_counts_cpu_time_of_processes_that_have_ended(tmp_path):
