@@ -44,6 +44,7 @@ class Kind(StrEnum):
     ATTRIBUTE = auto()  # of a run or its case
     FACT = auto()  # of a run: "precision"
     SOURCE = auto()  # who states it
+    FAILURE = auto()  # what ended a run: "out of memory"
     NAME = auto()  # a proper name, a unit, an identifier: the same in every language
     QUOTE = auto()  # somebody else's words: a line of a log, an error message
 
@@ -69,6 +70,7 @@ Option = Annotated[str, Kind.OPTION]
 Attribute = Annotated[str, Kind.ATTRIBUTE]
 FactName = Annotated[str, Kind.FACT]
 SourceName = Annotated[str, Kind.SOURCE]
+FailureName = Annotated[str, Kind.FAILURE]
 Name = Annotated[str, Kind.NAME]
 Quote = Annotated[str, Kind.QUOTE]
 
@@ -185,8 +187,17 @@ class ClockBackwards(Finding):
 
 
 @rule("D25", "reject")
-class IncompleteSuccess(Finding):
-    reason: Quote
+class LogCut(Finding):
+    """The process ended well, and its log ends in the middle of a line."""
+
+    line: Count
+
+
+@rule("D25", "reject")
+class LogWithoutEnd(Finding):
+    """… or without the line that ends every log of its script."""
+
+    script: Name
 
 
 @rule("D26", "note")
@@ -290,7 +301,9 @@ class FactsDisagree(Finding):
 
 @rule("failed_at_exit", "flag")
 class FailedAtExit(Finding):
-    reason: Quote
+    failure: FailureName
+    line: Count
+    text: Quote
 
 
 @rule("final_disagrees", "flag", keeps="D16")
@@ -398,7 +411,8 @@ class OwnAssumed(Finding):
 
 @rule("unreadable", "exclude")
 class UnreadableRun(Finding):
-    reason: Quote
+    file: Name
+    said: Quote  # by the program, in English
 
 
 @rule("window_longer_than_run", "exclude")

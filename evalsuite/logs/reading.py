@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Scope
-from evalsuite.findings import BatchDoubted, FailedAtExit, FinalDisagrees, RestDiffers
+from evalsuite.findings import BatchDoubted, FailedAtExit, FinalDisagrees, LogCut, LogWithoutEnd, RestDiffers
 from evalsuite.logs import catalogue, certainty, failures, timers, window, wrapping
 from evalsuite.logs import steps as steps_room
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
@@ -57,6 +57,7 @@ class Reading:
     certainty: Certainty | None = None  # how sure the throughput is; None where there is none
     certainty_reason: str = ""
     findings: tuple[Finding, ...] = ()
+    unfinished: Finding | None = None  # how the log stops short of its script's end, with status "incomplete"
     printed: Mapping[str, str] = field(default_factory=dict)  # facts of the job, by the names of criteria/facts.toml
 
 
@@ -421,6 +422,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         certainty=sure.certainty if sure else None,
         certainty_reason=sure.reason if sure else "",
         findings=findings,
+        unfinished=_unfinished(scans, dialect) if status == "incomplete" else None,
         printed=_printed(numbers.said),
     )
 
@@ -479,12 +481,20 @@ def _status(
     return "ok", ""
 
 
+def _unfinished(scans: Sequence[Scan], dialect: Dialect) -> Finding | None:
+    """How a log stops short of its script's end, as a finding."""
+    cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
+    if cut is not None:
+        return LogCut(line=cut)
+    return LogWithoutEnd(script=dialect.title) if dialect.end else None
+
+
 def _failed_at_exit(scans: Sequence[Scan]) -> Iterator[Finding]:
     """A failure after the script's own end of training: the figures stand, and a reader must know."""
     for scan in scans:
         failure = failures.failure(scan.after) if scan.ended else None
         if failure is not None:
-            yield FailedAtExit(reason=failure.reason)
+            yield FailedAtExit(failure=failure.kind, line=failure.line, text=failure.text)
             return
 
 

@@ -105,7 +105,8 @@ def _one(folder: RunFolder, places: Places, cache: Path | None) -> Measurement |
         return remembered.measurement(folder, places, cache)
     except EvalsuiteError as error:
         name = f"{folder.path.parent.name}/{folder.path.name}"
-        return UnreadableRun(reason=str(error), where=name)
+        file, _, said = str(error).partition(": ")
+        return UnreadableRun(file=file, said=said or file, where=name)
 
 
 def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:

@@ -102,6 +102,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
                 *_short(run.case, window),
                 *_busy_machine(used),
                 *_hung(outcome),
+                *_unfinished(outcome, read),
                 *facts.disagreements(stated),
             ),
             run,
@@ -222,6 +223,12 @@ def _hung(outcome: Outcome) -> tuple[Finding, ...]:
     if outcome.enough != "hung":
         return ()
     return (HungAtEnd(),)
+
+
+def _unfinished(outcome: Outcome, read: reading.Reading) -> tuple[Finding, ...]:
+    """D25: the process ended well, and its log has no end."""
+    well = outcome.status == "completed" and outcome.exit_code == 0
+    return (read.unfinished,) if well and read.unfinished is not None else ()
 
 
 def _placed(findings: tuple[Finding, ...], run: Run) -> tuple[Finding, ...]:

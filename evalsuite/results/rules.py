@@ -20,7 +20,6 @@ from evalsuite.findings import (
     ClockBackwards,
     DeviceAboveCapacity,
     DuplicateRepeat,
-    IncompleteSuccess,
     MethodsDiffer,
     OddMemory,
     PrintedSpeedupDiffers,
@@ -57,7 +56,6 @@ def _checked(run: Measurement, duplicate: bool) -> Measurement:
         *too_fast.values(),
         *_backwards(run),
         *breakdown.findings(run.breakdown),
-        *_unfinished(run),
         *_strange(run),
     ]
     placed = tuple(replace(finding, where=run.run.id) for finding in found)
@@ -106,12 +104,6 @@ def _backwards(run: Measurement) -> Iterable[Finding]:
     times = measured.step_time_s if measured is not None and measured.method == "log stamps" else ()
     if (count := sum(seconds <= 0 for seconds in times)) > 0:
         yield ClockBackwards(reports=count, of_reports=len(times))
-
-
-def _unfinished(run: Measurement) -> Iterable[Finding]:
-    """D25: the process ended well, and its log has no end."""
-    if run.status == "incomplete" and run.exit_code == 0:
-        yield IncompleteSuccess(reason=run.reason)
 
 
 def _strange(run: Measurement) -> Iterable[Finding]:

@@ -42,6 +42,7 @@ EXAMPLES = {  # what a name stands for is the same in every language: digits her
     Kind.ATTRIBUTE: "framework_version",
     Kind.FACT: "precision",
     Kind.SOURCE: "command_line",
+    Kind.FAILURE: "out of memory",
     Kind.NAME: "1",
     Kind.QUOTE: "2",
 }

@@ -49,15 +49,6 @@ def test_a_clock_that_runs_backwards_is_flagged():
     assert [list(one.findings) for one in found] == [[ClockBackwards(reports=1, of_reports=3, where=run.run.id)], []]
 
 
-def test_success_with_an_unfinished_log_is_rejected_with_the_reason():
-    of = synthetic.case(protocol=synthetic.FULL)
-    run = replace(synthetic.failed(of, 0, "the log ends in the middle of line 17", "incomplete"), exit_code=0)
-
-    (found,) = rules.checked([run])
-
-    assert [(f.code, f.severity) for f in found.findings] == [("D25", "reject")]
-
-
 def test_control_characters_and_markup_are_noted_with_their_fields():
     of = synthetic.case(protocol=synthetic.FULL)
     odd = replace(synthetic.measured(of, 0, 38.0), host="bench\x1b[31m", framework_version="<b>2.0")

@@ -39,6 +39,7 @@ TABLES: Mapping[Kind, str] = {  # where the words of a key stand
     Kind.ATTRIBUTE: "values.attribute",
     Kind.FACT: "values.fact",
     Kind.SOURCE: "values.source",
+    Kind.FAILURE: "values.failure",
 }
 
 

@@ -10,8 +10,11 @@ from evalsuite import cli
 from evalsuite.commands import terminal
 from evalsuite.documents import UsedRecipe
 from evalsuite.errors import Exit
+from evalsuite.findings import FailedAtExit
+from evalsuite.logs import failures
 from evalsuite.model import Protocol
-from evalsuite.report.text.findings import english
+from evalsuite.report.text import words
+from evalsuite.report.text.findings import english, sentence
 from evalsuite.results import fairness
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measurement import measurement
@@ -414,3 +417,57 @@ class TestWhatIsAsked:
         printed = capsys.readouterr().out
         assert "base 1x32" in printed
         assert "1.00x" not in printed and "100.0%" not in printed
+
+
+class TestWhatIsSaidInBothLanguages:
+    """The page quoted our own English in the middle of a Chinese sentence."""
+
+    CHINESE = words.read(("zh",))
+
+    def chinese(self, found, code):
+        (one,) = (finding for finding in found.findings if finding.code == code)
+        return sentence(one, self.CHINESE).plain("zh")
+
+    def test_a_log_that_is_cut_under_a_good_exit_code_is_rejected(self, tmp_path):
+        folder = runfolders.finished(tmp_path)
+        (log,) = folder.logs()
+        log.path.write_bytes(log.path.read_bytes()[:-30])
+
+        found = measurement(folder)
+
+        assert not counts(found) and "D25" in codes(found)
+        assert said(found, "D25") == "the process reported success, but its log ends in the middle of line 120"
+        assert self.chinese(found, "D25") == "进程报告成功，但日志在第 120 行中途截断"
+
+    @pytest.mark.parametrize("ended", [{"exit_code": 1, "status": "failed"}, {"exit_code": None}])
+    def test_a_process_that_did_not_report_success_did_not_lie(self, tmp_path, ended):
+        folder = runfolders.finished(tmp_path, **ended)
+        (log,) = folder.logs()
+        log.path.write_bytes(log.path.read_bytes()[:-30])
+
+        assert "D25" not in codes(measurement(folder))
+
+    def test_what_failed_after_the_end_is_named_in_the_readers_language_and_the_log_quoted(self):
+        one = FailedAtExit(failure="out of memory", line=7, text="CUDA out of memory")
+
+        assert english(one) == "an error after the end of training (out of memory, line 7): CUDA out of memory"
+        assert (
+            sentence(one, self.CHINESE).plain("zh") == "训练结束之后报错（内存或显存不足，第 7 行）：CUDA out of memory"
+        )
+
+    def test_every_kind_of_failure_has_a_name_in_both_languages(self):
+        kinds = {kind for rank in failures._RANKS for kind, _ in rank} | {"interrupted", "Python exception"}
+
+        for language in ("zh", "en"):
+            spoken = words.read((language,))
+            assert {f"values.failure.{kind}" in spoken for kind in kinds} == {True}
+
+    def test_a_folder_that_cannot_be_read_names_the_file_apart_from_what_the_program_says(self, tmp_path):
+        runfolders.finished(tmp_path)
+        folder = runfolders.finished(tmp_path, repeat=1)
+        (folder.path / "case.json").write_text('{"repeat": 1, "fram')
+
+        (found,) = (one for one in evaluate(Store(tmp_path)).findings if one.code == "unreadable")
+
+        assert found.file.endswith("case.json") and found.said
+        assert sentence(found, self.CHINESE).plain("zh").startswith(f"无法读取 {found.file}，程序原文：")
