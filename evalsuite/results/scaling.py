@@ -37,6 +37,11 @@ def above_base(summary: Summary) -> Scaled | None:
     return Scaled(summary=summary, base=summary.base, efficiency=summary.efficiency)
 
 
+def suspicious(summary: Summary) -> bool:
+    """Whether its efficiency is beyond what can be, so that its base is to be doubted first (D12)."""
+    return any(isinstance(finding, OddEfficiency) for finding in summary.findings)
+
+
 def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
     """The summaries with speed-up, efficiency and the findings of their series; order kept.
 

@@ -8,7 +8,9 @@ from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Summar
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names
 from evalsuite.results import answers as answers_room
+from evalsuite.results import breaks as breaks_room
 from evalsuite.results.answers import Answer
+from evalsuite.results.breaks import Breaks
 from evalsuite.results.summary import valid
 
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
@@ -68,6 +70,12 @@ class Book:
     def efficiency_threshold(self) -> float | None:
         """What the criterion of linear speed-up asks for, where it is asked for."""
         return next((one.threshold for one in self.evaluation.verdicts if one.criterion == "C1"), None)
+
+    @cached_property
+    def breaks(self) -> Breaks | None:
+        """Where each series stops to scale; None without a criterion that says what scaling is."""
+        threshold = self.efficiency_threshold
+        return None if threshold is None else breaks_room.breaks(self.valid, threshold)
 
     @cached_property
     def answers(self) -> tuple[Answer, ...]:

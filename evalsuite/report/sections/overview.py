@@ -7,7 +7,10 @@ from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.figures import Look
+from evalsuite.report.sections import breaks
+from evalsuite.report.sections.breaks import BreakFacts
 from evalsuite.report.sections.drawn import Drawn, panel_name, series_of_block
+from evalsuite.report.sections.markdown import MarkdownWriter
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Words
@@ -37,28 +40,41 @@ class Rank:
 class OverviewFacts:
     """What the overview shows."""
 
-    figure: Drawn
+    figure: Drawn | None  # of two blocks at least
     ranks: tuple[Rank, ...]
     left_out: int  # blocks that the figure has no panel for
+    breaks: BreakFacts | None
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    """Scaling across models: only where there are two panels at least to compare."""
-    if len(blocks := scaling_blocks(subject.models)) > 1:
+    """Scaling across models: where there are two panels at least to compare, or a series that may break."""
+    blocks = scaling_blocks(subject.models)
+    if len(blocks) > 1 or (subject.book.breaks and subject.book.breaks.found):
         yield Section(
             id="overview",
             title=subject.words("overview.title"),
             template="overview.html.j2",
             facts=lambda: _facts(blocks, subject),
+            markdown=lambda writer: _markdown(blocks, subject, writer),
         )
 
 
 def _facts(blocks: Sequence[Block], subject: Subject) -> OverviewFacts:
     shown = [block for block in blocks if len({one.case.series for one in block.valid}) > 1][:MOST_PANELS]
-    shown = shown or list(blocks[:MOST_PANELS])
+    shown = (shown or list(blocks[:MOST_PANELS])) if len(blocks) > 1 else []
     return OverviewFacts(
-        figure=drawn(shown, subject.look, subject.words), ranks=ranks(blocks), left_out=len(blocks) - len(shown)
+        figure=drawn(shown, subject.look, subject.words) if shown else None,
+        ranks=ranks(blocks),
+        left_out=len(blocks) - len(shown) if shown else 0,
+        breaks=breaks.facts(subject.book, blocks, subject.words),
     )
+
+
+def _markdown(blocks: Sequence[Block], subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
+    found = breaks.facts(subject.book, blocks, subject.words)
+    if found is not None:
+        yield f"## {writer.word('breaks.title')}"
+        yield from breaks.markdown(found, writer)
 
 
 def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:

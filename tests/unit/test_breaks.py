@@ -1,0 +1,90 @@
+"""Where a series stops to scale: the first step below the threshold, and what is recorded beside it."""
+
+from dataclasses import replace
+
+import pytest
+import synthetic
+
+from evalsuite.model import Breakdown, Phase, Utilisation
+from evalsuite.results.breaks import breaks
+from evalsuite.results.scaling import with_scaling
+
+SCALES = ((1, 1), (1, 8), (2, 8), (4, 8))
+
+
+def ladder(*rates, spread=0.01, framework="pytorch", repeats=5):
+    """A series over SCALES: its medians, each with runs up to *spread* apart from it."""
+    return [
+        synthetic.summary(
+            synthetic.measured(case, repeat, rate * (1 + spread * (repeat - repeats // 2) / max(1, repeats // 2)))
+            for repeat in range(repeats)
+        )
+        for rate, (nodes, per_node) in zip(rates, SCALES, strict=False)
+        for case in [synthetic.case(framework, (nodes, per_node))]
+    ]
+
+
+def test_the_first_step_below_the_threshold_is_found_and_not_the_deepest():
+    found = breaks(with_scaling(ladder(100, 780, 1100, 1300)), 0.8)
+
+    (one,) = found.found
+    assert (one.before.case.scale, one.after.case.scale) == ("1x8", "2x8")
+    assert one.step == pytest.approx(1100 / 780 / 2)
+    assert found.series == 1
+
+
+def test_a_step_over_several_doublings_is_brought_to_one():
+    # 64 % of 8 devices are 86 % a doubling: above the threshold, though 64 % is below it
+    assert breaks(with_scaling(ladder(100, 512, 1024, 2048)), 0.8).found == ()
+
+
+def test_a_break_is_certain_only_where_no_two_runs_say_otherwise():
+    close = breaks(with_scaling(ladder(100, 800, 1270, 2500, spread=0.02)), 0.8).found
+    clear = breaks(with_scaling(ladder(100, 800, 1000, 1900, spread=0.02)), 0.8).found
+    once = breaks(with_scaling(ladder(100, 800, 1000, 1900, repeats=1)), 0.8).found
+
+    assert [one.certain for one in (*close, *clear, *once)] == [False, True, False]
+
+
+def test_two_scales_are_too_few_and_efficiency_without_fault_is_no_break():
+    assert breaks(with_scaling(ladder(100, 300)), 0.8).series == 0
+    assert breaks(with_scaling(ladder(100, 800, 1600, 3200)), 0.8).found == ()
+
+
+def test_what_is_recorded_to_differ_is_listed_and_nothing_is_made_up():
+    base, small, large, largest = ladder(100, 780, 1100, 1300)
+
+    def with_records(one, waited, network):
+        phases = () if waited is None else (Phase(name="allreduce", seconds=waited),)
+        used = Utilisation(
+            resource="network_send", unit="bytes/s", mean=network, p5=0, p95=0, samples=9, coverage=1, capacity=1e9
+        )
+        return replace(one, breakdown=Breakdown(seconds=1.0, phases=phases), utilisation=(used,))
+
+    told = (base, with_records(small, 0.1, 1e8), with_records(large, 0.4, 9e8), largest)
+    untold = ladder(100, 780, 1500, 1700)
+
+    (one,) = breaks(with_scaling(told), 0.8).found
+    (other,) = breaks(with_scaling(untold), 0.8).found
+    assert [(change.key, change.before, change.after) for change in one.changes] == [
+        ("nodes", 1, 2),
+        ("communication", 0.1, 0.4),
+        ("network", 1e8, 9e8),
+    ]
+    assert one.changes[2].of_capacity == pytest.approx(0.9)
+    assert other.after.case.scale == "4x8" and other.changes == ()
+
+
+def test_what_was_not_recorded_before_is_absent_and_not_zero():
+    base, small, large, largest = ladder(100, 780, 1100, 1300)
+    large = replace(large, breakdown=Breakdown(seconds=1.0, phases=(Phase(name="allreduce", seconds=0.3),)))
+
+    (one,) = breaks(with_scaling((base, small, large, largest)), 0.8).found
+
+    assert [(change.key, change.before) for change in one.changes] == [("nodes", 1), ("communication", None)]
+
+
+def test_the_deepest_break_comes_first():
+    found = breaks(with_scaling([*ladder(100, 780, 1200, 2000), *ladder(90, 700, 900, 1700, framework="mxnet")]), 0.8)
+
+    assert [one.after.case.framework for one in found.found] == ["mxnet", "pytorch"]
