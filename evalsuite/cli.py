@@ -50,13 +50,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if command is None:
         parser.print_help()
         return Exit.USAGE
+    speech = _module("speech")
+    speech.choose(parsed)
     try:
         return int(_module(command).run(parsed))
     except EvalsuiteError as error:
-        print(f"evalsuite {command}: {error}", file=sys.stderr)
+        print(f"evalsuite {command}: {speech.retold(str(error))}", file=sys.stderr)
         return int(error.exit_code)
     except KeyboardInterrupt:
-        print(f"\nevalsuite {command}: stopped; what is finished stays.", file=sys.stderr)
+        print(f"\nevalsuite {command}: {speech.say('command.stopped')}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone (`… | head`); nobody is left to tell

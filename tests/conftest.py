@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 SHARED = HERE.parent.parent / "shared"
 
 os.environ.setdefault("NO_COLOR", "1")
+os.environ["LC_ALL"] = "C.UTF-8"  # commands print in the language of the locale
 
 # `pytest --hypothesis-profile=thorough` tries each property on many examples
 hypothesis.settings.register_profile("floor", max_examples=40)

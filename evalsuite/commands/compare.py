@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _recorded(asked, arguments)
     summaries = report.write(asked.store, arguments, only=[*asked.plan.cases])
     if not valid(summaries):
-        note("no run gave a valid throughput; the report says why.")
+        note(say("compare.nothing_valid"))
         return Exit.NOTHING_MEASURED
     return Exit.SOME_FAILED if failed else Exit.DONE
 
@@ -58,14 +59,14 @@ def _recorded(asked: "Asked", arguments: argparse.Namespace) -> int:
     from evalsuite.runs.store import Store
 
     recorded = Store(paths.DATA / "recorded")
-    note("no framework can be run here, for the reasons above.")
+    note(say("compare.nothing_here"))
     if not recorded.finished():
         return Exit.NOTHING_MEASURED
     only = None if arguments.recorded else _asked_for(recorded, asked)
     if only == []:
-        note("nothing that was asked for was recorded elsewhere, so there is no report; --recorded reports what was.")
+        note(say("compare.none_recorded"))
         return Exit.NOTHING_MEASURED
-    note(f"the report is made from runs recorded elsewhere ({recorded.root}); it says so.")
+    note(say("compare.recorded", root=recorded.root))
     report.write(recorded, arguments, only=only, recorded_elsewhere=True, skips=asked.plan.skips)
     return Exit.NOTHING_MEASURED
 

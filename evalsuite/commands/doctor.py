@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalsuite.commands import speech
+from evalsuite.commands.speech import say
+
 if TYPE_CHECKING:
     from evalsuite.launch.doctor import Check
 
@@ -20,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
     parser.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help="more adapters")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    speech.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,8 +52,9 @@ def _print_table(checks: Sequence["Check"], ready: bool) -> None:
     for check in checks:
         if check.group != group:
             group = check.group
-            print(group)
-        print(f"  {MARKS[check.state]:5}  {check.name:{width}}  {check.detail}")
+            print(say(f"groups.{group}"))
+        mark = say("doctor.later") if check.state == "later" else MARKS[check.state]
+        print(f"  {speech.padded(mark, 5)}  {check.name:{width}}  {speech.retold(check.detail)}")
         if check.remedy:
-            print(f"  {'':5}  {'':{width}}  → {check.remedy}")
-    print("\nReady: `evalsuite compare` can measure here." if ready else "\nNot ready: see the lines marked -- and !!.")
+            print(f"  {'':5}  {'':{width}}  → {speech.retold(check.remedy)}")
+    print("\n" + say("doctor.ready" if ready else "doctor.not_ready"))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import places, readings
+from evalsuite.commands import places, readings, speech
 from evalsuite.commands.readings import Row
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Protocol
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sort", choices=readings.SORTS, metavar="COLUMN", help=f"one of {', '.join(readings.SORTS)}")
     parser.add_argument("--paths", action="store_true", help="whole paths, where several logs make a table")
     parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log")
+    speech.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,6 +6,8 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from evalsuite.commands import speech
+from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     axes.add_arguments(parser)
     parser.add_argument("--commands", action="store_true", help="print each exact command line")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    speech.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,16 +51,21 @@ def _print_table(asked: "Asked") -> None:
         (*_axes(case), f"{asked.done(case)}/{asked.plan.spec.repeats}", _flags(asked, case))
         for case in asked.plan.cases
     ]
-    rows += [(*_axes(skip.case), "skip", skip.reason) for skip in asked.plan.skips]
-    columns = [("framework", "left"), ("recipe", "left"), ("model", "left"), ("scale", "left"), ("precision", "left"),
-               ("batch", "right"), ("done", "right"), ("note", "left")]  # fmt: skip
-    table(f"{asked.plan.spec.name}: {len(asked.plan.runs)} runs on {asked.machine.device}", columns, rows)
+    rows += [(*_axes(skip.case), say("plan.skip"), speech.retold(skip.reason)) for skip in asked.plan.skips]
+    sides = {"framework": "left", "recipe": "left", "model": "left", "scale": "left", "precision": "left",
+             "batch": "right", "done": "right", "note": "left"}  # fmt: skip
+    columns = [(say(f"columns.{name}"), side) for name, side in sides.items()]
+    runs, device = len(asked.plan.runs), say(f"plan.on_{asked.machine.device}")
+    table(say("plan.title", name=asked.plan.spec.name, runs=runs, device=device), columns, rows)
     left = asked.missing()
+    if not left:
+        print(say("plan.nothing_left", runs=runs))
+        return
     seconds = asked.estimate().total(left)
-    time = duration(seconds) if seconds is not None else "unknown until one run has ended"
+    time = duration(seconds) if seconds is not None else say("plan.unknown_time")
     hours = sum((asked.estimate().of(run) or 0) * run.case.total_devices for run in left) / 3600
-    cost = f", {hours:.2f} device-hours" if seconds is not None else ""
-    print(f"{len(left)} of {len(asked.plan.runs)} runs are missing; estimated time: {time if left else '0 s'}{cost}.")
+    cost = say("plan.cost", hours=f"{hours:.2f}") if seconds is not None else ""
+    print(say("plan.left", missing=len(left), runs=runs, time=time, cost=cost))
 
 
 def _axes(case: "Case") -> tuple[str, ...]:
@@ -66,9 +74,7 @@ def _axes(case: "Case") -> tuple[str, ...]:
 
 
 def _flags(asked: "Asked", case: "Case") -> str:
-    from evalsuite.report.text.findings import english
-
-    return "; ".join(english(finding) for finding in asked.plan.findings if finding.where == case.id)
+    return "; ".join(speech.finding(finding) for finding in asked.plan.findings if finding.where == case.id)
 
 
 def _print_commands(asked: "Asked") -> None:

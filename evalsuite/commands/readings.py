@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalsuite.logs.wording import counted, rate
+from evalsuite.commands import speech
+from evalsuite.commands.speech import say
+from evalsuite.logs.wording import rate
 
 Row = dict[str, Any]  # one element of `parse --json`
 SURE = ("two clocks agree", "one clock", "printed only", "assumed scope")
@@ -26,7 +28,7 @@ SORTS: dict[str, Callable[[Row], Any]] = {
     "findings": lambda one: -len(one["findings"]),
 }
 _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_printed` → heading, form
-    "items_per_s_per_device": ("per device", rate),
+    "items_per_s_per_device": ("per_device", rate),
     "tflop_per_s_per_device": ("TFLOP/s", lambda value: f"{value:,.1f}"),
     "mfu": ("MFU", lambda value: f"{100 * value:.1f}%"),
     "memory_gib": ("memory", lambda value: f"{value:,.1f} GiB"),
@@ -45,17 +47,27 @@ def show(found: Sequence[Row], *, paths: bool) -> None:
         return
     names = {one["file"]: one["file"] for one in found} if paths else _short([one["file"] for one in found])
     beside = [key for key in _BESIDE if any((one["also_printed"] or {}).get(key) is not None for one in found)]
-    columns = [(name, "right" if name == "throughput" else "left") for name in SORTS]
-    columns += [(_BESIDE[key][0], "right") for key in beside]
+    columns = [(_head(name), "right" if name == "throughput" else "left") for name in SORTS]
+    columns += [(_beside(key), "right") for key in beside]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     print("\n".join(_table(columns, [_cells(one, names, beside) for one in found], width)), end="\n\n")
     print("\n".join(_totals(found, names)))
 
 
+def _beside(key: str) -> str:
+    """The heading of a figure that stands beside the steps; TFLOP/s and MFU are the same in every language."""
+    heading = _BESIDE[key][0]
+    return say(f"columns.{heading}") if heading in ("per_device", "memory") else heading
+
+
+def _head(column: str) -> str:
+    return say("columns.rate" if column == "throughput" else f"columns.{column}")
+
+
 def _table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
     """A line for each log, for `grep` and `sort`. On a terminal of *width* what does not fit is cut, and said."""
     cells = [[heading for heading, _ in columns], *rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    widths = [max(map(speech.columns, column)) for column in zip(*cells, strict=True)]
     dropped = []
     while width is not None and len(columns) > len(SORTS) and _total(widths[: len(columns)]) > width:
         dropped.append(columns[-1][0])
@@ -78,6 +90,9 @@ def _total(widths: Sequence[int]) -> int:
 
 def _padded(cell: str, width: int, right: bool) -> str:
     head = width // 2
+    if speech.columns(cell) <= width:
+        blanks = " " * (width - speech.columns(cell))
+        return blanks + cell if right else cell + blanks
     cell = cell if len(cell) <= width else f"{cell[:head]}…{cell[len(cell) - (width - head - 1) :]}"
     return cell.rjust(width) if right else cell.ljust(width)
 
@@ -87,10 +102,10 @@ def _cells(one: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
     return [
         names[one["file"]],
         one["dialect"] or "–",
-        one["status"],
+        speech.status(one["status"]),
         "–" if one["throughput"] is None else rate(one["throughput"]),
         one["unit"] or "–",
-        one["certainty"] or "–",
+        speech.retold(one["certainty"] or "–"),
         " ".join(dict.fromkeys(finding["code"] for finding in one["findings"])) or "–",
         *("–" if also.get(key) is None else _BESIDE[key][1](also[key]) for key in beside),
     ]
@@ -105,14 +120,15 @@ def _short(files: Sequence[str]) -> dict[str, str]:
 def _totals(found: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     statuses = Counter(one["status"] for one in found)
     valued = sum(one["throughput"] is not None for one in found)
-    said = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
-    yield f"{counted(len(found), 'log')}: {said}; {valued} with a throughput, {len(found) - valued} without"
+    said = ", ".join(f"{count} {speech.status(status)}" for status, count in statuses.most_common())
+    without = len(found) - valued
+    yield say("parse.logs", n=f"{len(found):,}", statuses=said, with_value=valued, without=without)
     by_code: dict[str, list[tuple[str, str]]] = {}
     for one in found:
         for finding in one["findings"]:
             by_code.setdefault(finding["code"], []).append((names[one["file"]], finding["text"]))
     if by_code:
-        yield "\nfindings (`evalsuite explain CODE` says more):"
+        yield "\n" + say("parse.codes")
     for code, where in sorted(by_code.items(), key=lambda pair: -len(pair[1])):
         yield f"  {code} in {_files([file for file, _ in where])}, as in {where[0][0]}: {where[0][1]}"
     reasons: dict[str, list[str]] = {}
@@ -120,15 +136,16 @@ def _totals(found: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
         if one["throughput"] is None:
             reasons.setdefault(one["reason"], []).append(names[one["file"]])
     if reasons:
-        yield "\nwithout a throughput:"
+        yield "\n" + say("parse.without")
     for reason, files in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
-        yield f"  {_files(files)}: {reason}"
-        more = f" and {len(files) - NAMED:,} more" if len(files) > NAMED + 1 else ""
+        yield f"  {_files(files)}: {speech.retold(reason)}"
+        more = say("parse.more", n=f"{len(files) - NAMED:,}") if len(files) > NAMED + 1 else ""
         yield f"    {', '.join(files[: NAMED if more else NAMED + 1])}{more}"
 
 
 def _files(files: Sequence[str]) -> str:
-    return counted(len(set(files)), "log")
+    n = len(set(files))
+    return say("parse.files" if n != 1 else "parse.file", n=f"{n:,}")
 
 
 def _sentences(one: Row) -> Iterator[str]:
@@ -136,20 +153,22 @@ def _sentences(one: Row) -> Iterator[str]:
     also = {key: value for key, value in (one["also_printed"] or {}).items() if value is not None}
     if also:
         unit = f" {one['unit']}"
-        said = (f"{_BESIDE[key][0]} {_BESIDE[key][1](also[key])}" for key in also)
-        yield "  also printed: " + ", ".join(text + unit * text.startswith("per device") for text in said)
+        per_device = "items_per_s_per_device"
+        said = (f"{_beside(key)} {_BESIDE[key][1](also[key])}{unit * (key == per_device)}" for key in also)
+        yield f"  {say('parse.also')}" + ", ".join(said)
     for finding in one["findings"]:
         yield f"  {finding['code']}: {finding['text']}"
 
 
 def _sentence(one: Row) -> str:
     if one["throughput"] is None:
-        return f"{one['status']}; {one['reason']}"
-    devices = f" on {counted(one['total_devices'], 'device')}" if one["total_devices"] else ""
+        return f"{speech.status(one['status'])}; {speech.retold(one['reason'])}"
+    total = one["total_devices"]
+    devices = say("parse.on" if total != 1 else "parse.on_one", n=f"{total:,}") if total else ""
     how = f"({one['dialect']}, {one['method']}{_span(one)})"
-    sure = f"; {one['certainty']}: {one['certainty_reason']}"
-    reason = f"; {one['reason']}" if one["reason"] else ""
-    return f"{one['status']}; {rate(one['throughput'])} {one['unit']}{devices} {how}{sure}{reason}"
+    sure = f"; {speech.retold(one['certainty'])}: {speech.retold(one['certainty_reason'])}"
+    reason = f"; {speech.retold(one['reason'])}" if one["reason"] else ""
+    return f"{speech.status(one['status'])}; {rate(one['throughput'])} {one['unit']}{devices} {how}{sure}{reason}"
 
 
 def _span(one: Row) -> str:

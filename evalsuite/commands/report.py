@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite import paths
-from evalsuite.commands import places
+from evalsuite.commands import places, speech
+from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import LANGUAGES, Case, Evaluation, Skip, Summary, Unmeasured
 
@@ -31,7 +32,12 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the report itself, the same for `compare`."""
     output = parser.add_argument_group("the report")
     output.add_argument("--out", metavar="DIR", type=Path, default=Path("report"), help="default: report")
-    output.add_argument("--lang", metavar="L,…", default="zh,en", help="languages inside the page (default: zh,en)")
+    output.add_argument(
+        "--lang",
+        metavar="L,…",
+        default="zh,en",
+        help="languages inside the page (default: zh,en); one alone is the terminal's too",
+    )
     output.add_argument(
         "--forms",
         metavar="F,…",
@@ -133,7 +139,7 @@ def write(
     _print_summaries(evaluation)
     page = next(path for path in written if path.suffix == ".html")
     for path in (page, *more):
-        note(f"report: {path} ({path.stat().st_size / 1e6:.1f} MB)")
+        note(say("report.written", path=path, size=_size(path.stat().st_size)))
     return evaluation.summaries
 
 
@@ -155,7 +161,7 @@ def _remove(paths: Iterable[Path]) -> None:
 
     for path in paths:
         path.unlink()
-        note(f"removed: {path} (of other data than the new report; ask for it again with --forms)")
+        note(say("report.removed", path=path))
 
 
 def _print_summaries(evaluation: Evaluation) -> None:
@@ -172,9 +178,13 @@ def _print_summaries(evaluation: Evaluation) -> None:
         for one in evaluation.summaries
     ]
     left = ("framework", "model", "scale", "precision")
-    right = ("median throughput", "valid runs", "speed-up", "efficiency")
-    columns = [*((name, "left") for name in left), *((name, "right") for name in right)]
+    right = ("throughput", "valid", "speedup", "efficiency")
+    columns = [(say(f"columns.{name}"), "left" if name in left else "right") for name in (*left, *right)]
     table("", columns, rows)
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
 
 
 def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
@@ -184,9 +194,10 @@ def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
     if isinstance(one, Unmeasured):
         first = one.measurements[0]
         rule = excluded_by(first)
-        return f"excluded: {rule.code}" if rule else first.status, f"0/{len(one.measurements)}", "—", "—"
+        said = say("run.excluded", finding=rule.code) if rule else speech.status(first.status)
+        return said, f"0/{len(one.measurements)}", "—", "—"
     if one.base == one.case:
-        speedup, efficiency = f"base {one.case.scale}", "—"
+        speedup, efficiency = say("report.base", scale=one.case.scale), "—"
     else:
         speedup = f"{one.speedup.value:.2f}x" if one.speedup else "—"
         efficiency = f"{one.efficiency.value:.1%}" if one.efficiency else "—"

@@ -3,6 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from evalsuite.commands import speech
+from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from evalsuite.commands import axes
 
     axes.add_arguments(parser)
+    speech.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -46,14 +49,14 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     from evalsuite.errors import EvalsuiteError
     from evalsuite.launch import campaign
     from evalsuite.logs import catalogue
-    from evalsuite.report.text.findings import english
     from evalsuite.results import measurement
     from evalsuite.runs.planned import Planned
 
     for skip in asked.plan.skips:
-        note(f"skipped {skip.case.framework} {skip.case.scale}: {skip.reason}")
+        reason = speech.retold(skip.reason)
+        note(say("run.skipped", framework=skip.case.framework, scale=skip.case.scale, reason=reason))
     for finding in asked.plan.findings:
-        note(f"flagged {finding.where}: {english(finding)}")
+        note(say("run.flagged", where=finding.where, finding=speech.finding(finding)))
     ready = campaign.Environments(pythons={}, packages={}, skips=())
     if asked.missing():
         if why := asked.engine.unready(os.environ):
@@ -68,7 +71,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     asked.store.write_plan(whole)
     missing = asked.missing()
     if not missing and asked.plan.runs:
-        note(f"all {len(asked.plan.runs)} runs are already measured; nothing is started.")
+        note(say("run.all_done", runs=len(asked.plan.runs)))
     if not missing:
         return asked, _failed(asked)
     started = campaign.begin(whole, asked.store)
@@ -96,7 +99,8 @@ def _say_skips(skips: "Sequence[Skip]") -> None:
 
     for reason in dict.fromkeys(skip.reason for skip in skips):
         cases = [skip.case.id for skip in skips if skip.reason == reason]
-        note(f"skipped {len(cases)} cases ({cases[0]}{', …' if len(cases) > 1 else ''}): {reason}")
+        more = ", …" if len(cases) > 1 else ""
+        note(say("run.skipped_cases", n=len(cases), first=cases[0], more=more, reason=speech.retold(reason)))
 
 
 def _failed(asked: "Asked") -> int:

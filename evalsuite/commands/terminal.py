@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalsuite.commands import speech
+from evalsuite.commands.speech import say
 from evalsuite.logs.wording import rate
 from evalsuite.model import Case, Finding, Measurement, Run
 from evalsuite.plan.estimate import Estimate
@@ -21,12 +23,14 @@ SIZES = ("image_size", "sequence_length")  # of the input: almost always the sam
 def duration(seconds: float | None) -> str:
     """`75.2` → "1 min 15 s"; None → "?"."""
     if seconds is None:
-        return "?"
+        return say("duration.none")
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
-        return f"{hours} h {minutes:02d} min"
-    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+        return say("duration.hours", hours=hours, minutes=f"{minutes:02d}")
+    if minutes:
+        return say("duration.minutes", minutes=minutes, seconds=f"{rest:02d}")
+    return say("duration.seconds", seconds=rest)
 
 
 def note(text: str) -> None:
@@ -42,7 +46,14 @@ def script(case: Case) -> str:
 
 def label(run: Run) -> str:
     precision = run.case.precision + (" XLA" if run.case.xla else "")
-    return f"{script(run.case)} {run.case.scale} {precision} b{run.case.batch_per_device} repeat {run.repeat + 1}"
+    return say(
+        "run.label",
+        script=script(run.case),
+        scale=run.case.scale,
+        precision=precision,
+        batch=run.case.batch_per_device,
+        repeat=run.repeat + 1,
+    )
 
 
 def excluded_by(measurement: Measurement) -> Finding | None:
@@ -56,12 +67,10 @@ def excluded_by(measurement: Measurement) -> Finding | None:
 
 def result(measurement: Measurement) -> str:
     if rule := excluded_by(measurement):
-        from evalsuite.report.text.findings import english
-
-        return f"excluded: {english(rule)}"
+        return say("run.excluded", finding=speech.finding(rule))
     if measurement.value is not None and measurement.throughput is not None:
         return f"{rate(measurement.value)} {measurement.throughput.unit}"
-    return f"{measurement.status}: {measurement.reason}"
+    return say("run.without", status=speech.status(measurement.status), reason=speech.retold(measurement.reason))
 
 
 class Progress:
@@ -77,7 +86,8 @@ class Progress:
         if run != self._shown:
             self._shown = run
             if self._bar is None:
-                note(f"[{self._done + 1}/{len(self._runs)}] {label(run)} …{self._left(0)}")
+                place, runs = self._done + 1, len(self._runs)
+                note(say("run.started", place=place, runs=runs, label=label(run), left=self._left(0)))
         if self._bar is not None and self._task is not None:
             expected = self._estimate.of(run)
             part = min(elapsed_s / expected, 0.95) if expected else 0
@@ -89,9 +99,16 @@ class Progress:
         if seconds is not None:
             self._estimate.add(run, seconds)
         self._done += 1
-        self._last = f" · last {result(measurement)}" if measurement.value is not None else ""
-        line = f"[{self._done}/{len(self._runs)}] {label(run)}: {result(measurement)} in {duration(seconds)}"
-        line += self._left(0)
+        self._last = say("run.last", result=result(measurement)) if measurement.value is not None else ""
+        line = say(
+            "run.ended",
+            place=self._done,
+            runs=len(self._runs),
+            label=label(run),
+            result=result(measurement),
+            time=duration(seconds),
+            left=self._left(0),
+        )
         if self._bar is None or self._task is None:
             note(line)
         else:
@@ -100,7 +117,7 @@ class Progress:
 
     def _left(self, elapsed_s: float) -> str:
         left = self._estimate.total(self._runs[self._done :])
-        return f" · about {duration(max(left - elapsed_s, 0))} left" if left else ""
+        return say("run.left", time=duration(max(left - elapsed_s, 0))) if left else ""
 
 
 @contextmanager

@@ -163,7 +163,9 @@ def program(wanted: Program, group: str) -> Check:
         return check(state="missing", detail=f"not on the PATH; for {wanted.purpose}", remedy=wanted.remedy)
     works, version = _answer((wanted.name, *wanted.version))
     if wanted.alive and not _answer(wanted.alive)[0]:
-        return check(state="broken", detail=f"{version}: {wanted.dead}", remedy="start it, or do without")
+        return check(
+            state="broken", detail=f"{version}: {wanted.dead}", remedy="not running (optional): start it to use it"
+        )
     return check(state="ok" if works else "broken", detail=f"{version or 'no version'} ({where})")
 
 

@@ -22,6 +22,7 @@ from evalsuite.model import LANGUAGES
 from evalsuite.report.text import names
 
 FOLDER = paths.DATA / "text"
+TERMINAL = FOLDER / "terminal"  # what commands print
 BEYOND_THE_PAGE = FOLDER / "publishing"  # site, Markdown, spreadsheet and `compare-reports`
 HTML_LANG = {"zh": "zh-CN", "en": "en"}
 # {name}, or {name|one|many}: a word that depends on the number, as English has them: "{n} {n|case|cases}"

@@ -1,0 +1,151 @@
+"""What commands print, in the language of the locale or of --lang."""
+
+import ast
+import re
+
+import pytest
+
+from evalsuite import cli, paths
+from evalsuite.commands import speech
+from evalsuite.report.text import words
+
+TABLES = words.read(folder=words.TERMINAL).tables
+RETOLD = {key: text for key, text in TABLES["en"].items() if key.startswith(speech.RETOLD)}
+
+
+@pytest.fixture
+def chinese(monkeypatch):
+    monkeypatch.setattr(speech, "_chosen", "zh")
+
+
+@pytest.fixture(autouse=True)
+def english_afterwards():
+    yield
+    speech.choose(None, {})
+
+
+@pytest.mark.parametrize(
+    ("variables", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "C"}, "en"),
+        ({"LANG": "POSIX"}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_TW"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": ""}, "zh"),
+        ({"LANG": "de_DE.UTF-8"}, "en"),
+    ],
+)
+def test_the_language_is_that_of_the_locale(variables, language):
+    assert speech.of_locale(variables) == language
+
+
+@pytest.mark.parametrize(("asked", "language"), [("zh", "zh"), ("en", "en"), ("zh,en", "en"), (None, "en")])
+def test_one_language_that_is_asked_for_is_the_terminals(asked, language):
+    speech.choose(type("Arguments", (), {"lang": asked})(), {"LANG": "C"})
+
+    assert speech.language() == language
+
+
+def written() -> set[str]:
+    """Every text in the code, its places as {}: "{name} is not on the PATH" as "{} is not on the PATH"."""
+    found = set()
+    for file in paths.PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                found.add("".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+    return found
+
+
+def test_every_message_that_is_retold_is_one_that_the_code_says():
+    said = written()
+
+    assert [key for key, text in RETOLD.items() if re.sub(r"\{\w+\}", "{}", text) not in said] == []
+
+
+def test_every_sentence_that_commands_ask_for_is_asked_for():
+    code = "\n".join(file.read_text(encoding="utf-8") for file in paths.PACKAGE.rglob("commands/*.py"))
+    code += (paths.PACKAGE / "cli.py").read_text(encoding="utf-8")
+    composed = ("columns.", "statuses.", "groups.", "plan.on_", speech.RETOLD)
+
+    assert [
+        key for key in TABLES["en"] if not re.search(f"[\"']{key}[\"']", code) and not key.startswith(composed)
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("english", "said"),
+    [
+        (
+            '--frameworks: unknown framework "x"; the frameworks are a, b. Did you mean a?',
+            "可用的框架有 a, b。是否指 a？",
+        ),
+        ('scale "8": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.', "规模“8”不正确"),
+        ("not on the PATH; for engine slurm", "用途：引擎 slurm"),
+        ("a: b: 3.1: no cluster answers", "a: b: 3.1：集群没有响应"),
+        ("runs: it is full; the report is written there. Try --out DIR.", "请用 --out DIR 换一个位置"),
+    ],
+)
+def test_a_message_is_said_in_chinese_with_what_stands_in_it(chinese, english, said):
+    assert said in speech.retold(english)
+
+
+@pytest.mark.parametrize("text", ["", "nobody wrote this", "a: b", "{name}", "x\ny: z", "Did you mean it"])
+def test_what_nobody_translated_stays_as_it_is(chinese, text):
+    assert speech.retold(text) == text
+
+
+def test_markup_in_a_message_stays_text(chinese):
+    said = speech.retold('scale "<b>&amp;</b>": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.')
+
+    assert "规模“<b>&amp;</b>”不正确" in said
+
+
+def test_english_is_untouched():
+    text = 'scale "8": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.'
+
+    assert speech.retold(text) == text
+
+
+def test_a_plan_is_printed_in_chinese_and_in_english(capsys, tmp_path):
+    shared = ["plan", "--frameworks", "pytorch", "--scales", "1x1", "--runs", str(tmp_path)]
+
+    cli.main([*shared, "--lang", "zh"])
+    zh = capsys.readouterr().out
+    cli.main([*shared, "--lang", "en"])
+    en = capsys.readouterr().out
+
+    assert "框架" in zh and "尚有 3 次待执行" in zh and "runs" not in zh.replace("runs/", "")
+    assert "framework" in en and "3 of 3 runs to do" in en
+
+
+def test_a_wrong_name_is_said_in_the_language_asked_for(capsys):
+    assert cli.main(["plan", "--frameworks", "pytorhc", "--lang", "zh"]) == 2
+    assert "没有名为“pytorhc”的框架" in capsys.readouterr().err
+
+
+def test_doctor_says_in_chinese_what_is_missing(capsys):
+    cli.main(["doctor", "--lang", "zh"])
+    said = capsys.readouterr().out
+
+    assert "启动引擎\n" in said and "本机" in said
+    assert "Ready" not in said
+
+
+def test_the_json_of_a_command_is_the_same_in_every_language(capsys, tmp_path):
+    shared = ["plan", "--frameworks", "pytorch", "--scales", "1x1,2x1", "--runs", str(tmp_path), "--json"]
+
+    cli.main([*shared, "--lang", "zh"])
+    zh = capsys.readouterr().out
+    cli.main([*shared, "--lang", "en"])
+
+    assert capsys.readouterr().out == zh
+
+
+def test_a_chinese_word_takes_two_columns():
+    assert speech.columns("待装 a") == 6
+    assert speech.padded("待装", 6) == "待装  "
