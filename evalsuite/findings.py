@@ -225,6 +225,13 @@ class BatchDoubted(Finding):
     limit: Factor = 1.5
 
 
+@rule("batch_from_argument", "note")
+class BatchFromArgument(Finding):
+    """The batch is one that the script has dumped among its arguments; nothing else in the log says it."""
+
+    text: Quote  # as it stands there: global_batch_size=512
+
+
 @rule("begins_again", "flag")
 class BeginsAgain(Finding):
     """Behind the measured steps the log begins anew: a second run, a copy, or another process."""

@@ -24,6 +24,7 @@ class Facts:
     items_per_epoch: float | None = None
     items_per_batch: float | None = None  # tokens in a sequence, where the unit is tokens and the log says it
     batch_from_outside: bool = False  # from an option or the case, and not from the log
+    argument: str | None = None  # that says the batch, as it stands in the log
     model: str | None = None
 
     @property
@@ -51,6 +52,11 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     printed = None if printed is None else printed * accumulation
     given = known.batch_per_device
     batch = (given if case else None) or printed or (given and given * (1.0 if case else accumulation))
+    total = None if case and batch else _global_batch(said)
+    argued = {} if case or batch or total else _argued(said)
+    if argued:
+        said = {**said, **argued}
+        batch, total = (_counted(said, name) for name in ("batch_per_device", "global_batch"))
     devices = (known.devices if case else None) or _devices(said) or known.devices or whole(said.get("world_size"))
     model = said.get("model")
     return replace(
@@ -58,12 +64,29 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         devices=devices,
         nodes=known.nodes or whole(said.get("nodes")),
         batch_per_device=batch,
-        global_batch=None if case and batch else _global_batch(said),
+        global_batch=total,
         items_per_epoch=positive(said.get("epoch_items")),
         items_per_batch=_counted(said, "items_per_batch"),
-        batch_from_outside=bool(batch) and batch == (given and given * (1.0 if case else accumulation)),
+        batch_from_outside=bool(argued)
+        or (bool(batch) and batch == (given and given * (1.0 if case else accumulation))),
+        argument=_argument(said) if argued else None,
         model=known.model or (None if model is None else _text(model)),
     )
+
+
+ARGUED = ("global_batch", "batch_per_device")
+
+
+def _argued(said: Said) -> dict[str, bytes | float]:
+    """The batches that arguments in the log say, as facts of it; none where steps come in parts."""
+    if "argued_parts" in said:
+        return {}
+    return {name: said[f"argued_{name}"] for name in ARGUED if _counted(said, f"argued_{name}") is not None}
+
+
+def _argument(said: Said) -> str:
+    """The arguments that say the batch, as they stand in the log."""
+    return ", ".join(_text(said[f"argued_{name}_text"]) for name in ARGUED if f"argued_{name}_text" in said)
 
 
 def _global_batch(said: Said) -> float | None:

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalsuite.dialect import Dialect, Scope
-from evalsuite.findings import BatchDoubted, FailedAtExit, FinalDisagrees, LogCut, LogWithoutEnd, RestDiffers
+from evalsuite.findings import (
+    BatchDoubted,
+    BatchFromArgument,
+    FailedAtExit,
+    FinalDisagrees,
+    LogCut,
+    LogWithoutEnd,
+    RestDiffers,
+)
 from evalsuite.logs import catalogue, certainty, failures, timers, window, wrapping
 from evalsuite.logs import steps as steps_room
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
@@ -394,6 +402,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         *found.findings,
         *numbers.findings,
         *contradictions(asked.known, numbers.said),
+        *(() if facts.argument is None or measured is None else (BatchFromArgument(text=facts.argument),)),
         *_final_findings(measured, final),
     )
     status, reason = _status(scans, dialect, replace(numbers, throughput=measured), asked.protocol)
@@ -532,7 +541,10 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
     lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
     if not lacking:
         return "the times that the log prints are too coarse to tell how long one report took"
-    return f"the log prints times and not how much was trained in them: say {' and '.join(lacking)}"
+    bare = numbers.said.get("bare_batch_text")
+    quoted = failures.shown(bare) if isinstance(bare, bytes) and not batch else ""
+    beside = f" ({quoted} stands in it, and not of how many devices)" if quoted else ""
+    return f"the log prints times and not how much was trained in them: say {' and '.join(lacking)}{beside}"
 
 
 def _timed(record: Record) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evalsuite.dialect import Dialect, Line
+from evalsuite.logs.arguments import arguments
 from evalsuite.logs.incidents import Incidents
 from evalsuite.logs.logfile import Chunk, chunks
 from evalsuite.logs.records import Extractor, Record, count, matches, rate_of, whole_match
@@ -22,6 +23,7 @@ from evalsuite.logs.timers import TimerCollector
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 QUIET_CHUNKS = 4  # this many chunks after the last step, and at the end, are searched for a failure
 LINE_LOOKED_AT = 8192  # bytes of a line that are searched for a failure
+BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})  # a dialect that reads one knows its dump
 OVERRULING = frozenset({"reduced_batch"})  # facts of which the last counts, and not the first
 MAX_RECORDS = 200_000  # a log whose step number never grows must not fill the memory
 # the header of our own reference workloads, whatever dialect they print in
@@ -66,6 +68,7 @@ class Scan:
         self.scores = ScoreCollector(dialect)
         self.second = None if dialect.second is None else dialect.second()
         self.rest = Rest(dialect)
+        self._argued = not any(group in BATCHES for line in dialect.lines for group in line.groups)
         self._extractor = Extractor(dialect)
         self._enough = enough
         self._full = False
@@ -89,6 +92,8 @@ class Scan:
             self.second.add(text)
         if chunk.offset < FACT_BYTES:
             self._collect_facts(text)
+        if self._argued:
+            self._collect_arguments(text)
         for match, line in matches(text, self.dialect.final):
             fields = line.read(match)
             if fields is not None and (rate := rate_of(fields)) is not None and whole_match(match, chunk):
@@ -129,6 +134,12 @@ class Scan:
                     self.facts[name] = value
                 elif value is not None:
                     self.facts.setdefault(name, value)
+
+    def _collect_arguments(self, text: bytes) -> None:
+        """Batches among the arguments, which a script dumps before it trains."""
+        for name, value in arguments(text).items():
+            self.facts.setdefault(name, value)
+        self._argued = not self.records
 
 
 def _world_size(text: bytes) -> bytes | None:
