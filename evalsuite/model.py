@@ -48,12 +48,18 @@ class Case:
     precision: Precision = "fp32"
     xla: bool = False  # XLA, or the framework's own graph compiler
     device: Device = "cpu"
+    cores_per_device: int | None = None  # a CPU device is so many cores of its own; None: the processes share them
     protocol: Protocol = field(default_factory=Protocol)
     options: tuple[tuple[str, str], ...] = ()  # further axes, sorted by name: (("image_size", "64"),)
 
     @property
     def total_devices(self) -> int:
         return self.nodes * self.devices_per_node
+
+    @property
+    def shares_cores(self) -> bool:
+        """Whether its processes share the cores of one machine, so that a larger scale has no more of them."""
+        return self.device == "cpu" and self.cores_per_device is None and self.devices_per_node > 1
 
     @property
     def global_batch(self) -> int:
@@ -73,11 +79,12 @@ class Case:
     @cached_property
     def series(self) -> str:
         """What a speed-up may be computed within: everything but the scale (docs/report.md#definitions)."""
+        cores = f"-c{self.cores_per_device}" if self.cores_per_device else ""
         switches = "-xla" if self.xla else ""
         options = "".join(f"-{name}={value}" for name, value in self.options)
         steps = f"{self.protocol.warmup_steps}+{self.protocol.measured_steps}"
         return (
-            f"{self.framework}-{self.recipe}-{self.device}-{self.precision}{switches}"
+            f"{self.framework}-{self.recipe}-{self.device}{cores}-{self.precision}{switches}"
             f"-b{self.batch_per_device}{options}-s{steps}"
         )
 

@@ -79,6 +79,23 @@ def limit_threads(threads: int) -> None:
         os.environ[name] = str(threads)
 
 
+def bind_to_own_cores() -> None:
+    """Leaves this process, with all its threads, the cores of its own device, where the node agent says which.
+
+    A launcher on the node (torchrun, paddle.distributed.launch) has those of all devices, and so have the processes
+    that it starts.
+    """
+    said = os.environ.get("EVALSUITE_CORES")
+    names = ("LOCAL_RANK", "PADDLE_LOCAL_RANK", "PADDLE_RANK_IN_NODE")
+    rank = next((int(os.environ[name]) for name in names if os.environ.get(name)), 0)
+    shares = said.split(";") if said else []
+    if rank >= len(shares):
+        return
+    own = {int(core) for core in shares[rank].split(",")}
+    for thread in os.listdir("/proc/self/task"):
+        os.sched_setaffinity(int(thread), own)
+
+
 def see_one_gpu(local_rank: int) -> None:
     """Leaves this process its own GPU only. To be called before the framework is imported."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")

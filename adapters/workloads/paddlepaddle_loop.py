@@ -18,6 +18,7 @@ class Job:
 
 def started(arguments) -> Job:
     """Imports PaddlePaddle and joins the other processes, if there are any."""
+    common.bind_to_own_cores()
     common.limit_threads(arguments.threads)
     import paddle
 

@@ -19,6 +19,7 @@ Measure = Callable[[object], float]  # of the model's output: an accuracy in per
 @contextlib.contextmanager
 def job(arguments, place: common.Place) -> Iterator[torch.device]:
     """This process's device, inside the process group if there are several processes."""
+    common.bind_to_own_cores()
     torch.set_num_threads(arguments.threads)
     device = _device(arguments, place)
     if place.world_size > 1:

@@ -9,11 +9,12 @@ import contextlib
 import os
 import signal
 import time
+from collections.abc import Iterator
 from datetime import datetime
 
 from evalsuite import placeholders
 from evalsuite.agent import environment, processes, rendezvous, signals
-from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, cannot_start, command
+from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
 from evalsuite.agent.recording import Reader
 from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.errors import EvalsuiteError
@@ -68,7 +69,8 @@ class _Agent:
         self.timed_out = False
         self.complete = False  # every process ended by itself
         self.readers: list[Reader] = []
-        self.sampler = Sampler(order, folder, self._fail)
+        self.cores = bound_to(order)
+        self.sampler = Sampler(order, folder, self._fail, sorted({core for share in self.cores for core in share}))
         self.started_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
         self.cpu_before_s = time.process_time()
         self.start_s = time.monotonic()
@@ -115,17 +117,32 @@ class _Agent:
         argv, variables = command(self.order, self.place, local_rank if per_process else None, os.environ)
         quiet_input = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)] if per_process else []
         try:
-            return os.posix_spawnp(
-                argv[0],
-                argv,
-                variables,
-                file_actions=[*quiet_input, (os.POSIX_SPAWN_DUP2, output, 1), (os.POSIX_SPAWN_DUP2, output, 2)],
-                setsid=True,  # Ctrl-C on a terminal reaches the agent alone, which ends the tree in order
-                setsigmask=(),
-                setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),  # Python ignores them; a program does not
-            )
+            with self._bound(local_rank if per_process else None):
+                return os.posix_spawnp(
+                    argv[0],
+                    argv,
+                    variables,
+                    file_actions=[*quiet_input, (os.POSIX_SPAWN_DUP2, output, 1), (os.POSIX_SPAWN_DUP2, output, 2)],
+                    setsid=True,  # Ctrl-C on a terminal reaches the agent alone, which ends the tree in order
+                    setsigmask=(),
+                    setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),  # Python ignores them; a program does not
+                )
         except (OSError, ValueError) as error:
             raise cannot_start(argv[0], error) from error
+
+    @contextlib.contextmanager
+    def _bound(self, local_rank: int | None) -> Iterator[None]:
+        """While this holds, what is started is bound to the cores of its device; without a rank, to those of all."""
+        if not self.cores:
+            yield
+            return
+        own = self.cores if local_rank is None else (self.cores[local_rank],)
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {core for share in own for core in share})
+        try:
+            yield
+        finally:
+            os.sched_setaffinity(0, before)
 
     def _rank(self, local_rank: int) -> int:
         return self.place.rank * (self.order.processes or 1) + local_rank
@@ -201,6 +218,7 @@ class _Agent:
             survivors=ended.survivors,
             samples=self.sampler.taken,
             samples_missed=self.sampler.missed,
+            cores=self.cores or None,
         )
 
     def _exit_code(self, status: int) -> int:

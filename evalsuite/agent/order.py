@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite import placeholders
-from evalsuite.agent import rendezvous, sensors
+from evalsuite.agent import cores, rendezvous, sensors
 from evalsuite.errors import EvalsuiteError
 from evalsuite.placeholders import filled
 
@@ -29,6 +29,7 @@ class Order:
     processes: int | None = None  # None: one process, which starts its own workers if it wants some
     devices_per_node: int = 1
     threads: int | None = None  # CPU threads for each process; None: the usable cores shared out
+    cores_per_device: int | None = None  # each device is so many cores of its own; None: no process is bound
     timeout_s: float | None = None
     echo: bool = False  # print the output too
     first_node_only: bool = False  # the command reaches the other nodes by itself; there the agent only samples
@@ -43,9 +44,16 @@ class CannotStart(EvalsuiteError):
 
 
 def threads(order: Order) -> int:
-    """CPU threads for each process: the usable cores shared out among the devices of the node."""
+    """CPU threads for each process: one for each of its cores, or the usable ones shared out among the devices."""
     share = order.processes or order.devices_per_node
-    return order.threads or max(1, int(sensors.usable_cpus()) // share)
+    return order.threads or order.cores_per_device or max(1, int(sensors.usable_cpus()) // share)
+
+
+def bound_to(order: Order) -> cores.Shares:
+    """The cores of each device of the node; () where no process is bound."""
+    if order.cores_per_device is None:
+        return ()
+    return cores.shares(order.cores_per_device, order.devices_per_node, cores.usable().cores)
 
 
 def command(
@@ -56,6 +64,8 @@ def command(
     known = placeholders.of_node(place, order.processes or order.devices_per_node, count)
     variables = {name: filled(value, known) for name, value in inherited.items()}
     variables |= rendezvous.variables(place, order.processes or 1, local_rank)
+    if bound := bound_to(order):
+        variables[cores.VARIABLE] = cores.in_words(bound)
     defaults = {name: variables.get("OMP_NUM_THREADS", str(count)) for name in THREAD_VARIABLES} | {
         "PYTHONUNBUFFERED": "1",
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # so that CUDA numbers the devices as NVML does

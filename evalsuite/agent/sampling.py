@@ -5,7 +5,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from evalsuite.agent import cgroups, processes, sensors
@@ -26,12 +26,14 @@ class Sampler:
     a second) is caught at the same point each time, and reads as always busy or never.
     """
 
-    def __init__(self, order: Order, folder: RunFolder, fail: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self, order: Order, folder: RunFolder, fail: Callable[[BaseException], None], cores: Sequence[int] = ()
+    ) -> None:
         self.taken = 0
         self.missed = 0
         self._period_s = 1.0 / order.hz
         self._fail = fail
-        self._node = NodeSensors(order)
+        self._node = NodeSensors(order, cores)
         self._file = File(folder.samples_path(order.host))
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="sampler", daemon=True)
@@ -76,11 +78,11 @@ def interval_s(period_s: float, drawn: float) -> float:
 
 
 class NodeSensors:
-    """All sensors of this node in one reading."""
+    """All sensors of this node in one reading; of the processor, the job's own *cores*, or all that are usable."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order, cores: Sequence[int] = ()) -> None:
         limits = cgroups.limits()
-        self._cpu = sensors.Cpu(limits)
+        self._cpu = sensors.Cpu(limits, cores=cores)
         self._memory = sensors.Memory(limits)
         self._disks = sensors.Disks()
         self._network = sensors.Network()

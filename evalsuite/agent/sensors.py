@@ -33,9 +33,10 @@ class Cpu:
     CPU time is what is used; a neighbour's load on the same cores is not counted then.
     """
 
-    def __init__(self, limits: cgroups.Limits, root: Path = Path("/")) -> None:
-        self.cores = usable_cores()
-        online = _numbers(_text(root / "sys/devices/system/cpu/online")) or list(range(os.cpu_count() or 1))
+    def __init__(self, limits: cgroups.Limits, root: Path = Path("/"), cores: Sequence[int] = ()) -> None:
+        """*cores* are the job's own; () for all that this process may use."""
+        self.cores = sorted(cores) or usable_cores()
+        online = numbers(_text(root / "sys/devices/system/cpu/online")) or list(range(os.cpu_count() or 1))
         self._positions = [online.index(core) for core in self.cores if core in online]
         quota = limits.cpus if limits.cpus is not None and limits.cpus < len(self.cores) else None
         self.capacity = float(len(self.cores)) if quota is None else quota
@@ -423,7 +424,7 @@ def _words(file: Path) -> int | None:
     return int(words) * WORD_BYTES if words.isdigit() else None
 
 
-def _numbers(ranges: str | None) -> list[int]:
+def numbers(ranges: str | None) -> list[int]:
     """`0-3,8` → [0, 1, 2, 3, 8], the way the kernel writes lists of cores."""
     numbers: list[int] = []
     for part in (ranges or "").split(","):

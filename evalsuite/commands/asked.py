@@ -87,7 +87,8 @@ def planned(arguments: argparse.Namespace) -> Asked:
         engine = replace(engine, container=containers.here(arguments.container))
     spec = axes.spec_from(arguments)
     adapters = discover(arguments.adapters)
-    machine = campaign.machine(arguments.device)
+    found = campaign.machine(arguments.device)
+    machine = replace(found, binds=engine.name == "local" and engine.container is None)
     refusals = [lambda case, recipe: engine.refusal(case), _mpirun_in_mpirun(engine)]
     if engine.container:
         refusals.append(_no_image)

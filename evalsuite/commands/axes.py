@@ -39,6 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--spec", metavar="FILE", type=Path, help="a spec of your own (TOML)")
     where = parser.add_argument_group("where")
     where.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto", help="default: gpu if there is one")
+    where.add_argument(
+        "--cores-per-device",
+        metavar="C",
+        help="a CPU device is C cores of its own (default: the machine's ÷ the largest number of devices asked for)",
+    )
+    where.add_argument("--oversubscribe", action="store_true", help="let CPU devices share cores, and mark the cases")
     where.add_argument("--engine", default="local", metavar="E", help="what starts the runs (default: local)")
     where.add_argument(
         "--environment",
@@ -69,6 +75,8 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         "xla": _each(spec.switch, arguments.xla),
         "repeats": spec.repeats(arguments.repeats) if arguments.repeats else None,
         "protocol": spec.steps(arguments.steps) if arguments.steps else None,
+        "cores_per_device": spec.cores(arguments.cores_per_device) if arguments.cores_per_device else None,
+        "oversubscribe": arguments.oversubscribe or None,
     }
     return _asked(base, {name: value for name, value in given.items() if value is not None}, arguments.option)
 

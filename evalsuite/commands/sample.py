@@ -26,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=float, metavar="S", help="end the command after S seconds, with exit code 124"
     )
     parser.add_argument("--threads", type=int, metavar="T", help="CPU threads for each process (cores ÷ devices)")
+    parser.add_argument(
+        "--cores-per-device", type=int, metavar="C", help="bind each process to C cores of its own (no binding)"
+    )
     parser.add_argument("--host", metavar="NAME", help="name of this node in the files (its host name)")
     parser.add_argument(
         "--first-node-only", action="store_true", help="start the command on the first node; the others only sample"
@@ -80,7 +83,7 @@ def _order(arguments: argparse.Namespace) -> "Order":
     argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
     if not argv:
         raise EvalsuiteError("no command; expected one after --. Try: evalsuite sample -o out -- sleep 3")
-    for name in ("hz", "processes", "devices_per_node", "timeout", "threads"):
+    for name in ("hz", "processes", "devices_per_node", "timeout", "threads", "cores_per_device"):
         value = getattr(arguments, name)
         if value is not None and not 0 < value < float("inf"):
             raise EvalsuiteError(f"--{name.replace('_', '-')}: {value:g} stands there; expected more than 0.")
@@ -96,6 +99,7 @@ def _order(arguments: argparse.Namespace) -> "Order":
         processes=arguments.processes,
         devices_per_node=arguments.devices_per_node or arguments.processes or 1,
         threads=arguments.threads,
+        cores_per_device=arguments.cores_per_device,
         timeout_s=arguments.timeout,
         echo=not arguments.quiet,
         first_node_only=arguments.first_node_only,

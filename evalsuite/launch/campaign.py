@@ -42,11 +42,11 @@ class EndedRun:
 
 def machine(device: Device | Literal["auto"]) -> Machine:
     """What this machine offers; *device* "auto" means gpu where NVML finds one."""
-    from evalsuite.agent import sensors
+    from evalsuite.agent import cores, sensors
 
     gpus = len(sensors.Gpus())
     chosen: Device = device if device != "auto" else ("gpu" if gpus else "cpu")
-    return Machine(cores=max(1, int(sensors.usable_cpus())), gpus=gpus, device=chosen)
+    return Machine(cores=len(cores.usable().cores), gpus=gpus, device=chosen)
 
 
 @dataclass(frozen=True, kw_only=True)

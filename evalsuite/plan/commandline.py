@@ -106,10 +106,12 @@ def _readable(recipe: Recipe) -> list[str]:
 def agent_argv(python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str]) -> Argv:
     """The node agent's command line for one run."""
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
+    cores = ("--cores-per-device", str(case.cores_per_device)) if case.cores_per_device else ()
     once = ("--first-node-only",) if spawn == "once" and case.nodes > 1 else ()
     return (
         *(python, "-m", "evalsuite", "sample", "-o", folder, "--quiet", "--end-with-parent"),
         *processes,
+        *cores,
         *once,
         *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{timeout_s:g}"),
         *("--", *command),

@@ -18,9 +18,10 @@ KINDS = ("reference", "official")
 class Machine:
     """What limits the plan on this machine."""
 
-    cores: int
+    cores: int  # that can be given to devices
     gpus: int
     device: Device  # what the cases train on
+    binds: bool = False  # whether a CPU device is bound to cores of its own unless the spec says otherwise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +59,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
     for matrix in spec.matrices():
         _check_models(matrix, adapters)
     asked = _asked(spec, adapters, machine)
-    checks = (_too_many_gpus(machine), *refusals)
+    checks = (_too_many_gpus(machine), _too_many_cores(spec, machine), *refusals)
     skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, adapters, checks))]
     skipped = {skip.case.id for skip in skips}
     cases = tuple(case for case, _ in asked if case.id not in skipped)
@@ -90,13 +91,16 @@ def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Rec
 def _asked(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) -> list[tuple[Case, Recipe | None]]:
     """Every case that *spec* asks for, once, with its recipe."""
     found: dict[str, tuple[Case, Recipe | None]] = {}
+    cores = cores_per_device(spec, machine)
     for matrix in spec.matrices():
-        for case, recipe in _of_matrix(matrix, adapters, machine):
+        for case, recipe in _of_matrix(matrix, adapters, machine, cores):
             found.setdefault(case.id, (case, recipe))
     return list(found.values())
 
 
-def _of_matrix(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) -> Iterable[tuple[Case, Recipe | None]]:
+def _of_matrix(
+    spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, cores: int | None
+) -> Iterable[tuple[Case, Recipe | None]]:
     frameworks = chosen(spec.frameworks, adapters)
     for (nodes, devices), model, batch, precision, xla in spec.points():
         for adapter in frameworks:
@@ -112,10 +116,22 @@ def _of_matrix(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) ->
                     precision=precision,
                     xla=xla,
                     device=machine.device,
+                    cores_per_device=cores,
                     protocol=spec.protocol,
                     options=recipe.meant(spec.options, spec.preset) if recipe else spec.options,
                 )
                 yield case, recipe
+
+
+def cores_per_device(spec: Spec, machine: Machine) -> int | None:
+    """How many cores each CPU device is: the same in every case, so that a larger scale has more of them.
+
+    As asked, or what the largest scale that fits leaves for each. None: the devices are no cores, or share them.
+    """
+    if machine.device != "cpu" or not (machine.binds or spec.cores_per_device):
+        return None
+    fitting = (devices for one in spec.matrices() for _, devices in one.scales if devices <= machine.cores)
+    return spec.cores_per_device or machine.cores // max(fitting, default=machine.cores)
 
 
 def _skip(case: Case, recipe: Recipe | None, adapters: Mapping[str, Adapter], checks: Iterable[Refusal]) -> Skip | None:
@@ -148,8 +164,22 @@ def _too_many_gpus(machine: Machine) -> Refusal:
     return refusal
 
 
+def _too_many_cores(spec: Spec, machine: Machine) -> Refusal:
+    def refusal(case: Case, recipe: Recipe) -> str | None:
+        each = case.cores_per_device or 0
+        if case.nodes > 1 or spec.oversubscribe or each * case.devices_per_node <= machine.cores:
+            return None
+        cores = f"{each} core{'s' * (each > 1)} each"
+        return (
+            f"{case.devices_per_node} devices of {cores} are asked for and this machine has {machine.cores}; "
+            "--oversubscribe lets them share, and marks the case"
+        )
+
+    return refusal
+
+
 def _oversubscribed(case: Case, machine: Machine) -> list[Finding]:
-    if case.device != "cpu" or case.devices_per_node <= machine.cores:
+    if case.device != "cpu" or case.devices_per_node * (case.cores_per_device or 1) <= machine.cores:
         return []
     return [Oversubscribed(processes=case.devices_per_node, cores=machine.cores, where=case.id)]
 

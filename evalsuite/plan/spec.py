@@ -34,6 +34,8 @@ class Spec:
     protocol: Protocol = field(default_factory=Protocol)
     repeats: int = 5
     timeout_s: float = 3600.0
+    cores_per_device: int | None = None  # of a device that is a CPU; None: what the machine has for each
+    oversubscribe: bool = False  # whether devices may share cores where there are not enough
     options: tuple[tuple[str, str], ...] = ()
     preset: tuple[str, ...] = ()  # names of the options that a profile of ours sets: nobody has asked for them
     parts: tuple["Spec", ...] = ()
@@ -130,6 +132,12 @@ def repeats(text: str | int) -> int:
     return int(text)
 
 
+def cores(text: str | int) -> int:
+    if not re.fullmatch(r"[1-9]\d*", str(text)):
+        raise EvalsuiteError(f'cores per device "{text}": expected a whole number, at least 1.')
+    return int(text)
+
+
 def _options(table: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((str(name), str(value)) for name, value in table.items()))
 
@@ -149,11 +157,12 @@ KEYS: Mapping[str, tuple[str, type, Callable[[Any], object]]] = {
     "xla": ("xla", list, _each(switch)),
     "steps": ("protocol", str, steps),
     "repeats": ("repeats", int, repeats),
+    "cores_per_device": ("cores_per_device", int, cores),
     "timeout_s": ("timeout_s", int, float),
     "options": ("options", dict, _options),
 }
 PARTS = "parts"
-OF_PARTS = tuple(key for key in KEYS if key not in ("repeats", "timeout_s"))  # those two are the evaluation's
+OF_PARTS = tuple(key for key in KEYS if key not in ("repeats", "timeout_s", "cores_per_device"))  # the evaluation's
 
 
 def _field(key: str, path: Path, known: Iterable[str] = ()) -> str:

@@ -145,6 +145,7 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         "precision": case.precision,
         "xla": "on" if case.xla else "off",
         "device": case.device,
+        **({"cores_per_device": str(case.cores_per_device)} if case.cores_per_device else {}),
         "protocol": f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",
         **{f"options.{name}": value for name, value in case.options},
         "unit": summary.unit,

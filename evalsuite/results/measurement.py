@@ -7,7 +7,7 @@ from typing import cast
 from evalsuite.dialect import Dialect
 from evalsuite.documents import HostEnvironment, UsedRecipe
 from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import BusyMachine, DevicesUnused, HungAtEnd, ShortWindow, TooShortWindow
+from evalsuite.findings import BusyMachine, DevicesUnused, HungAtEnd, Oversubscribed, ShortWindow, TooShortWindow
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import (
@@ -101,6 +101,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
                 *findings,
                 *_short(run.case, window),
                 *_busy_machine(used),
+                *_shared_cores(folder),
                 *_hung(outcome),
                 *_unfinished(outcome, read),
                 *facts.disagreements(stated),
@@ -217,6 +218,15 @@ def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
     if others <= BusyMachine.limit:
         return ()
     return (BusyMachine(others=others),)
+
+
+def _shared_cores(folder: RunFolder) -> tuple[Finding, ...]:
+    """A flag where the cores that devices were bound to are not enough for each to have its own."""
+    for agent in folder.agents().values():
+        each = [core for share in agent.cores or () for core in share]
+        if len(set(each)) < len(each):
+            return (Oversubscribed(processes=len(agent.cores or ()), cores=len(set(each))),)
+    return ()
 
 
 def _hung(outcome: Outcome) -> tuple[Finding, ...]:

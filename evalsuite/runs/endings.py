@@ -48,3 +48,4 @@ class AgentOutcome(Document):
     survivors: int  # processes that could not be killed
     samples: int
     samples_missed: int
+    cores: tuple[tuple[int, ...], ...] | None = None  # of each device; None: no process was bound to any

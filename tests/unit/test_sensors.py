@@ -167,4 +167,4 @@ def test_cuda_visible_devices_shows_what_the_driver_would_show(devices, shown):
 
 @pytest.mark.parametrize(("text", "numbers"), [("0-3,8", [0, 1, 2, 3, 8]), ("0", [0]), ("", []), (None, [])])
 def test_the_kernels_lists_of_cores_are_read(text, numbers):
-    assert sensors._numbers(text) == numbers
+    assert sensors.numbers(text) == numbers

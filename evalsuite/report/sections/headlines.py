@@ -47,7 +47,7 @@ def _scaling(block: Block, words: Words) -> Iterable[Text]:
     row = sorted((one for one in known if one.case.total_devices == largest), key=lambda one: one.efficiency.value)
     low, high = row[0], row[-1]
     fewest = min((one.summary for one in row), key=lambda summary: summary.n)
-    shared = block.device == "cpu" and any(one.case.devices_per_node > 1 for one in row)
+    shared = any(one.case.shares_cores for one in row)
     values = {
         "setting": _condition(block, low.summary, words),
         "low": numbers.percent(low.efficiency.value).to(names.case_anchor(low.case)),

@@ -94,7 +94,7 @@ def _quiet(book: Book, words: Words) -> Iterable[Notice]:
 
 
 def _cores(book: Book, words: Words) -> Iterable[Notice]:
-    processes = max((case.devices_per_node for case in book.planned if case.device == "cpu"), default=0)
+    processes = max((case.devices_per_node for case in book.planned if case.shares_cores), default=0)
     if processes < 2:
         return
     cores = background.usable_cores(book)

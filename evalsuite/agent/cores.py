@@ -1,0 +1,67 @@
+"""The cores of a node shared out: a CPU device is a fixed set of cores, the same number for each, held by nobody else.
+
+The kernel's files and their meaning: Documentation/ABI/stable/sysfs-devices-system-cpu (`thread_siblings_list`,
+`physical_package_id`) and …/sysfs-devices-node (`cpulist`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+
+from evalsuite.agent import cgroups, sensors
+
+VARIABLE = "EVALSUITE_CORES"  # tells the processes of a node their cores: "0,1;2,3", in the order of LOCAL_RANK
+CPUS = Path("sys/devices/system/cpu")
+NODES = Path("sys/devices/system/node")
+
+Shares = tuple[tuple[int, ...], ...]
+"""The cores of each device of a node."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usable:
+    """The cores that may be shared out, those of one NUMA node beside each other."""
+
+    cores: tuple[int, ...]
+    threads_told: bool  # whether the machine says which threads share a core; then each core stands here once
+
+
+def usable(root: Path = Path("/")) -> Usable:
+    """One thread of each physical core of our affinity, as many as a container's quota holds whole ones."""
+    own = sensors.usable_cores()
+    siblings = {core: sensors.numbers(_text(root / CPUS / f"cpu{core}/topology/thread_siblings_list")) for core in own}
+    told = all(siblings.values())
+    first = [core for core in own if not told or core == min(set(siblings[core] or ()) & set(own), default=core)]
+    node_of = _nodes(root)
+    ordered = sorted(first, key=lambda core: (node_of.get(core, 0), core))
+    quota = cgroups.limits(root).cpus
+    return Usable(cores=tuple(ordered if quota is None else ordered[: max(1, int(quota))]), threads_told=told)
+
+
+def shares(each: int, devices: int, cores: Iterable[int]) -> Shares:
+    """*each* cores for every one of *devices*, in their order. Where there are not enough, some are shared."""
+    ordered = tuple(cores)
+    taken = islice(cycle(ordered), each * devices)
+    return tuple(tuple(dict.fromkeys(islice(taken, each))) for _ in range(devices))
+
+
+def in_words(of: Shares) -> str:
+    """As the value of VARIABLE."""
+    return ";".join(",".join(map(str, share)) for share in of)
+
+
+def _nodes(root: Path) -> dict[int, int]:
+    """Core → its NUMA node."""
+    found: dict[int, int] = {}
+    for folder in (root / NODES).glob("node[0-9]*"):
+        number = int(folder.name.removeprefix("node"))
+        found |= dict.fromkeys(sensors.numbers(_text(folder / "cpulist")) or (), number)
+    return found
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return None
