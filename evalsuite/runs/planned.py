@@ -34,7 +34,8 @@ class AskedRun(Document):
     case: Case
 
     def to_json(self) -> dict[str, object]:
-        return {"schema": self.SCHEMAS[-1], "repeat": self.repeat, **asdict(self.case)}
+        case = {name: value for name, value in asdict(self.case).items() if value is not None}
+        return {"schema": self.SCHEMAS[-1], "repeat": self.repeat, **case}
 
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> "AskedRun":

@@ -146,6 +146,7 @@ FULL = (
         survivors=0,
         samples=9,
         samples_missed=1,
+        cores=((0, 1), (2, 3)),
     ),
     AskedRun(repeat=3, case=CASE_WITH_ALL),
     Planned(

@@ -58,6 +58,7 @@ def _case(case: Case) -> dict[str, Any]:
         "precision": case.precision,
         "xla": case.xla,
         "device": case.device,
+        "cores_per_device": case.cores_per_device,
         "batch_per_device": case.batch_per_device,
         "global_batch": case.global_batch,
         "nodes": case.nodes,
