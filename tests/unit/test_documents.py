@@ -175,6 +175,7 @@ FULL = (
     ),
     Header(
         hz=2.0,
+        jitter=0.25,
         started_at_unix_s=1.7e9,
         cpu_count=7.5,
         cpu_scope="container",
