@@ -96,6 +96,7 @@ def _change(change: "Change", languages: Sequence[str]) -> dict[str, object]:
         "case": change.case.id,
         "outcome": change.outcome,
         **_reasons(change.why, languages),
+        "by_campaigns": change.by_campaigns,
         "unit": change.after.unit,
         "before": _side(change.before),
         "after": _side(change.after),
@@ -105,7 +106,7 @@ def _change(change: "Change", languages: Sequence[str]) -> dict[str, object]:
 
 
 def _side(summary: Summary) -> dict[str, object]:
-    from evalsuite.results import fairness
+    from evalsuite.results import changes, fairness
 
     return {
         "median": summary.items_per_s.value,
@@ -113,6 +114,7 @@ def _side(summary: Summary) -> dict[str, object]:
         "high": summary.items_per_s.high,
         "n": summary.n,
         "framework_versions": list(fairness.versions(summary)),
+        "campaigns": len(changes.campaign_medians(summary)) or None,
     }
 
 

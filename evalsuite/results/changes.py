@@ -5,7 +5,8 @@ pair is not compared and says what stands in the way.
 
 Runs of one evaluation, a campaign, share what changes from day to day (temperature, neighbours, the node), so that
 tests over runs call equal campaigns different in a third of cases and more (docs/method.md). One campaign a side
-can therefore tell a change only where it is larger than campaigns of the same software differ by.
+can therefore tell a change only where it is larger than campaigns of the same software differ by. With four a side the
+campaign is the unit: what counts of each is its median.
 """
 
 import math
@@ -15,10 +16,10 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from evalsuite.model import Case, Interval, Protocol, Summary, Unmeasured
-from evalsuite.results import fairness
+from evalsuite.results import fairness, leads
 from evalsuite.results.fairness import Obstacle, Ratio
-from evalsuite.results.statistics import SIGNIFICANCE
-from evalsuite.results.summary import FULL_REPEATS
+from evalsuite.results.statistics import SIGNIFICANCE, ratio_of_medians
+from evalsuite.results.summary import FULL_REPEATS, counts
 
 Outcome = Literal["faster", "slower", "no_difference", "cannot_tell"]
 Side = Literal["before", "after"]
@@ -31,6 +32,7 @@ TOLD_FIRST = (
 )  # all that one case in two reports can have unlike
 LEAST_EFFECT = 0.05  # what equal campaigns on one machine are taken to differ by where nobody has measured it
 CAMPAIGN_SDS = 3 * math.sqrt(2)  # a difference of two campaigns has √2 of the scatter of one
+CAMPAIGNS = 4  # of each side, at least, to compare campaigns: of eight equal ones four given are lowest in 1 of 70
 FEWEST_TOGETHER = 3  # cases of which one may say that they move together
 NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstacle → key of its sentence
 
@@ -52,6 +54,7 @@ class Change:
     ratio: Interval  # median after ÷ median before, with a bootstrap interval
     outcome: Outcome
     why: Why | None = None  # given with "cannot_tell"
+    by_campaigns: bool = False  # whether campaigns were compared, and not runs
 
     @property
     def case(self) -> Case:
@@ -164,9 +167,28 @@ def pair(
     if obstacles:
         return Unpaired(case=after.case, only_in=None, why=_first(obstacles))
     found = fairness.relative(after, before, purpose)
+    ours, theirs = campaign_medians(after), campaign_medians(before)
+    if found.significant is not None and min(len(ours), len(theirs)) >= CAMPAIGNS and ours.keys().isdisjoint(theirs):
+        new, old = list(ours.values()), list(theirs.values())
+        return Change(
+            before=before,
+            after=after,
+            ratio=ratio_of_medians(new, old),
+            outcome="slower" if leads.apart(new, old) else "faster" if leads.apart(old, new) else "no_difference",
+            by_campaigns=True,
+        )
     least = max(LEAST_EFFECT, CAMPAIGN_SDS * (campaign_cv or 0.0))
     outcome, why = _outcome(before, after, found, least)
     return Change(before=before, after=after, ratio=found.ratio, outcome=outcome, why=why)
+
+
+def campaign_medians(summary: Summary) -> dict[str, float]:
+    """Campaign → the median of its runs that count; empty where that of some run is not known."""
+    found: dict[str | None, list[float]] = {}
+    for run in summary.measurements:
+        if counts(run) and run.value is not None:
+            found.setdefault(run.campaign, []).append(run.value)
+    return {name: statistics.median(values) for name, values in found.items() if name and None not in found}
 
 
 def _first(obstacles: Sequence[Obstacle]) -> Why:

@@ -88,3 +88,11 @@ def test_nothing_is_an_outlier_where_most_values_are_equal():
 
 def test_a_value_far_from_the_others_is_an_outlier():
     assert statistics.outliers([100.0, 101.0, 99.0, 100.5, 60.0]) == [4]
+
+
+def test_many_runs_are_tested_by_drawn_splits_and_not_by_all():
+    low, high = [100.0 + k / 100 for k in range(40)], [100.2 + k / 100 for k in range(40)]
+
+    assert statistics.differ(low, high) is True
+    assert statistics.differ(low, [*low[1:], low[0]]) is False
+    assert statistics.permutation_p(low, high) == statistics.permutation_p(low, high)

@@ -1,6 +1,8 @@
 """What two evaluations of the same software may differ by is called no change, and a common cause is said once."""
 
+import json
 import random
+from dataclasses import replace
 
 import pytest
 import reports
@@ -91,3 +93,78 @@ def test_a_loss_above_the_scatter_of_the_campaigns_is_a_regression():
     found = random.Random(2)
 
     assert history_of([*(found.gauss(0, 0.005) for _ in range(10)), -0.08]).regressed
+
+
+def of_campaigns(levels, day, repeats=2):
+    """A case measured in several campaigns, each with its own level."""
+    speeds = [100.0 * (1 + level + 0.001 * k) for level in levels for k in range(repeats)]
+    found = reports.summary(speeds, day=day, of=synthetic.case(protocol=synthetic.FULL))
+    runs = [
+        replace(run, campaign=f"{day}-{place // repeats}", round=place % repeats)
+        for place, run in enumerate(found.measurements)
+    ]
+    return replace(found, measurements=tuple(runs))
+
+
+SCATTERED = (0.0, 0.01, -0.01, 0.005)
+
+
+def test_four_campaigns_a_side_tell_a_change_that_one_cannot():
+    after = of_campaigns([level - 0.03 for level in SCATTERED], 2)
+
+    found = changes.pair(of_campaigns(SCATTERED, 1), after)
+
+    assert (found.outcome, found.by_campaigns) == ("slower", True)
+    assert found.ratio.value == pytest.approx(0.97, abs=0.002)
+    assert found.ratio.is_range
+
+
+@pytest.mark.parametrize("shift", [0.0, -0.008, 0.008, -0.015])
+def test_campaigns_that_lie_among_one_another_tell_no_change_however_many_runs_they_have(shift):
+    after = of_campaigns([level + shift for level in SCATTERED], 2, repeats=8)
+
+    found = changes.pair(of_campaigns(SCATTERED, 1, repeats=8), after)
+
+    assert (found.outcome, found.by_campaigns) == ("no_difference", True)
+
+
+def test_three_campaigns_a_side_are_no_four():
+    after = of_campaigns([level - 0.03 for level in SCATTERED[:3]], 2)
+
+    found = changes.pair(of_campaigns(SCATTERED, 1), after)
+
+    assert (found.outcome, found.why.key, found.by_campaigns) == ("cannot_tell", "one_campaign", False)
+
+
+def test_runs_of_unknown_campaigns_are_compared_as_runs_of_one():
+    unknown = of_campaigns([level - 0.03 for level in SCATTERED], 2)
+    unknown = replace(unknown, measurements=tuple(replace(run, campaign=None) for run in unknown.measurements))
+
+    found = changes.pair(of_campaigns(SCATTERED, 1), unknown)
+
+    assert (found.outcome, found.by_campaigns) == ("cannot_tell", False)
+
+
+def test_equal_campaigns_are_seldom_called_different():
+    drawn = random.Random(3)
+
+    def several(day):
+        return of_campaigns([drawn.gauss(0, 0.02) for _ in range(4)], day)
+
+    called = sum(changes.pair(several(1), several(2)).outcome != "no_difference" for _ in range(100))
+
+    assert called <= 0.05 * 100
+
+
+def test_campaigns_survive_the_way_through_a_finished_report(tmp_path, capsys):
+    after = of_campaigns([level - 0.03 for level in SCATTERED], 2)
+    folders = [
+        str(reports.written(tmp_path / name, reports.evaluation(one)))
+        for name, one in (("a", of_campaigns(SCATTERED, 1)), ("b", after))
+    ]
+
+    cli.main(["compare-reports", "--json", *folders])
+
+    (change,) = json.loads(capsys.readouterr().out)["changes"]
+    assert (change["outcome"], change["by_campaigns"]) == ("slower", True)
+    assert (change["before"]["campaigns"], change["after"]["campaigns"]) == (4, 4)
