@@ -1,6 +1,7 @@
 /* The filter: which cases are shown in rows, columns, blocks and figures. */
 import { cases } from "./data.js";
 import { all, byId, one } from "./dom.js";
+import { refreshStops } from "./roving.js";
 import { remember } from "./state.js";
 
 /** @type {any} null where there is nothing to choose from */
@@ -64,6 +65,7 @@ export function applyFilter() {
   const passing = new Set(Object.keys(cases).filter((id) => passes(cases[id], chosen, least, most)));
   show(passing, passing.size === Object.keys(cases).length);
   byId("shown").textContent = passing.size;
+  refreshStops();
   remember(choice(chosen, from, to));
 }
 

@@ -13,7 +13,9 @@ import { setPins } from "./pins.js";
 import { followLinks, goTo } from "./places.js";
 import { root } from "./preferences.js";
 import { followPrinting } from "./printing.js";
+import { followArrows } from "./roving.js";
 import { makeTablesSortable } from "./sort.js";
+import { setSpread } from "./spread.js";
 import { current, setState } from "./state.js";
 import { changeLanguage, followSwitches } from "./switches.js";
 import { offerData, offerTables } from "./tables.js";
@@ -31,6 +33,7 @@ function load(first) {
   }
   setFilter(pairs);
   setViews(pairs.view);
+  setSpread(pairs.spread);
   if (isFiltered(pairs) || !first) applyFilter();
   setQuestion(pairs.ask);
   setPins(pairs.pins);
@@ -51,6 +54,7 @@ offerData();
 offerDrawings();
 followMarks();
 followLegends();
+followArrows(); // when all buttons are there
 for (const event of ["popstate", "hashchange"]) addEventListener(event, () => load(false));
 load(true);
 root.classList.add("ready");

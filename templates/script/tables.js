@@ -2,6 +2,7 @@
 import { tables, unpackedColumns } from "./data.js";
 import { all, element, one, shownText, word } from "./dom.js";
 import { csv, fileName, save } from "./save.js";
+import { spreadButton } from "./spread.js";
 
 const CSV = "text/csv;charset=utf-8";
 // columns of the receipts that the table of runs takes from there
@@ -14,15 +15,61 @@ export function offerTables() {
     const scroll = table.closest(".scroll");
     if (!table.caption || !scroll || table.closest(".card")) continue;
     const button = element("button", { type: "button", "data-csv": "" }, [word("csv")]);
-    button.addEventListener("click", () => save(fileName(table.caption, ".csv"), CSV, csv(shownRows(table))));
-    scroll.after(element("p", { class: "table-tools" }, [button]));
+    button.addEventListener("click", () => save(nameOf(table), CSV, csv(rowsOfTable(table))));
+    const tools = one(".spread", table) ? [button, " ", spreadButton()] : [button];
+    scroll.after(element("p", { class: "table-tools" }, tools));
   }
 }
 
-function shownRows(table) {
-  const shown = (cell) => (cell.dataset.v !== undefined ? Number(cell.dataset.v) : shownText(cell));
-  return all("tr", table).map((row) => [...row.cells].map(shown));
+/** A short name of a table's file: table-3-2.csv. */
+function nameOf(table) {
+  const number = /[A-Z]?\d[\d.]*-\d+/.exec(table.caption.textContent);
+  return number ? `table-${number[0]}.csv` : fileName(table.caption, ".csv");
 }
+
+/* What stands below a value, and what holds for its row or for the whole table, gets columns of its own. */
+const BESIDE = ["interval", "n", "mark"];
+
+function rowsOfTable(table) {
+  const rows = all("tr:not(.group)", table);
+  const [head, ...body] = rows;
+  const measured = [...head.cells].map((_, place) => body.some(({ cells }) => hasSpread(cells[place], table)));
+  const grouped = one(".group", table);
+  const { unit } = table.dataset;
+  const heads = [...head.cells].flatMap((cell, place) => {
+    const name = shownText(cell);
+    return measured[place] ? [name, ...BESIDE.map((what) => `${name} ${what}`)] : [name];
+  });
+  const lines = body.map((row) => [
+    ...(grouped ? [shownText(one(".group", row.parentNode))] : []),
+    ...[...row.cells].flatMap((cell, place) => {
+      return [shownValue(cell), ...(measured[place] ? beside(cell, row, table) : [])];
+    }),
+    ...(unit ? [unit] : []),
+  ]);
+  return [[...(grouped ? ["group"] : []), ...heads, ...(unit ? ["unit"] : [])], ...lines];
+}
+
+const hasSpread = (cell, table) =>
+  cell?.dataset.v !== undefined && (one(".spread, .sign", cell) || (table.matches(".results") && one(".num", cell)));
+
+const SIGNIFICANT = 9; // digits: more are traces of binary arithmetic
+
+function shownValue(cell) {
+  if (cell.dataset.v === undefined) return shownText(cell);
+  return Number(Number(cell.dataset.v).toPrecision(SIGNIFICANT));
+}
+
+function beside(cell, row, table) {
+  if (cell.dataset.v === undefined) return BESIDE.map(() => "");
+  const text = (name) => one(name, cell)?.textContent ?? "";
+  const signs = [...all(".sign", cell), ...all("th .sign", row)];
+  const marks = [...(table.dataset.marks ?? "").split(" "), ...signs.map(markOf)];
+  const n = text(".runs-n") || row.dataset.n || table.dataset.n || "";
+  return [text(".interval"), n && Number(n), marks.filter(Boolean).join(" ")];
+}
+
+const markOf = (sign) => sign.getAttribute("aria-labelledby").replace(/^st-/, "");
 
 /** The buttons that save the tidy tables whole. */
 export function offerData() {

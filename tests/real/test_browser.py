@@ -261,6 +261,67 @@ def test_what_is_saved_equals_the_table_beside_the_report(tab, address, tmp_path
     assert [row["log_sha256"] for row in ours] == [row["log_sha256"] for row in theirs]
 
 
+SAVED = (
+    "(table => { window.saved = []; URL.createObjectURL = blob => { saved.push(blob); return 'blob:none' };"
+    "HTMLAnchorElement.prototype.click = function () { saved[0].file = this.download };"
+    "table.closest('.scroll').nextElementSibling.querySelector('[data-csv]').click();"
+    "return saved[0].text().then(text => [saved[0].file, text]) })(document.querySelector('table.results'))"
+)
+
+
+def test_a_saved_table_says_interval_n_mark_and_unit_of_each_value(tab, address):
+    import csv
+    import io
+
+    tab.visit(f"{address('partial')}#lang=en")
+    file, text = tab.evaluate(SAVED)
+    rows = {row["Framework"]: row for row in csv.DictReader(io.StringIO(text.lstrip("\ufeff")))}
+    head = next(name for name in rows["PyTorch"] if name.startswith("1×2"))
+    at_two = {what: rows["PyTorch"][f"{head} {what}".strip()] for what in ("", "n", "mark", "interval")}
+
+    assert re.fullmatch(r"table-\d+-\d+\.csv", file)
+    assert at_two == {"": "47", "n": "1", "mark": "partial flagged", "interval": ""}
+    assert rows["PyTorch"]["unit"] == "images/s"
+    alone = next(value for name, value in rows["MXNet"].items() if name.startswith("1×2") and name.endswith("interval"))
+    assert re.fullmatch(r"[\d.]+–[\d.]+", alone)
+
+
+def test_a_table_is_one_stop_and_the_arrows_go_on_inside(tab, address):
+    tab.visit(f"{address('thorough')}#lang=en")
+    stops = "[...document.querySelectorAll('table.results')].map(t => t.querySelectorAll('[tabindex=\"0\"]').length)"
+    where = "(cell => [cell.parentNode.rowIndex, cell.cellIndex])(document.activeElement.closest('td, th'))"
+    tab.evaluate("document.querySelector('table.results td a').focus()")
+    seen = [tab.evaluate(where)]
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "Tab"):
+        tab.press(key)
+        seen.append(tab.evaluate(f"document.activeElement.closest('table') ? {where} : null"))
+
+    assert seen == [[1, 1], [1, 2], [2, 2], [3, 2], None]
+    assert set(tab.evaluate(stops)) == {1}
+
+
+def test_a_table_that_is_filtered_keeps_a_stop_that_is_seen(tab, address):
+    tab.visit(f"{address('thorough')}#lang=en&framework=TensorFlow")
+
+    kept = "document.querySelector('table.results [tabindex=\"0\"]')"
+    assert tab.evaluate(f"{kept}.checkVisibility()")
+
+
+def test_intervals_are_hidden_by_one_button_and_the_address_keeps_it(tab, address):
+    tab.visit(f"{address('thorough')}#lang=en")
+    before = tab.evaluate(SHOWN.format(".results .spread"))
+    tab.evaluate("document.querySelector('[data-spread]').click()")
+    hidden = tab.evaluate(SHOWN.format(".results .spread"))
+    tab.visit(tab.evaluate("location.href"))
+    again = tab.evaluate(SHOWN.format(".results .spread"))
+    pressed = tab.evaluate("document.querySelector('[data-spread]').getAttribute('aria-pressed')")
+    tab.evaluate("document.querySelector('[data-spread]').click()")
+
+    assert before > 0 and (hidden, again, pressed) == (0, 0, "true")
+    assert "spread" not in tab.evaluate("location.hash")
+    assert tab.evaluate(SHOWN.format(".results .spread")) == before
+
+
 def test_a_figure_turns_to_its_other_view_and_the_address_keeps_it(tab, address):
     tab.visit(f"{address('thorough')}#lang=en&framework=PyTorch")
     before = tab.evaluate(VIEWS)
