@@ -366,6 +366,17 @@ class PartialBatch(Finding):
     limit: Limit = 0.9
 
 
+@rule("last_batch_short", "flag")
+class LastBatchShort(Finding):
+    """An epoch ends inside the window, and what is left of the data fills no whole batch."""
+
+    step: Count
+    items: Count  # of the epoch
+    share: Share  # of a batch
+    most: Share  # by which the value may be too high
+    limit: Limit = 0.002
+
+
 @rule("ranks_missing", "exclude")
 class RanksMissing(Finding):
     seen: Count  # processes that printed steps

@@ -66,6 +66,7 @@ class Reading:
     certainty_reason: str = ""
     findings: tuple[Finding, ...] = ()
     unfinished: Finding | None = None  # how the log stops short of its script's end, with status "incomplete"
+    items_per_epoch: float | None = None  # of the whole job
     printed: Mapping[str, str] = field(default_factory=dict)  # facts of the job, by the names of criteria/facts.toml
 
 
@@ -432,6 +433,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         certainty_reason=sure.reason if sure else "",
         findings=findings,
         unfinished=_unfinished(scans, dialect) if status == "incomplete" else None,
+        items_per_epoch=facts.items_per_epoch,
         printed=_printed(numbers.said),
     )
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
-from evalsuite.findings import CoarseFigures, LongStall, RestDiffers, UnreadableRun
+from evalsuite.findings import CoarseFigures, LastBatchShort, LongStall, PartialBatch, RestDiffers, UnreadableRun
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Summary, Timeline, Unmeasured
 from evalsuite.results import attempts, convergence, criteria, remembered, rules
@@ -135,11 +135,19 @@ def _told_once(found: Iterable[Finding]) -> list[Finding]:
     for one in found:
         match one:
             case CoarseFigures(share=size) | LongStall(share=size) | RestDiffers(difference=size):
-                known = worst.get(type(one))
-                worst[type(one)] = max(known, (abs(size), one), key=itemgetter(0)) if known else (abs(size), one)
+                _keep(worst, one, abs(size))
+            case PartialBatch(share=share):
+                _keep(worst, one, 1 - share)
+            case LastBatchShort(most=size):
+                _keep(worst, one, size)
             case _:
                 kept.append(one)
     return [*kept, *(one for _, one in worst.values())]
+
+
+def _keep(worst: dict[type[Finding], tuple[float, Finding]], one: Finding, size: float) -> None:
+    known = worst.get(type(one))
+    worst[type(one)] = max(known, (size, one), key=itemgetter(0)) if known else (size, one)
 
 
 def _environments(folders: Sequence[RunFolder], measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:

@@ -28,8 +28,8 @@ MEANT_BY: Mapping[str, frozenset[str]] = {  # a word → those that say the same
     "fp16 or fp16_amp": frozenset({"fp16", "fp16_amp"}),
     "bf16 or bf16_amp": frozenset({"bf16", "bf16_amp"}),
 }
-LOOSELY: Mapping[str, str] = {  # people write "fp16" of AMP and of pure 16-bit training alike; an option of a script
-    "fp16": "fp16 or fp16_amp",  # means one of them
+LOOSELY: Mapping[str, str] = {  # people and options of scripts call AMP "fp16", and pure 16-bit training too
+    "fp16": "fp16 or fp16_amp",
     "bf16": "bf16 or bf16_amp",
 }
 PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
@@ -47,6 +47,12 @@ PRECISIONS: Mapping[str, str] = {  # as scripts and people write it → our word
     **dict.fromkeys(("bf16", "bfloat16", "pure_bf16", "purebf16"), "bf16"),
     **{word: word for word in ("fp8", "mxfp8", "nvfp4")},
 }
+OPTIMISERS: Mapping[str, str] = {  # as scripts name them → ours; how they decay weights is a fact of its own
+    **dict.fromkeys(("adamw", "adamw_hf", "adamw_torch", "adamw_torch_fused", "fusedadam", "fused_adam"), "adam"),
+    **dict.fromkeys(("momentum", "nag"), "sgd"),
+    **dict.fromkeys(("fusedlamb", "fused_lamb"), "lamb"),
+}
+UNPARTED = ("0", "1", "no_shard")  # of a parallel layout: that way nothing is split
 NOT_CLIPPED = re.compile(r"0*(\.0*)?")
 OPTION_OF = {  # axes of a case that have another name here
     "image_size": "input_size",
@@ -132,7 +138,9 @@ def rules() -> FactRules:
 
 @functools.cache
 def _flags() -> Mapping[str, Flag]:
-    return {name: flag for flag in rules().flag for name in flag.names}
+    """By their names, with blanks as dashes and, as logs print them, as underscores."""
+    found = {name: flag for flag in rules().flag for name in flag.names}
+    return {**{f"--{name[2:].replace('-', '_')}": flag for name, flag in found.items() if name[:2] == "--"}, **found}
 
 
 # what is known of a run
@@ -143,13 +151,14 @@ def of_run(
     command: RunCommand,
     environments: Mapping[str, HostEnvironment],
     printed: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
 ) -> tuple[Fact, ...]:
     """Every statement on a run of *case*: of one fact there may be several, by as many sources.
 
-    *printed* is what its log says, by the names of `data/criteria/facts.toml`.
+    *printed* is what its log says, by the names of `data/criteria/facts.toml`; *options* are those it prints, as words.
     """
     found = (
-        *_facts("log", printed or {}),
+        *_facts("log", {**_of_words(options), **(printed or {})}),
         *_facts("command_line", _of_words(command.command)),
         *_facts("environment", _of_hosts(case.device, environments)),
         *_facts("recipe", _of_recipe(case, command)),
@@ -286,7 +295,7 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
         following = argv[place + 1] if place + 1 < len(argv) else ""
         value = flag.value or _in_our_words(flag, given if equals else following)
         if flag.part and value:
-            layout[flag.part] = value
+            layout[flag.part] = value.lower()
         elif flag.key == "precision" and value:
             precisions[value] = None
         elif value:
@@ -294,15 +303,18 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
     if precisions:
         found["precision"] = _together(precisions)
     if layout:
-        found["parallel_layout"] = " · ".join(f"{part} {value}" for part, value in sorted(layout.items()))
+        parted = [f"{part} {value}" for part, value in sorted(layout.items()) if value not in UNPARTED]
+        found["parallel_layout"] = " · ".join(parted) or "DP"
     return found
 
 
 def _together(precisions: Iterable[str]) -> str:
     """What several options say as one: `--amp --dtype bfloat16` is bf16_amp; else the last one counts."""
     *_, last = said = list(precisions)
-    exact = [f"{word}_amp" for word in said if word in ("fp16", "bf16")]
-    return exact[-1] if "amp" in said and exact else last
+    exact = [f"{word[:4]}_amp" for word in said if word[:4] in LOOSELY]
+    if "amp" in said:  # also beside `--precision fp32`, which is what AMP starts from
+        return exact[-1] if exact else "amp"
+    return last
 
 
 def _in_our_words(flag: Flag, given: str) -> str | None:
@@ -311,10 +323,17 @@ def _in_our_words(flag: Flag, given: str) -> str | None:
     if flag.words:
         return flag.words.get(given)
     if flag.key == "precision":
-        return PRECISIONS.get(given.lower())
+        return _said_precision(given)  # `--dtype float16` is AMP in one script, and pure in the other
     if flag.key == "clipping" and NOT_CLIPPED.fullmatch(given):
         return "none"
-    return given.lower() if flag.key in ("optimiser", "data") else given
+    if flag.key == "optimiser":
+        return _optimiser(given)
+    return given.lower() if flag.key == "data" else given
+
+
+def _optimiser(given: str) -> str:
+    """Our word for an optimiser, by what it reads and writes: `adamw_torch` is adam, Nesterov's momentum is sgd."""
+    return OPTIMISERS.get(given.lower(), given.lower())
 
 
 def _of_hosts(device: Device, environments: Mapping[str, HostEnvironment]) -> dict[str, str]:
@@ -391,7 +410,7 @@ def _of_amp(case: Case, recipe: UsedRecipe) -> dict[str, str | None]:
     if case.precision != "amp" or not recipe.amp:
         return {}
     text = recipe.amp.lower()
-    if "cast to float16" in text:
+    if re.search(r"\bcast to float16", text):
         precision: str | None = "fp16"
     elif text.startswith("bf16"):
         precision = "bf16_amp"
@@ -420,6 +439,8 @@ def _known(named: Mapping[str, str]) -> dict[str, str]:
         for key, value in facts.items()
         if key in keys
     }
+    if "optimiser" in found:
+        found["optimiser"] = _optimiser(found["optimiser"])
     loaders = rules().loaders
     if found.get("data") in loaders.names:  # of two scripts that read ImageNet one calls its data "dali", one "records"
         found = {"loader": found["data"], **found, "data": loaders.read}

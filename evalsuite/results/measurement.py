@@ -5,13 +5,22 @@ from dataclasses import replace
 from typing import cast
 
 from evalsuite.dialect import Dialect
-from evalsuite.documents import HostEnvironment, UsedRecipe
+from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import BusyMachine, DevicesUnused, HungAtEnd, Oversubscribed, ShortWindow, TooShortWindow
-from evalsuite.logs import catalogue, reading
+from evalsuite.findings import (
+    BusyMachine,
+    DevicesUnused,
+    HungAtEnd,
+    Oversubscribed,
+    PartialBatch,
+    ShortWindow,
+    TooShortWindow,
+)
+from evalsuite.logs import catalogue, options, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import (
     Case,
+    Fact,
     Finding,
     Measurement,
     Origin,
@@ -23,7 +32,7 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results import device_totals, facts, host_clocks, plausibility, utilisation
+from evalsuite.results import device_totals, epochs, facts, host_clocks, plausibility, utilisation
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
@@ -83,7 +92,8 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     samples, planned = _samples(folder, environments), _planned(run.case)
     used, findings = _utilisation(samples, planned, window)
     log = next(iter(folder.logs()), None)
-    stated = facts.of_run(run.case, command, environments, read.printed)
+    stated = _facts(run.case, folder, command, environments, read)
+    data = next((fact.value for fact in facts.believed(stated).values() if fact.key == "data"), None)
     return Measurement(
         run=run,
         status=status,
@@ -104,6 +114,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
                 *_shared_cores(folder),
                 *_hung(outcome),
                 *_unfinished(outcome, read),
+                *_last_batch(run.case, read, throughput, data),
                 *facts.disagreements(stated),
             ),
             run,
@@ -233,6 +244,31 @@ def _hung(outcome: Outcome) -> tuple[Finding, ...]:
     if outcome.enough != "hung":
         return ()
     return (HungAtEnd(),)
+
+
+def _facts(
+    case: Case,
+    folder: RunFolder,
+    command: RunCommand,
+    environments: Mapping[str, HostEnvironment],
+    read: reading.Reading,
+) -> tuple[Fact, ...]:
+    """What is stated of the run; of its log the first, where processes write one each."""
+    path = next((log.path for log in folder.logs()), None)
+    parameters = options.parameters(path) if path and not read.printers > 1 else None
+    printed = {**read.printed, **({"parameters": parameters} if parameters else {})}
+    return facts.of_run(case, command, environments, printed, options.printed(path) if path else ())
+
+
+def _last_batch(
+    case: Case, read: reading.Reading, throughput: Throughput | None, data: str | None
+) -> tuple[Finding, ...]:
+    """A batch that the data do not fill, where the log does not show it to have been left out."""
+    if throughput is None or any(isinstance(one, PartialBatch) for one in throughput.findings):
+        return ()
+    items = epochs.items_per_epoch(read.items_per_epoch, data, throughput.unit)
+    found = epochs.last_batch(case, throughput.window, items)
+    return (found,) if found else ()
 
 
 def _unfinished(outcome: Outcome, read: reading.Reading) -> tuple[Finding, ...]:

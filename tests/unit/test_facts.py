@@ -9,6 +9,7 @@ from evalsuite import registry
 from evalsuite.adapter import INPUT_SIZES
 from evalsuite.documents import Gpu, HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import FactsDisagree
+from evalsuite.logs import options
 from evalsuite.model import Fact, Measurement, Run
 from evalsuite.results import facts
 
@@ -27,8 +28,8 @@ def command(*words, recipe=None, **changes):
     return RunCommand(argv=(), command=words, environment={}, recipe=recipe or UsedRecipe(), **changes)
 
 
-def of(case=CASE, made=None, hosts=None, printed=None):
-    return facts.of_run(case, made or command(), hosts or {}, printed)
+def of(case=CASE, made=None, hosts=None, printed=None, options=()):
+    return facts.of_run(case, made or command(), hosts or {}, printed, options)
 
 
 def measured(case, found):
@@ -54,7 +55,7 @@ def test_what_nobody_states_is_no_fact():
     [
         (("--amp",), "precision", "amp"),
         (("--precision", "tf32"), "precision", "tf32"),
-        (("--dtype=float16",), "precision", "fp16"),
+        (("--dtype=float16",), "precision", "fp16 or fp16_amp"),
         (("--dtype", "float16", "--amp"), "precision", "fp16_amp"),
         (("--amp", "--amp-dtype", "bfloat16"), "precision", "bf16_amp"),
         (("--opt-level", "O3"), "precision", "fp16"),
@@ -268,7 +269,8 @@ def test_no_official_script_contradicts_its_case_but_those_that_cast_unasked(fra
     for precision in ("fp32", *(("amp",) if recipe.amp else ())):
         named = replace(CASE, framework=framework, recipe=recipe.name, model=recipe.model)
         case = replace(named, precision=precision, options=recipe.meant(()))
-        made = command(recipe=UsedRecipe(kind=recipe.kind, amp=recipe.amp, facts=recipe.stated(case)))
+        words = [] if recipe.refusal(case) else recipe.command(case).argv
+        made = command(*words, recipe=UsedRecipe(kind=recipe.kind, amp=recipe.amp, facts=recipe.stated(case)))
 
         found = [one.fact for one in facts.disagreements(of(case, made))]
         assert found == (["precision"] if recipe.model == "llama3_8b" else [])
@@ -297,3 +299,64 @@ def test_an_axis_that_somebody_chose_is_believed_before_what_the_script_does_by_
 
     found = of(case, command(recipe=UsedRecipe(facts={"clipping": "1.0"})))
     assert known(found)["clipping"] == ("none", "case") and not list(facts.disagreements(found))
+
+
+NAMESPACE = "Namespace(arch='resnet50', optimizer='AdamW', amp=True, max_grad_norm=None, clip_grad=1.0, synthetic=True)"
+MEGATRON = """
+  clip_grad ....................................... 1.0
+  fp16 ............................................ False
+  optimizer ....................................... adam
+  pipeline_model_parallel_size .................... 1
+  tensor_model_parallel_size ...................... 2
+"""
+ONEFLOW = "gradient_clipping = 0.0\noptimizer = sgd\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (NAMESPACE, {"optimiser": "adam", "precision": "amp", "clipping": "1.0", "data": "synthetic"}),
+        (MEGATRON, {"optimiser": "adam", "clipping": "1.0", "parallel_layout": "TP 2"}),
+        (ONEFLOW, {"optimiser": "sgd", "clipping": "none"}),
+        ("train with optimizer = sgd and more\nNamespace(\n", {}),
+    ],
+)
+def test_the_options_that_a_log_prints_are_facts_of_the_log(text, expected, tmp_path):
+    (file := tmp_path / "log.txt").write_text(text)
+
+    found = of(options=options.printed(file))
+    assert {fact.key: fact.value for fact in found if fact.source == "log"} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Number of trainable parameters = 109,514,298", "109514298"),
+        ("Model llama3 8B size: 8,030,261,248 total parameters", "8030261248"),
+        ("number of parameters: 123.69M", None),
+        ("number of parameters on (tensor, pipeline) model parallel rank (0, 0): 354871296", None),
+        ("number of parameters: 1234567\nnumber of parameters: 7654321", None),
+        ("loss 6.9", None),
+    ],
+)
+def test_a_number_of_parameters_is_read_where_it_is_one_whole_number(text, expected, tmp_path):
+    (file := tmp_path / "log.txt").write_text(text + "\n")
+
+    assert options.parameters(file) == expected
+
+
+def test_an_autocast_to_float16_is_amp_and_a_cast_is_not():
+    case = replace(CASE, precision="amp")
+
+    for amp, expected in (("native autocast to float16", "fp16_amp"), ("all of it cast to float16", "fp16")):
+        assert known(of(case, command(recipe=UsedRecipe(amp=amp))))["precision"] == (expected, "recipe")
+
+
+def test_amp_beside_the_precision_that_it_starts_from_is_amp():
+    assert known(of(made=command("--use_tf_amp", "--precision=fp32")))["precision"] == ("amp", "command_line")
+
+
+def test_a_model_that_no_option_splits_is_copied():
+    found = of(made=command("--tensor-model-parallel-size", "1", "--pipeline-model-parallel-size=1"))
+
+    assert known(found)["parallel_layout"] == ("DP", "command_line")

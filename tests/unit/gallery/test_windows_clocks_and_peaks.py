@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite.model import Fact
+from evalsuite.model import Fact, Window
 from evalsuite.report.text.findings import english
-from evalsuite.results import host_clocks, physics, rules, windows
+from evalsuite.results import epochs, host_clocks, physics, rules, windows
+from evalsuite.results.evaluation import _told_once
 from evalsuite.runs.samples import Header, Sample, Samples
 from tests import synthetic
 
@@ -112,3 +113,51 @@ class TestWhatADeviceCanDo:
     def test_every_peak_names_a_document_of_its_vendor(self):
         for peak in physics._peaks():
             assert peak.source.startswith(("NVIDIA ", "AMD ")) and any(c.isdigit() for c in peak.source)
+
+
+def within(first, last):
+    return Window(first_step=first, last_step=last, steps=last - first + 1)
+
+
+class TestTheLastBatchOfAnEpoch:
+    """ImageNet in batches of 8,192 is 156 whole ones and 3,215 images: every 157th step trains those."""
+
+    CASE = synthetic.case("pytorch", (4, 8), protocol=synthetic.FULL, batch_per_device=256)
+
+    @pytest.mark.parametrize(("first", "last", "step"), [(100, 199, 157), (157, 256, 157), (300, 399, 314)])
+    def test_a_window_that_holds_one_says_where_and_how_much_it_may_matter(self, first, last, step):
+        found = epochs.last_batch(self.CASE, within(first, last), epochs.items_per_epoch(None, "imagenet", "images/s"))
+
+        assert (found.step, found.items) == (step, 1_281_167)
+        assert found.share == pytest.approx(3215 / 8192) and found.most == pytest.approx((1 - 3215 / 8192) / 100)
+        assert english(found).startswith(f"an epoch of 1,281,167 items ends at step {step}, inside the window")
+
+    def test_several_epochs_in_the_window_count_each(self):
+        found = epochs.last_batch(self.CASE, within(101, 500), 1_281_167)
+
+        assert found.most == pytest.approx(3 * (1 - 3215 / 8192) / 400)
+
+    @pytest.mark.parametrize(
+        ("window", "items"),
+        [
+            (within(1, 156), 1_281_167),
+            (within(158, 257), 1_281_167),
+            (within(100, 199), 8192 * 150),  # nothing is left over
+            (within(100, 199), 8192 * 157 - 100),  # nearly a whole batch
+            (within(100, 199), 100),  # less than a batch: nobody trains so
+            (within(100, 199), None),
+            (None, 1_281_167),
+        ],
+    )
+    def test_where_none_lies_inside_or_it_hardly_matters_nothing_is_said(self, window, items):
+        assert epochs.last_batch(self.CASE, window, items) is None
+
+    def test_of_other_data_than_those_known_only_the_log_says_the_size(self):
+        assert epochs.items_per_epoch(None, "synthetic", "images/s") is None
+        assert epochs.items_per_epoch(50_000, "synthetic", "images/s") == 50_000
+        assert epochs.items_per_epoch(None, "imagenet", "sequences/s") is None
+
+    def test_repeats_of_a_case_tell_it_once(self):
+        alike = [epochs.last_batch(self.CASE, within(100, 199), 1_281_167)] * 5
+
+        assert len(_told_once(alike)) == 1

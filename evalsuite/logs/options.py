@@ -1,0 +1,65 @@
+"""The options that a script prints at its start, as words of a command line: `--optimizer=sgd`.
+
+Three shapes are known: argparse's Namespace in one line, Megatron's names with dots behind them, and lines of
+`name = value`. Which options mean something is not known here.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from evalsuite.logs.logfile import Unreadable, chunks
+
+HEAD_BYTES = 1 << 18  # scripts print their options before they train
+# Namespace(arch='resnet50', batch_size=256, amp=True, max_grad_norm=None)
+_NAMESPACE = re.compile(rb"\bNamespace\((.{0,20000})\)")
+_MEMBER = re.compile(r"""\b([A-Za-z]\w*)=('[^']*'|"[^"]*"|[^,()\[\]{}\s]+)(?=,|$)""")
+#   optimizer ....................................... adam
+_DOTTED = re.compile(rb"(?m)^(?:\S+: ?)?\s*([a-z]\w*) \.{3,} ?(\S+)\s*$")
+# gradient_clipping = 0.0
+_LISTED = re.compile(rb"(?m)^([a-z]\w*) = (\S+)\s*$")
+#  > number of parameters … : 354871296 · Number of trainable parameters = 109,514,298 · 8,030,261,248 total parameters
+_PARAMETERS = re.compile(
+    rb"(?i)number of (?:trainable )?parameters\s*[:=]\s*(\d[\d,]+)(?![\d.]*[MBK])|\b(\d[\d,]{6,}) total parameters"
+)
+_OFF, _ON = ("False", "None", "false", "none"), ("True", "true")
+
+
+def printed(path: Path) -> tuple[str, ...]:
+    """The options that the log at *path* prints before it trains; empty where it prints none, or cannot be read."""
+    return tuple(_words(_head(path)))
+
+
+def parameters(path: Path) -> str | None:
+    """How many parameters the log says that the model has, in digits; None where it says no number, or several."""
+    found = {(one[1] or one[2]).replace(b",", b"").decode() for one in _PARAMETERS.finditer(_head(path))}
+    return found.pop() if len(found) == 1 else None
+
+
+def _head(path: Path) -> bytes:
+    text = b""
+    try:
+        for chunk in chunks(path):
+            text += chunk.text[: HEAD_BYTES - len(text)]
+            if len(text) >= HEAD_BYTES:
+                break
+    except Unreadable:
+        pass
+    return text
+
+
+def _words(text: bytes) -> Iterator[str]:
+    for name, value in _pairs(text):
+        if value in _ON:
+            yield f"--{name}"
+        elif value not in _OFF and value:
+            yield f"--{name}={value}"
+
+
+def _pairs(text: bytes) -> Iterator[tuple[str, str]]:
+    for space in _NAMESPACE.finditer(text):
+        for member in _MEMBER.finditer(space[1].decode("utf-8", "replace")):
+            yield member[1], member[2].strip("'\"")
+    for shape in (_DOTTED, _LISTED):
+        for line in shape.finditer(text):
+            yield line[1].decode(), line[2].decode("utf-8", "replace")
