@@ -24,7 +24,7 @@ def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGE
     out.mkdir(parents=True, exist_ok=True)
     book = Book(evaluation=identity.ordered(evaluation))
     build_hash = identity.build_hash(evaluation)
-    said = words.read(languages)
+    said = words.read(languages, on_cpu=book.on_cpu)
     page = out / "report.html"
     write_atomically(page, render.page(book, said, build_hash).encode("utf-8", "backslashreplace"))
     further = []

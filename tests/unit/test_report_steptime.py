@@ -25,10 +25,10 @@ def tables():
 def test_each_kind_of_timer_has_a_table_and_a_figure_in_two_views(section):
     captions = [table.one("caption").text("en") for table in section.all("table", class_="values")]
 
-    assert [caption.partition(": what")[2] for caption in captions] == [
-        " one step is made of",
-        " one step is made of",
-        " one task of several steps is made of",
+    assert [caption.rpartition(": ")[2] for caption in captions] == [
+        "step-time breakdown",
+        "step-time breakdown",
+        "breakdown of a task of several steps",
     ]
     assert len(section.all("figure")) == 6
 

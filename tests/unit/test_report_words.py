@@ -215,3 +215,20 @@ def test_labels_are_the_glossarys_terms():
 
 def test_the_glossary_is_the_shared_one(shared):
     assert glossary.FILE.read_bytes() == (shared / "reference" / "glossary.csv").read_bytes()
+
+
+def test_a_report_on_cpus_speaks_of_processes_and_not_of_cards():
+    said = words.read(("zh",), on_cpu=True)
+
+    assert said("words.case", framework="a", precision="b", batch="8", nodes="1", devices="2").plain("zh") == (
+        "a，b，每进程批大小 8，1 机 2 进程"
+    )
+    assert said("columns.batch_per_device").plain("zh") == "每进程批大小"
+    assert words.read(("zh",))("columns.batch_per_device").plain("zh") == "单卡批大小"
+
+
+def test_the_rules_speak_of_cards_on_every_machine():
+    said = words.read(("zh",), on_cpu=True)
+
+    assert "1000 卡" in said("rules_text.largest").plain("zh")
+    assert said("background.size", nodes="4", devices="32").plain("zh") == "4 机 32 卡"

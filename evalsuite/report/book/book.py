@@ -58,6 +58,11 @@ class Book:
     def planned_ids(self) -> frozenset[str]:
         return frozenset(case.id for case in self.planned)
 
+    @cached_property
+    def on_cpu(self) -> bool:
+        """Whether every device is a process on a CPU."""
+        return bool(self.planned) and all(case.device == "cpu" for case in self.planned)
+
     @property
     def large(self) -> bool:
         return bool(self.part) or len(self.planned) > LARGE

@@ -32,7 +32,7 @@ def _write(material: Material, language: str) -> Path:
 
 def document(material: Material, language: str) -> str:
     """The whole file in one language."""
-    return "\n\n".join(_paragraphs(material, MarkdownWriter(language))) + "\n"
+    return "\n\n".join(_paragraphs(material, MarkdownWriter(language, on_cpu=material.book.on_cpu))) + "\n"
 
 
 def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:

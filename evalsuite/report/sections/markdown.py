@@ -23,9 +23,9 @@ NOTHING = "—"  # in a cell that has no value and needs no reason
 class MarkdownWriter:
     """Words, cells and numbers as Markdown in one language."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, *, on_cpu: bool = False) -> None:
         self.language = language
-        self.words, self.beyond = words.read((language,)), words.read_beyond_the_page((language,))
+        self.words, self.beyond = words.read((language,), on_cpu=on_cpu), words.read_beyond_the_page((language,))
 
     def said(self, value: object) -> str:
         """A sentence or a number: our own emphasis and code are kept, data is escaped."""

@@ -33,6 +33,15 @@ GREATER = {"zh": " > ", "en": " > "}
 TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
 
 
+PROCESSES = (
+    (re.compile("单卡批大小"), "每进程批大小"),
+    (re.compile("单卡吞吐率"), "单进程吞吐率"),
+    (re.compile("^单卡$"), "单进程"),
+    (re.compile(r"(\{\w+\}) 卡"), r"\1 进程"),
+)
+OF_CARDS = ("background.size", "answers.gpus")
+
+
 class WordsError(EvalsuiteError):
     """The words of the report do not fit together."""
 
@@ -183,22 +192,35 @@ def placeholders(sentence: str) -> set[str]:
     return {place[1] for place in PLACEHOLDER.finditer(sentence)}
 
 
-def read(languages: Iterable[str] = LANGUAGES, folder: Path = FOLDER) -> Words:
+def read(languages: Iterable[str] = LANGUAGES, folder: Path = FOLDER, *, on_cpu: bool = False) -> Words:
     """The words of *languages*. Raises WordsError if a file, a key or a placeholder is missing in one of them.
+
+    *on_cpu*: of a report whose devices are processes on a CPU, where Chinese has no 卡.
 
     Each set of languages is read once, so that what is made for its words (the compiled templates) is made once too.
     """
-    return _read(tuple(languages), folder)
+    return _read(tuple(languages), folder, on_cpu)
 
 
 @functools.cache
-def _read(languages: tuple[str, ...], folder: Path) -> Words:
+def _read(languages: tuple[str, ...], folder: Path, on_cpu: bool) -> Words:
     known = sorted(HTML_LANG)
     if not languages or any(language not in HTML_LANG for language in languages):
         raise WordsError(f"--lang {','.join(languages)}: unknown language; the languages are {', '.join(known)}.")
     tables = {language: table(folder / f"{language}.toml") for language in known}
     check(tables)
+    if on_cpu:
+        tables["zh"] = {key: _of_processes(key, sentence) for key, sentence in tables["zh"].items()}
     return Words({language: tables[language] for language in languages})
+
+
+def _of_processes(key: str, sentence: str) -> str:
+    """A Chinese sentence about cards as one about processes; what is said of the rules or of GPUs stays."""
+    if key in OF_CARDS:
+        return sentence
+    for shape, said in PROCESSES:
+        sentence = shape.sub(said, sentence)
+    return sentence
 
 
 def read_beyond_the_page(languages: Iterable[str] = LANGUAGES) -> Words:
