@@ -65,6 +65,7 @@ COLUMNS = (
     _column(_MEMORY, rb"max mem: " + _N, "metric_logger", "torchvision", factor=1 / MIB_PER_GIB),
     _column(_MEMORY, rb"max_mem: " + _N + rb"M", "detectron2", factor=1 / MIB_PER_GIB),
     _column(_MEMORY, rb"\tmem " + _N + rb"MB", "swin", factor=1 / MIB_PER_GIB),
+    _column(_MEMORY, rb"max_mem_allocated: " + _N + rb" MB", "paddleocr", "paddledetection", factor=1 / MIB_PER_GIB),
     _column(_MEMORY, rb"memory: " + _N, "mmengine", "mmengine_iter", "mmcv", factor=1 / MIB_PER_GIB),
     _column(_MEMORY, rb"\d/\d+ +" + _N + rb"G ", "ultralytics", factor=1e9 / 2**30),
     _column(_MEMORY, rb'"memory": ' + _N, "mmengine_json", factor=1 / MIB_PER_GIB),

@@ -130,6 +130,13 @@ RAN = [
     Log("mindcv", "mindcv", 16 * 100 / 2.863963, 1, 16),
     # made here: between the stamps of steps 20 and 120
     Log("tf2_bert", "tf2_bert", 256 * 100 / 0.730037, 1, 256),
+    Log("paddledetection", "paddledetection", 2 * 32 / (6.8879 + 7.1558), 1, 32, within=0.001),  # the second half
+    Log("paddleocr", "paddleocr", 8 * 352.5, 8, within=0.01),
+    Log("paddleocr_2020", "paddleocr", 197.5, 1, within=0.01),
+    Log("gluoncv_detection", "gluoncv_detection", 58.7, within=0.01),
+    Log("darknet", "darknet", 2 * 64 / (1.429193 + 2.552415)),
+    Log("caffe", "caffe", 10 * 32 / 58.982, 1, 32, within=0.001),
+    Log("caffe_2016", "caffe", 80 * 32 / 20.815827, 1, 32),  # between the stamps of iterations 240 and 320
     # three epochs of 100 steps, the last of them with its validation
     Log("keras_3", "keras", 2 * 100 * 32 / (100 * (132e-6 + 128e-6)), 1, 32, within=0.01),
     Log("keras_3_verbose_2", "keras", 2 * 100 * 32 / (100 * (308e-6 + 310e-6)), 1, 32, within=0.01),
