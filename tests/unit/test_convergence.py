@@ -1,5 +1,6 @@
 """Final accuracy, time to solution, and what may be called the same (D17, D24)."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -113,3 +114,21 @@ def test_chainermn_s_accuracy_with_double_buffering_is_a_difference_and_not_the_
 
 def test_the_default_criteria_name_the_target_of_resnet50():
     assert criteria.read().targets == (TARGET,)
+
+
+def _guessing(losses, accuracies):
+    scores = [Score(metric="loss", split="train", value=loss, epoch=k) for k, loss in enumerate(losses, 1)]
+    scores += [Score(metric="top1", split="validation", value=top1, epoch=k) for k, top1 in enumerate(accuracies, 1)]
+    return replace(synthetic.measured(synthetic.case(), 0, 100.0), scores=tuple(scores))
+
+
+def test_a_model_that_only_guesses_is_known_by_its_loss_and_its_accuracy_together():
+    at_chance = convergence.at_chance
+
+    assert at_chance(_guessing((2.303, 2.302, 2.304), (9.65, 10.2))) == 10
+    assert at_chance(_guessing((2.303, 2.302, 2.304), (9.65, 14.0))) is None  # better than a guess
+    assert at_chance(_guessing((2.303, 2.1, 1.9), (10.0, 10.2))) is None  # it learns
+    assert at_chance(_guessing((2.303, 2.302), ())) is None  # a loss alone has no number of classes
+    assert at_chance(_guessing((), (10.0, 10.0))) is None
+    assert at_chance(_guessing((2.303,), (10.0,))) is None  # one epoch is no curve
+    assert at_chance(_guessing((2.303, math.nan, math.inf), (10.0,))) is None

@@ -709,3 +709,42 @@ def test_summaries_become_series_by_everything_but_scale():
         (2, 25.0, 22.5, CASE.at_scale(1, 2).id),
     ]
     assert xla.points[0].value == 60.0
+
+
+def test_a_change_is_drawn_in_per_cent_with_one_row_for_all_scales_of_a_series():
+    pairs = tuple(
+        figures.Dumbbell(
+            label="PyTorch b128", framework="pytorch", off=100.0, on=on, ratio_interval=(on / 110, on / 95), devices=m
+        )
+        for m, on in ((1, 150.0), (8, 127.0))
+    )
+    figure = figures.dumbbell((*pairs, replace(pairs[0], label="MXNet b128", on=90.0)), LOOK, id="d", unit="images/s")
+
+    labels = texts(figure.svg)
+
+    assert labels.count("PyTorch b128") == 1
+    assert {"+27.0%", "−10.0%", "8", "0"} <= set(labels)
+    assert [row[0] for row in figure.table.rows] == ["PyTorch b128 · 1", "PyTorch b128 · 8", "MXNet b128 · 1"]
+
+
+def test_a_pair_that_lacks_a_side_has_its_state_and_no_dot():
+    missing = figures.Dumbbell(label="MXNet", framework="mxnet", off=100.0, on=None, status="N/S")
+    whole = figures.Dumbbell(label="PyTorch", framework="pytorch", off=100.0, on=120.0)
+
+    figure = figures.dumbbell((missing, whole), LOOK, id="d", unit="")
+
+    assert "N/S" in texts(figure.svg) and figure.svg.count('class="mark') == 1
+    assert figures.dumbbell((missing,), LOOK, id="d", unit="").svg is None
+
+
+def test_batch_sizes_have_a_panel_for_each_precision_and_names_behind_their_lines():
+    lines = [
+        replace(SWEEP, panel=panel, name=name) for panel in ("FP32", "AMP") for name in ("OneFlow", "OneFlow · XLA")
+    ]
+
+    figure = figures.batch_sweep(lines, LOOK, id="b", unit="images/s")
+
+    labels = texts(figure.svg)
+    assert labels.count("FP32") == labels.count("AMP") == 1
+    assert labels.count("OneFlow") == labels.count("OneFlow · XLA") == 2
+    assert len({row[:2] for row in figure.table.rows}) == len(figure.table.rows)

@@ -1,14 +1,16 @@
-"""One option off and on: dumbbells with their ratio."""
+"""One option off and on: how much faster with it, in per cent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
-from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
+from evalsuite.report.figures.data import Axis, Figure, Label, Table, plain
 from evalsuite.report.figures.scaling import positive
-from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, marker, marker_size, shortened, text_width
-from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, marker_style, shortened, text_width
+from evalsuite.report.figures.style import ROLES, Hue, Look
+
+TOP, ROW = 12, 34
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +23,8 @@ class Dumbbell:
     on: float | None
     off_interval: tuple[float, float] | None = None
     on_interval: tuple[float, float] | None = None
+    ratio_interval: tuple[float, float] | None = None  # of on ÷ off
+    devices: int | None = None  # pairs of one label at several scales share a row
     status: str = ""  # what the row says when a side is missing: "N/S", "OOM"
     off_ref: str = ""
     on_ref: str = ""
@@ -29,27 +33,27 @@ class Dumbbell:
 def dumbbell(
     pairs: Sequence[Dumbbell], look: Look, *, id: str, unit: str, ends: tuple[str, str] = ("off", "on")
 ) -> Figure:
-    """Option off (hollow circle) → on (a triangle that points the way it went), with the ratio.
+    """The change from off to on in per cent, a row for each label and a dot for each scale, with its interval.
 
-    *ends* are the keys by which the page words the two sides.
+    *ends* are the keys by which the page words the two sides in the table.
     """
     pairs = tuple(pairs)
-    any_value = any(positive(value) for pair in pairs for value in (pair.off, pair.on))
+    drawable = any(_ratio(pair) is not None for pair in pairs)
     return Figure(
         id=id,
-        svg=drawn(_dumbbell, id, look, pairs, unit) if any_value else None,
+        svg=drawn(_changes, id, look, pairs) if drawable else None,
         table=Table(
             columns=("case", *ends, "ratio", "status"),
             units=("", unit, unit, "x", ""),
-            rows=tuple((plain(p.label), p.off, p.on, _ratio(p), p.status) for p in pairs),
+            rows=tuple((_named(p), p.off, p.on, _ratio(p), p.status) for p in pairs),
             refs=tuple(p.on_ref or p.off_ref for p in pairs),
         ),
-        legend=(
-            LegendEntry(key=f"option_{ends[0]}", swatch=note_swatch("option_off")),
-            LegendEntry(key=f"option_{ends[1]}", swatch=note_swatch("option_on")),
-        ),
-        axes=(Axis(key="items_per_s", unit=unit), Axis(key="case")),
+        axes=(Axis(key="change", unit="%"),),
     )
+
+
+def _named(pair: Dumbbell) -> str:
+    return plain(pair.label) if pair.devices is None else f"{plain(pair.label)} · {pair.devices}"
 
 
 def _ratio(pair: Dumbbell) -> float | None:
@@ -58,63 +62,45 @@ def _ratio(pair: Dumbbell) -> float | None:
     return None
 
 
-def _dumbbell(id: str, look: Look, pairs: Sequence[Dumbbell], unit: str) -> str:
-    row = 30
-    left = min(max(text_width(p.label, TEXT) for p in pairs) + 18, 280)
-    height = 10 + row * len(pairs) + 32
+def _changes(id: str, look: Look, pairs: Sequence[Dumbbell]) -> str:
+    rows: dict[Label, list[tuple[int, Dumbbell]]] = {}
+    for number, pair in enumerate(pairs):
+        rows.setdefault(pair.label, []).append((number, pair))
+    left = min(max(text_width(label, TEXT) for label in rows) + 18, 280)
+    height = TOP + ROW * len(rows) + 34
     sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, 10, WIDTH - 74, height - 32)
-    values = [v for p in pairs for v in (p.off, p.on, *(p.off_interval or ()), *(p.on_interval or ())) if positive(v)]
-    _value_columns(sheet, panel, values)
-    panel.set_ylim(len(pairs) - 0.5, -0.5)
+    panel = sheet.panel(left, TOP, WIDTH - 92, height - 34)
+    ratios = [ratio - 1 for pair in pairs if (ratio := _ratio(pair)) is not None]
+    reach = [0.0, *ratios, *(end - 1 for pair in pairs for end in pair.ratio_interval or ())]
+    pad = (max(reach) - min(reach)) * 0.06 or 0.01
+    panel.set_xlim(min(reach) - pad, max(reach) + pad)
+    panel.set_ylim(len(rows) - 0.5, -0.5)
     panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
-    sheet.write(left - 8, height - 20, unit, anchor="right")
-    for place, pair in enumerate(pairs):
-        y = 10 + row * (place + 0.5)
-        ratio = _ratio(pair)
-        sheet.write(left - 8, y, shortened(pair.label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
-        text = pair.status or "—" if ratio is None else ticks.times(ratio)
+    ticks.label_columns(sheet, panel, ticks.linear(*panel.get_xlim(), 6), ticks.signed_percent)
+    panel.axvline(0, color=ROLES["ink"], linewidth=1.2, zorder=1.5)
+    for place, (label, members) in enumerate(rows.items()):
+        y = TOP + ROW * (place + 0.5)
+        sheet.write(left - 8, y, shortened(label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
+        last = members[-1][1]
+        ratio = _ratio(last)
+        text = last.status or "—" if ratio is None else ticks.signed_percent_value(ratio - 1)
         sheet.write(WIDTH, y, text, anchor="right", size=TEXT, colour="ink")
-        _dumbbell_row(sheet, panel, pair, look.hue(pair.framework), place)
+        _row_of_changes(sheet, panel, members, look.hue(members[0][1].framework), place)
     return sheet.svg()
 
 
-def _value_columns(sheet: Sheet, panel: Panel, values: Sequence[float]) -> None:
-    """An x axis from 0, or logarithmic where the values lie more than 20 × apart."""
-    from matplotlib.ticker import NullLocator
-
-    if max(values) / min(values) <= 20:
-        panel.set_xlim(0, max(values) * 1.04)
-        ticks.label_columns(sheet, panel, ticks.linear(0, max(values) * 1.04, 5))
-        return
-    panel.set_xscale("log")
-    panel.set_xlim(min(values) / 1.3, max(values) * 1.3)
-    ticks.label_columns(sheet, panel, ticks.logarithmic(min(values) / 1.3, max(values) * 1.3))
-    panel.xaxis.set_minor_locator(NullLocator())
-
-
-def _dumbbell_row(sheet: Sheet, panel: Panel, pair: Dumbbell, hue: Hue, place: int) -> None:
-    colour = ROLES[hue.name]
-    for interval in (pair.off_interval, pair.on_interval):
-        if interval:
-            panel.hlines(place, *interval, color=ROLES["ink"], linewidth=1, zorder=2.5)
-    if positive(pair.off) and positive(pair.on):
-        panel.plot((pair.off, pair.on), (place, place), color=colour, linewidth=3, zorder=2)
-    rises = (pair.on or 0) >= (pair.off or 0)
-    for value, shape, face, ref in (
-        (pair.off, "circle", "surface", pair.off_ref),
-        (pair.on, "right" if rises else "left", hue.name, pair.on_ref),
-    ):
-        if positive(value):
-            (dot,) = panel.plot(
-                [value],
-                [place],
-                linestyle="none",
-                marker=marker(shape),
-                markersize=marker_size(shape) * 1.25,
-                markerfacecolor=ROLES[face],
-                markeredgecolor=colour,
-                markeredgewidth=1.6,
-                zorder=3,
-            )
-            sheet.mark(dot, [(ref, place)], series=pair.framework)
+def _row_of_changes(sheet: Sheet, panel: Panel, members: Sequence[tuple[int, Dumbbell]], hue: Hue, place: int) -> None:
+    taken: list[float] = []
+    for number, pair in reversed(members):
+        ratio = _ratio(pair)
+        if ratio is None:
+            continue
+        if pair.ratio_interval:
+            low, high = pair.ratio_interval
+            panel.hlines(place, low - 1, high - 1, color=ROLES[hue.name], linewidth=1.4, zorder=2.5)
+        (dot,) = panel.plot([ratio - 1], [place], zorder=3, **marker_style(hue))
+        sheet.mark(dot, [(pair.on_ref or pair.off_ref, number)], series=pair.framework)
+        x, y = sheet.pixel(panel, ratio - 1, place)
+        if pair.devices is not None and len(members) > 1 and all(abs(x - other) > 16 for other in taken):
+            taken.append(x)
+            sheet.write(x, y - 12, ticks.number(pair.devices), anchor="center", size=SMALL, style="halo")

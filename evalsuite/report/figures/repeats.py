@@ -71,7 +71,7 @@ def _repeats(id: str, look: Look, rows: Sequence[Repeats]) -> str:
     reach = max(0.01, *(abs(v / r.median - 1) for r in rows for v in (*r.values, *r.excluded))) * 1.12
     panel.set_xlim(-reach, reach)
     panel.set_ylim(len(rows) - 0.5, -0.5)
-    ticks.label_columns(sheet, panel, ticks.linear(-reach, reach, 7), _signed)
+    ticks.label_columns(sheet, panel, ticks.linear(-reach, reach, 7), ticks.signed_percent)
     panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
     panel.hlines(range(len(rows)), -reach, reach, color=ROLES["grid"], linewidth=1)
     first = 0
@@ -88,10 +88,6 @@ def _repeats(id: str, look: Look, rows: Sequence[Repeats]) -> str:
 def _repeat_note(row: Repeats) -> str:
     cv = "" if row.cv is None else f" · CV {ticks.percent_value(row.cv)}"
     return f"{ticks.quantity(row.median, row.unit)}{cv}"
-
-
-def _signed(share: float) -> str:
-    return "0" if abs(share) < 1e-12 else f"{'+' if share > 0 else '−'}{ticks.percent(abs(share))}"
 
 
 def _dots(sheet: Sheet, panel: Panel, row: Repeats, look: Look, place: int, first: int) -> None:

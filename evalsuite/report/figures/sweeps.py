@@ -9,7 +9,17 @@ from evalsuite.report.figures.cache import drawn
 from evalsuite.report.figures.data import Axis, Figure, LegendEntry, Table
 from evalsuite.report.figures.scaling import entry, positive, scale_columns
 from evalsuite.report.figures.shapes import field, outlines
-from evalsuite.report.figures.sheet import WIDTH, Panel, Sheet, dashes, marker_style
+from evalsuite.report.figures.sheet import (
+    TEXT,
+    WIDTH,
+    Panel,
+    Sheet,
+    dashes,
+    marker_style,
+    shortened,
+    spread,
+    text_width,
+)
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 
 
@@ -33,6 +43,7 @@ class SweepLine:
     name: str
     framework: str
     points: tuple[SweepPoint, ...]
+    panel: str = ""  # lines of one name here stand in one panel: the precision
 
     @property
     def oom_from(self) -> int | None:
@@ -44,7 +55,9 @@ def batch_sweep(
     sweeps: Sequence[SweepLine], look: Look, *, id: str, unit: str, capacity_bytes: float | None = None
 ) -> Figure:
     """Throughput and, below it, device memory against batch size on one log2 axis, with where memory ran out."""
-    sweeps = tuple(sweep for sweep in sweeps if sweep.points)
+    panels = list(dict.fromkeys(sweep.panel for sweep in sweeps))
+    sweeps = tuple(sorted((sweep for sweep in sweeps if sweep.points), key=lambda sweep: panels.index(sweep.panel)))
+    named = {(sweep.framework, sweep.name): sweep for sweep in sweeps}
     pairs = [(sweep, point) for sweep in sweeps for point in sweep.points]
     drawable_points = any(positive(p.items_per_s) or p.oom for _, p in pairs)
     oom = any(p.oom for _, p in pairs)
@@ -55,12 +68,13 @@ def batch_sweep(
             columns=("series", "batch_per_device", "items_per_s", "low", "high", "memory", "oom"),
             units=("", "", unit, unit, unit, "bytes", ""),
             rows=tuple(
-                (s.name, p.batch_per_device, p.items_per_s, p.low, p.high, p.memory_bytes, p.oom) for s, p in pairs
+                (_row_name(s), p.batch_per_device, p.items_per_s, p.low, p.high, p.memory_bytes, p.oom)
+                for s, p in pairs
             ),
             refs=tuple(p.ref for _, p in pairs),
         ),
         legend=(
-            *(entry(sweep.name, sweep.framework, look) for sweep in sweeps),
+            *(entry(name, framework, look) for framework, name in named),
             *((LegendEntry(key="oom", swatch=note_swatch("oom")),) if oom else ()),
             *((LegendEntry(key="capacity", swatch=note_swatch("threshold")),) if capacity_bytes else ()),
         ),
@@ -73,26 +87,83 @@ def batch_sweep(
     )
 
 
+def _row_name(sweep: SweepLine) -> str:
+    return " · ".join(filter(None, (sweep.name, sweep.panel)))
+
+
 def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str, capacity: float | None) -> str:
-    sizes = sorted({p.batch_per_device for s in sweeps for p in s.points})
-    lanes = [(sweep, size) for sweep in sweeps if (size := sweep.oom_from) is not None]
+    """A column of panels for each precision, on the same axes."""
+    columns: dict[str, list[SweepLine]] = {}
+    for sweep in sweeps:
+        columns.setdefault(sweep.panel, []).append(sweep)
+    lanes = max(sum(sweep.oom_from is not None for sweep in members) for members in columns.values())
     memory = any(positive(p.memory_bytes) for s in sweeps for p in s.points)
-    top = 30 + 20 * len(lanes)
-    height = top + 220 + (150 if memory else 0) + 30
-    sheet = Sheet(id, height=height)
-    left, right = 78, WIDTH - 24
-    above = sheet.panel(left, top, right, top + 220)
-    _sweep_panel(sheet, above, sweeps, look, sizes, "items_per_s", None)
-    sheet.write(left - 6, 12, unit, anchor="right")
-    panels = [above]
-    if memory:
-        below = sheet.panel(left, top + 250, right, top + 370)
-        _sweep_panel(sheet, below, sweeps, look, sizes, "memory_bytes", capacity)
-        above.tick_params(axis="x", labelbottom=False)
-        sheet.write(left - 6, top + 238, "GB", anchor="right")
-        panels.append(below)
-    _oom_lanes(sheet, panels, lanes, look, sizes)
+    frame = _Frame(
+        sizes=tuple(sorted({p.batch_per_device for s in sweeps for p in s.points})),
+        top=46 + 20 * lanes,
+        room=min(max(text_width(sweep.name) for sweep in sweeps) + 16, 150 if len(columns) == 1 else 120),
+        memory=memory,
+        capacity=capacity,
+        highest=_highest(sweeps, "items_per_s", None),
+        fullest=_highest(sweeps, "memory_bytes", capacity),
+    )
+    sheet = Sheet(id, height=frame.top + 220 + (150 if memory else 0) + 30)
+    wide, first = WIDTH / len(columns), 0
+    for place, (label, members) in enumerate(columns.items()):
+        _column(sheet, members, look, frame, (place * wide + (78 if not place else 58), (place + 1) * wide), first)
+        sheet.write(place * wide + (78 if not place else 58), 12, label, size=TEXT, colour="ink", style="strong")
+        first += sum(len(sweep.points) for sweep in members)
+    sheet.write(72, 30, unit, anchor="right")
     return sheet.svg()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Frame:
+    """What all columns share."""
+
+    sizes: tuple[int, ...]
+    top: float  # where the panels begin, below the lanes
+    room: float  # for names behind the lines
+    memory: bool
+    capacity: float | None
+    highest: float  # of the axes
+    fullest: float
+
+
+def _highest(sweeps: Sequence[SweepLine], field_name: str, capacity: float | None) -> float:
+    values = [v for s in sweeps for p in s.points if positive(v := getattr(p, field_name))]
+    values += [p.high for s in sweeps for p in s.points if positive(p.high) and field_name == "items_per_s"]
+    return 1.08 * max([*values, *([capacity] if capacity else [])] or [1])
+
+
+def _column(
+    sheet: Sheet, sweeps: Sequence[SweepLine], look: Look, frame: _Frame, edges: tuple[float, float], first: int
+) -> None:
+    left, right = edges[0], edges[1] - frame.room
+    above = sheet.panel(left, frame.top, right, frame.top + 220)
+    _sweep_panel(sheet, above, sweeps, look, frame, "items_per_s", first)
+    _names(sheet, above, sweeps, right + 8, frame)
+    panels = [above]
+    if frame.memory:
+        below = sheet.panel(left, frame.top + 250, right, frame.top + 370)
+        _sweep_panel(sheet, below, sweeps, look, frame, "memory_bytes", first)
+        above.tick_params(axis="x", labelbottom=False)
+        sheet.write(left - 6, frame.top + 238, "GB", anchor="right")
+        panels.append(below)
+    lanes = [(sweep, size) for sweep in sweeps if (size := sweep.oom_from) is not None]
+    _oom_lanes(sheet, panels, lanes, look, frame.sizes)
+
+
+def _names(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], x: float, frame: _Frame) -> None:
+    """Each line's name behind it, at the height of its last value."""
+    ends = []
+    for sweep in sweeps:
+        known = [(p.batch_per_device, p.items_per_s) for p in sweep.points if positive(p.items_per_s)]
+        if known:
+            ends.append((sweep.name, sheet.pixel(panel, *max(known))[1]))
+    places = spread([y for _, y in ends], 16, frame.top, frame.top + 216)
+    for (name, _), place in zip(ends, places, strict=True):
+        sheet.write(x, place, shortened(name, frame.room - 10), colour="ink")
 
 
 def _sweep_panel(
@@ -100,20 +171,18 @@ def _sweep_panel(
     panel: Panel,
     sweeps: Sequence[SweepLine],
     look: Look,
-    sizes: Sequence[int],
+    frame: _Frame,
     field_name: str,
-    capacity: float | None,
+    first: int,
 ) -> None:
     scale = 1e9 if field_name == "memory_bytes" else 1.0
     found = [[(p, getattr(p, field_name)) for p in s.points if positive(getattr(p, field_name))] for s in sweeps]
-    values = [v for points in found for _, v in points] + ([capacity] if capacity else [])
-    top = 1.08 * max([*values, *(p.high for s in sweeps for p in s.points if positive(p.high) and scale == 1)] or [1])
-    scale_columns(sheet, panel, sizes)
-    panel.set_ylim(0, top / scale)
-    ticks.label_rows(sheet, panel, ticks.linear(0, top / scale, 5 if scale == 1 else 3))
-    if capacity:
-        panel.axhline(capacity / scale, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3))
-    first = 0
+    top = (frame.highest if scale == 1 else frame.fullest) / scale
+    scale_columns(sheet, panel, frame.sizes)
+    panel.set_ylim(0, top)
+    ticks.label_rows(sheet, panel, ticks.linear(0, top, 5 if scale == 1 else 3))
+    if frame.capacity and scale != 1:
+        panel.axhline(frame.capacity / scale, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3))
     for sweep, points in zip(sweeps, found, strict=True):
         rows = {p: first + i for i, p in enumerate(sweep.points)}
         first += len(sweep.points)
@@ -152,7 +221,7 @@ def _oom_lanes(
     for place, (sweep, first) in enumerate(lanes):
         fitting = [size for size in sizes if size < first]
         begin = math.sqrt(fitting[-1] * first) if fitting else low
-        x, y = sheet.pixel(top, begin, 0)[0], 30 + 20 * place
+        x, y = sheet.pixel(top, begin, 0)[0], 40 + 20 * place
         lane = sheet.panel(x, y, edge, y + 14)
         lane.spines["bottom"].set_visible(False)
         lane.set(xlim=(0, 1), ylim=(0, 1))

@@ -31,6 +31,16 @@ def percent_value(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
+def signed_percent(share: float) -> str:
+    """A change as a tick writes it: +25%, −10%."""
+    return "0" if abs(share) < 1e-12 else f"{'+' if share > 0 else '−'}{percent(abs(share))}"
+
+
+def signed_percent_value(share: float) -> str:
+    """A change with one decimal: +27.3%."""
+    return f"{'+' if share >= 0 else '−'}{percent_value(abs(share))}"
+
+
 def times(value: float) -> str:
     """A speed-up or ratio: "7.43x"."""
     return f"{value:,.2f}x"

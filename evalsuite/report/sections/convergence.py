@@ -1,5 +1,6 @@
 """How good the models became and how long it took: table, curves, time to solution (docs/report.md#convergence)."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -75,6 +76,7 @@ class ConvergenceFacts:
 
     tables: tuple[Trained, ...]
     figures: Mapping[str, tuple[Drawn, ...]]  # table id → its figures
+    guesses: Mapping[str, tuple[Text, ...]]  # table id → who only guesses, in place of a flat curve
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -84,7 +86,11 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="convergence",
             title=subject.words("convergence.title"),
             template="convergence.html.j2",
-            facts=lambda: ConvergenceFacts(tables=tables, figures=drawn(tables, subject.look, subject.words)),
+            facts=lambda: ConvergenceFacts(
+                tables=tables,
+                figures=drawn(tables, subject.look, subject.words),
+                guesses={one.id: tuple(_guesses(one, subject.words)) for one in tables},
+            ),
             markdown=lambda writer: _markdown(tables, writer),
         )
 
@@ -207,7 +213,7 @@ def _base(summary: Summary | Unmeasured, runs: Sequence[Trial], targets: Sequenc
 def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
     """Every metric in two panels, one line for each global batch size; None where no line has two points."""
     block, target = table.block, table.target
-    ours = [row for row in table.rows if row.column is column][:MOST_CURVES]
+    ours = [row for row in table.rows if row.column is column and not room.at_chance(row.run)][:MOST_CURVES]
     keys = _names(ours)
     panels = []
     for split, metric in table.metrics:
@@ -229,8 +235,26 @@ def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
         figure=figure,
         labels=tuple(said[str(row[0])] for row in figure.table.rows),
         title=words("convergence.figure", framework=column.label),
-        reading=(setting(block, words), words("convergence.see"), *_aim(panels, words)),
+        help=words("convergence.see"),
+        reading=(setting(block, words), *_aim(panels, words)),
     )
+
+
+def _guesses(table: Trained, words: Words) -> Iterable[Text]:
+    """Which frameworks' models stay at chance level, in a sentence for each number of classes."""
+    found: dict[int, dict[str, None]] = {}
+    for row in table.rows:
+        if classes := room.at_chance(row.run):
+            found.setdefault(classes, {})[row.column.label] = None
+    for classes, names_of in found.items():
+        share = numbers.percent(1 / classes)
+        yield words(
+            "convergence.chance",
+            frameworks=words.listed(names_of),
+            classes=numbers.count(classes).about(table.id),
+            share=share.about(table.id),
+            loss=numbers.plain(round(math.log(classes), 3)).about(table.id),
+        )
 
 
 def _aimed_at(target: Target, split: str, metric: str) -> bool:

@@ -144,11 +144,21 @@ def drawn(model: Model, found: Sequence[Effect], option: str, look: Look, words:
     figure = figures.dumbbell(pairs, look, id=names.anchor(f"f-o{option}", model.name), unit=unit)
     if figure.svg is None:
         return None
-    reading = [words("effects.see")]
+    reading = []
     if len(shown) < len(ours):
         reading.append(words("effects.most", shown=numbers.count(len(shown)), all=numbers.count(len(ours))))
     own = (f"{model.id}-effects-table", words("effects.title"))
-    return Drawn(figure=figure, title=words(f"effects.{option}"), reading=tuple(reading), tables=(own,))
+    return Drawn(
+        figure=figure,
+        title=words(f"effects.{option}"),
+        reading=tuple(reading),
+        help=words("effects.see"),
+        tables=(own,),
+    )
+
+
+def _ends(ratio: Interval | None) -> tuple[float, float] | None:
+    return (ratio.low, ratio.high) if ratio and ratio.low is not None and ratio.high is not None else None
 
 
 def furthest(found: Sequence[Effect]) -> Sequence[Effect]:
@@ -162,7 +172,16 @@ def furthest(found: Sequence[Effect]) -> Sequence[Effect]:
 
 
 def _pair(one: Effect) -> figures.Dumbbell:
-    return pair(one, f"{one.title} {names.scale(one.before)} b{one.before.batch_per_device}")
+    return replace(
+        pair(one, f"{one.title} b{one.before.batch_per_device}{_script_options(one)}"), devices=one.before.total_devices
+    )
+
+
+def _script_options(one: Effect) -> str:
+    """What a recipe is told beside, in short: two rows never have one name."""
+    return "".join(f" {names.visible(value)}" for name, value in one.before.options if name != "image_size") + (
+        f" {names.precision(one.before.precision)}" if one.option == "xla" else " XLA" if one.before.xla else ""
+    )
 
 
 def pair(one: Effect, label: figures.Label) -> figures.Dumbbell:
@@ -173,6 +192,7 @@ def pair(one: Effect, label: figures.Label) -> figures.Dumbbell:
         on=median(one.after_summary),
         off_interval=ends(one.before_summary),
         on_interval=ends(one.after_summary),
+        ratio_interval=_ends(one.ratio),
         status=next((cell.glyph for cell in (one.before_cell, one.after_cell) if cell.state != "value"), ""),
         off_ref=names.case_anchor(one.before),
         on_ref=names.case_anchor(one.after),

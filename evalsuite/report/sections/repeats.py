@@ -62,7 +62,9 @@ def _side_by_side(row: figures.Repeats) -> str:
 
 
 def _of(block: Block, column: Column) -> list[Summary]:
-    return [one for one in block.valid if one.case.series == column.series]
+    """The cases of a series with two runs at least: of one there is nothing to compare."""
+    ours = [one for one in block.valid if one.case.series == column.series]
+    return [one for one in ours if sum(run.value is not None for run in one.measurements) > 1]
 
 
 def _repeats(column: Column, summary: Summary, of: Block | None = None) -> figures.Repeats:

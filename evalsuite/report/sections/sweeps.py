@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from evalsuite.model import Case, Summary
 from evalsuite.report import figures
 from evalsuite.report.book import cells
-from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.blocks import Model, told_apart
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.figures import Look
@@ -21,12 +21,18 @@ class Sweep:
 
     example: Case
     points: tuple[tuple[Case, Cell, Summary | None], ...]  # by batch size
+    notes: tuple[str, ...] = ()  # what tells it from other series of its framework: script and options
 
     @property
     def title(self) -> str:
         case = self.example
-        notes = [names.precision(case.precision), names.scale(case), *(["XLA"] if case.xla else [])]
+        notes = [names.precision(case.precision), names.scale(case), *(["XLA"] if case.xla else []), *self.notes]
         return f"{names.framework(case.framework)} · {' · '.join(notes)}"
+
+    @property
+    def name(self) -> str:
+        """Among series of one precision and scale."""
+        return " · ".join((names.framework(self.example.framework), *["XLA"] * self.example.xla, *self.notes))
 
 
 def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
@@ -35,9 +41,11 @@ def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
     for block in model.blocks:
         for case in block.cases:
             groups.setdefault(replace(case, batch_per_device=1), []).append(case)
+    notes = told_apart(case for group in groups.values() for case in group)
     return tuple(
         Sweep(
             example=group[0],
+            notes=notes[group[0].id],
             points=tuple(
                 (case, cells.throughput_cell(book, case), book.valid_of.get(case.id))
                 for case in sorted(group, key=lambda case: case.batch_per_device)
@@ -53,7 +61,10 @@ def drawn(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Dra
     smallest = min(one.example.total_devices for one in found)
     lines = tuple(
         figures.SweepLine(
-            name=one.title, framework=one.example.framework, points=tuple(_sweep_point(*point) for point in one.points)
+            name=one.name,
+            framework=one.example.framework,
+            points=tuple(_sweep_point(*point) for point in one.points),
+            panel=names.precision(one.example.precision),
         )
         for one in found
         if one.example.total_devices == smallest

@@ -199,7 +199,9 @@ def timelines(usage: Usage, look: Look, words: Words) -> tuple[Drawn, ...]:
 
 
 def _timeline(summary: Summary, run_id: str, line: Timeline, look: Look, words: Words) -> Drawn:
-    strips = tuple(_strips(summary, run_id, line, words))
+    every = tuple(_strips(summary, run_id, line, words))
+    strips = tuple(strip for strip in every if any(value for _, value in strip.samples))
+    silent = [_label(strip.label, words) for strip in every if strip not in strips]
     figure = figures.utilisation(strips, look, id=names.anchor("f-u", run_id), window=_bounds(line.window))
     case = words(
         "words.case",
@@ -213,7 +215,11 @@ def _timeline(summary: Summary, run_id: str, line: Timeline, look: Look, words: 
     return Drawn(
         figure=figure,
         title=words("figures.timeline", framework=names.framework(summary.case.framework)),
-        reading=(words("figures.timeline_see", case=case, repeat=repeat),),
+        reading=(
+            words("figures.timeline_case", case=case, repeat=repeat),
+            *((words("figures.timeline_silent", resources=words.listed(silent)),) if silent else ()),
+        ),
+        help=words("figures.timeline_see"),
         labels=tuple(_label(strip.label, words) for strip in strips),
     )
 

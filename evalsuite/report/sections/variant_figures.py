@@ -84,7 +84,7 @@ def _changes(family: Family, look: Look, words: Words) -> Iterable[Drawn]:
     figure = figures.dumbbell(pairs, look, id=f"f-{family.id}-d", unit=unit, ends=("before", "after"))
     if figure.svg is None:
         return
-    reading = [words("variants.see_changes")]
+    reading = []
     bases = {family.setting_of(one.before) for one in shown}
     if len(bases) == 1:
         reading.append(words("variants.see_base", before=_named(bases.pop(), words)))
@@ -94,6 +94,7 @@ def _changes(family: Family, look: Look, words: Words) -> Iterable[Drawn]:
         figure=figure,
         title=words("variants.figure_changes", framework=family.framework),
         reading=tuple(reading),
+        help=words("variants.see_changes"),
         tables=((family.id, words("variants.table")),),
     )
 
