@@ -433,6 +433,24 @@ def many(runs: int = 1000, repeats: int = 5) -> Evaluation:
 
 
 @cache
+def asked() -> Evaluation:
+    """Two models to ask about: four frameworks on ResNet-50, and a tie of two on BERT with AMP, a third behind them;
+    on 32 devices a fourth ran out of memory."""
+    found = _ladders(FRAMEWORKS, ((1, 1), (1, 8)), repeats=7, protocol=FULL, device="gpu", options=())
+    about = {"precision": "amp", "device": "gpu", "batch_per_device": 64, "protocol": FULL, "options": ()}
+    about |= {"model": "bert_base", "recipe": "bert"}
+    for scale in ((1, 8), (4, 8)):
+        for name, speed in (("oneflow", 9441.0), ("ngc_pytorch", 9373.0), ("ngc_mxnet", 9256.0)):
+            of = case(name, scale, **about)
+            around = (-0.004, -0.003, -0.001, 0, 0.001, 0.003, 0.004)
+            runs = (measured(of, k, speed * of.total_devices / 32 * (1 + x)) for k, x in enumerate(around))
+            found.append(summary(runs))
+    broken = case("mxnet", (4, 8), **about)
+    found.append(summary(failed(broken, k, "CUDA out of memory <b>") for k in range(7)))
+    return evaluation(with_scaling(found), repeats=7, profile="full", title="Two models")
+
+
+@cache
 def empty() -> Evaluation:
     """Planned, and nothing came of it."""
     planned = tuple(case(framework, scale) for framework in FRAMEWORKS for scale in ((1, 1), (1, 2)))

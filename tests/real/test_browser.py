@@ -106,7 +106,7 @@ def test_filters_hide_columns_rows_and_cases_and_say_how_many_are_left(tab, addr
     assert tab.evaluate("document.querySelector('#shown').textContent") == "6"
     assert tab.evaluate(SHOWN.format("table.values td")) < before
     assert "PyTorch" not in tab.evaluate("document.querySelector('table.values').innerText")
-    assert tab.evaluate(SHOWN.format("#verdict .card")) == 4
+    assert tab.evaluate(SHOWN.format("#verdict .answer")) == 2
     assert "framework=MXNet,PaddlePaddle,TensorFlow" in tab.evaluate("location.hash")
 
 
@@ -485,3 +485,67 @@ CONTRAST = """
   return [...poor];
 })()
 """
+
+
+@pytest.fixture(scope="module")
+def questions(tmp_path_factory):
+    """The address of a page on which one asks for one of many settings: a tie of BERT AMP at 32 devices."""
+    return report.build(synthetic.asked(), tmp_path_factory.mktemp("questions"))[0].as_uri()
+
+
+STAGE = "document.querySelector('#answer').innerText"
+
+
+@pytest.mark.parametrize(
+    ("language", "answer"),
+    [("en", "OneFlow, NGC PyTorch tie for fastest"), ("zh", "OneFlow、NGC PyTorch 并列最快")],
+)
+def test_the_fastest_at_a_setting_and_by_how_much_is_one_click_away(tab, questions, language, answer):
+    tab.visit(f"{questions}#lang={language}")
+    tab.evaluate("[...document.querySelectorAll('.winners .tie a')].at(-1).click()")
+    found = tab.evaluate(STAGE)
+
+    assert "BERT-Base · AMP · bsz 64 · 4×8" in found
+    assert answer in found and "2.0%" in found
+    assert "ask=a-" in tab.evaluate("location.hash") and f"lang={language}" in tab.evaluate("location.hash")
+    assert 0 <= tab.evaluate("document.querySelector('#ask').getBoundingClientRect().top") <= 900
+
+
+def test_the_answer_bar_asks_by_keyboard_and_keeps_what_it_can(tab, questions):
+    tab.visit(f"{questions}#lang=en")
+    choose = (
+        "(box => {{ box.focus(); box.value = '{1}'; box.dispatchEvent(new Event('change', {{bubbles: true}})) }})"
+        "(document.querySelector('#ask [name={0}]'))"
+    )
+    tab.evaluate(choose.format("model", "BERT-Base"))
+
+    assert "BERT-Base · AMP · bsz 64 · 1×8" in tab.evaluate(STAGE)
+    tab.evaluate(choose.format("scale", "4×8"))
+    assert "BERT-Base · AMP · bsz 64 · 4×8" in tab.evaluate(STAGE)
+    assert tab.evaluate("document.activeElement.name") == "scale"
+    offered = "[...document.querySelector('#ask [name={}]').options].map(one => one.value)"
+    assert tab.evaluate(offered.format("setting")) == ["AMP · bsz 64"]
+    assert tab.evaluate(offered.format("scale")) == ["1×8", "4×8"]
+    assert tab.evaluate("document.querySelector('#answer').getAttribute('role')") == "status"
+
+
+def test_the_address_asks_a_question_beside_a_filter(tab, questions):
+    tab.visit(f"{questions}#lang=en")
+    asked = tab.evaluate("document.querySelector('#answers > .answer:last-child').id")
+    tab.visit(f"{questions}#lang=en&framework=OneFlow&ask={asked}")
+
+    assert "BERT-Base" in tab.evaluate(STAGE)
+    assert f"ask={asked}" in tab.evaluate("location.hash") and "framework=OneFlow" in tab.evaluate("location.hash")
+    tab.visit(f"{questions}#lang=en&ask=a-nothing")
+    assert "ResNet-50" in tab.evaluate(STAGE)
+    assert tab.complaints() == []
+
+
+def test_without_script_a_cell_leads_to_its_answer(tab, questions):
+    tab.call("Emulation.setScriptExecutionDisabled", value=True)
+    tab.visit(questions)
+    target = tab.evaluate("[...document.querySelectorAll('.winners a')].at(-1).getAttribute('href')")
+    tab.visit(f"{questions}{target}")
+
+    assert tab.evaluate(f"document.querySelector('{target}').getClientRects().length") > 0
+    assert tab.evaluate(SHOWN.format("#ask")) == 0
