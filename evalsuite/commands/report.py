@@ -137,6 +137,7 @@ def write(
             f"{error.filename or arguments.out}: {error.strerror}; the report is written there. Try --out DIR."
         ) from error
     _print_summaries(evaluation)
+    _print_found(evaluation, speech.language())
     page = next(path for path in written if path.suffix == ".html")
     for path in (page, *more):
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
@@ -185,6 +186,21 @@ def _print_summaries(evaluation: Evaluation) -> None:
 
 def _size(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
+
+
+def _print_found(evaluation: Evaluation, language: str) -> None:
+    """What the page says first, a line for each model."""
+    from evalsuite.commands.terminal import line
+    from evalsuite.report.book import identity
+    from evalsuite.report.book.book import Book
+    from evalsuite.report.sections import verdict
+    from evalsuite.report.text import words
+
+    spoken = words.read((language,))
+    for one in verdict.found(Book(evaluation=identity.ordered(evaluation)), spoken):
+        said = [one.sentence, *([one.deciding] if one.deciding else [])]
+        text = " ".join(each.plain(language) for each in said)
+        line(f"{one.model} ({one.about.plain(language)}): {text}".replace("\u00a0", " "))
 
 
 def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:

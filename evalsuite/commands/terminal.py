@@ -38,6 +38,11 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def line(text: str) -> None:
+    """A sentence that is part of the result."""
+    print(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(sys.stdout.encoding or "utf-8"))
+
+
 def script(case: Case) -> str:
     """The framework, of its scripts which one where that is not our own reference workload, and what is set in it."""
     name = case.framework if case.recipe.startswith("reference-") else f"{case.framework}/{case.recipe}"

@@ -6,6 +6,7 @@ import pytest
 import reports
 import synthetic
 
+from evalsuite.commands import report
 from evalsuite.findings import BusyMachine
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
@@ -157,3 +158,12 @@ def test_a_name_of_a_setting_leaves_out_what_all_settings_of_the_model_share():
 
     assert set(answers.settings(book).values()) == {"FP32 · bsz 8"}
     assert len(set(answers.settings(Book(evaluation=synthetic.variants())).values())) > 4
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "tie for fastest: 9,441, 9,373"), ("zh", "并列最快：9,441")])
+def test_the_terminal_ends_with_the_sentences_of_the_page(capsys, language, said):
+    report._print_found(synthetic.asked(), language)
+
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("ResNet-50 v1.5 (FP32 · bsz 8") and second.startswith("BERT-Base (AMP · bsz 64")
+    assert said in second and "<" not in second

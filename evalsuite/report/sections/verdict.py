@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from evalsuite.report.book.book import Book
 from evalsuite.report.sections import acceptance, answers, cards, headlines, matrix, notices
 from evalsuite.report.sections.acceptance import AcceptanceTable
 from evalsuite.report.sections.answers import AnsweredQuestion
@@ -13,7 +14,7 @@ from evalsuite.report.sections.matrix import WinnerCell, WinnerMatrix
 from evalsuite.report.sections.notices import Notice
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names
-from evalsuite.report.text.words import Rendered, Text
+from evalsuite.report.text.words import Rendered, Text, Words
 
 MOST_OPEN = 3  # answers of a report with one setting, which stand in the place of a matrix of one row
 
@@ -69,9 +70,9 @@ def facts(subject: Subject) -> VerdictFacts:
     book, words = subject.book, subject.words
     questions = answers.questions(book, words)
     shown = _in_place(questions)
-    found = cards.cards(book, words)
+    criteria = cards.cards(book, words)
     return VerdictFacts(
-        found=_found(subject),
+        found=found(book, words),
         notices=notices.notices(book, words),
         questions=questions,
         shown=shown,
@@ -83,18 +84,18 @@ def facts(subject: Subject) -> VerdictFacts:
                 about=acceptance.about(card),
                 table=acceptance.table(card),
             )
-            for card in found
+            for card in criteria
             if acceptance.applies(card.verdict)
         ),
-        not_here=acceptance.not_here(found, words),
-        without_card=tuple(card.id for card in found if not acceptance.applies(card.verdict)),
+        not_here=acceptance.not_here(criteria, words),
+        without_card=tuple(card.id for card in criteria if not acceptance.applies(card.verdict)),
         headlines=headlines.headlines(book, subject.models, words),
         coverage=notices.coverage(book, words),
     )
 
 
-def _found(subject: Subject) -> tuple[ModelFinding, ...]:
-    book, words = subject.book, subject.words
+def found(book: Book, words: Words) -> tuple[ModelFinding, ...]:
+    """A sentence for each model: who is fastest, at the largest of the scales that most frameworks share."""
     labels = answers.settings(book)
     return tuple(
         ModelFinding(
@@ -119,12 +120,12 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     book, words = subject.book, subject.words
     yield f"## {writer.word('verdict.title')}"
     yield listed(
-        f"**{text(one.model)}** ({writer.said(one.about)}): {writer.said(one.sentence)}" for one in _found(subject)
+        f"**{text(one.model)}** ({writer.said(one.about)}): {writer.said(one.sentence)}" for one in found(book, words)
     )
     yield from (f"> {writer.said(notice.line)}" for notice in notices.notices(book, words))
     yield from _markdown_matrix(matrix.matrix(book, answers.questions(book, words), words), writer)
-    found = cards.cards(book, words)
-    judged = [card for card in found if acceptance.applies(card.verdict)]
+    criteria = cards.cards(book, words)
+    judged = [card for card in criteria if acceptance.applies(card.verdict)]
     if judged:
         heads = ("verdict.title", "verdict.measured", "verdict.interval", "verdict.threshold", "verdict.n")
         yield table(
@@ -132,7 +133,7 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
             [_row(card, writer) for card in judged],
             right=(2, 3, 4, 5),
         )
-    left_out = acceptance.not_here(found, words)
+    left_out = acceptance.not_here(criteria, words)
     if left_out:
         yield writer.said(left_out)
     elif not judged:
