@@ -1,5 +1,6 @@
 """The official repositories that recipes run, each at its pinned commit."""
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,16 @@ from evalsuite.errors import EvalsuiteError, did_you_mean
 FILE, OLD_FILE = "repositories.toml", "models.toml"
 FIELDS = {"repository", "commit", "licence"}
 OPTIONAL = {"paths", "submodules"}
+NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
+PLACE = re.compile(r"[\w.][\w.+ -]*(/[\w.][\w.+ -]*)*/?", re.ASCII)  # examples/chainermn
+COMMIT = re.compile(r"[0-9a-f]{40}")  # a branch moves, a short number may come to mean another commit
+# Over the network alone, and no helper of git's that is a program (ext::); a local mirror is named with --mirror.
+ADDRESS = re.compile(r"(https?|ssh|git)://[\w.@:\[\]-]+(/[\w.+~-]+){2,}/?(\.git)?", re.ASCII)
+SHAPES = {
+    "repository": (ADDRESS, "an address such as https://github.com/pytorch/examples"),
+    "commit": (COMMIT, "the 40 hexadecimal digits of a commit, as `git rev-parse HEAD` prints them"),
+    "licence": (re.compile(r".*\S.*"), 'what the repository states, such as "MIT", or "none stated"'),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,21 +80,38 @@ def named(name: str, repositories: Mapping[str, Repository]) -> Repository:
 
 def _read(file: Path) -> list[Repository]:
     try:
-        tables = tomllib.loads(file.read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise EvalsuiteError(f"{file}: {error}; expected TOML, as in evalsuite's own data/{FILE}.") from error
-    for name, table in tables.items():
-        if not isinstance(table, dict) or not FIELDS <= set(table) <= FIELDS | OPTIONAL:
-            raise EvalsuiteError(
-                f"{file}: [{name}] must hold {', '.join(sorted(FIELDS))}, and may hold {', '.join(sorted(OPTIONAL))}."
-            )
-    return [
-        Repository(
-            name=name,
-            address=table["repository"],
-            commit=table["commit"],
-            licence=table["licence"],
-            **{key: tuple(table.get(key, ())) for key in OPTIONAL},
+    return [_repository(file, name, table) for name, table in tables.items()]
+
+
+def _repository(file: Path, name: str, table: object) -> Repository:
+    """What a table says. It becomes words of git's command line and names of folders: each is checked for both."""
+    if not isinstance(table, dict) or not FIELDS <= set(table) <= FIELDS | OPTIONAL:
+        raise EvalsuiteError(
+            f"{file}: [{name}] must hold {', '.join(sorted(FIELDS))}, and may hold {', '.join(sorted(OPTIONAL))}."
         )
-        for name, table in tables.items()
-    ]
+    if not NAME.fullmatch(name):
+        raise EvalsuiteError(f"{file}: [{name!r}] is the name of a folder; expected letters, digits and . _ - alone.")
+    for key, (pattern, expected) in SHAPES.items():
+        if not (isinstance(table[key], str) and pattern.fullmatch(table[key])):
+            raise EvalsuiteError(f"{file}: [{name}] {key} = {table[key]!r}; expected {expected}.")
+    for key in sorted(OPTIONAL & set(table)):
+        if not (isinstance(table[key], list) and all(_is_inside(place) for place in table[key])):
+            raise EvalsuiteError(
+                f"{file}: [{name}] {key} = {table[key]!r}; expected a list of folders inside the repository, "
+                f'such as {key} = ["examples"].'
+            )
+    return Repository(
+        name=name,
+        address=table["repository"],
+        commit=table["commit"],
+        licence=table["licence"],
+        **{key: tuple(table.get(key, ())) for key in OPTIONAL},
+    )
+
+
+def _is_inside(place: object) -> bool:
+    """Whether *place* is a path that stays below the folder it is taken from, and no option of git's."""
+    return isinstance(place, str) and bool(PLACE.fullmatch(place)) and ".." not in place.split("/")

@@ -55,11 +55,13 @@ def test_a_checkout_stands_at_the_pinned_commit_and_not_at_the_newest(mirror, re
 
 
 def test_only_the_folders_that_are_needed_are_checked_out(mirror, repository):
-    folder = checkouts.get(replace(repository, paths=("train",)), mirror=str(mirror.parent))
+    part = replace(repository, paths=("train",))
+
+    folder = checkouts.get(part, mirror=str(mirror.parent))
 
     assert (folder / "train").is_dir()
     assert not (folder / "docs").exists()
-    assert checkouts.state(repository).clean
+    assert checkouts.state(part).clean
 
 
 def test_a_run_records_repository_commit_and_whether_the_tree_was_clean(mirror, repository):
@@ -87,6 +89,55 @@ def test_a_changed_script_is_no_longer_the_official_one(mirror, repository):
     assert "has changes (train/train.py)" in reason
     with pytest.raises(CannotFetch, match="does not undo changes that may be yours"):
         checkouts.get(repository, mirror=str(mirror.parent))
+
+
+@pytest.mark.parametrize("told", ["--assume-unchanged", "--skip-worktree"])
+def test_a_change_that_the_index_was_told_to_pass_over_is_seen(told, mirror, repository):
+    folder = checkouts.get(repository, mirror=str(mirror.parent))
+    git(folder, "update-index", told, "train/train.py")
+    (folder / "train" / "train.py").write_text("print('mine')\n")
+
+    assert git(folder, "status", "--porcelain") == ""  # git itself is talked out of it
+    assert checkouts.state(repository).changed == ("train/train.py",)
+    assert "train/train.py" in checkouts.refusal(RECIPE, {"toynet": repository})
+
+
+def test_a_removed_script_is_a_change(mirror, repository):
+    folder = checkouts.get(repository, mirror=str(mirror.parent))
+    git(folder, "update-index", "--skip-worktree", "train/train.py")
+    (folder / "train" / "train.py").unlink()
+
+    assert checkouts.state(repository).changed == ("train/train.py",)
+
+
+def test_a_script_in_the_place_of_a_folder_of_links_is_a_change(mirror, repository, tmp_path):
+    folder = checkouts.get(repository, mirror=str(mirror.parent))
+    (tmp_path / "mine.py").write_bytes((folder / "train" / "train.py").read_bytes())
+    (folder / "train" / "train.py").unlink()
+    (folder / "train" / "train.py").symlink_to(tmp_path / "mine.py")
+
+    assert checkouts.state(repository).changed == ("train/train.py",)
+
+
+def test_another_commit_in_the_place_of_the_pinned_one_is_seen(mirror, repository):
+    folder = checkouts.get(repository, mirror=str(mirror.parent))
+    newer = git(mirror, "rev-parse", "HEAD")
+    git(folder, "replace", repository.commit, newer)
+    git(folder, "checkout", "--quiet", "--force", repository.commit)
+
+    assert (folder / "train" / "train.py").read_text() == "print('second')\n"
+    assert not checkouts.state(repository).clean
+
+
+def test_no_program_of_the_repository_is_started(mirror, repository, tmp_path):
+    folder = checkouts.get(repository, mirror=str(mirror.parent))
+    watcher = tmp_path / "watcher"
+    watcher.write_text(f"#!/bin/sh\ntouch {tmp_path / 'hit'}\n")
+    watcher.chmod(0o755)
+    git(folder, "config", "core.fsmonitor", str(watcher))
+
+    assert checkouts.state(repository).clean
+    assert not (tmp_path / "hit").exists()
 
 
 def test_what_importing_leaves_behind_is_no_change(mirror, repository):
