@@ -40,7 +40,8 @@ class Asked:
 
     def done(self, case: Case) -> int:
         """How many repeats of *case* are finished."""
-        return sum(self.store.folder(run).finished for run in self.plan.runs if run.case == case)
+        repeats = range(self.plan.spec.repeats)
+        return sum(self.store.folder(Run(case=case, repeat=repeat)).finished for repeat in repeats)
 
     def environment(self, kind: str) -> str:
         """Where the frameworks come from: the *kind* that was asked for, or the images of a container runtime."""
@@ -93,7 +94,7 @@ def planned(arguments: argparse.Namespace) -> Asked:
     if engine.container:
         refusals.append(_no_image)
     if not getattr(arguments, "commands", False):  # what would be run can be shown without what it needs
-        refusals.append(readiness.refusal)
+        refusals.append(readiness.refusal())
         if not engine.container:
             refusals.append(_no_interpreter(arguments.environment))
     made = plan.plan(spec, adapters, machine, refusals)

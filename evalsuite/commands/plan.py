@@ -47,8 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _print_table(asked: "Asked") -> None:
     from evalsuite.commands.terminal import duration, table
 
+    flags = _flags(asked)
     rows = [
-        (*_axes(case), f"{asked.done(case)}/{asked.plan.spec.repeats}", _flags(asked, case))
+        (*_axes(case), f"{asked.done(case)}/{asked.plan.spec.repeats}", "; ".join(flags.get(case.id, ())))
         for case in asked.plan.cases
     ]
     rows += [(*_axes(skip.case), say("plan.skip"), speech.retold(skip.reason)) for skip in asked.plan.skips]
@@ -61,9 +62,10 @@ def _print_table(asked: "Asked") -> None:
     if not left:
         print(say("plan.nothing_left", runs=runs))
         return
-    seconds = asked.estimate().total(left)
+    estimate = asked.estimate()
+    seconds = estimate.total(left)
     time = duration(seconds) if seconds is not None else say("plan.unknown_time")
-    hours = sum((asked.estimate().of(run) or 0) * run.case.total_devices for run in left) / 3600
+    hours = sum((estimate.of(run) or 0) * run.case.total_devices for run in left) / 3600
     cost = say("plan.cost", hours=f"{hours:.2f}") if seconds is not None else ""
     print(say("plan.left", missing=len(left), runs=runs, time=time, cost=cost))
 
@@ -73,8 +75,12 @@ def _axes(case: "Case") -> tuple[str, ...]:
     return (case.framework, case.recipe, case.model, case.scale, precision, str(case.batch_per_device))
 
 
-def _flags(asked: "Asked", case: "Case") -> str:
-    return "; ".join(speech.finding(finding) for finding in asked.plan.findings if finding.where == case.id)
+def _flags(asked: "Asked") -> dict[str, list[str]]:
+    """The id of each case that there is something to know of → what."""
+    found: dict[str, list[str]] = {}
+    for finding in asked.plan.findings:
+        found.setdefault(finding.where, []).append(speech.finding(finding))
+    return found
 
 
 def _print_commands(asked: "Asked") -> None:
@@ -91,8 +97,7 @@ def _print_commands(asked: "Asked") -> None:
 
 
 def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
-    from evalsuite.report.text.findings import english
-
+    flags = _flags(asked)
     return {
         "profile": asked.plan.spec.name,
         "repeats": asked.plan.spec.repeats,
@@ -100,7 +105,7 @@ def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
         "cases": [
             {"id": case.id, "framework": case.framework, "model": case.model, "scale": case.scale,
              "precision": case.precision, "xla": case.xla, "batch_per_device": case.batch_per_device,
-             "done": asked.done(case), "notes": [english(f) for f in asked.plan.findings if f.where == case.id],
+             "done": asked.done(case), "notes": flags.get(case.id, []),
              **({"command": list(asked.command_line(case).engine)} if arguments.commands else {})}
             for case in asked.plan.cases
         ],

@@ -17,7 +17,7 @@ BYTECODE = ("__pycache__/", ".pyc")  # what importing a module leaves beside it
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class TreeEntry:
     """One path of a commit: what it is, and the hash of its content."""
 
     mode: str
@@ -46,13 +46,13 @@ def differences(folder: Path, commit: str, wanted: tuple[str, ...], git: Git) ->
     return Differences(changed=tuple(sorted({*other, *more})), gone=gone)
 
 
-def _entries(listing: bytes) -> dict[str, Entry]:
+def _entries(listing: bytes) -> dict[str, TreeEntry]:
     found = {}
     for line in listing.split(b"\0"):
         if line:
             facts, _, path = line.partition(b"\t")
             mode, _, sha = facts.decode("ascii").split(" ")
-            found[os.fsdecode(path)] = Entry(mode=mode, sha=sha)
+            found[os.fsdecode(path)] = TreeEntry(mode=mode, sha=sha)
     return found
 
 
@@ -67,7 +67,7 @@ def _is_wanted(path: str, wanted: tuple[str, ...]) -> bool:
     )
 
 
-def _is_other(file: Path, entry: Entry) -> bool:
+def _is_other(file: Path, entry: TreeEntry) -> bool:
     """Whether *file* is there and is not what *entry* says. Line ends alone make no other file (`eol=crlf`)."""
     if entry.mode == SUBMODULE or not os.path.lexists(file):
         return False
@@ -91,14 +91,14 @@ def _commit_hash(content: bytes) -> str:
     return _hashed(content, "commit")
 
 
-def _adds_up(entries: Mapping[str, Entry], commit: str, git: Git) -> bool:
+def _adds_up(entries: Mapping[str, TreeEntry], commit: str, git: Git) -> bool:
     first = git("cat-file", "commit", commit).split(b"\n", 1)[0]
     return first == f"tree {_tree(entries.items())}".encode()
 
 
-def _tree(entries: Iterable[tuple[str, Entry]]) -> str:
+def _tree(entries: Iterable[tuple[str, TreeEntry]]) -> str:
     """The hash of the tree that holds *entries*, by their paths below it."""
-    inside: dict[str, list[tuple[str, Entry]]] = {}
+    inside: dict[str, list[tuple[str, TreeEntry]]] = {}
     lines: list[tuple[bytes, bytes]] = []  # what git sorts by, the line
     for path, entry in entries:
         name, slash, rest = path.partition("/")

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from evalsuite import files, paths
@@ -13,9 +14,20 @@ from evalsuite.plan import repositories
 PACKAGES = {"mpirun": "openmpi-bin", "mpicc": "libopenmpi-dev", "cmake": "cmake", "g++": "g++"}
 
 
-def refusal(case: Case, recipe: Recipe) -> str | None:
-    """Why *recipe* cannot be started here for *case*, with what to do about it; None if it can."""
-    return checkouts.refusal(recipe, repositories.of(recipe)) or _program_missing(recipe) or _data_missing(case, recipe)
+def refusal() -> Callable[[Case, Recipe], str | None]:
+    """What says why a recipe cannot be started here for a case, with what to do about it; None if it can.
+
+    A checkout is hashed once, however many cases it serves.
+    """
+    checked: dict[tuple[str, Path | None], str | None] = {}
+
+    def refused(case: Case, recipe: Recipe) -> str | None:
+        checkout = (recipe.checkout, recipe.brought_by)
+        if checkout not in checked:
+            checked[checkout] = checkouts.refusal(recipe, repositories.of(recipe))
+        return checked[checkout] or _program_missing(recipe) or _data_missing(case, recipe)
+
+    return refused
 
 
 def data_facts(case: Case, recipe: Recipe) -> tuple[dict[str, object], ...]:

@@ -1,5 +1,6 @@
 """The plan: which runs the matrix asks for, in which order, which cases are skipped and why."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ from evalsuite.adapter import Adapter, Recipe
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.findings import Oversubscribed, TooShortWindow
 from evalsuite.model import Case, Device, Finding, Run, Skip
-from evalsuite.plan.spec import Spec
+from evalsuite.plan.spec import MOST_CASES, MOST_RUNS, Spec
 from evalsuite.registry import chosen
 from evalsuite.runs.store import Store
 
@@ -58,11 +59,17 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
     """
     for matrix in spec.matrices():
         _check_models(matrix, adapters)
+    _check_size(spec)
     asked = _asked(spec, adapters, machine)
     checks = (_too_many_gpus(machine), _too_many_cores(spec, machine), *refusals)
     skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, adapters, checks))]
     skipped = {skip.case.id for skip in skips}
     cases = tuple(case for case, _ in asked if case.id not in skipped)
+    if len(cases) * spec.repeats > MOST_RUNS:
+        raise EvalsuiteError(
+            f"{spec.name}: {len(cases)} cases of {spec.repeats} repeats are {len(cases) * spec.repeats} runs; expected "
+            f"at most {MOST_RUNS}. Try fewer repeats, or several specs."
+        )
     return Plan(
         spec=spec,
         cases=cases,
@@ -190,6 +197,16 @@ def _too_few_steps(case: Case) -> list[Finding]:
     if steps.measured_steps >= TooShortWindow.least_steps:
         return []
     return [TooShortWindow(skipped_steps=steps.warmup_steps, measured_steps=steps.measured_steps, where=case.id)]
+
+
+def _check_size(spec: Spec) -> None:
+    """Raises EvalsuiteError for a matrix that nobody could run, before it is unrolled."""
+    sizes = [len(matrix.frameworks) * math.prod(map(len, matrix.axes())) for matrix in spec.matrices()]
+    if sum(sizes) > MOST_CASES:
+        raise EvalsuiteError(
+            f"{spec.name}: the axes make {sum(sizes)} cases; expected at most {MOST_CASES}. Try fewer values, "
+            "or several specs."
+        )
 
 
 def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:

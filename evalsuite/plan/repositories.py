@@ -1,5 +1,6 @@
 """The official repositories that recipes run, each at its pinned commit."""
 
+import functools
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -78,12 +79,22 @@ def named(name: str, repositories: Mapping[str, Repository]) -> Repository:
     )
 
 
-def _read(file: Path) -> list[Repository]:
+def _read(file: Path) -> tuple[Repository, ...]:
+    """The repositories in *file*, which is asked for once for each case of a plan and read once."""
+    try:
+        written = file.stat()
+    except OSError as error:
+        raise EvalsuiteError(f"{file}: {error.strerror}; expected TOML, as in evalsuite's own data/{FILE}.") from error
+    return _as_written(file, written.st_mtime_ns, written.st_size)
+
+
+@functools.lru_cache(maxsize=64)
+def _as_written(file: Path, mtime_ns: int, size: int) -> tuple[Repository, ...]:
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise EvalsuiteError(f"{file}: {error}; expected TOML, as in evalsuite's own data/{FILE}.") from error
-    return [_repository(file, name, table) for name, table in tables.items()]
+    return tuple(_repository(file, name, table) for name, table in tables.items())
 
 
 def _repository(file: Path, name: str, table: object) -> Repository:

@@ -12,8 +12,15 @@ from evalsuite import paths
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Precision, Protocol
 
-SCALE = re.compile(r"^([1-9]\d*)x([1-9]\d*)$")
-STEPS = re.compile(r"^(\d+)\+([1-9]\d*)$")
+SCALE = re.compile(r"^([1-9][0-9]*)x([1-9][0-9]*)$")
+STEPS = re.compile(r"^([0-9]+)\+([1-9][0-9]*)$")
+
+# More is a slip of the hand: no cluster, study or patience is that large, and a plan of it would never end.
+MOST_NODES, MOST_DEVICES, MOST_BATCH, MOST_CORES = 100_000, 1024, 10_000_000, 10_000
+MOST_REPEATS, MOST_STEPS, MOST_SECONDS = 1000, 100_000_000, 366 * 86_400
+MOST_CASES, MOST_RUNS = 20_000, 200_000
+OPTION = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)  # image_size
+LONGEST_VALUE = 1000  # characters of an option
 
 PRECISIONS: Mapping[str, Precision] = {"fp32": "fp32", "amp": "amp"}
 Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch, precision, xla
@@ -48,7 +55,11 @@ class Spec:
 
     def points(self) -> Iterable[Point]:
         """The product of the axes but the framework: (model, scale, batch, precision, xla), scales slowest."""
-        return product(self.scales, self.models, self.batch_per_device, self.precision, self.xla)
+        return product(*self.axes())
+
+    def axes(self) -> tuple[tuple[Any, ...], ...]:
+        """The values on each axis but that of the frameworks."""
+        return (self.scales, self.models, self.batch_per_device, self.precision, self.xla)
 
 
 def read(path: Path) -> Spec:
@@ -91,10 +102,21 @@ def _preset(spec: Spec) -> Spec:
 
 def scale(text: str) -> tuple[int, int]:
     """`2x8` → (2, 8): nodes × devices per node."""
-    match = SCALE.match(text.strip())
+    match = SCALE.match(text.strip()) if isinstance(text, str) else None
     if not match:
         raise EvalsuiteError(f'scale "{text}": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.')
-    return int(match[1]), int(match[2])
+    return _at_most(match[1], MOST_NODES, "nodes"), _at_most(match[2], MOST_DEVICES, "devices per node")
+
+
+def _at_most(digits: str, most: int, what: str) -> int:
+    """The whole number in *digits*. Raises EvalsuiteError if it is more than *most*."""
+    if len(digits) > MOST_DIGITS or int(digits) > most:
+        shown = digits if len(digits) <= MOST_DIGITS else f"{digits[:MOST_DIGITS]}…"
+        raise EvalsuiteError(f"{shown} {what}: expected at most {most}. Is it a slip of the hand?")
+    return int(digits)
+
+
+MOST_DIGITS = 12  # of a number that is worth looking at
 
 
 def steps(text: str) -> Protocol:
@@ -102,55 +124,99 @@ def steps(text: str) -> Protocol:
     match = STEPS.match(text.strip())
     if not match:
         raise EvalsuiteError(f'steps "{text}": expected WARMUP+MEASURED, such as 20+100.')
-    return Protocol(warmup_steps=int(match[1]), measured_steps=int(match[2]))
+    return Protocol(
+        warmup_steps=_at_most(match[1], MOST_STEPS, "warm-up steps"),
+        measured_steps=_at_most(match[2], MOST_STEPS, "measured steps"),
+    )
 
 
 def switch(text: str | bool) -> bool:
     """`on` / `off` → True / False."""
     if isinstance(text, bool):
         return text
-    if text not in ("on", "off"):
+    if not isinstance(text, str) or text not in ("on", "off"):
         raise EvalsuiteError(f'xla "{text}": expected on or off.')
     return text == "on"
 
 
 def precision(text: str) -> Precision:
-    if text not in PRECISIONS:
+    if not isinstance(text, str) or text not in PRECISIONS:
         raise EvalsuiteError(f'precision "{text}": expected fp32 or amp.')
     return PRECISIONS[text]
 
 
 def batch(text: str | int) -> int:
-    if not re.fullmatch(r"[1-9]\d*", str(text)):
+    """Items on each device per step: 256."""
+    if not re.fullmatch(r"[1-9][0-9]*", str(text)):
         raise EvalsuiteError(f'batch size "{text}": expected a whole number of items per device, at least 1.')
-    return int(text)
+    return _at_most(str(text), MOST_BATCH, "items per device")
 
 
 def repeats(text: str | int) -> int:
-    if not re.fullmatch(r"[1-9]\d*", str(text)):
+    if not re.fullmatch(r"[1-9][0-9]*", str(text)):
         raise EvalsuiteError(f'repeats "{text}": expected a whole number, at least 1 (5 to 7 for a full report).')
-    return int(text)
+    return _at_most(str(text), MOST_REPEATS, "repeats")
+
+
+def seconds(given: int) -> float:
+    """A time limit."""
+    if not 0 < given <= MOST_SECONDS:
+        raise EvalsuiteError(f"timeout_s {given}: expected seconds, at least 1 and at most {MOST_SECONDS} (a year).")
+    return float(given)
+
+
+def word(given: object) -> str:
+    """A name: of a framework, a recipe, a model."""
+    if not isinstance(given, str) or not given.strip() or not given.isprintable():
+        raise EvalsuiteError(f"{given!r} is no name; expected a text, such as a name that `evalsuite adapters` lists.")
+    return given
 
 
 def cores(text: str | int) -> int:
-    if not re.fullmatch(r"[1-9]\d*", str(text)):
+    if not re.fullmatch(r"[1-9][0-9]*", str(text)):
         raise EvalsuiteError(f'cores per device "{text}": expected a whole number, at least 1.')
-    return int(text)
+    return _at_most(str(text), MOST_CORES, "cores per device")
 
 
 def _options(table: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((str(name), str(value)) for name, value in table.items()))
+    return tuple(sorted(option(name, value) for name, value in table.items()))
+
+
+def option(name: str, value: object) -> tuple[str, str]:
+    """A further axis of a case and its value, as text. Raises EvalsuiteError if no command line could hold them."""
+    if not OPTION.fullmatch(name):
+        raise EvalsuiteError(f"option {name!r}: expected a name of letters, digits and _ . - such as image_size.")
+    simple = isinstance(value, str | int | float) and value == value
+    text = str(value)
+    if not simple or not text or not text.isprintable() or len(text) > LONGEST_VALUE:
+        raise EvalsuiteError(f"option {name} = {text[:60]!r}: expected a text or a number, such as image_size = 224.")
+    return name, text
 
 
 def _each(convert: Callable[[Any], object]) -> Callable[[Iterable[Any]], object]:
-    return lambda values: tuple(convert(value) for value in values)
+    def converted(values: Iterable[Any]) -> tuple[object, ...]:
+        found = tuple(convert(value) for value in values)
+        if not found:
+            raise EvalsuiteError("the list is empty; expected one value or more, or no such key.")
+        return distinct(found)
+
+    return converted
+
+
+def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """*values*. Raises EvalsuiteError if one stands there twice: more runs are asked for as repeats."""
+    twice = next((value for place, value in enumerate(values) if value in values[:place]), None)
+    if twice is not None:
+        shown = "x".join(map(str, twice)) if isinstance(twice, tuple) else twice
+        raise EvalsuiteError(f"{shown} stands there twice; expected each value once. More runs of it are `repeats`.")
+    return values
 
 
 # key in the file → (field of Spec, kind of TOML value, conversion)
 KEYS: Mapping[str, tuple[str, type, Callable[[Any], object]]] = {
-    "frameworks": ("frameworks", list, _each(str)),
-    "recipes": ("recipes", list, _each(str)),
-    "models": ("models", list, _each(str)),
+    "frameworks": ("frameworks", list, _each(word)),
+    "recipes": ("recipes", list, _each(word)),
+    "models": ("models", list, _each(word)),
     "scales": ("scales", list, _each(scale)),
     "batch_per_device": ("batch_per_device", list, _each(batch)),
     "precision": ("precision", list, _each(precision)),
@@ -158,7 +224,7 @@ KEYS: Mapping[str, tuple[str, type, Callable[[Any], object]]] = {
     "steps": ("protocol", str, steps),
     "repeats": ("repeats", int, repeats),
     "cores_per_device": ("cores_per_device", int, cores),
-    "timeout_s": ("timeout_s", int, float),
+    "timeout_s": ("timeout_s", int, seconds),
     "options": ("options", dict, _options),
 }
 PARTS = "parts"
@@ -186,4 +252,4 @@ def _value(key: str, value: object, path: Path) -> object:
     try:
         return convert(value)
     except EvalsuiteError as error:
-        raise EvalsuiteError(f"{path}: {error}") from error
+        raise EvalsuiteError(f"{path}: {key}: {error}") from error
