@@ -20,7 +20,7 @@ from evalsuite.results.summary import counts, summaries, valid
 from evalsuite.results.verdicts import verdicts
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
-from evalsuite.runs.store import RunFolder, Store
+from evalsuite.runs.store import RunFolder, Store, names
 
 TITLE = "evaluation"  # key of the title in data/text
 WORTH_A_SECOND_PROCESS = 200  # folders; below that starting it costs more than it saves
@@ -45,7 +45,8 @@ def evaluate(
     """
     settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None
-    folders = [folder for folder in store.finished() if wanted is None or folder.path.parent.name in wanted]
+    called = {name for case in only or () for name in names(case)}
+    folders = [folder for folder in store.finished() if wanted is None or folder.path.parent.name in called]
     if not folders:
         raise NothingMeasured(
             f"{store.root}: no finished run stands there; expected folders like <case>/r0 with an outcome.json. "
@@ -55,7 +56,7 @@ def evaluate(
     planned = store.plan()
     cases = all_cases(planned, measurements, wanted)
     ordered = rules.checked(_in_plan_order(measurements, cases))
-    environments = _environments(folders, ordered)
+    environments = _environments(store, ordered)
     commands = _commands(store, ordered)
     recorded = attempts.read(store.journal).of(wanted)
     rows, beside = attempts.noted(with_scaling(summaries(ordered)), recorded, commands)
@@ -150,13 +151,12 @@ def _keep(worst: dict[type[Finding], tuple[float, Finding]], one: Finding, size:
     worst[type(one)] = max(known, (size, one), key=itemgetter(0)) if known else (size, one)
 
 
-def _environments(folders: Sequence[RunFolder], measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:
+def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:
     """Environment key → the first host seen with it."""
-    by_id = {f"{folder.path.parent.name}/{folder.path.name}": folder for folder in folders}
     found: dict[str, HostEnvironment] = {}
     for measurement in measurements:
         if measurement.environment and measurement.environment not in found:
-            hosts = by_id[measurement.run.id].environments()
+            hosts = store.folder(measurement.run).environments()
             found[measurement.environment] = next(iter(hosts.values()))
     return found
 

@@ -10,6 +10,7 @@ corrected what was said lies beside its place as `amended-r<repeat>-<k>`.
 
 import contextlib
 import fcntl
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from pathlib import Path
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, sha256, write_json
-from evalsuite.model import Run
+from evalsuite.model import Case, Run
 from evalsuite.runs import samples
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.journal import Journal
@@ -30,6 +31,12 @@ COMMAND = "command.json"
 OUTCOME = "outcome.json"
 SCRATCH = "scratch"
 PLAN = "plan.json"
+LONGEST_NAME = 180  # bytes of a case's folder; the file system takes 255, and archives and sites put more before it
+SHOWN_OF_A_NAME, HASH_DIGITS = 100, 16
+MOST_BYTES = 255  # of one name in a file system
+_PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # what every file system, shell and web server takes as it stands
+_STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
+_FLAT = re.compile(r"(?!\.\.?$)[^/\0]+")
 _LOG = re.compile(r"^log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt$")
 
 
@@ -104,8 +111,15 @@ class RunFolder:
         return (self.path / OUTCOME).is_file()
 
     def run(self) -> Run:
+        """The run that the folder is for. Raises EvalsuiteError if its name is another's, too."""
         file = self.path / CASE
-        return AskedRun.from_json(read_json(file), file).run
+        found = AskedRun.from_json(read_json(file), file).run
+        if (self.path.parent.name, self.path.name) not in ((name, f"r{found.repeat}") for name in names(found.case)):
+            raise EvalsuiteError(
+                f"{file}: it is of the run {found.id}, and the folder is called {self.path.parent.name}/"
+                f"{self.path.name}; expected the same. Was one of them renamed or edited? Undo that, or move it away."
+            )
+        return found
 
     def command(self) -> RunCommand:
         file = self.path / COMMAND
@@ -161,7 +175,10 @@ class Store:
         return Journal(self.root)
 
     def folder(self, run: Run) -> RunFolder:
-        return RunFolder(self.root / run.case.id / f"r{run.repeat}")
+        """Where *run* lies, or will lie: always directly below the folder of its case, and that below the root."""
+        first, *older = names(run.case)
+        name = next((name for name in older if (self.root / name).is_dir()), first)
+        return RunFolder(self.root / name / f"r{run.repeat}")
 
     def finished(self) -> list[RunFolder]:
         """All finished run folders, sorted by case and repeat."""
@@ -221,6 +238,18 @@ class Store:
             return folder.path.rename(aside)
         except OSError as error:
             raise _unwritable(folder.path, error) from error
+
+
+def names(case: Case) -> tuple[str, ...]:
+    """What the folder of *case* is called: by its id, or where that is no good name of a folder by a part of it and a
+    hash; `case.json` says the rest. Then come names that older versions gave it."""
+    size = len(case.id.encode("utf-8", "surrogateescape"))
+    if _PLAIN.fullmatch(case.id) and size <= LONGEST_NAME:
+        return (case.id,)
+    digest = hashlib.sha256(case.id.encode("utf-8", "surrogateescape")).hexdigest()[:HASH_DIGITS]
+    start = _STRANGE.sub("_", case.id)[:SHOWN_OF_A_NAME].strip("._-") or "case"
+    older = (case.id,) if _FLAT.fullmatch(case.id) and size <= MOST_BYTES else ()
+    return (f"{start}-{digest}", *older)
 
 
 def _hash(file: Path) -> str | None:

@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -117,3 +118,55 @@ def test_a_plan_that_cannot_be_kept_is_an_error_that_names_the_folder(tmp_path):
 
     with pytest.raises(EvalsuiteError, match="must be writable"):
         Store(tmp_path / "runs").write_plan(Planned(profile="quick", repeats=1, cases=(), skips=()))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (("../../x", "1"),),
+        (("image_size", "../../../x"),),
+        (("data", "a/b"),),
+        (("data", "a\0b"),),
+        (("words", "$(touch hit); rm -rf ~"),),
+        (("words", "字" * 60),),
+        (("words", "x" * 5000),),
+        (("words", "two\nlines"),),
+    ],
+)
+def test_a_case_of_any_name_has_one_folder_directly_below_the_root(options, tmp_path):
+    case = replace(CASE, options=options)
+    store, run = Store(tmp_path / "runs"), Run(case=case, repeat=0)
+
+    with store.claim(run) as folder:
+        folder.write_outcome(Outcome(status="completed", reason=""))
+
+    (made,) = [path for path in (tmp_path / "runs").iterdir() if path.is_dir()]
+    assert len(made.name) <= 180 and re.fullmatch(r"[\w.+,=@-]+", made.name, re.ASCII)
+    assert [found.run() for found in store.finished()] == [run]
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_two_cases_whose_names_are_alike_at_the_beginning_have_two_folders(tmp_path):
+    cases = [replace(CASE, options=(("words", f"{'x' * 500}{end}"),)) for end in "ab"]
+
+    assert len({Store(tmp_path).folder(Run(case=case, repeat=0)).path for case in cases}) == 2
+
+
+def test_a_folder_that_an_older_version_gave_a_strange_name_is_still_read(tmp_path):
+    run = Run(case=replace(CASE, options=(("words", "two words"),)), repeat=0)
+    folder = RunFolder(tmp_path / run.case.id / "r0")
+    folder.path.mkdir(parents=True)
+    folder.write_case(run)
+    folder.write_outcome(Outcome(status="completed", reason=""))
+
+    assert Store(tmp_path).folder(run).path == folder.path
+    assert [found.run() for found in Store(tmp_path).finished()] == [run]
+
+
+def test_a_folder_that_was_renamed_is_refused_with_both_names(tmp_path):
+    with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
+        folder.write_outcome(Outcome(status="completed", reason=""))
+    folder.path.rename(folder.path.with_name("r7"))
+
+    with pytest.raises(EvalsuiteError, match=r"r0, and the folder is called .*/r7; expected the same"):
+        Store(tmp_path).finished()[0].run()
