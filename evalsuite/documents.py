@@ -27,6 +27,7 @@ class Document:
 
     SCHEMAS: ClassVar[range] = range(1, 2)  # those that are read; the last one is written
     TRY: ClassVar[str] = TRY  # what to do about a file that is not as it should be
+    LEAST: ClassVar[Mapping[str, float]] = {}  # field → the least number that can stand there
 
     def to_json(self) -> dict[str, object]:
         """The object to write."""
@@ -36,7 +37,13 @@ class Document:
     def from_json(cls, facts: object, where: Path | str) -> Self:
         """The noun in *facts*, the JSON of the file *where*. Raises EvalsuiteError with the file and the key."""
         checked_schema(facts, cls.SCHEMAS, where, cls.TRY)
-        return noun(cls, facts, where, cls.TRY)
+        found = noun(cls, facts, where, cls.TRY)
+        for name, least in cls.LEAST.items():
+            value = getattr(found, name)
+            if value is not None and value < least:
+                said = f"{name}: {_shown(value)} stands there; expected at least {least:g}"
+                raise EvalsuiteError(f"{where}: {said}. {cls.TRY}")
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +66,7 @@ class UsedRecipe:
     dialect: str | None = None
     dialect_source: DialectSource | None = None
     unit: str | None = None
-    scope: str | None = None
+    scope: Literal["global", "per_device", "own"] | None = None
     spawn: str | None = None
     source: str | None = None
     commit: str | None = None
@@ -136,6 +143,8 @@ class CampaignPlace:
 class RunCommand(Document):
     """What exactly was run."""
 
+    LEAST: ClassVar[Mapping[str, float]] = {"timeout_s": 0}
+
     argv: tuple[str, ...]  # the whole line, from the engine inward; empty where nothing was launched
     command: tuple[str, ...]  # the training script's own part of it
     environment: Mapping[str, str]  # variables that the recipe sets
@@ -189,6 +198,13 @@ class ContainerLimits:
 @dataclass(frozen=True, kw_only=True)
 class HostEnvironment(Document):
     """What one machine of a run is: hardware, drivers, versions, and the variables that change its speed."""
+
+    LEAST: ClassVar[Mapping[str, float]] = {
+        "node_rank": 0,
+        "cpu_count": 1,
+        "cpu_count_usable": 0,
+        "memory_total_bytes": 0,
+    }
 
     host: str
     node_rank: int | None = None

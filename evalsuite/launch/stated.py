@@ -82,16 +82,29 @@ def mapping(file: Path) -> tuple[Facts, list[Facts]]:
     except (OSError, ValueError) as error:
         raise EvalsuiteError(f"{file}: {error}; expected TOML with [defaults] and [[runs]].") from error
     defaults, runs = facts.get("defaults", {}), facts.get("runs", [])
-    unknown = sorted(facts.keys() - {"defaults", "runs"})
-    if unknown or not isinstance(defaults, dict) or not all(isinstance(run, dict) and "path" in run for run in runs):
+    if wrong := _misshapen(facts.keys(), defaults, runs):
         raise EvalsuiteError(
-            f"{file}: {f'unknown table {unknown[0]}' if unknown else 'a run has no path'}; expected [defaults] and "
+            f"{file}: {wrong}; expected [defaults] and "
             '[[runs]], each run with path = "…" and what its log does not say.'
         )
-    return _texts(defaults), [_texts(run) for run in runs]
+    return _texts(file, "[defaults]", defaults), [_texts(file, "[[runs]]", run) for run in runs]
 
 
-def _texts(facts: Mapping[str, object]) -> Facts:
+def _misshapen(tables: Iterable[str], defaults: object, runs: object) -> str | None:
+    unknown = sorted(set(tables) - {"defaults", "runs"})
+    if unknown:
+        return f"unknown table {unknown[0]}"
+    if not isinstance(defaults, dict) or not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        return "defaults is no table, or runs is no list of tables"
+    if not all(isinstance(run.get("path"), str) and run["path"].strip("/") for run in runs):
+        return "a run has no path"
+    return None
+
+
+def _texts(file: Path, where: str, facts: Mapping[str, object]) -> Facts:
+    for name, value in facts.items():
+        if isinstance(value, list | dict) or not str(value).strip():
+            raise EvalsuiteError(f"{file}: {where} {name} = {value!r}; expected a text, a number, true or false.")
     return {
         name: ("on" if value else "off") if isinstance(value, bool) else str(value) for name, value in facts.items()
     }

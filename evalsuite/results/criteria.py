@@ -15,6 +15,7 @@ from evalsuite.model import Target
 
 DEFAULT = paths.DATA / "criteria" / "default.toml"
 EXAMPLE = "data/criteria/default.toml"
+MOST = 1_000_000  # nodes or epochs: more is a slip of the hand
 METRICS = ("top1", "top5", "accuracy")  # what a target may ask for: in per cent, and higher is better
 
 
@@ -123,8 +124,8 @@ class _Table:
 
     def whole(self, key: str) -> int:
         found = self._given(key)
-        if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-            raise self._wrong(key, "a whole number, at least 1")
+        if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= MOST:
+            raise self._wrong(key, f"a whole number, at least 1 and at most {MOST}")
         return found
 
     def share(self, key: str) -> float:

@@ -141,8 +141,13 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
 def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
     """Raises EvalsuiteError if the run's dialect is not known here, with the file that it came from."""
     name, source = recipe.dialect, recipe.dialect_source
-    if name is None or name in dialects or source is None or source.file is None:
+    if name is None or name in dialects:
         return
+    if source is None or source.file is None:
+        raise EvalsuiteError(
+            f'command.json: recipe.dialect: "{name}" stands there, which is no dialect; expected one that `evalsuite '
+            "dialects` lists. Was the file edited? An author's dialect is brought with --dialects DIR."
+        )
     raise EvalsuiteError(
         f'the run\'s log is in the dialect "{name}", which came from {source.file} and is not known now; expected that '
         f"file (SHA-256 {(source.sha256 or '')[:12]}…). Try {source.option} {source.file.rpartition('/')[0]}, or the "

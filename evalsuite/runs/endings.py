@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from evalsuite.documents import Document
+from evalsuite.errors import EvalsuiteError
 
 Enough = Literal["no_limit", "hung"]  # why a run was ended after its last measured step
 
@@ -13,6 +15,8 @@ Enough = Literal["no_limit", "hung"]  # why a run was ended after its last measu
 @dataclass(frozen=True, kw_only=True)
 class Outcome(Document):
     """How a run ended. Written last: a run without it has not finished."""
+
+    LEAST: ClassVar[Mapping[str, float]] = {"duration_s": 0}
 
     status: Literal["completed", "failed", "timed_out"]
     reason: str  # empty where there is nothing to say
@@ -29,12 +33,30 @@ class Outcome(Document):
         """As `Document.from_json`. `true` was written as long as there was one reason to end a run early."""
         if isinstance(facts, Mapping) and facts.get("enough") is True:
             facts = {**facts, "enough": "no_limit"}
-        return super().from_json(facts, where)
+        found = super().from_json(facts, where)
+        if found.started_at is not None and not _is_time(found.started_at):
+            raise EvalsuiteError(f'{where}: started_at: "{found.started_at[:60]}" is no time; expected one. {cls.TRY}')
+        if strange := next((name for name in found.sha256 or {} if "/" in name or name in (".", "..")), None):
+            raise EvalsuiteError(f'{where}: sha256: "{strange}" is no file of the folder; expected its name. {cls.TRY}')
+        return found
+
+
+def _is_time(text: str) -> bool:
+    """Whether *text* is a date and time in ISO 8601."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentOutcome(Document):
     """How the node agent of one host ended, and what it had to end."""
+
+    LEAST: ClassVar[Mapping[str, float]] = dict.fromkeys(
+        ("duration_s", "cpu_s", "left_behind", "survivors", "samples", "samples_missed"), 0
+    )
 
     exit_code: int
     signal: str | None  # what killed the first process that failed: "SIGKILL"

@@ -1,9 +1,9 @@
 """What was asked for: the matrix beside the run folders, and the one case that each of them is for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from evalsuite import documents
 from evalsuite.documents import Document
@@ -21,6 +21,15 @@ class Planned(Document):
     repeats: int
     cases: tuple[Case, ...]
     skips: tuple[Skip, ...]
+
+    LEAST: ClassVar[Mapping[str, float]] = {"repeats": 0}
+
+    @classmethod
+    def from_json(cls, facts: object, where: Path | str) -> Self:
+        found = super().from_json(facts, where)
+        for case in (*found.cases, *(skip.case for skip in found.skips)):
+            _check(case, where, cls.TRY)
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +54,36 @@ class AskedRun(Document):
         if unknown:
             keys = ", ".join(field.name for field in fields(Case))
             raise EvalsuiteError(f"{where}: {unknown[0]}: no case has such a key; expected {keys}. {cls.TRY}")
-        return cls(
+        found = cls(
             repeat=documents.noun(_Repeat, known, where, cls.TRY).repeat,
             case=documents.noun(Case, case, where, cls.TRY),
         )
+        _check(found.case, where, cls.TRY)
+        if found.repeat < 0:
+            raise EvalsuiteError(f"{where}: repeat: {found.repeat} stands there; expected at least 0. {cls.TRY}")
+        return found
 
     @property
     def run(self) -> Run:
         return Run(case=self.case, repeat=self.repeat)
+
+
+def _check(case: Case, where: Path | str, hint: str) -> None:
+    """Raises EvalsuiteError if no run can be of such a *case*."""
+    numbers: dict[str, tuple[float, float]] = {  # key → (what stands there, the least that can be)
+        "nodes": (case.nodes, 1),
+        "devices_per_node": (case.devices_per_node, 1),
+        "protocol.warmup_steps": (case.protocol.warmup_steps, 0),
+        "protocol.measured_steps": (case.protocol.measured_steps, 1),
+    }
+    for key, (found, least) in numbers.items():
+        if found < least:
+            raise EvalsuiteError(f"{where}: {key}: {found} stands there; expected at least {least}. {hint}")
+    if case.batch_per_device <= 0:
+        raise EvalsuiteError(f"{where}: batch_per_device: {case.batch_per_device} stands there; expected more. {hint}")
+    for key in ("framework", "recipe", "model"):
+        if not getattr(case, key):
+            raise EvalsuiteError(f"{where}: {key}: nothing stands there; expected a name. {hint}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,7 +114,7 @@ def test_a_brought_dialect_is_checked_like_any_other(tmp_path):
 
 def run_folder(path, source) -> RunFolder:
     folder = RunFolder(path)
-    path.mkdir()
+    path.mkdir(parents=True)
     folder.write_case(Run(case=CASE, repeat=0))
     recipe = UsedRecipe(dialect="tinynet", dialect_source=source)
     folder.write_command(RunCommand(argv=(), command=(), environment={}, recipe=recipe))
@@ -126,7 +126,7 @@ def run_folder(path, source) -> RunFolder:
 def test_a_run_whose_dialect_is_not_known_any_more_says_which_file_brings_it(tmp_path):
     file = adapter(tmp_path / "mine", "tinynet", printed())
     source = catalogue.source(catalogue.discover(adapters=[file])["tinynet"])
-    folder = run_folder(tmp_path / "r0", source)
+    folder = run_folder(tmp_path / CASE.id / "r0", source)
 
     without = measurement.measurement(folder)
     found = measurement.measurement(folder, Places(adapters=(file,)))

@@ -62,7 +62,7 @@ FULL = (
         command=("python", "train.py"),
         environment={"OMP_NUM_THREADS": "2"},
         recipe=replace(
-            UsedRecipe(**{field.name: field.name for field in fields(UsedRecipe)}),
+            UsedRecipe(**{field.name: field.name for field in fields(UsedRecipe)} | {"scope": "own"}),
             dialect_source=DialectSource(by="author", file="d.py", sha256="0", option="--dialects"),
             features=("Horovod", "APEX"),
             facts={"optimiser": "sgd"},

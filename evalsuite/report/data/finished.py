@@ -1,6 +1,6 @@
 """A finished report, read back from its `summary.json`: what `publish` and `compare-reports` work on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -22,9 +22,12 @@ from evalsuite.model import (
     Unmeasured,
     Verdict,
 )
+from evalsuite.report.data import schema
 from evalsuite.results.summary import valid
 
 SCHEMA_VERSION = 1  # of summary.json, written and read; data/schema/summary.schema.json describes it
+COUNTS = {"cases_planned", "cases_valid", "runs_made", "runs_valid"}  # what `publish` shows of the data's quality
+NEARLY = 1e-9  # numbers go through text, which keeps them to the last digit
 SUMMARY, PAGE = "summary.json", "report.html"
 
 
@@ -84,18 +87,42 @@ def read(folder: Path) -> Finished:
         )
     facts = read_json(file)
     version = facts.get("schema_version")
-    if version != SCHEMA_VERSION:
+    if isinstance(version, bool) or version != SCHEMA_VERSION:
         raise EvalsuiteError(
             f"{file}: schema_version is {version!r}; expected {SCHEMA_VERSION}. "
             "Try the evalsuite version that wrote it, or write the report again from its run folders."
         )
-    try:
-        return _finished(folder, facts)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise EvalsuiteError(
-            f"{file}: {type(error).__name__} {error}; expected the fields of data/schema/summary.schema.json. "
-            "Was it edited? Write the report again from its run folders."
-        ) from error
+    wrong = next(schema.mistakes(facts), None)
+    if wrong is None:
+        try:
+            found = _finished(folder, facts)
+            wrong = next(_contradictions(facts), None)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            wrong = f"{type(error).__name__} {error}; expected the fields of {schema.FILE}"
+    if wrong is not None:
+        raise EvalsuiteError(f"{file}: {wrong}. Was it edited? Write the report again from its run folders.")
+    return found
+
+
+def _contradictions(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Where the parts of a summary do not fit each other, as those that evalsuite writes do."""
+    if not facts["data_quality"].keys() >= COUNTS:
+        yield f"data_quality: it lacks counts; expected {', '.join(sorted(COUNTS))}"
+    for place, one in enumerate(facts["summaries"]):
+        where = f"summaries[{place}]"
+        counted = sorted(run["value"] for run in one["runs"] if run["counts"])
+        if case_of(one["case"]).id != one["case"].get("id", case_of(one["case"]).id):
+            yield f"{where}.case.id: {one['case']['id']!r} stands there; expected the name of the case beside it"
+        if one["n"] != len(counted):
+            yield f"{where}.n: {one['n']} stands there; expected {len(counted)}, for so many of its runs count"
+        median = one["throughput"]
+        if (median is None) != (not counted):
+            yield f"{where}.throughput: it has a median just where runs count; {len(counted)} do"
+        elif median and not counted[0] * (1 - NEARLY) <= median["value"] <= counted[-1] * (1 + NEARLY):
+            yield f"{where}.throughput.value: {median['value']:g} stands there; expected the median of its runs"
+        for number, run in enumerate(one["runs"]):
+            if run["started_at"] is not None and moment(run["started_at"]) is None:
+                yield f"{where}.runs[{number}].started_at: {run['started_at'][:40]!r} is no time; expected ISO 8601"
 
 
 def moment(stamp: str | None) -> datetime | None:

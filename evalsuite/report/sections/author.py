@@ -33,6 +33,12 @@ SEVERITIES = ("note", "flag")
 KEYS = {*LANGUAGES, "severity", "cases", "model", "owner", "decides"}
 TABLES = {"document": "[document]", "finding": "[[finding]]", "problems": "[[problems]]"}
 SEE = "See docs/author-findings.md."
+KINDS: Mapping[str, tuple[type, str]] = {  # key → what stands there
+    "cases": (list, 'a list of the ids of cases, such as ["…-1x8"]'),
+    "model": (str, "the name of a model"),
+    "owner": (str, "a name"),
+    "decides": (bool, "true or false"),
+}
 
 COUNTS: Mapping[str, Callable[[Book], int]] = {
     "frameworks": lambda book: len(book.frameworks),
@@ -118,9 +124,9 @@ def read(file: Path) -> Authored:
 
 def _tables(file: Path, found: Mapping[str, Any], key: str) -> Sequence[Any]:
     tables = found.get(key, [])
-    if not isinstance(tables, list):
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise AuthorError(
-            f"{file}: {key} is written once; expected one or more of [[{key}]], in double brackets. {SEE}"
+            f"{file}: {key} is no list of tables; expected one or more of [[{key}]], in double brackets. {SEE}"
         )
     return tables
 
@@ -138,6 +144,11 @@ def _note(file: Path, place: int, facts: Mapping[str, Any]) -> AuthorNote:
     places = [sorted(match[0] for match in PLACE.finditer(facts[language])) for language in LANGUAGES]
     if places[0] != places[1]:
         raise AuthorError(f"{where}: the texts have the numbers {places[0]} and {places[1]}; expected the same.")
+    for key, (kind, expected) in KINDS.items():
+        if key in facts and not isinstance(facts[key], kind):
+            raise AuthorError(f"{where}: {key} = {facts[key]!r}; expected {expected}.")
+    if not all(isinstance(name, str) for name in facts.get("cases", ())):
+        raise AuthorError(f"{where}: cases = {facts['cases']!r}; expected {KINDS['cases'][1]}.")
     severity = facts.get("severity", "note")
     if severity not in SEVERITIES:
         raise AuthorError(f'{where}: severity is "{severity}"; expected {" or ".join(SEVERITIES)}.')
@@ -145,10 +156,10 @@ def _note(file: Path, place: int, facts: Mapping[str, Any]) -> AuthorNote:
         zh=facts["zh"].strip(),
         en=facts["en"].strip(),
         severity=severity,
-        cases=tuple(str(name) for name in facts.get("cases", ())),
+        cases=tuple(facts.get("cases", ())),
         model=facts.get("model"),
-        owner=str(facts.get("owner", "")),
-        decides=bool(facts.get("decides", False)),
+        owner=facts.get("owner", ""),
+        decides=facts.get("decides", False),
         source=f"{Path(file).name}:{place}",
     )
 
@@ -163,6 +174,9 @@ def attached(evaluation: Evaluation, written: Authored) -> Evaluation:
         unknown = [name for name in note.cases if name not in book.planned_ids]
         if unknown:
             raise AuthorError(f"{note.source}: {unknown[0]} is no case of this evaluation; expected the id of one.")
+        if note.model is not None and note.model not in (models := {case.model for case in book.planned}):
+            known = ", ".join(sorted(models))
+            raise AuthorError(f"{note.source}: {note.model} is no model of this evaluation; expected one of {known}.")
     texts = [(note.en, note.source) for note in written.notes]
     texts += [(text.en, written.source) for text in labfile.texts(written.document, written.problems)]
     found = dict.fromkeys(finding for text, source in texts for finding in _wrong(book, text, source))
