@@ -11,8 +11,10 @@ from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalsuite.commands.asked import Asked
-    from evalsuite.model import Case
+    from evalsuite.model import Case, Finding
 
 HELP = "show the test matrix; nothing is started"
 EXAMPLES = """  evalsuite plan
@@ -47,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _print_table(asked: "Asked") -> None:
     from evalsuite.commands.terminal import duration, table
 
-    flags = _flags(asked)
+    flags = _flags(asked, speech.finding)
     rows = [
         (*_axes(case), f"{asked.done(case)}/{asked.plan.spec.repeats}", "; ".join(flags.get(case.id, ())))
         for case in asked.plan.cases
@@ -75,11 +77,11 @@ def _axes(case: "Case") -> tuple[str, ...]:
     return (case.framework, case.recipe, case.model, case.scale, precision, str(case.batch_per_device))
 
 
-def _flags(asked: "Asked") -> dict[str, list[str]]:
-    """The id of each case that there is something to know of → what."""
+def _flags(asked: "Asked", told: "Callable[[Finding], str]") -> dict[str, list[str]]:
+    """The id of each case that there is something to know of → what, each finding as *told* says it."""
     found: dict[str, list[str]] = {}
     for finding in asked.plan.findings:
-        found.setdefault(finding.where, []).append(speech.finding(finding))
+        found.setdefault(finding.where, []).append(told(finding))
     return found
 
 
@@ -97,7 +99,9 @@ def _print_commands(asked: "Asked") -> None:
 
 
 def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
-    flags = _flags(asked)
+    from evalsuite.report.text.findings import english
+
+    flags = _flags(asked, english)
     return {
         "profile": asked.plan.spec.name,
         "repeats": asked.plan.spec.repeats,
