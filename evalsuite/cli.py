@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from evalsuite import __version__
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.errors import EvalsuiteError, Exit, for_terminal, of_machine
 
 # One line each, so that `--help` imports no command; a test holds them equal to the modules' own.
 COMMANDS = {
@@ -55,14 +55,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(_module(command).run(parsed))
     except EvalsuiteError as error:
-        print(f"evalsuite {command}: {speech.retold(str(error))}", file=sys.stderr)
+        print(f"evalsuite {command}: {for_terminal(speech.retold(str(error)))}", file=sys.stderr)
         return int(error.exit_code)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            sys.stderr.close()  # the reader of our output has gone (`… | head`); nobody is left to tell
+            return Exit.DONE
+        mendable = of_machine(error)
+        if mendable is None:
+            raise
+        print(f"evalsuite {command}: {for_terminal(speech.retold(str(mendable)))}", file=sys.stderr)
+        return int(mendable.exit_code)
     except KeyboardInterrupt:
         print(f"\nevalsuite {command}: {speech.say('command.stopped')}", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone (`… | head`); nobody is left to tell
-        return Exit.DONE
 
 
 def _named_command(arguments: list[str]) -> str | None:

@@ -51,6 +51,11 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
+def private(path: str, flags: int) -> int:
+    """Opens a new file that nobody else may read: what a training script prints may hold a password. For `open`."""
+    return os.open(path, flags, 0o600)
+
+
 def sha256(path: Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -5,55 +5,14 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 from evalsuite import __version__
 from evalsuite.agent import cgroups, sensors
+from evalsuite.agent.variables import relevant
 from evalsuite.documents import ContainerLimits, HostEnvironment
 
 TOPOLOGY_TIMEOUT_S = 20.0
-# Settings that change how fast a framework trains. Nothing else is recorded: an environment holds secrets.
-VARIABLES = (
-    "CUDA_DEVICE_MAX_CONNECTIONS",
-    "CUDA_DEVICE_ORDER",
-    "CUDA_LAUNCH_BLOCKING",
-    "CUDA_VISIBLE_DEVICES",
-    "LD_PRELOAD",
-    "MALLOC_CONF",
-    "MKL_NUM_THREADS",
-    "NVIDIA_VISIBLE_DEVICES",
-    "OPENBLAS_NUM_THREADS",
-    "PYTHONHASHSEED",
-    "TORCH_CUDNN_V8_API_ENABLED",
-)
-VARIABLE_PREFIXES = (
-    "BLUEFOG_",
-    "CUBLAS_",
-    "CUDNN_",
-    "FI_",  # libfabric
-    "FLAGS_",  # PaddlePaddle
-    "GLOO_",
-    "HCCL_",  # Ascend
-    "HOROVOD_",
-    "JAX_",
-    "KMP_",
-    "MXNET_",
-    "NCCL_",
-    "NVIDIA_TF32_OVERRIDE",
-    "NVTE_",  # Transformer Engine
-    "OMPI_MCA_btl",
-    "OMP_",
-    "ONEDNN_",
-    "ONEFLOW_",
-    "PYTORCH_",
-    "TF_",
-    "TORCHINDUCTOR_",
-    "TORCH_NCCL_",
-    "UCX_",
-    "XLA_FLAGS",
-)
-SECRETS = ("CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN", "TF_CLI", "TF_CONFIG", "TF_VAR_")  # TF_: Terraform's too
 
 
 def found(host: str, node_rank: int, root: Path = Path("/")) -> HostEnvironment:
@@ -118,15 +77,6 @@ def container(limits: cgroups.Limits) -> ContainerLimits | None:
 def topology() -> str | None:
     """How the devices are connected, as `nvidia-smi topo -m` draws it."""
     return output("nvidia-smi", "topo", "-m")
-
-
-def relevant(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that change how fast a framework trains."""
-    return {
-        name: value
-        for name, value in sorted(environment.items())
-        if name in VARIABLES or (name.startswith(VARIABLE_PREFIXES) and not any(word in name for word in SECRETS))
-    }
 
 
 @functools.cache

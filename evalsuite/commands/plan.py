@@ -86,12 +86,15 @@ def _flags(asked: "Asked", told: "Callable[[Finding], str]") -> dict[str, list[s
 
 
 def _print_commands(asked: "Asked") -> None:
+    from evalsuite import redaction
+
     for case in asked.plan.cases:
         print(f"# {case.id} ({case.nodes} node{'s' if case.nodes > 1 else ''})")
         whole = asked.command_line(case)
-        print(shlex.join(whole.engine))
+        print(shlex.join(redaction.words(whole.engine)))
         for node, line in enumerate(whole.on_nodes(case, asked.recipe(case))):
-            print(f"#   on node {node}: {shlex.join(line) if line else '(samples only: the first node reaches it)'}")
+            words = shlex.join(redaction.words(line)) if line else "(samples only: the first node reaches it)"
+            print(f"#   on node {node}: {words}")
         if why := asked.without_python(case):
             print(f"#   {why}")
     for skip in asked.plan.skips:
@@ -99,6 +102,7 @@ def _print_commands(asked: "Asked") -> None:
 
 
 def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
+    from evalsuite import redaction
     from evalsuite.report.text.findings import english
 
     flags = _flags(asked, english)
@@ -110,7 +114,7 @@ def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
             {"id": case.id, "framework": case.framework, "model": case.model, "scale": case.scale,
              "precision": case.precision, "xla": case.xla, "batch_per_device": case.batch_per_device,
              "done": asked.done(case), "notes": flags.get(case.id, []),
-             **({"command": list(asked.command_line(case).engine)} if arguments.commands else {})}
+             **({"command": list(redaction.words(asked.command_line(case).engine))} if arguments.commands else {})}
             for case in asked.plan.cases
         ],
         "skips": [{"id": skip.case.id, "reason": skip.reason} for skip in asked.plan.skips],

@@ -17,6 +17,7 @@ from evalsuite.documents import Checkout
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.proof import Differences, differences
 from evalsuite.plan.repositories import ADDRESS, COMMIT, Repository, named
+from evalsuite.redaction import redacted
 
 LAST_LINES = 6
 BRANCHES_ALONE = (  # what git says of a server that gives no single commit
@@ -129,7 +130,7 @@ def get(
             "be yours."
         )
     address = source(repository, mirror)
-    progress(f"fetching {repository.name} at {repository.commit[:10]} from {address}")
+    progress(redacted(f"fetching {repository.name} at {repository.commit[:10]} from {address}"))
     making = repository.folder.with_name(f"{repository.folder.name}.making")
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir(parents=True)
@@ -210,7 +211,7 @@ def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Cal
     if not ADDRESS.fullmatch(address):
         raise CannotFetch(f"{place}: .gitmodules has its address as {address!r}; expected https://HOST/OWNER/NAME.")
     part = Repository(name=place, address=address, commit=commit, licence="")
-    progress(f"fetching its submodule {place} at {commit[:10]} from {source(part, mirror)}")
+    progress(redacted(f"fetching its submodule {place} at {commit[:10]} from {source(part, mirror)}"))
     (folder / place).mkdir(parents=True, exist_ok=True)
     _fetch(part, source(part, mirror), folder / place)
 

@@ -187,7 +187,8 @@ class Importer:
         corrected: Mapping[str, str] | None,
     ) -> None:
         for member in members:
-            folder.log_path(HOST, stated.whole(member.facts, "rank")).write_bytes(member.path.read_bytes())
+            with open(folder.log_path(HOST, stated.whole(member.facts, "rank")), "wb", opener=files.private) as copy:
+                copy.write(member.path.read_bytes())
         made = command(
             self._dialects.get(known.dialect or ""), known.unit, [member.source for member in members], "imported"
         )

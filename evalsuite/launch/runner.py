@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalsuite import __version__, files, paths
+from evalsuite import __version__, files, paths, redaction
 from evalsuite.adapter import Recipe
 from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
@@ -104,7 +104,7 @@ def _finish(
 ) -> tuple[int, Enough | None]:
     """Starts *line* and waits for its end: its exit code (negative: ended by that signal), and why *enough* had
     it ended, if it did."""
-    with open(folder.engine_log, "wb") as output:
+    with open(folder.engine_log, "wb", opener=files.private) as output:
         try:
             process = subprocess.Popen(
                 line.engine,
@@ -198,10 +198,10 @@ def _command(
     checkout = checkouts.facts(recipe, repositories.of(recipe))
     script = next((Path(token) for token in line.training if token.endswith(".py") and Path(token).is_file()), None)
     return RunCommand(
-        argv=tuple(line.engine),
-        command=tuple(line.training),
-        environment=dict(line.environment),
-        files=dict(line.files),
+        argv=redaction.words(line.engine),
+        command=redaction.words(line.training),
+        environment=redaction.variables(line.environment),
+        files=redaction.variables(line.files),
         container=container.runtime.name if container else None,
         image_digest=images.digest(container.runtime, recipe.image) if container else None,
         data_sets=readiness.data_facts(run.case, recipe),
@@ -249,7 +249,7 @@ def _engine_said(file: Path) -> str:
     from it (srun tells of each task that it then ends); else the last."""
     lines = file.read_text(errors="replace").strip().splitlines() if file.is_file() else []
     decisive = (line for line in lines if line.startswith("evalsuite sample:") or "error" in line.lower())
-    return next(decisive, lines[-1] if lines else "").strip()[:500]
+    return redaction.redacted(next(decisive, lines[-1] if lines else "").strip()[:500])
 
 
 def _signal_name(number: int) -> str:

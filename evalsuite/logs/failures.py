@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from evalsuite.redaction import redacted
+
 REASON_CHARACTERS = 300
 
 
@@ -20,7 +22,8 @@ class Failure:
 
     @property
     def reason(self) -> str:
-        return f"{self.kind}, line {self.line}: {self.text}"
+        """What is said of it everywhere: the line as it was printed, less what looks like a secret."""
+        return f"{self.kind}, line {self.line}: {redacted(self.text)}"
 
 
 # The decisive line is the first of the best-informed rank that has one: a launcher's obituary comes last in

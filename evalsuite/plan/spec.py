@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from evalsuite import paths
+from evalsuite import paths, redaction
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Precision, Protocol
 
@@ -186,6 +186,11 @@ def option(name: str, value: object) -> tuple[str, str]:
     """A further axis of a case and its value, as text. Raises EvalsuiteError if no command line could hold them."""
     if not OPTION.fullmatch(name):
         raise EvalsuiteError(f"option {name!r}: expected a name of letters, digits and _ . - such as image_size.")
+    if redaction.is_secret_name(name):
+        raise EvalsuiteError(
+            f"option {name}: it looks like a secret, and options stand in names of folders and the report; expected "
+            "an axis such as image_size. Try giving it to the script by a variable of the environment."
+        )
     simple = isinstance(value, str | int | float) and value == value
     text = str(value)
     if not simple or not text or not text.isprintable() or len(text) > LONGEST_VALUE:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evalsuite import redaction
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, sha256, write_json
@@ -122,16 +123,25 @@ class RunFolder:
         return found
 
     def command(self) -> RunCommand:
+        """What was run, less the secrets that an older version recorded."""
         file = self.path / COMMAND
-        return RunCommand.from_json(read_json(file), file)
+        found = RunCommand.from_json(read_json(file), file)
+        return replace(
+            found,
+            argv=redaction.words(found.argv),
+            command=redaction.words(found.command),
+            environment=redaction.variables(found.environment),
+            files=redaction.variables(found.files) if found.files is not None else None,
+        )
 
     def outcome(self) -> Outcome:
         file = self.path / OUTCOME
         return Outcome.from_json(read_json(file), file)
 
     def environments(self) -> dict[str, HostEnvironment]:
-        """Host → what the node agent found there."""
-        return {host: HostEnvironment.from_json(read_json(file), file) for host, file in self._by_host("environment")}
+        """Host → what the node agent found there, less the secrets that an older version recorded."""
+        found = {host: HostEnvironment.from_json(read_json(file), file) for host, file in self._by_host("environment")}
+        return {host: _without_secrets(one) for host, one in found.items()}
 
     def _by_host(self, kind: str) -> list[tuple[str, Path]]:
         files = sorted(self.path.glob(f"{kind}.*.json"))
@@ -250,6 +260,12 @@ def names(case: Case) -> tuple[str, ...]:
     start = _STRANGE.sub("_", case.id)[:SHOWN_OF_A_NAME].strip("._-") or "case"
     older = (case.id,) if _FLAT.fullmatch(case.id) and size <= MOST_BYTES else ()
     return (f"{start}-{digest}", *older)
+
+
+def _without_secrets(found: HostEnvironment) -> HostEnvironment:
+    if not found.environment_variables:
+        return found
+    return replace(found, environment_variables=redaction.variables(found.environment_variables))
 
 
 def _hash(file: Path) -> str | None:

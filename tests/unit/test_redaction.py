@@ -1,0 +1,102 @@
+import math
+import random
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalsuite import redaction
+
+WORD = "correct-horse7"  # of a person's
+MADE = "Zx9Qw3Lk8Vb2Nm7Rt5Yp1Hs6Dg4Fj0Ca"  # of a machine's
+LINES = {  # how it is told → where the secret stands
+    "flag and word": (("train.py", "--password", WORD), WORD),
+    "flag=word": (("train.py", f"--api-key={WORD}"), WORD),
+    "short flag of a long name": (("train.py", "-token", WORD), WORD),
+    "wandb": (("wandb", "login", "--wandb_api_key", WORD), WORD),
+    "override": (("train.py", f"trainer.logger.api_key={WORD}"), WORD),
+    "address": (("train.py", "--data", f"https://me:{WORD}@store.example.org/x"), WORD),
+    "database": (("train.py", f"postgresql://me:{WORD}@db/x"), WORD),
+    "proxy": (("env", f"https_proxy=http://me:{WORD}@proxy:3128"), WORD),
+    "user token in an address": (("git", "clone", f"https://{MADE}@host/x"), MADE),
+    "signed address": (("train.py", f"https://store/x?X-Amz-Signature={MADE}&a=1"), MADE),
+    "script": (("python", "-c", f"import w; w.login(token='{WORD}')"), WORD),
+    "json": (("train.py", "--config", f'{{"password": "{WORD}"}}'), WORD),
+    "header": (("curl", "-H", f"Authorization: Bearer {MADE}"), MADE),
+    "random word": (("train.py", MADE), MADE),
+    "github": (("x", "ghp_" + MADE), MADE),
+    "huggingface": (("x", "hf_" + MADE), MADE),
+    "aws": (("x", "AKIAIOSFODNN7EXAMPLE"), "AKIAIOSFODNN7EXAMPLE"),
+    "service": (("x", "sk-proj-" + MADE), MADE),
+    "slack": (("x", "xoxb-123456-abcdef"), "xoxb-123456-abcdef"),
+    "web token": (("x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"), "c2lnbmF0dXJl"),
+    "private key": (("x", "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----"), "MIIEow"),
+}
+VARIABLES = {
+    "AWS_SECRET_ACCESS_KEY": MADE, "HF_TOKEN": WORD, "MXNET_PASSWORD": WORD, "NCCL_SECRET": WORD, "FLAGS_token": WORD,
+    "HOROVOD_SECRET_KEY": WORD, "UCX_KEY": WORD, "DB_PASSWD": WORD, "WANDB_API_KEY": WORD,
+    "https_proxy": f"http://me:{WORD}@proxy:3128", "XLA_FLAGS": f"--xla_auth_token={WORD}", "OMP_SECRET": WORD,
+}  # fmt: skip
+HARMLESS = [
+    "b7126ac71c7f87a2146297b1bd0f53a934b2a189fd3d2995e1ff1358715560c4",
+    "sha256:b7126ac71c7f87a2146297b1bd0f53a934b2a189fd3d2995e1ff1358715560c4",
+    "9ee376a7f7399f18d864f75b399dcfa6962fa4fb",
+    "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6",
+    "/opt/conda/lib/python3.11/site-packages/torch/distributed/run.py",
+    "toynet-reference-resnet50-cpu-fp32-b32-image_size=64-s20+100-1x1",
+    "--tokens-per-batch=4096", "--max_tokens", "tokens/s: 1234.5", "seconds_per_token: 0.01", "next_token=7",
+    "--tokenizer=bert-base-uncased", "author", "--optimizer-keys", "NCCL_IB_HCA=mlx5_0,mlx5_1", "git@github.com:a/b",
+    "https://github.com/pytorch/examples", "nvcr.io/nvidia/pytorch:24.01-py3", "pad_token", "Loss 6.7 Time 0.5",
+    "--rdzv_endpoint=localhost:29500", "RuntimeError: CUDA out of memory", "passed 3 of 4", "the token is wrong",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_no_secret_of_a_command_line_is_shown(kind):
+    line, secret = LINES[kind]
+
+    assert secret not in " ".join(redaction.words(line))
+    assert secret not in redaction.redacted(" ".join(line))
+    assert "[secret: " in " ".join(redaction.words(line))
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_a_copy_of_a_log_keeps_every_length(kind):
+    line, secret = LINES[kind]
+    log = f"begin\n{' '.join(line)}\nend\n".encode()
+
+    found = redaction.masked(log)
+
+    assert secret.encode() not in found
+    assert len(found) == len(log) and found.count(b"\n") == log.count(b"\n")
+    assert found.startswith(b"begin\n") and found.endswith(b"\nend\n")
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+def test_no_secret_of_a_variable_is_shown(name):
+    found = redaction.variables({name: VARIABLES[name]})
+
+    assert WORD not in found[name] and MADE not in found[name]
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_no_secret_stays_as_it_is(text):
+    assert redaction.redacted(text) == text
+    assert redaction.words((text, text)) == (text, text)
+    assert redaction.masked(text.encode()) == text.encode()
+
+
+@given(st.lists(st.text(max_size=60), max_size=6))
+def test_what_was_redacted_stays_as_it_is(line):
+    once = redaction.words(line)
+
+    assert redaction.words(once) == once
+
+
+def test_words_that_a_machine_made_are_told_from_names_of_people_and_files():
+    letters = random.Random(7)
+    made = ["".join(letters.choices(string.ascii_letters + string.digits, k=40)) for _ in range(200)]
+
+    missed = [word for word in made if redaction.redacted(word) == word]
+    assert len(missed) <= 2 and math.isclose(redaction.LEAST_BITS, 4.2)
