@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import io
 import keyword
 import sys
 from collections.abc import Sequence
@@ -45,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if command is None and (old := next((word for word in arguments if not word.startswith("-")), None)) in RENAMED:
         print(f"evalsuite {old}: this command is called `evalsuite {RENAMED[old]}` now.", file=sys.stderr)
         return Exit.USAGE
+    _print_anything()
     parser = _parser(command)
     parsed = parser.parse_args(arguments)
     if command is None:
@@ -69,6 +71,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"\nevalsuite {command}: {speech.say('command.stopped')}", file=sys.stderr)
         return INTERRUPTED
+
+
+def _print_anything() -> None:
+    """Lets a letter that the terminal has not (an ASCII locale, a name that is no UTF-8) be printed as its number."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _named_command(arguments: list[str]) -> str | None:

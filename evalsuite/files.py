@@ -32,7 +32,9 @@ def read_json(path: Path) -> dict[str, object]:
 def write_json(path: Path, facts: Mapping[str, object]) -> None:
     """Writes *facts* so that a reader sees the whole file or none of it."""
     text = json.dumps(facts, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    write_atomically(path, text.encode())
+    write_atomically(
+        path, text.encode("utf-8", "backslashreplace")
+    )  # a name that is no UTF-8 becomes JSON's own escape
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -15,7 +15,7 @@ from datetime import datetime
 from evalsuite import placeholders
 from evalsuite.agent import environment, processes, rendezvous, signals
 from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
-from evalsuite.agent.recording import Reader
+from evalsuite.agent.recording import Quota, Reader
 from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.errors import EvalsuiteError
 from evalsuite.runs.endings import AgentOutcome
@@ -69,6 +69,7 @@ class _Agent:
         self.timed_out = False
         self.complete = False  # every process ended by itself
         self.readers: list[Reader] = []
+        self.quota = Quota(order.most_log_bytes)
         self.cores = bound_to(order)
         self.sampler = Sampler(order, folder, self._fail, sorted({core for share in self.cores for core in share}))
         self.started_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
@@ -102,7 +103,7 @@ class _Agent:
     def _start_children(self) -> None:
         for local_rank in range(self.order.processes or 1):
             rank = None if self.order.processes is None else self._rank(local_rank)
-            reader = Reader(self.folder, self.order.host, rank, self.start_s, self.order.echo, self._fail)
+            reader = Reader(self.folder, self.order.host, rank, self.start_s, self.order.echo, self._fail, self.quota)
             self.readers.append(reader)
             try:
                 self.children[self._spawn(local_rank, reader.write_end)] = None
@@ -219,6 +220,7 @@ class _Agent:
             samples=self.sampler.taken,
             samples_missed=self.sampler.missed,
             cores=self.cores or None,
+            sha256={name: found for reader in self.readers for name, found in reader.hashes.items()},
         )
 
     def _exit_code(self, status: int) -> int:

@@ -15,6 +15,7 @@ CANNOT_EXECUTE = 126
 NOT_FOUND = 127
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 FIRST_ENDED = "first-node.ended"  # tells the agents of the other nodes, over the shared folder, to end too
+MOST_LOG_MB = 4000  # a week of a talkative script; a flood of 1 GB/s is ended after some seconds
 WAIT = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.5)"
 
 
@@ -32,6 +33,7 @@ class Order:
     cores_per_device: int | None = None  # each device is so many cores of its own; None: no process is bound
     timeout_s: float | None = None
     echo: bool = False  # print the output too
+    most_log_bytes: int = MOST_LOG_MB * 10**6  # of all logs of this node together
     first_node_only: bool = False  # the command reaches the other nodes by itself; there the agent only samples
 
 

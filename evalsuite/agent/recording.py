@@ -2,17 +2,45 @@
 
 import contextlib
 import fcntl
+import hashlib
 import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from evalsuite.errors import EvalsuiteError
 from evalsuite.runs.store import RunFolder
 
 CHUNK_BYTES = 1 << 16
 PIPE_BYTES = 1 << 20  # the most that Linux gives without privilege (pipe(7))
+
+
+class TooMuchOutput(EvalsuiteError):
+    """A script prints more than a log may hold: it is ended before it fills the disk."""
+
+    exit_code = 128 + signal.SIGXFSZ  # what a shell says of a program that went beyond `ulimit -f`
+
+
+class Quota:
+    """How many bytes the logs of one node may hold together."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._taken = 0
+        self._lock = threading.Lock()
+
+    def take(self, count: int) -> None:
+        """Counts *count* more bytes. Raises TooMuchOutput once they are too many."""
+        with self._lock:
+            self._taken += count
+            if self._taken > self._most_bytes:
+                raise TooMuchOutput(
+                    f"the script has printed more than {self._most_bytes / 1e6:,.0f} MB, and the run was ended; "
+                    "expected a log. Try a less talkative script, or --max-log-mb of `evalsuite sample`."
+                )
 
 
 class Reader:
@@ -26,6 +54,7 @@ class Reader:
         start_s: float,
         echo: bool,
         fail: Callable[[BaseException], None],
+        quota: Quota,
     ) -> None:
         self._read_end, self.write_end = os.pipe()
         with contextlib.suppress(OSError):  # a user near the system's limit gets the usual 64 KiB
@@ -35,12 +64,18 @@ class Reader:
         self._start_s = start_s
         self._echo = echo
         self._fail = fail
+        self._quota = quota
         self._thread = threading.Thread(target=self._copy, name="reader", daemon=True)
 
     def start(self) -> None:
         """Begins reading; call it once the process that writes has been started."""
         os.close(self.write_end)
         self._thread.start()
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """Name of each file → the hash of what was written to it."""
+        return {file.name: file.written.hexdigest() for file in (self._log, self._arrivals)}
 
     def join(self, seconds: float) -> None:
         self._thread.join(seconds)
@@ -55,6 +90,7 @@ class Reader:
                 written += len(chunk)
                 self._arrivals.write(b"%d,%.6f\n" % (written, at_s))
                 self._print(chunk)
+                self._quota.take(len(chunk))
         except BaseException as error:
             self._fail(error)
             self._swallow()
@@ -83,10 +119,12 @@ class File:
     """A new file whose bytes are with the kernel when `write` returns."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self.name = path, path.name
+        self.written = hashlib.sha256()  # of the bytes that we wrote, whatever the file holds by now
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
     def write(self, content: bytes) -> None:
+        self.written.update(content)
         view = memoryview(content)
         while view:
             try:

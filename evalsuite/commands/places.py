@@ -17,12 +17,12 @@ class _Options(Protocol):
 def add_arguments(parser: _Options) -> None:
     """Adds the options for adapters and dialects of the user's own."""
     add_adapters(parser)
-    dialects = "more log dialects: a folder of modules, or one"
+    dialects = "more log dialects: a folder of modules, or one; they are Python, and every module there is run"
     parser.add_argument("--dialects", metavar="DIR", type=Path, action="append", default=[], help=dialects)
 
 
 def add_adapters(parser: _Options) -> None:
-    adapters = "more adapters: a folder of modules, or one"
+    adapters = "more adapters: a folder of modules, or one; they are Python, and every module there is run"
     parser.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help=adapters)
 
 

@@ -25,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=float, metavar="S", help="end the command after S seconds, with exit code 124"
     )
+    parser.add_argument(
+        "--max-log-mb", type=int, metavar="MB", help="end a command that prints more than that in all (4000)"
+    )
     parser.add_argument("--threads", type=int, metavar="T", help="CPU threads for each process (cores ÷ devices)")
     parser.add_argument(
         "--cores-per-device", type=int, metavar="C", help="bind each process to C cores of its own (no binding)"
@@ -77,13 +80,13 @@ def _order(arguments: argparse.Namespace) -> "Order":
     from pathlib import Path
 
     from evalsuite.agent import rendezvous
-    from evalsuite.agent.order import Order
+    from evalsuite.agent.order import MOST_LOG_MB, Order
     from evalsuite.errors import EvalsuiteError
 
     argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
     if not argv:
         raise EvalsuiteError("no command; expected one after --. Try: evalsuite sample -o out -- sleep 3")
-    for name in ("hz", "processes", "devices_per_node", "timeout", "threads", "cores_per_device"):
+    for name in ("hz", "processes", "devices_per_node", "timeout", "threads", "cores_per_device", "max_log_mb"):
         value = getattr(arguments, name)
         if value is not None and not 0 < value < float("inf"):
             raise EvalsuiteError(f"--{name.replace('_', '-')}: {value:g} stands there; expected more than 0.")
@@ -102,5 +105,6 @@ def _order(arguments: argparse.Namespace) -> "Order":
         cores_per_device=arguments.cores_per_device,
         timeout_s=arguments.timeout,
         echo=not arguments.quiet,
+        most_log_bytes=(arguments.max_log_mb or MOST_LOG_MB) * 10**6,
         first_node_only=arguments.first_node_only,
     )

@@ -75,6 +75,7 @@ def launch(
     packages = launcher.packages.get((run.case.framework, recipe.name), {})
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
     _write_files(line.files, folder.scratch)
+    asked = folder.asked()
     started_at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
     began = time.monotonic()
     exit_code, why = _finish(line, folder, launcher.timeout_s, tick, enough)
@@ -82,7 +83,7 @@ def launch(
     shutil.rmtree(folder.scratch, ignore_errors=True)
     _check_recorded(exit_code, folder)
     outcome = replace(
-        _ended(why) if why else _ending(exit_code, folder, launcher.timeout_s),
+        _meddled(folder, asked) or (_ended(why) if why else _ending(exit_code, folder, launcher.timeout_s)),
         exit_code=exit_code,
         started_at=started_at,
         duration_s=round(duration_s, 3),
@@ -168,6 +169,17 @@ def _check_recorded(exit_code: int, folder: RunFolder) -> None:
 def _agent_error(folder: RunFolder) -> str | None:
     """What the node agent said of itself; None if it did its work."""
     return next((agent.error for agent in folder.agents().values() if agent.error), None)
+
+
+def _meddled(folder: RunFolder, asked: Mapping[str, str]) -> Outcome | None:
+    """The end of a run whose own records were changed while it went on: by its script, or by somebody else."""
+    held = dict(asked)
+    for agent in folder.agents().values():
+        held |= agent.sha256 or {}
+    changed = folder.others(held)
+    if not changed:
+        return None
+    return Outcome(status="failed", reason=f"{', '.join(changed)}: changed while the run went on, and not by evalsuite")
 
 
 def _ended(why: Enough) -> Outcome:

@@ -71,3 +71,4 @@ class AgentOutcome(Document):
     samples: int
     samples_missed: int
     cores: tuple[tuple[int, ...], ...] | None = None  # of each device; None: no process was bound to any
+    sha256: Mapping[str, str] | None = None  # name of each log and arrivals file → the hash of what was written to it

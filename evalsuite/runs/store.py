@@ -12,7 +12,8 @@ import contextlib
 import fcntl
 import hashlib
 import re
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -160,8 +161,15 @@ class RunFolder:
 
     def changed(self, outcome: Outcome) -> tuple[str, ...]:
         """The files that are not what they were when the run ended, by the hashes that its *outcome* holds."""
-        known = sorted((outcome.sha256 or {}).items())
-        return tuple(name for name, recorded in known if _hash(self.path / name) != recorded)
+        return self.others(outcome.sha256 or {})
+
+    def others(self, held: Mapping[str, str]) -> tuple[str, ...]:
+        """The files that are not what they were when their hashes were taken: *held*, name → hash."""
+        return tuple(name for name, recorded in sorted(held.items()) if _hash(self.path / name) != recorded)
+
+    def asked(self) -> dict[str, str]:
+        """Name → hash of what is written before a run starts, and by nobody after that."""
+        return {name: sha256(self.path / name) for name in (CASE, COMMAND)}
 
     def _recorded(self) -> list[Path]:
         """Logs, arrival times and samples; not `outcome.json`, which is written last."""
@@ -298,3 +306,12 @@ def _move_aside(path: Path) -> None:
     while (aside := path.with_name(f"{path.name}.interrupted-{attempt}")).exists():
         attempt += 1
     path.rename(aside)
+    shutil.rmtree(aside / SCRATCH, ignore_errors=True)  # the script's own files, which may be large, tell nothing
+    sweep(aside)
+
+
+def sweep(folder: Path) -> None:
+    """Removes what a killed process left of files that it was writing; nobody writes into *folder* now."""
+    for path in folder.glob(f".*.json.{'?' * 8}"):
+        with contextlib.suppress(OSError):
+            path.unlink()

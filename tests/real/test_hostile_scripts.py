@@ -1,0 +1,94 @@
+"""Scripts that mean no good, or do none: what they cannot do to a run."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+FLOOD = "import sys\nline = b'x' * 99_999 + b'\\n'\nwhile True: sys.stdout.buffer.write(line)"
+STEPS = "[print(f'Epoch: [0][{step:4d}/120]\\tTime 0.0100 (0.0100)\\tLoss 6.7e+00', flush=True) for step in range(120)]"
+ADAPTER = """
+from evalsuite.adapter import Adapter, Command, Recipe
+
+def command(case):
+    return Command(argv=("{{python}}", "-c", {script!r}, str(case.batch_per_device), str(case.protocol.total_steps)))
+
+ADAPTER = Adapter(name="hostile", title="Hostile", recipes=(Recipe(
+    name="toy", model="toy", kind="reference", dialect="pytorch_examples", command=command),))
+"""
+IN_THE_RUN_FOLDER = {  # what a script can find from its own working folder, `scratch`
+    "its log": "import pathlib; [log] = pathlib.Path('..').glob('log.*.txt'); log.write_text('Time 0.001')",
+    "the case": "import pathlib; p = pathlib.Path('../case.json'); p.write_text(p.read_text().replace('32', '64'))",
+    "the command": "import pathlib; p = pathlib.Path('../command.json'); p.write_text(p.read_text() + ' ')",
+}
+
+
+def evalsuite(*words, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "evalsuite", *map(str, words)], capture_output=True, text=True, timeout=120, **options
+    )
+
+
+def run_of(script, folder):
+    """The outcome of one run of *script*."""
+    folder.mkdir(exist_ok=True)
+    (folder / "hostile.py").write_text(ADAPTER.format(script=script))
+    axes = (
+        "--frameworks",
+        "hostile",
+        "--models",
+        "toy",
+        "--scales",
+        "1x1",
+        "--batch-sizes",
+        "32",
+        "--repeats",
+        "1",
+        "--steps",
+        "2+3",
+    )
+    where = (
+        "--adapters",
+        folder / "hostile.py",
+        "--environment",
+        "current",
+        "--device",
+        "cpu",
+        "--runs",
+        folder / "runs",
+    )
+
+    ended = evalsuite("run", *axes, *where)
+
+    assert "Traceback" not in ended.stderr, ended.stderr
+    (outcome,) = (folder / "runs").glob("*/r0/outcome.json")
+    return ended, json.loads(outcome.read_text())
+
+
+def test_a_flood_ends_the_run_with_that_reason_and_the_log_stays_small(tmp_path):
+    words = ("sample", "-o", tmp_path / "out", "--quiet", "--max-log-mb", "5", "--", sys.executable, "-c", FLOOD)
+
+    ended = evalsuite(*words)
+
+    (log,) = (tmp_path / "out").glob("log.*.txt")
+    (agent,) = (tmp_path / "out").glob("agent.*.json")
+    assert ended.returncode == 153
+    assert "printed more than 5 MB, and the run was ended" in ended.stderr
+    assert "Traceback" not in ended.stderr and ended.stderr.count("\n") == 1
+    assert log.stat().st_size < 6_000_000
+    assert "printed more than 5 MB" in json.loads(agent.read_text())["error"]
+
+
+def test_a_script_that_keeps_to_itself_is_completed(tmp_path):
+    _, outcome = run_of(STEPS, tmp_path)
+
+    assert (outcome["status"], outcome["reason"]) == ("completed", "")
+
+
+@pytest.mark.parametrize("what", IN_THE_RUN_FOLDER)
+def test_a_script_that_writes_into_its_own_run_folder_has_failed(what, tmp_path):
+    _, outcome = run_of(f"{STEPS}; {IN_THE_RUN_FOLDER[what]}", tmp_path)
+
+    assert outcome["status"] == "failed"
+    assert "changed while the run went on, and not by evalsuite" in outcome["reason"]
