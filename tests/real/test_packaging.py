@@ -1,5 +1,6 @@
 """A built wheel carries the whole house under one name, and works away from the checkout."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -81,3 +82,26 @@ def test_an_editable_install_leaves_no_copy_that_would_grow_old(tmp_path):
     installed = {file.name.partition("-")[0] for file in site.iterdir()}
     assert installed == {"_evalsuite.pth", "evalsuite"}
     assert not (site / "evalsuite").exists()
+
+
+def test_two_builds_from_two_copies_are_the_same_bytes(tmp_path):
+    built = [_built_copy(tmp_path / name, mtime_s, umask) for name, mtime_s, umask in
+             (("one", 1_000_000_000, 0o022), ("two", 1_500_000_000, 0o027))]  # fmt: skip
+
+    assert built[0] == built[1]
+
+
+def _built_copy(folder, mtime_s, umask):
+    """The hash of the wheel made of a copy of the checkout whose files have that time and mode."""
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True)
+    kept = ("evalsuite/", "adapters/", "templates/", "data/", "pyproject.toml", "README.md", "LICENSE")
+    for name in filter(None, listed.stdout.split("\0")):
+        if name.startswith(kept):
+            copy = folder / "source" / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes((ROOT / name).read_bytes())
+            copy.chmod(0o666 & ~umask)
+            os.utime(copy, (mtime_s, mtime_s))
+    line = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, folder / "source"]
+    subprocess.run(line, check=True, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}, umask=umask)
+    return hashlib.sha256(next(folder.glob("evalsuite-*.whl")).read_bytes()).hexdigest()
