@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+LONGEST = 8  # digits of seconds that a step may take
+SAMPLE_BYTES = 120  # of the line behind what was recognised, in its sample
 LABEL_BYTES = 40  # of the text before a number, so much can be its name
 ITEMS = (  # as a unit writes it → as ours does
     (rb"img|imgs|images?", "images/s"),
@@ -34,7 +36,8 @@ _NAMED: tuple[tuple[bytes, str | None], ...] = (
     (rb"(?:step|iter(?:ation)?|batch)[ _]?(?:time|cost)?[ _]?\(?(?:in[ _])?ms\)?$", "ms"),
     (rb"(?:elapsed(?: time)?|total[ _]time|wall(?:[ _]?time|[ _]?clock)?)$", "elapsed_s"),
     (rb"(?:data|read(?:er)?|load(?:ing)?)[ _]?(?:time|cost)$", None),
-    (rb"(?:time|dt|batch_cost|step_cost|cost|seconds|sec)(?: ?\(s\))?$", "seconds"),
+    (rb"(?<![a-z])(?:time|took|batch_cost|step_cost|cost|seconds|sec)(?: ?\(s\))?$", "seconds"),
+    (rb"(?<![a-z])dt$", "ms"),  # of nanoGPT's relatives; read where it has its unit
     (rb"epoch$", "epoch"),
     (rb"(?:step|steps|iter|iters|iteration|it|batch|update|updates)$", "step"),
     (rb"(?<![\w])(?:train[ _]|lm[ _])?loss$", "loss"),
@@ -97,7 +100,7 @@ def draft(line: bytes, name: str, lines: Sequence[bytes] = (), pattern: bytes | 
     text = _module(
         name=name,
         pattern=made,
-        sample=line[match.start() :].strip(),
+        sample=line[match.start() : match.end() + SAMPLE_BYTES].strip(),
         unit=unit or UNKNOWN_UNIT,
         notes=[
             *(() if unit else (f"the line names no unit: {UNKNOWN_UNIT} is a guess",)),
@@ -124,7 +127,9 @@ def _numbers(line: bytes) -> Iterator[Found]:
         if group is not None and group not in taken:
             taken.add(group)
             yield Found(group=group, label=before[-LABEL_BYTES:], value=match[0], tail=tail)
-        behind = match.end()
+        else:
+            last, tail = None, b""
+        behind = match.end() + len(tail)
 
 
 def _group(before: bytes, after: bytes, value: bytes) -> tuple[str | None, bytes]:
@@ -138,13 +143,18 @@ def _group(before: bytes, after: bytes, value: bytes) -> tuple[str | None, bytes
         (rb" ?ms(?:/| per )(?:it|iter|iteration|step|batch)", "ms"),
         (rb" ?s(?:ec(?:onds)?)?(?:/| per )(?:it|iter|iteration|step|batch)", "seconds"),
     ):
-        match = re.match(unit, rest, re.IGNORECASE)
+        match = re.match(unit + rb"(?!\w*[\"']?[ ]?[:=])", rest, re.IGNORECASE)  # no name of the next number
         if match:
             return group, (thousands[0] if thousands else b"") + match[0]
+    if re.match(rb" ?(?:iters|iterations|steps|batches|samples|images|tokens)\b(?!/| per )", rest):
+        return None, b""  # a count
     name = re.sub(rb"['\"\[\](){}:=|<>, \t-]+$", b"", before)
     named = next((group for words, group in _NAMED if re.search(rb"(?i)" + words, name)), None)
-    if named == "seconds" and (ms := re.match(rb" ?ms\b", rest)):
+    ms = re.match(rb" ?ms\b", rest)
+    if named in ("seconds", "ms") and ms:
         return "ms", ms[0]
+    if (named == "ms" and name.endswith(b"dt")) or (named == "seconds" and len(value.partition(b".")[0]) > LONGEST):
+        return None, b""  # a time without its unit, or seconds since 1970
     if named in ("step", "epoch", "of") and not value.isdigit():
         return None, b""
     if named == "rate" and thousands:
@@ -158,7 +168,8 @@ def _pattern(numbers: Sequence[Found]) -> bytes:
     for place, one in enumerate(numbers):
         label = one.label if place else _beginning(one.label)
         if place and one.group != "of":
-            label = re.split(rb"[|,;]|\s{2,}", label.rstrip())[-1].lstrip() + label[len(label.rstrip()) :]
+            words = re.sub(rb"^\w+(?=\W)", b"", label.rstrip())  # the unit of the number before
+            label = re.split(rb"[|,;]|\s{2,}", words)[-1].lstrip() + label[len(label.rstrip()) :]
             parts.append(rb"[^\r\n]*?" if label else b"")
             parts.append(rb"(?<!\w)" if re.match(rb"\w", label) else b"")  # loss, and not val_loss
         value = _VALUES.get(one.group, _VALUE)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite.cli import main
+from evalsuite.dialect import Dialect
 from evalsuite.errors import Exit
 from evalsuite.logs import catalogue, sampling
 from evalsuite.logs.drafting import draft
@@ -112,6 +113,10 @@ def test_a_draft_whose_two_open_places_are_filled_is_complete(toy, tmp_path, cap
         ("batch 12 data time: 0.01 s, 250 ms/step", {"step": "12", "ms": "250"}),
         ("epoch 3 throughput=1,024.5", {"epoch": "3", "rate": "1,024.5"}),
         ("Step 5: elapsed time 12.5 s", {"step": "5", "elapsed_s": "12.5"}),
+        ("Iter: 1000 Time(1000 iters): 3.845114s Loss: 0.129559", {"step": "1000", "loss": "0.129559"}),
+        ("lr:2e-05 tokens_per_second_per_gpu:4096.0", {"rate": "4096.0"}),
+        ("[Iteration 100][Epoch 1, Batch 100/115] speed: 4433.8", {"step": "100", "epoch": "1", "rate": "4433.8"}),
+        ("2.0 seconds, 7.33 examples/second between steps 0 and 2", {"rate": "7.33"}),
     ],
 )
 def test_numbers_are_told_by_their_names_and_units(line, found):
@@ -120,6 +125,32 @@ def test_numbers_are_told_by_their_names_and_units(line, found):
     assert made is not None
     assert found.items() <= made.found.items()
     assert "0.01" not in made.found.values()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"datetime": "2022-10-02 07:29:43", "step": 1}', "step 3 dt=84.3", "step 2000 time 1606135175.5 loss 0.1299"],
+    ids=["a date", "a time without its unit", "seconds since 1970"],
+)
+def test_no_other_number_is_taken_for_the_seconds_of_a_step(line):
+    made = draft(line.encode(), "mine")
+
+    assert made is not None
+    assert made.found.keys() <= {"step", "loss"}
+    assert "no rate and no time was recognised" in made.text
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+def test_a_draft_of_any_known_line_is_a_dialect_that_reads_it(name):
+    for line in DIALECTS[name].step:
+        made = draft(line.sample, "mine")
+        if made is None:
+            continue  # a line of a kind whose numbers have no names
+        module: dict[str, tuple[Dialect, ...]] = {}
+        exec(made.text, module)
+        (drafted,) = module["DIALECTS"]
+
+        drafted.check("drafted.py")
 
 
 def test_a_draft_holds_for_the_lines_around_the_one_it_was_made_of():
