@@ -8,7 +8,7 @@ import chromium
 import pytest
 import synthetic
 
-from evalsuite import report
+from evalsuite import paths, report
 from evalsuite.report.book import book
 from evalsuite.report.page import assets
 
@@ -402,6 +402,20 @@ def test_the_page_can_be_walked_through_by_keyboard(tab, address):
     assert "lang-en" in seen
     assert "#verdict" in seen
     assert len(set(seen)) == len(seen)
+
+
+STOPS = (
+    "[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex]')]"
+    ".filter(e => !e.disabled && e.tabIndex >= 0 && e.checkVisibility()).length"
+)
+
+
+def test_the_largest_example_fits_into_thirty_screens_and_two_hundred_stops(tab):
+    tab.call("Emulation.setDeviceMetricsOverride", **WIDE | {"width": 1440})
+    tab.visit((paths.DATA.parent / "docs" / "examples" / "dlperf-v1" / "report.html").as_uri())
+
+    assert tab.evaluate("document.documentElement.scrollHeight") <= 30 * 900
+    assert tab.evaluate(STOPS) <= 200
 
 
 def test_forced_colours_keep_figures_and_states(tab, address):

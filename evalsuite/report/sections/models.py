@@ -18,6 +18,8 @@ from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.sections.sweeps import Sweep
 from evalsuite.report.text import names
 
+FEWEST_OPEN = 3  # series of a figure that stands open
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFacts:
@@ -70,12 +72,15 @@ def _facts(subject: Subject, model: Model) -> ModelFacts:
 
 
 def opened(
-    policy: BatchPolicy, figures: Mapping[str, tuple[Drawn, ...]]
+    policy: BatchPolicy, figures: Mapping[str, tuple[Drawn, ...]], first: bool
 ) -> tuple[tuple[Drawn, ...], tuple[Drawn, ...]]:
-    """The figures that stand open below a results table, and those that a click shows; a lone series has none."""
-    most = policy.drawn_first
+    """The figures that stand open below a results table, and those that a click shows; a lone series has none.
+
+    Two series are as quickly read in the table: their figure stands open only where it is the *first* of the model.
+    """
+    most = next(block for block in policy.blocks if block.id == policy.drawn_first)
     drawn = {block.id: figures[block.id] for block in policy.blocks if len(block.columns) > 1}
-    shown = drawn.get(most, ())[:1]
+    shown = drawn.get(most.id, ())[:1] if first or len(most.columns) >= FEWEST_OPEN else ()
     return shown, tuple(one for found in drawn.values() for one in found if one not in shown)
 
 
