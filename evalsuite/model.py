@@ -385,6 +385,8 @@ class Verdict:
     outcome: Outcome
     threshold: float | None = None
     min_nodes: int | None = None  # the smallest scale that the criterion is about
+    scope: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the cases it is about: axis → names; none: all
+    largest_only: bool = False  # about the largest scale alone, and not every one
     measured: Interval | None = None
     n: int = 0
     case: Case | None = None  # the worst case in scope

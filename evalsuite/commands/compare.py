@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite.results.summary import valid
 
     asked = planned(arguments)
-    report.check(arguments)
+    report.check(arguments, [*asked.plan.cases, *(skip.case for skip in asked.plan.skips)])
     asked, failed = run_missing(asked, arguments.environment)
     if not asked.plan.cases:
         return _recorded(asked, arguments)

@@ -62,14 +62,19 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE if valid(summaries) else Exit.NOTHING_MEASURED
 
 
-def check(arguments: argparse.Namespace) -> None:
-    """Raises EvalsuiteError for what the report is asked for and cannot give, before anything is started or read."""
+def check(arguments: argparse.Namespace, cases: "Sequence[Case] | None" = None) -> None:
+    """Raises EvalsuiteError for what the report is asked for and cannot give, before anything is started or read.
+
+    *cases*: those that are planned, where that is known: a criterion must be about one of them.
+    """
     from evalsuite.results import criteria
 
     check_languages(arguments.lang)
     check_forms(arguments.forms)
     if arguments.criteria:
-        criteria.read(arguments.criteria)
+        asked = criteria.read(arguments.criteria)
+        if cases is not None:
+            asked.check(cases)
     if arguments.author:
         from evalsuite.report.sections import author
 

@@ -5,18 +5,63 @@ A table that is left out is a criterion that is not asked for. `results/verdicts
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, cast, get_args
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.model import Target
+from evalsuite.model import Case, Target
 
 DEFAULT = paths.DATA / "criteria" / "default.toml"
 EXAMPLE = "data/criteria/default.toml"
 MOST = 1_000_000  # nodes or epochs: more is a slip of the hand
 METRICS = ("top1", "top5", "accuracy")  # what a target may ask for: in per cent, and higher is better
+
+
+Aggregation = Literal["every_scale", "largest_scale"]  # which scales in scope must reach the threshold
+UtilisationMetric = Literal["gpu", "all_resources", "both"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseScope:
+    """Which cases a criterion is about: those of the frameworks, models and precisions that are named; none: all."""
+
+    frameworks: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = ()
+    where: str = ""  # file and table, for what is said of a name that no case has
+
+    @property
+    def named(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        axes = (("frameworks", self.frameworks), ("models", self.models), ("precisions", self.precisions))
+        return tuple((axis, names) for axis, names in axes if names)
+
+    def holds(self, case: Case) -> bool:
+        return all(_of(case, axis) in names for axis, names in self.named)
+
+    def check(self, cases: Iterable[Case]) -> None:
+        """Raises EvalsuiteError where a name is that of none of *cases*, or all names together select none."""
+        known = list(cases)
+        for axis, names in self.named:
+            there = sorted({_of(case, axis) for case in known})
+            for name in names:
+                if name not in there:
+                    raise EvalsuiteError(
+                        f'{self.where} {axis}: no case has "{name}"; expected some of {", ".join(there)}.'
+                        f"{did_you_mean(name, there, cutoff=0.5)}"
+                    )
+        if self.named and not any(map(self.holds, known)):
+            asked = "; ".join(f"{axis} = {', '.join(names)}" for axis, names in self.named)
+            raise EvalsuiteError(
+                f"{self.where}: no case has all of {asked}; expected names that select one case at least. "
+                "Try fewer of them."
+            )
+
+
+def _of(case: Case, axis: str) -> str:
+    return {"frameworks": case.framework, "models": case.model, "precisions": case.precision}[axis]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +70,8 @@ class LinearSpeedup:
 
     threshold: float  # share, 0..1
     min_nodes: int
+    aggregation: Aggregation = "every_scale"
+    scope: CaseScope = CaseScope()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +80,8 @@ class MeanUtilisation:
 
     threshold: float  # share, 0..1
     min_nodes: int = 1
+    metric: UtilisationMetric = "both"
+    scope: CaseScope = CaseScope()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +91,15 @@ class Criteria:
     linear_speedup: LinearSpeedup | None = None
     mean_utilisation: MeanUtilisation | None = None
     fastest: bool = False  # C3: the fastest framework against the second, as information
+    fastest_scope: CaseScope = CaseScope()
     targets: tuple[Target, ...] = ()
+
+    def check(self, cases: Iterable[Case]) -> None:
+        """Raises EvalsuiteError where a criterion is about none of *cases*."""
+        known = list(cases)
+        asked = (self.linear_speedup, self.mean_utilisation)
+        for scope in (*(one.scope for one in asked if one), self.fastest_scope):
+            scope.check(known)
 
 
 def read(path: Path = DEFAULT) -> Criteria:
@@ -64,24 +121,45 @@ def of(facts: Mapping[str, object], where: str) -> Criteria:
             f"{where}: it asks for no criterion; expected one of the tables C1, C2, C3 or target at least, "
             f"as in {EXAMPLE}."
         )
-    _Table(facts.get("C3", {}), f"{where}: [C3]", ())
+    third = _Table(facts.get("C3", {}), f"{where}: [C3]", ("scope",))
     return Criteria(
         linear_speedup=_linear_speedup(facts["C1"], where) if "C1" in facts else None,
         mean_utilisation=_mean_utilisation(facts["C2"], where) if "C2" in facts else None,
         fastest="C3" in facts,
+        fastest_scope=_scope(third),
         targets=_targets(facts.get("target", []), where),
     )
 
 
 def _linear_speedup(facts: object, where: str) -> LinearSpeedup:
-    table = _Table(facts, f"{where}: [C1]", ("threshold", "min_nodes"))
-    return LinearSpeedup(threshold=table.share("threshold"), min_nodes=table.whole("min_nodes"))
+    table = _Table(facts, f"{where}: [C1]", ("metric", "threshold", "min_nodes", "aggregation", "scope"))
+    table.word("metric", ("efficiency",), "efficiency")
+    return LinearSpeedup(
+        threshold=table.share("threshold"),
+        min_nodes=table.whole("min_nodes"),
+        aggregation=cast(Aggregation, table.word("aggregation", get_args(Aggregation), LinearSpeedup.aggregation)),
+        scope=_scope(table),
+    )
 
 
 def _mean_utilisation(facts: object, where: str) -> MeanUtilisation:
-    table = _Table(facts, f"{where}: [C2]", ("threshold", "min_nodes"))
+    table = _Table(facts, f"{where}: [C2]", ("metric", "threshold", "min_nodes", "aggregation", "scope"))
+    table.word("aggregation", ("every_scale",), "every_scale")
     least = table.whole("min_nodes") if "min_nodes" in table.facts else MeanUtilisation.min_nodes
-    return MeanUtilisation(threshold=table.share("threshold"), min_nodes=least)
+    return MeanUtilisation(
+        threshold=table.share("threshold"),
+        min_nodes=least,
+        metric=cast(UtilisationMetric, table.word("metric", get_args(UtilisationMetric), MeanUtilisation.metric)),
+        scope=_scope(table),
+    )
+
+
+def _scope(criterion: "_Table") -> CaseScope:
+    """The cases that a criterion is about, by its table `scope`."""
+    axes = ("frameworks", "models", "precisions")
+    table = _Table(criterion.facts.get("scope", {}), f"{criterion.where[:-1]}.scope]", axes)
+    named = {axis: table.texts(axis) for axis in axes if axis in table.facts}
+    return CaseScope(**named, where=table.where) if named else CaseScope()
 
 
 def _targets(tables: object, where: str) -> tuple[Target, ...]:
@@ -121,6 +199,16 @@ class _Table:
         if found not in allowed:
             raise self._wrong(key, f"one of {', '.join(allowed)}", did_you_mean(found, allowed))
         return found
+
+    def word(self, key: str, allowed: tuple[str, ...], default: str) -> str:
+        """One of a few words; *default* where none is given."""
+        return self.one_of(key, allowed) if key in self.facts else default
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        found = self._given(key)
+        if not isinstance(found, list) or not found or not all(isinstance(each, str) and each for each in found):
+            raise self._wrong(key, "a list of names")
+        return tuple(found)
 
     def whole(self, key: str) -> int:
         found = self._given(key)

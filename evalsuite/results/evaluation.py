@@ -55,6 +55,7 @@ def evaluate(
     measurements, broken = _measured(folders, places, cache)
     planned = store.plan()
     cases = all_cases(planned, measurements, wanted)
+    settings.check((*cases, *(skip.case for skip in (planned.skips if planned else ()))))
     ordered = rules.checked(_in_plan_order(measurements, cases))
     environments = _environments(store, ordered)
     commands = _commands(store, ordered)

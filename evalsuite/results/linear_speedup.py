@@ -40,13 +40,16 @@ class _Series:
     rows: tuple[Row, ...]
     planned: tuple[Case, ...]
     min_nodes: int
+    largest_only: bool = False
 
     @property
     def scope(self) -> tuple[Case, ...]:
         """The scales that the criterion is about, planned or measured, smallest first."""
         cases = dict.fromkeys([*self.planned, *(row.case for row in self.rows if row.origin in DECIDING_ORIGINS)])
         found = [case for case in cases if case.nodes >= self.min_nodes]
-        return tuple(sorted(found, key=lambda case: (case.total_devices, case.nodes)))
+        most = max((case.total_devices for case in found), default=0)
+        asked = [case for case in found if case.total_devices == most or not self.largest_only]
+        return tuple(sorted(asked, key=lambda case: (case.total_devices, case.nodes)))
 
     @property
     def largest(self) -> int:
@@ -64,8 +67,9 @@ class _Series:
 
 def linear_speedup(rows: Sequence[Row], asked: LinearSpeedup, planned: Sequence[Case] = ()) -> Verdict:
     """C1 over *rows*: passed if every cell passes, failed if one fails; the worst cell is the one that is shown."""
-    found = tuple(_cell(series, asked) for series in _by_cell(rows, planned, asked.min_nodes))
+    found = tuple(_cell(series, asked) for series in _by_cell(rows, planned, asked))
     verdict = Verdict(criterion="C1", outcome="undetermined", threshold=asked.threshold, min_nodes=asked.min_nodes)
+    verdict = replace(verdict, scope=asked.scope.named, largest_only=asked.aggregation == "largest_scale")
     if not any(one.reason != "no_large_scale" for one in found):
         deciding = [one for one in valid(rows) if one.origin in DECIDING_ORIGINS]
         largest = max((one.case.nodes for one in deciding), default=0)
@@ -90,7 +94,7 @@ def _badness(cell: VerdictCell) -> tuple[int, bool, float]:
     return WORST_FIRST.index(cell.outcome), cell.reason == "no_large_scale", value
 
 
-def _by_cell(rows: Sequence[Row], planned: Sequence[Case], min_nodes: int) -> list[list[_Series]]:
+def _by_cell(rows: Sequence[Row], planned: Sequence[Case], criterion: LinearSpeedup) -> list[list[_Series]]:
     """The series of each framework × model × precision, in the order of their first appearance."""
     deciding = [row for row in rows if row.origin in DECIDING_ORIGINS]
     others = {row.case.series for row in rows} - {row.case.series for row in deciding}
@@ -103,7 +107,8 @@ def _by_cell(rows: Sequence[Row], planned: Sequence[Case], min_nodes: int) -> li
             _Series(
                 rows=tuple(row for row in rows if (row.case.series, row.case.model) == name),
                 planned=tuple(case for case in asked if (case.series, case.model) == name and not _cited(case, rows)),
-                min_nodes=min_nodes,
+                min_nodes=criterion.min_nodes,
+                largest_only=criterion.aggregation == "largest_scale",
             )
             for name in names
         ]

@@ -25,6 +25,16 @@ Shares = dict[str, float]  # resource → share of its capacity
 
 
 def mean_utilisation(rows: Sequence[Row], asked: MeanUtilisation, planned: Sequence[Case] = ()) -> list[Verdict]:
+    """C2a and C2b, as far as they are asked for."""
+    found = _read_in_two_ways(rows, asked, planned)
+    if asked.metric == "both":
+        return found
+    wanted = GPU_ALONE if asked.metric == "gpu" else ALL
+    without = replace(_verdict(ALL, asked), reason="no_capacity")  # asked for, and nothing but the GPUs has one
+    return [one for one in found if one.criterion == wanted] or [without]
+
+
+def _read_in_two_ways(rows: Sequence[Row], asked: MeanUtilisation, planned: Sequence[Case]) -> list[Verdict]:
     """C2a, and C2b where something beside the GPUs has a capacity: else it would say the same or nothing."""
     deciding = [one for one in valid(rows) if one.origin in DECIDING_ORIGINS]
     whole = _verdict(GPU_ALONE, asked)
@@ -50,7 +60,13 @@ def mean_utilisation(rows: Sequence[Row], asked: MeanUtilisation, planned: Seque
 
 
 def _verdict(name: str, asked: MeanUtilisation) -> Verdict:
-    return Verdict(criterion=name, outcome="undetermined", threshold=asked.threshold, min_nodes=asked.min_nodes)
+    return Verdict(
+        criterion=name,
+        outcome="undetermined",
+        threshold=asked.threshold,
+        min_nodes=asked.min_nodes,
+        scope=asked.scope.named,
+    )
 
 
 def _both(verdict: Verdict) -> list[Verdict]:

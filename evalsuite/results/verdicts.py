@@ -1,9 +1,10 @@
 """The verdicts: each acceptance criterion passed, failed, or undetermined and why (docs/report.md#verdicts)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evalsuite.model import Case, Summary, Unmeasured, Verdict, VerdictCell
-from evalsuite.results.criteria import Criteria
+from evalsuite.results.criteria import CaseScope, Criteria
 from evalsuite.results.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups, relative
 from evalsuite.results.linear_speedup import DECIDING_ORIGINS, linear_speedup
 from evalsuite.results.mean_utilisation import mean_utilisation
@@ -27,15 +28,25 @@ def verdicts(
 
     *planned*: every case that was asked for, so that one without a value is not forgotten.
     """
-    deciding = [summary for summary in valid(summaries) if summary.origin in DECIDING_ORIGINS]
     found: list[Verdict] = []
-    if criteria.linear_speedup:
-        found.append(linear_speedup(summaries, criteria.linear_speedup, planned))
-    if criteria.mean_utilisation:
-        found += mean_utilisation(summaries, criteria.mean_utilisation, planned)
+    if first := criteria.linear_speedup:
+        rows, cases = _within(first.scope, summaries, planned)
+        found.append(linear_speedup(rows, first, cases))
+    if second := criteria.mean_utilisation:
+        rows, cases = _within(second.scope, summaries, planned)
+        found += mean_utilisation(rows, second, cases)
     if criteria.fastest:
-        found.append(fastest(deciding))
+        rows, _ = _within(criteria.fastest_scope, summaries, planned)
+        deciding = [one for one in valid(rows) if one.origin in DECIDING_ORIGINS]
+        found.append(replace(fastest(deciding), scope=criteria.fastest_scope.named))
     return tuple(found)
+
+
+def _within(
+    scope: CaseScope, summaries: Sequence[Summary | Unmeasured], planned: Sequence[Case]
+) -> tuple[list[Summary | Unmeasured], list[Case]]:
+    """What a criterion of *scope* is about."""
+    return [one for one in summaries if scope.holds(one.case)], [case for case in planned if scope.holds(case)]
 
 
 def fastest(summaries: Sequence[Summary]) -> Verdict:

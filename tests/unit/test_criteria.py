@@ -142,7 +142,10 @@ def test_a_target_may_leave_out_its_tolerance(text, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (C1.replace("thr", "tr"), '[C1]: unknown key "treshold"; the keys are threshold, min_nodes. Did you mean'),
+        (
+            C1.replace("thr", "tr"),
+            '[C1]: unknown key "treshold"; the keys are metric, threshold, min_nodes, aggregation, scope. Did you mean',
+        ),
         (C1.replace("min_nodes", "#"), '[C1]: the key "min_nodes" is missing'),
         (C1.replace("0.8", "80"), "[C1] threshold = 80; expected a share above 0 and at most 1, as in"),
         (C1.replace("0.8", "80"), "Did you mean 0.8?"),
@@ -155,8 +158,8 @@ def test_a_target_may_leave_out_its_tolerance(text, tmp_path):
         (C1.replace("2", "0"), "[C1] min_nodes = 0; expected a whole number, at least 1"),
         ("C1 = 0.8\n", "[C1]: 0.8 stands there; expected a table"),
         (C1.replace("[C1]", "[c1]"), 'unknown key "c1"; the tables are C1, C2, C3, target. Did you mean C1?'),
-        ('[C2]\nthreshold = 0.8\nbinding = "C2a"\n', '[C2]: unknown key "binding"; the keys are threshold, min_nodes.'),
-        ("[C3]\nthreshold = 0.8\n", '[C3]: unknown key "threshold"; it has none.'),
+        ('[C2]\nthreshold = 0.8\nbinding = "C2a"\n', '[C2]: unknown key "binding"; the keys are metric, threshold,'),
+        ("[C3]\nthreshold = 0.8\n", '[C3]: unknown key "threshold"; the keys are scope.'),
         (TARGET.replace("[[target]]", "[target]"), "target is no list of tables; each target begins with [[target]]"),
         (TARGET.replace("epochs", "epoch"), '[[target]] 1: unknown key "epoch"'),
         (TARGET + TARGET.replace("76.0", "0.76"), "[[target]] 2 value = 0.76; expected per cent, such as 76.0"),

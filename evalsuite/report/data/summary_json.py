@@ -224,6 +224,8 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "criterion": verdict.criterion,
         "outcome": verdict.outcome,
         "within_noise": verdict.within_noise,
+        "scope": {axis: list(chosen) for axis, chosen in verdict.scope},
+        "aggregation": "largest_scale" if verdict.largest_only else "every_scale",
         "threshold": verdict.threshold,
         "measured": _interval(verdict.measured),
         "n": verdict.n,

@@ -117,7 +117,19 @@ def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
         limits["threshold"] = form(verdict.threshold)
     if verdict.min_nodes is not None:
         limits["min_nodes"] = numbers.count(verdict.min_nodes)
-    return words(key, **limits)
+    if verdict.largest_only and f"{key}_largest" in words:
+        key = f"{key}_largest"
+    said = words(key, **limits)
+    if not verdict.scope:
+        return said
+    selected = words.listed(_selected(axis, name) for axis, chosen in verdict.scope for name in chosen)
+    return words("criteria.scoped", statement_text=said, scope=selected)
+
+
+def _selected(axis: str, name: str) -> str:
+    """A name of a criterion's scope, as the page writes it."""
+    printed = {"frameworks": names.framework, "models": names.model, "precisions": names.precision}
+    return printed[axis](name)
 
 
 def _reason(verdict: Verdict | VerdictCell, words: Words) -> Text | None:
