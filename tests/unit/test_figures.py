@@ -748,3 +748,23 @@ def test_batch_sizes_have_a_panel_for_each_precision_and_names_behind_their_line
     assert labels.count("FP32") == labels.count("AMP") == 1
     assert labels.count("OneFlow") == labels.count("OneFlow · XLA") == 2
     assert len({row[:2] for row in figure.table.rows}) == len(figure.table.rows)
+
+
+def test_a_quietness_strip_rings_disturbed_runs_and_leaves_out_what_was_not_read():
+    track = figures.track_named("其他程序", "Other programs", key="others", unit="%")
+    runs = [
+        figures.RunSpan(
+            name=f"r{k}", framework="pytorch", begin_s=60.0 * k, end_s=60.0 * k + 50, disturbed=k == 1, readings=(read,)
+        )
+        for k, read in enumerate((2.0, 40.0, None))
+    ]
+
+    figure = figures.quietness(runs, (track,), LOOK, id="q")
+    quiet = figures.quietness([replace(run, disturbed=False) for run in runs], (track,), LOOK, id="q")
+
+    rings = [len(re.findall(r'<path class="line-ink"[^>]*stroke-width="1.8"', one.svg)) for one in (figure, quiet)]
+    assert rings == [1, 0]
+    assert figure.svg.count('class="mark') == 3 + 2  # three runs, two readings
+    assert [entry.key for entry in figure.legend] == ["disturbed"] and quiet.legend == ()
+    assert figure.table.rows[2] == ("r2", 120.0, 50.0, False, None)
+    assert figures.quietness((), (track,), LOOK, id="q").svg is None

@@ -27,6 +27,7 @@ from evalsuite.report.figures.dots import efficiency
 from evalsuite.report.figures.forecast import ExpectedPoint, extrapolation
 from evalsuite.report.figures.multiples import Multiple, small_multiples
 from evalsuite.report.figures.options import Dumbbell, dumbbell
+from evalsuite.report.figures.quiet import RunSpan, Track, quietness, track_named
 from evalsuite.report.figures.rates import TimeLine, TimePanel, time_panels
 from evalsuite.report.figures.repeats import Repeats, repeats
 from evalsuite.report.figures.scaling import per_device, throughput, time_to_solution
@@ -65,6 +66,7 @@ __all__ = [
     "Multiple",
     "PhaseBar",
     "Repeats",
+    "RunSpan",
     "ScalePoint",
     "ScaleSeries",
     "StepBar",
@@ -75,6 +77,7 @@ __all__ = [
     "TableValue",
     "TimeLine",
     "TimePanel",
+    "Track",
     "batch_sweep",
     "bullets",
     "convergence",
@@ -90,6 +93,7 @@ __all__ = [
     "per_device",
     "phases",
     "plain",
+    "quietness",
     "repeats",
     "scale_swatch",
     "series_of",
@@ -99,5 +103,6 @@ __all__ = [
     "throughput",
     "time_panels",
     "time_to_solution",
+    "track_named",
     "utilisation",
 ]

@@ -10,7 +10,7 @@ from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import State
 from evalsuite.report.book.tally import Counts, tally
-from evalsuite.report.sections import repeats
+from evalsuite.report.sections import quietness, repeats
 from evalsuite.report.sections.broken_rules import BrokenRule, Place, broken_rules, place
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.markdown import MarkdownWriter
@@ -67,6 +67,7 @@ class QualityFacts:
     campaigns: tuple[CampaignStart, ...]
     lost: tuple[LostAttempt, ...]
     repeats: tuple[tuple[Block, Drawn], ...]
+    quietness: Drawn | None
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -94,6 +95,7 @@ def _facts(subject: Subject) -> QualityFacts:
         campaigns=book.evaluation.campaigns,
         lost=lost_attempts(book),
         repeats=repeats.drawn(book, subject.blocks, subject.look, subject.words),
+        quietness=quietness.drawn(book, subject.look, subject.words),
     )
 
 
