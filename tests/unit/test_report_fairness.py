@@ -11,7 +11,9 @@ from evalsuite import report
 from evalsuite.model import Fact
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
+from evalsuite.report.page import render
 from evalsuite.report.sections import fairness
+from evalsuite.report.text import words
 
 CASE = synthetic.case("pytorch", (1, 8), device="gpu", precision="amp")
 
@@ -98,3 +100,12 @@ def test_the_largest_scale_that_most_frameworks_share_is_compared():
     (comparison,) = fairness.comparisons(Book(evaluation=evaluation(*found)))
 
     assert {one.case.total_devices for one in comparison.members} == {8}
+
+
+def test_the_page_of_one_model_says_what_was_held_equal_too():
+    found = evaluation(measured("pytorch", precision="fp16"), measured("mxnet", precision="fp16_amp"))
+    whole = Book(evaluation=found)
+
+    shown = render.part(Book(evaluation=found, part=CASE.model), whole, words.read(), "0")
+
+    assert "Not in one order, because of" in shown
