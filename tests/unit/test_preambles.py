@@ -48,7 +48,9 @@ def test_a_log_that_ends_in_training_is_not_read_twice(tmp_path, short_chunks, m
     path = tmp_path / "log"
     path.write_text(_noise(range(16 * CHUNKS)) + "".join(map(STEP.format, range(40))))
     looked = []
-    monkeypatch.setattr(reading, "chunks", lambda path, read=reading.chunks: looked.append(path) or read(path))
+    monkeypatch.setattr(
+        reading, "chunks", lambda path, read=reading.chunks, **how: looked.append(path) or read(path, **how)
+    )
 
     reading.sniffed(path, Sniffer(catalogue.known().values()))
 
