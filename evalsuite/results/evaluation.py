@@ -104,7 +104,9 @@ def _on_all_cores(made: Callable[..., T], *of: Sequence[object]) -> list[T]:
 
 def _one(folder: RunFolder, places: Places, cache: Path | None) -> Measurement | Finding:
     try:
-        return remembered.measurement(folder, places, cache)
+        found = remembered.measurement(folder, places, cache)
+        folder.check_name(found.run)
+        return found
     except EvalsuiteError as error:
         name = f"{folder.path.parent.name}/{folder.path.name}"
         file, _, said = str(error).partition(": ")

@@ -113,15 +113,16 @@ class RunFolder:
         return (self.path / OUTCOME).is_file()
 
     def run(self) -> Run:
-        """The run that the folder is for. Raises EvalsuiteError if its name is another's, too."""
         file = self.path / CASE
-        found = AskedRun.from_json(read_json(file), file).run
-        if (self.path.parent.name, self.path.name) not in ((name, f"r{found.repeat}") for name in names(found.case)):
+        return AskedRun.from_json(read_json(file), file).run
+
+    def check_name(self, run: Run) -> None:
+        """Raises EvalsuiteError if the folder is called like another's than *run*, which its case says that it is."""
+        if (self.path.parent.name, self.path.name) not in ((name, f"r{run.repeat}") for name in names(run.case)):
             raise EvalsuiteError(
-                f"{file}: it is of the run {found.id}, and the folder is called {self.path.parent.name}/"
+                f"{self.path / CASE}: it is of the run {run.id}, and the folder is called {self.path.parent.name}/"
                 f"{self.path.name}; expected the same. Was one of them renamed or edited? Undo that, or move it away."
             )
-        return found
 
     def command(self) -> RunCommand:
         """What was run, less the secrets that an older version recorded."""

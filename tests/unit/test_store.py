@@ -169,4 +169,4 @@ def test_a_folder_that_was_renamed_is_refused_with_both_names(tmp_path):
     folder.path.rename(folder.path.with_name("r7"))
 
     with pytest.raises(EvalsuiteError, match=r"r0, and the folder is called .*/r7; expected the same"):
-        Store(tmp_path).finished()[0].run()
+        Store(tmp_path).finished()[0].check_name(Run(case=CASE, repeat=0))
