@@ -125,7 +125,7 @@ def _options(base: Spec, given: list[str]) -> dict[str, Any]:
     for text in given:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
-            raise EvalsuiteError(f"--option {text!r}: expected NAME=VALUE, such as image_size=224.")
+            raise EvalsuiteError(f'--option "{text}": expected NAME=VALUE, such as image_size=224.')
         pairs |= dict([spec.option(name, value)])
     asked = {text.partition("=")[0] for text in given}
     preset = tuple(name for name in base.preset if name not in asked)
