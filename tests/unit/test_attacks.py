@@ -7,15 +7,18 @@ is any exception that leaves the command, and none may be accepted in silence.
 import csv
 import functools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import reports
 import runfolders
+import synthetic
 
 from evalsuite import cli
 from evalsuite.errors import Exit
 from evalsuite.plan import repositories
+from evalsuite.report.data import finished as report_finished
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.summary import counts
 from evalsuite.runs.planned import Planned
@@ -242,6 +245,13 @@ def test_a_bad_repository_is_refused_before_git_is_called(key, bad, tmp_path, ca
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     return reports.written(tmp_path_factory.mktemp("finished") / "report", reports.evaluation(reports.summary()))
+
+
+def test_a_report_of_devices_that_are_cores_is_read_back(tmp_path):
+    of = replace(synthetic.case(protocol=synthetic.FULL), device="cpu", cores_per_device=4)
+    folder = reports.written(tmp_path / "report", reports.evaluation(reports.summary(of=of)))
+
+    assert [one.case for one in report_finished.read(folder).summaries] == [of]
 
 
 def with_summary(finished, folder, key, bad):
