@@ -18,7 +18,7 @@ from evalsuite.report.data import finished
 from evalsuite.report.page import contents
 from evalsuite.report.sections import author, drawn
 from evalsuite.report.sections.section import Subject
-from evalsuite.report.text import words
+from evalsuite.report.text import names, words
 
 DOCUMENT = """
 [document]
@@ -282,3 +282,17 @@ def test_a_plan_beyond_the_platform_is_said():
     [background] = [section for section in contents.sections(subject) if section.id == "background"]
 
     assert background.facts().platform.limit.plain("en").startswith("The test plan goes up to 1 node 2 devices")
+
+
+def test_a_document_tells_its_main_results_in_the_introduction(published):
+    """The first screen is none of the lab's chapters, and Markdown has it above them."""
+    introduction = published[0].one("section", id="intro")
+
+    assert "Main results" in introduction.text("en")
+    assert "ResNet-50 v1.5" in introduction.text("en")
+
+
+def test_models_are_listed_in_the_order_of_the_outline():
+    known = [model for chapter in outline.MODEL_CHAPTERS for model in chapter.models]
+
+    assert sorted(known, key=names.model_order) == known

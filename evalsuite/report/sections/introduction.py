@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evalsuite.report.book.blocks import Model
-from evalsuite.report.sections import cards, document
+from evalsuite.report.sections import cards, document, verdict
 from evalsuite.report.sections.cards import Card
 from evalsuite.report.sections.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.section import Section, Subject
+from evalsuite.report.sections.verdict import ModelFinding
 from evalsuite.report.text.words import Rendered
 
 
@@ -19,6 +20,7 @@ class IntroductionFacts:
     models: tuple[Model, ...]
     kinds: frozenset[str]  # of the scripts: official, reference
     expected: tuple[Rendered, ...]  # what the lab hopes for
+    found: tuple[ModelFinding, ...]  # in a lab's document: the first screen is none of its chapters
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -38,6 +40,7 @@ def _facts(subject: Subject) -> IntroductionFacts:
         models=subject.models,
         kinds=frozenset(one.kind for model in subject.models for one in model.participants if one.kind),
         expected=_expected(subject),
+        found=verdict.found(subject.book, subject.words) if subject.book.evaluation.document else (),
     )
 
 
