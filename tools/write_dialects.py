@@ -62,7 +62,7 @@ def page(dialects: Iterable[Dialect]) -> str:
     """The whole page; tables that are cited are no logs, and left out."""
     found = sorted((one for one in dialects if not one.name.startswith("cited_")), key=lambda one: one.name)
     rows = (
-        f"| [{one.name}](#{one.name}) | {_cell(one.title)} | {one.unit} | {_whose(one)} | {_over(one)} |"
+        f"| [{one.name}](#{_anchor(one.name)}) | {_cell(one.title)} | {one.unit} | {_whose(one)} | {_over(one)} |"
         for one in found
     )
     head = "| Dialect | Printed by | Unit | Whose figure | Taken over |\n|---|---|---|---|---|"
@@ -152,6 +152,11 @@ def _text(sample: bytes) -> str:
     """A sample as text: carriage returns and other control characters would spoil the page."""
     lines = sample.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").strip("\n").split("\n")
     return "\n".join("".join(c if c.isprintable() or c == "\t" else " " for c in line).rstrip() for line in lines)
+
+
+def _anchor(heading: str) -> str:
+    """How a page of Markdown names the place of a heading: without its points."""
+    return heading.replace(".", "")
 
 
 def _cell(text: str) -> str:

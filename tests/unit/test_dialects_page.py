@@ -19,7 +19,7 @@ def test_the_page_is_what_the_declarations_say():
 def test_each_dialect_has_a_row_a_sample_and_its_source(dialect):
     section = PAGE.partition(f"\n## {dialect.name}\n")[2].partition("\n## ")[0]
 
-    assert f"| [{dialect.name}](#{dialect.name}) |" in PAGE
+    assert f"| [{dialect.name}](#{write_dialects._anchor(dialect.name)}) |" in PAGE
     assert dialect.telling[0].source.rstrip(".") in section
     assert "```" in section
     assert dialect.notes in section
