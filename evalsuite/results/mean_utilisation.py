@@ -11,7 +11,7 @@ from dataclasses import replace
 from evalsuite.findings import ThinSamples
 from evalsuite.model import Case, Interval, Outcome, Summary, Unmeasured, Utilisation, Verdict
 from evalsuite.results.criteria import MeanUtilisation
-from evalsuite.results.linear_speedup import DECIDING_ORIGINS
+from evalsuite.results.linear_speedup import CHOSEN, DECIDING_ORIGINS
 from evalsuite.results.summary import valid
 
 GPU_ALONE, ALL = "C2a", "C2b"
@@ -103,6 +103,8 @@ def _judged(
         return replace(verdict, reason="thin", values=(("scales", _scales(thin)),))
     if partial:
         return replace(verdict, reason="partial", values=(("n", str(min(one.n for one in partial))),))
+    if chosen := [one.case for one in measured if any(isinstance(each, CHOSEN) for each in one.findings)]:
+        return replace(verdict, reason="taken_away", values=(("scales", _scales(chosen)),))
     return _decided(verdict, "pass", counted)
 
 

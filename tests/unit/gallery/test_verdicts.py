@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.findings import ClocksFarApart, ShortWindow
+from evalsuite.findings import ClocksFarApart, RunTakenAway, ShortWindow
 from evalsuite.model import Utilisation
 from evalsuite.report.sections import cards
 from evalsuite.report.text import words
@@ -188,6 +188,11 @@ def test_with_three_or_four_runs_an_order_is_consistent_and_says_how_likely_chan
     assert chance in said(found)
 
 
+def test_how_often_equals_would_be_left_out_is_said_with_whoever_is_ahead_and_with_a_group():
+    assert "some one would be left behind so in 0.6% of cases" in said(c3(runs(CASE, 120.0), runs(OTHER, 100.0)))
+    assert "would be left out of the group in 0.6% of cases at most" in said(c3(runs(CASE, 100.0), runs(OTHER, 100.0)))
+
+
 def test_two_runs_put_nothing_in_order():
     assert c3(runs(CASE, 120.0, repeats=2), runs(OTHER, 100.0, repeats=2)).reason == "cannot_tell"
 
@@ -292,6 +297,15 @@ def test_mean_utilisation_of_small_scales_says_nothing_of_large_ones():
     found = c2(runs(BASE, 100.0, utilisation=(gpu(95.0),)))["C2a"]
 
     assert (found.outcome, found.reason) == ("undetermined", "no_large_scale")
+
+
+def test_mean_utilisation_of_runs_that_were_chosen_passes_nothing():
+    (found,) = summaries(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)))
+    taken = replace(found, findings=(RunTakenAway(attempts=2, where=SCALE.id),))
+
+    verdict = next(one for one in verdicts([taken], criteria.read()) if one.criterion == "C2a")
+
+    assert (verdict.outcome, verdict.reason) == ("undetermined", "taken_away")
 
 
 def test_mean_utilisation_forgets_no_planned_scale():
