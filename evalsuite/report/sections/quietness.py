@@ -16,6 +16,7 @@ from evalsuite.report.text.words import Words
 OTHERS = "others"  # what programs beside the training took of the usable cores
 TRACKS = ((OTHERS, "%"), ("gpu_temperature", "°C"), ("gpu_sm_clock", "MHz"))
 FEWEST_RUNS = 3
+LEAST_BUSY = 0.1  # of the time between first and last: runs days apart are slivers on one axis
 MOST_RUNS = 400  # of one figure: more are narrower than a pixel each, and cost a row of its table
 
 
@@ -27,14 +28,15 @@ def drawn(book: Book, look: Look, words: Words) -> Drawn | None:
         return None
     first = min(moment for _, moment in dated)
     spans = [_span(run, (moment - first).total_seconds(), [key for key, _ in tracks]) for run, moment in dated]
+    if sum(span.end_s - span.begin_s for span in spans) < LEAST_BUSY * max(span.end_s for span in spans):
+        return None
     shown = [figures.track_named(*_in_both(key, words), key=key, unit=unit) for key, unit in tracks]
     disturbed = sum(span.disturbed for span in spans)
-    values = {"runs": numbers.count(len(spans)), "limit": numbers.limit(BusyMachine.limit)}
-    said = (
-        words("quietness.some", **values, n=numbers.count(disturbed))
-        if disturbed
-        else words("quietness.none", **values)
-    )
+    read = sum(_reading(run, OTHERS) is not None for run, _ in dated)
+    values = {"runs": numbers.count(read), "limit": numbers.limit(BusyMachine.limit)}
+    said = words("quietness.none", **values) if read else words("quietness.unread")
+    if disturbed:
+        said = words("quietness.some", **values, n=numbers.count(disturbed))
     return Drawn(
         figure=figures.quietness(spans, shown, look, id="f-quietness"), title=said, help=words("quietness.see")
     )
