@@ -268,11 +268,12 @@ def test_failed_runs_are_listed_with_their_reason(built):
 
 def test_skips_tell_what_is_unsupported_from_what_was_not_run(built):
     page = built("skipped").page
-    signs = [cell.text() for cell in page.one(class_="matrix").all("td", class_="heat")]
+    signs = [cell.text("en") for cell in page.one(class_="matrix").all("td", class_="heat")]
 
     assert signs.count(GLYPHS["unsupported"]) == 2
     assert signs.count(GLYPHS["not_run"]) == 2
     assert "could not be installed" in page.one(id="quality").text("en")
+    assert page.one(class_="matrix").text("zh-CN").count("不支持") == 2
 
 
 def test_a_case_without_base_has_no_speedup_and_says_so(built):

@@ -18,6 +18,7 @@ COMPOSED = (
     *(
         "effects",
         "of_all",
+        "glyphs",
         "share_of",
         "unlike",
         "forecasts",
