@@ -91,7 +91,8 @@ def option(name: str, value: str, words: Words) -> Text:
     """An option by its name in the report's words, or by the adapter's where there is none."""
     key = f"options.{name}"
     named = words(key) if key in words else names.visible(name)
-    return words("models.option", name_text=named, value=names.visible(value))
+    shown = words(f"words.{value}") if value in ("on", "off") else names.visible(value)
+    return words("models.option", name_text=named, value=shown)
 
 
 def _has_twin(block: Block) -> bool:

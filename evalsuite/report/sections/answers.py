@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.model import Summary
+from evalsuite.report.book import unlike
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
 from evalsuite.results.answers import Answer, Apart, Conditions, Missing, Ranked, headline
-from evalsuite.results.fairness import Obstacle
 from evalsuite.results.summary import values
 
 MOST_IN_ORDER = 5  # frameworks that a sentence puts in order; the list below it has all
@@ -279,17 +279,8 @@ def _reasons(answer: Answer, words: Words) -> Iterable[tuple[str, Rendered]]:
 def _apart(one: Apart, words: Words) -> Text:
     if not one.obstacles:
         return words("answers.slower_script", recipe=names.visible(one.summary.case.recipe), value=_value(one.summary))
-    why = words.listed(_obstacle(each, words) for each in one.obstacles[:2])
+    why = words.listed(unlike.sentence(each, words) for each in one.obstacles[:2])
     return words("answers.apart", value=_value(one.summary), why=why)
-
-
-def _obstacle(one: Obstacle, words: Words) -> Text:
-    sides = [names.visible(side) if side else words("words.not_recorded") for side in (one.ours, one.theirs)]
-    name = one.key.rpartition(".")[2]
-    key = f"unlike.{one.key}" if f"unlike.{one.key}" in words else "unlike.other"
-    named = {"name": names.visible(name)} if key == "unlike.other" else {}
-    clocks = one.key == "clocks"
-    return words(key) if clocks else words(key, **named, before=sides[0], after=sides[1])
 
 
 def missing(one: Missing, words: Words) -> Text:

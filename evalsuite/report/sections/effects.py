@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Interval, Score, Summary
 from evalsuite.report import figures
-from evalsuite.report.book import cells
+from evalsuite.report.book import cells, unlike
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
@@ -15,7 +15,7 @@ from evalsuite.report.sections import convergence
 from evalsuite.report.sections.drawn import Drawn, ends, median
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.report.text.words import Listed, Words
 from evalsuite.results.fairness import Obstacle, Ratio, obstacles, relative, setting
 
 OPTIONS = ("xla", "amp")
@@ -113,15 +113,7 @@ def effect(book: Book, option: str, before: Case, after: Case) -> Effect:
 
 def why(one: Effect, words: Words) -> Listed:
     """Why the two are not compared, in words."""
-    return words.listed(_why(each, words) for each in one.obstacles)
-
-
-def _why(obstacle: Obstacle, words: Words) -> Text:
-    sides = [names.visible(side) if side else words("words.not_recorded") for side in (obstacle.ours, obstacle.theirs)]
-    key = f"unlike.{obstacle.key}"
-    if key in words:
-        return words(key, before=sides[0], after=sides[1])
-    return words("unlike.other", name=names.visible(obstacle.key), before=sides[0], after=sides[1])
+    return words.listed(unlike.sentence(each, words) for each in one.obstacles)
 
 
 def effects(book: Book, model: Model) -> tuple[Effect, ...]:

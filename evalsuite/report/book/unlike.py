@@ -1,0 +1,32 @@
+"""Why two results may not be compared, in words."""
+
+from evalsuite.report.text import names
+from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.results.fairness import CLOCKS, FACT, Obstacle
+
+OPTION = "options."  # what the condition of a script's own option begins with
+
+
+def sentence(obstacle: Obstacle, words: Words) -> Text:
+    """The reason *obstacle*: what differs, and what each of the two has."""
+    if obstacle.key == CLOCKS:
+        return words("unlike.clocks")
+    before, after = (_side(side, words) for side in (obstacle.ours, obstacle.theirs))
+    key = f"unlike.{obstacle.key}"
+    if key in words:
+        return words(key, before=before, after=after)
+    return words("unlike.other", name_text=_named(obstacle.key, words), before=before, after=after)
+
+
+def _side(value: str | None, words: Words) -> str | Text:
+    if value in ("on", "off"):
+        return words(f"words.{value}")
+    return names.visible(value) if value else words("words.not_recorded")
+
+
+def _named(key: str, words: Words) -> Rendered:
+    """The condition *key* in the report's words, or by its own name where there is none."""
+    bare = key.removeprefix(FACT).removeprefix(OPTION)
+    tables = ("values.fact.",) if key.startswith(FACT) else ("options.", "values.attribute.", "values.fact.")
+    known = next((f"{table}{bare}" for table in tables if f"{table}{bare}" in words), None)
+    return words(known) if known else words.same(bare)

@@ -1,0 +1,33 @@
+"""Why two results may not be compared, in words: every kind of obstacle has a sentence in both languages."""
+
+import pytest
+
+from evalsuite.report.book import unlike
+from evalsuite.report.text import words
+from evalsuite.results.fairness import Obstacle
+
+
+def said(key, ours, theirs, language="en"):
+    return unlike.sentence(Obstacle(key=key, ours=ours, theirs=theirs), words.read()).plain(language)
+
+
+def test_clocks_far_apart_need_no_values():
+    assert said("clocks", "far apart in a", None) == "the two clocks of one are too far apart"
+
+
+@pytest.mark.parametrize(
+    ("key", "english", "chinese"),
+    [
+        ("options.gradient_clipping", "gradient clipping differs: off / 1.0", "梯度裁剪不同：关 / 1.0"),
+        ("options.of_nobody", "of_nobody differs: off / 1.0", "of_nobody不同：关 / 1.0"),
+        ("facts.optimiser", "optimiser differs: off / 1.0", "优化器不同：关 / 1.0"),
+        ("batch_per_device", "the batch size per device differs: off / 1.0", "单卡批大小不同：关 / 1.0"),
+    ],
+)
+def test_a_condition_is_called_by_its_name_in_the_report(key, english, chinese):
+    assert said(key, "off", "1.0") == english
+    assert said(key, "off", "1.0", "zh") == chinese
+
+
+def test_what_is_not_recorded_is_said_so():
+    assert said("framework_version", None, "2.9") == "with different versions: not recorded / 2.9"
