@@ -87,7 +87,7 @@ def test_the_dates_in_a_pdf_are_those_of_the_data():
 
 def test_a_pdf_of_data_without_dates_has_a_fixed_one(tmp_path):
     assert pdf._date(material(synthetic.empty(), tmp_path)) == pdf.NO_DATE
-    assert pdf._date(material(synthetic.quick(), tmp_path)) == "20261120125900"
+    assert pdf._date(material(synthetic.quick(), tmp_path)) == "20261120045900"  # UTC, as the PDF says
 
 
 # Markdown

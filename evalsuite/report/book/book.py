@@ -6,7 +6,8 @@ from functools import cached_property
 from evalsuite import findings
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Summary, Unmeasured
 from evalsuite.report.book.states import MARKS, State, ended
-from evalsuite.report.text import names
+from evalsuite.report.text import names, times
+from evalsuite.report.text.times import Period
 from evalsuite.results import answers as answers_room
 from evalsuite.results import breaks as breaks_room
 from evalsuite.results.answers import Answer
@@ -92,10 +93,9 @@ class Book:
         return tuple(measurement for one in self.summaries for measurement in one.measurements)
 
     @cached_property
-    def period(self) -> tuple[str, str] | None:
-        """First and last start of a run, ISO 8601 with zone, to the minute."""
-        starts = sorted(run.started_at for run in self.measurements if run.started_at)
-        return (_to_the_minute(starts[0]), _to_the_minute(starts[-1])) if starts else None
+    def period(self) -> Period | None:
+        """From the first start of a run to the last."""
+        return times.period(run.started_at for run in self.measurements if run.started_at)
 
     @cached_property
     def valid(self) -> tuple[Summary, ...]:
@@ -141,13 +141,6 @@ class Book:
 
     def findings_of(self, summary: Summary | Unmeasured) -> list[Finding]:
         return [*summary.findings, *(finding for run in summary.measurements for finding in run.findings)]
-
-
-def _to_the_minute(stamp: str) -> str:
-    """2026-11-20T10:24:07.250+08:00 → 2026-11-20 10:24+08:00; anything else as it came."""
-    date, t, rest = names.visible(stamp).partition("T")
-    zone = next((rest[place:] for place, sign in enumerate(rest) if sign in "+-Z" and place >= 5), "")
-    return f"{date} {rest[:5]}{zone}" if t and len(rest) >= 5 else names.visible(stamp)
 
 
 def finding_order(finding: Finding) -> tuple[object, ...]:

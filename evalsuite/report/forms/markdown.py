@@ -14,6 +14,7 @@ from evalsuite.report.page import contents
 from evalsuite.report.sections import background, drawn, verdict
 from evalsuite.report.sections.markdown import MarkdownWriter
 from evalsuite.report.sections.section import Subject
+from evalsuite.report.text import times
 
 
 def check() -> None:
@@ -53,7 +54,7 @@ def _about(subject: Subject, writer: MarkdownWriter) -> str:
     return writer.said(
         writer.beyond(
             "markdown.about",
-            period=" – ".join(dict.fromkeys(period)) if period else nothing,
+            period=times.text(period, subject.words) if period else nothing,
             machine=background.one_line(subject.book, subject.words) or nothing,
         )
     )

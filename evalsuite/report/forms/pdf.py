@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from datetime import UTC
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
@@ -138,5 +139,4 @@ def dated(pdf: bytes, stamp: str) -> bytes:
 def _date(material: Material) -> str:
     """The start of the last run as it is printed on the page, to the minute."""
     found = material.book.period
-    digits = re.sub(r"\D", "", found[1][:16]) if found else ""
-    return f"{digits}00" if len(digits) == 12 else NO_DATE
+    return f"{found.last.astimezone(UTC):%Y%m%d%H%M}00" if found else NO_DATE

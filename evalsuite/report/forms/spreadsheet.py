@@ -83,7 +83,7 @@ def _about(sheet: Any, book: Book, material: Material, told: Words, head: Any, w
     period = book.period
     facts = (
         ("title", _title(book, material)),
-        ("period", " – ".join(dict.fromkeys(period)) if period else ""),
+        ("period", f"{period.span} ({period.zone})" if period else ""),
         ("build", material.build_hash),
         ("version", __version__),
     )

@@ -18,7 +18,7 @@ from evalsuite.report.page.contents import Chapter
 from evalsuite.report.sections import background, drawn, effects, models, verdict
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.sections.verdict import VerdictFacts
-from evalsuite.report.text import findings, glossary, names, numbers
+from evalsuite.report.text import findings, glossary, names, numbers, times
 from evalsuite.report.text.words import HTML_LANG, Pair, Rendered, Text, Words
 
 WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
@@ -54,6 +54,7 @@ def _filled(
         title=heading.title(book.evaluation, words),
         organisation=heading.organisation(book.evaluation, words) or "",
         period=book.period,
+        period_text=times.text(book.period, words) if book.period else None,
         machine=background.one_line(book, words),
         build_hash=build_hash,
         build_id=build_hash[: identity.SHOWN_DIGITS],
@@ -110,6 +111,7 @@ def _environment(words: Words) -> templates.Environment:
         "words": words,
         "names": names,
         "numbers": numbers,
+        "stamp": times.stamp,
         "GLYPHS": GLYPHS,
         "MARKS": MARKS,
         "HTML_LANG": HTML_LANG,

@@ -1,0 +1,78 @@
+"""When the runs were made, as a reader writes it: 2026-11-21 10:37–10:43 (UTC+8).
+
+The zone is that of the machine that ran, as its stamps have it; the clock of the reading machine is not asked.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from evalsuite.report.text import names
+from evalsuite.report.text.words import Text, Words
+
+DAY = "%Y-%m-%d"
+MINUTE = "%H:%M"
+EARLIEST, LATEST = 1970, 3000  # years; a stamp beyond is no time that a run began
+
+
+@dataclass(frozen=True, kw_only=True)
+class Period:
+    """From one moment to another, both in one time zone."""
+
+    first: datetime
+    last: datetime
+
+    @property
+    def span(self) -> str:
+        """2026-11-21 10:37–10:43, and over several days 2026-11-21 23:50 – 2026-11-22 00:10."""
+        begin, end = f"{self.first:{DAY} {MINUTE}}", f"{self.last:{DAY} {MINUTE}}"
+        if begin == end:
+            return begin
+        return f"{begin}–{self.last:{MINUTE}}" if self.first.date() == self.last.date() else f"{begin} – {end}"
+
+    @property
+    def days(self) -> str:
+        """2026-11-21, or 2026-11-21 – 2026-11-22."""
+        return " – ".join(dict.fromkeys(f"{moment:{DAY}}" for moment in (self.first, self.last)))
+
+    @property
+    def zone(self) -> str:
+        """UTC, UTC+8, UTC−3:30."""
+        offset = self.first.utcoffset() or timedelta()
+        minutes = abs(round(offset.total_seconds() / 60))
+        if not minutes:
+            return "UTC"
+        sign = "+" if offset > timedelta() else "\N{MINUS SIGN}"
+        return f"UTC{sign}{minutes // 60}" + (f":{minutes % 60:02d}" if minutes % 60 else "")
+
+
+def period(stamps: Iterable[str]) -> Period | None:
+    """From the first of *stamps* (ISO 8601) to the last, in the zone of the first; None where none is a time.
+
+    A stamp without a zone is taken as UTC, as everywhere.
+    """
+    moments = sorted(moment for stamp in stamps if (moment := _moment(stamp)) is not None)
+    return Period(first=moments[0], last=moments[-1].astimezone(moments[0].tzinfo)) if moments else None
+
+
+def text(found: Period, words: Words) -> Text:
+    """*found* with the name of its zone."""
+    return words("page.span", span=found.span, zone=found.zone)
+
+
+def stamp(written: str) -> str:
+    """The start of one run: 2026-11-21 10:37:42 UTC+8; what is no time as it came."""
+    found = _moment(written)
+    if found is None:
+        return names.visible(written)
+    return f"{found:{DAY} %H:%M:%S} {Period(first=found, last=found).zone}"
+
+
+def _moment(stamp: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(stamp)
+    except ValueError:
+        return None
+    if not EARLIEST <= found.year < LATEST:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
