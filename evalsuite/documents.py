@@ -137,6 +137,8 @@ class CampaignPlace:
     round: int  # the pass through the cases, from 0
     order: int  # of this start among those of the campaign, from 0
     attempt: int  # at this case and repeat, from 1: a second one means that the first was interrupted or taken away
+    seed: int | None = None  # of the order of the frameworks within each block
+    probe_s: float | None = None  # what a fixed computation took before this run's block
 
 
 @dataclass(frozen=True, kw_only=True)

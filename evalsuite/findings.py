@@ -245,6 +245,18 @@ class BusyMachine(Finding):
     limit: Limit = 0.1  # the system itself and the node agent take one or two per cent
 
 
+@rule("machine_drifts", "flag")
+class MachineDrifts(Finding):
+    """The fixed computation before the blocks of a campaign took longer before some than before others."""
+
+    campaign: Name
+    least_s: Seconds
+    most_s: Seconds
+    blocks: Count
+    change: Change  # of the slowest against the fastest
+    limit: Limit = 0.05
+
+
 @rule("changed_since_run", "exclude")
 class ChangedSinceRun(Finding):
     files: tuple[Name, ...]

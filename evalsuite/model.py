@@ -276,6 +276,7 @@ class Measurement:
     facts: tuple[Fact, ...] = ()  # what is stated of it, by every source beside its case
     campaign: str | None = None  # the start of an evaluation that it was made in; None: unknown
     round: int | None = None  # the pass through that campaign's cases, from 0: runs of one round follow one another
+    probe_s: float | None = None  # what a fixed computation took before the run's block
 
     @property
     def value(self) -> float | None:

@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="C",
         help="a CPU device is C cores of its own (default: the machine's ÷ the largest number of devices asked for)",
     )
+    where.add_argument("--seed", metavar="N", help="of the order of the frameworks within each scale and repeat (0)")
     where.add_argument("--oversubscribe", action="store_true", help="let CPU devices share cores, and mark the cases")
     where.add_argument("--engine", default="local", metavar="E", help="what starts the runs (default: local)")
     where.add_argument(
@@ -76,6 +77,7 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         "repeats": spec.repeats(arguments.repeats) if arguments.repeats else None,
         "protocol": spec.steps(arguments.steps) if arguments.steps else None,
         "cores_per_device": spec.cores(arguments.cores_per_device) if arguments.cores_per_device else None,
+        "seed": spec.seed(arguments.seed) if arguments.seed else None,
         "oversubscribe": arguments.oversubscribe or None,
     }
     return _asked(base, {name: value for name, value in given.items() if value is not None}, arguments.option)

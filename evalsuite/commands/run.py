@@ -86,6 +86,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             catalogue.known(asked.places),
             started,
             shown.tick,
+            spec.seed,
         ):
             measured = measurement.measurement(asked.store.folder(ended.run), asked.places)
             given = measured.throughput

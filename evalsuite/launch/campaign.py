@@ -18,7 +18,7 @@ from evalsuite.adapter import Adapter, Recipe
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import runner, virtualenvs
+from evalsuite.launch import probe, runner, virtualenvs
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.plan import Machine, Plan
@@ -133,22 +133,27 @@ def launch_all(
     dialects: Mapping[str, Dialect],
     started: Campaign,
     tick: Callable[[Run, float], None] = lambda run, seconds: None,
+    seed: int | None = None,
 ) -> Iterator[EndedRun]:
     """Launches *runs* in order and gives each as it ends. A failed run does not stop the others.
 
     A run that another evalsuite process holds, or has finished meanwhile, is passed over. *dialects* are those that
-    the runs' logs are read by.
+    the runs' logs are read by; *seed* is that of the order. Before each block (a repeat at a scale) a fixed
+    computation is timed, and recorded with the block's runs.
     """
     launcher = runner.Launcher(
         engine=engine, timeout_s=timeout_s, pythons=ready.pythons, packages=ready.packages, dialects=dialects
     )
     order = 0
+    block, probe_s = None, 0.0
     for run in runs:
         recipe = adapters[run.case.framework].recipe(run.case.recipe)
         with store.claim(run) as folder:
             if folder is None:
                 continue
             try:
+                if block != (block := (run.repeat, run.case.scale)):
+                    probe_s = round(probe.seconds(), 6)
                 attempt = store.journal.started(run, started.id, _now())
                 place = CampaignPlace(
                     id=started.id,
@@ -156,6 +161,8 @@ def launch_all(
                     round=run.repeat,
                     order=order,
                     attempt=attempt,
+                    seed=seed,
+                    probe_s=probe_s,
                 )
                 outcome = runner.launch(
                     run,

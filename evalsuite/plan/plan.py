@@ -1,6 +1,7 @@
 """The plan: which runs the matrix asks for, in which order, which cases are skipped and why."""
 
 import math
+import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -73,12 +74,25 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
     return Plan(
         spec=spec,
         cases=cases,
-        runs=tuple(Run(case=case, repeat=repeat) for repeat in range(spec.repeats) for case in cases),
+        runs=tuple(_in_blocks(cases, spec)),
         skips=tuple(skips),
         findings=tuple(
             finding for case in cases for finding in (*_oversubscribed(case, machine), *_too_few_steps(case))
         ),
     )
+
+
+def _in_blocks(cases: Sequence[Case], spec: Spec) -> Iterable[Run]:
+    """Every run: repeat by repeat and, within one, scale by scale, so that each block holds all that are compared.
+
+    Within a block the order is drawn anew from the spec's seed: no framework always runs first, on a cold machine.
+    """
+    scales = dict.fromkeys(case.scale for case in cases)
+    for repeat in range(spec.repeats):
+        for scale in scales:
+            block = [case for case in cases if case.scale == scale]
+            random.Random(f"{spec.seed} {repeat} {scale}").shuffle(block)
+            yield from (Run(case=case, repeat=repeat) for case in block)
 
 
 def missing(plan: Plan, store: Store) -> list[Run]:

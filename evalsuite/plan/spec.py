@@ -42,6 +42,7 @@ class Spec:
     repeats: int = 5
     timeout_s: float = 3600.0
     cores_per_device: int | None = None  # of a device that is a CPU; None: what the machine has for each
+    seed: int = 0  # of the order of the frameworks within a scale
     oversubscribe: bool = False  # whether devices may share cores where there are not enough
     options: tuple[tuple[str, str], ...] = ()
     preset: tuple[str, ...] = ()  # names of the options that a profile of ours sets: nobody has asked for them
@@ -178,6 +179,12 @@ def cores(text: str | int) -> int:
     return _at_most(str(text), MOST_CORES, "cores per device")
 
 
+def seed(text: str | int) -> int:
+    if not re.fullmatch(r"\d{1,9}", str(text)):
+        raise EvalsuiteError(f'seed "{text}": expected a whole number of at most nine digits.')
+    return int(text)
+
+
 def _options(table: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(option(name, value) for name, value in table.items()))
 
@@ -228,12 +235,15 @@ KEYS: Mapping[str, tuple[str, type, Callable[[Any], object]]] = {
     "xla": ("xla", list, _each(switch)),
     "steps": ("protocol", str, steps),
     "repeats": ("repeats", int, repeats),
+    "seed": ("seed", int, seed),
     "cores_per_device": ("cores_per_device", int, cores),
     "timeout_s": ("timeout_s", int, seconds),
     "options": ("options", dict, _options),
 }
 PARTS = "parts"
-OF_PARTS = tuple(key for key in KEYS if key not in ("repeats", "timeout_s", "cores_per_device"))  # the evaluation's
+OF_PARTS = tuple(
+    key for key in KEYS if key not in ("repeats", "timeout_s", "cores_per_device", "seed")
+)  # the evaluation's
 
 
 def _field(key: str, path: Path, known: Iterable[str] = ()) -> str:

@@ -135,6 +135,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         facts=stated,
         campaign=command.campaign.id if command.campaign else None,
         round=command.campaign.round if command.campaign else None,
+        probe_s=command.campaign.probe_s if command.campaign else None,
     )
 
 

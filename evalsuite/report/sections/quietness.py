@@ -14,7 +14,8 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Words
 
 OTHERS = "others"  # what programs beside the training took of the usable cores
-TRACKS = ((OTHERS, "%"), ("gpu_temperature", "°C"), ("gpu_sm_clock", "MHz"))
+PROBE = "probe"  # what a fixed computation took before the run's block
+TRACKS = ((OTHERS, "%"), (PROBE, "s"), ("gpu_temperature", "°C"), ("gpu_sm_clock", "MHz"))
 FEWEST_RUNS = 3
 LEAST_BUSY = 0.1  # of the time between first and last: runs days apart are slivers on one axis
 MOST_RUNS = 400  # of one figure: more are narrower than a pixel each, and cost a row of its table
@@ -68,6 +69,8 @@ def _span(run: Measurement, begin_s: float, keys: Sequence[str]) -> figures.RunS
 
 def _reading(run: Measurement, key: str) -> float | None:
     """The mean over the measured steps; of several devices the mean."""
+    if key == PROBE:
+        return run.probe_s
     if key != OTHERS:
         found = [used.mean for used in run.utilisation if used.resource == key]
         return statistics.fmean(found) if found else None
@@ -78,5 +81,5 @@ def _reading(run: Measurement, key: str) -> float | None:
 
 
 def _in_both(key: str, words: Words) -> tuple[str, str]:
-    said = words("quietness.others") if key == OTHERS else words(f"resources.{key}")
+    said = words(f"quietness.{key}") if key in (OTHERS, PROBE) else words(f"resources.{key}")
     return said.plain(words.languages[0]), said.plain(words.languages[-1])
