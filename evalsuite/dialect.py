@@ -133,6 +133,16 @@ class Line:
         return _leading_literal(self.pattern)
 
     @cached_property
+    def beginnings(self) -> tuple[bytes, ...]:
+        """The literal texts one of which the pattern begins with: several where all of it is `(?:one|other)`."""
+        parts = _alternatives(self.pattern)
+        return tuple(map(_leading_literal, parts)) if parts else (self.literal,)
+
+    def may_stand_in(self, text: bytes) -> bool:
+        """False where nothing in *text* can fit, which is told faster than what does."""
+        return any(beginning in text for beginning in self.beginnings)
+
+    @cached_property
     def shape(self) -> bytes:
         """The same as `Sniffer` compares it: without what changes from line to line."""
         return self.literal.translate(None, NO_DIGITS)
@@ -277,6 +287,22 @@ def _leading_literal(pattern: bytes) -> bytes:
         literal.append(byte)
         at += width
     return bytes(literal)
+
+
+def _alternatives(pattern: bytes) -> list[bytes]:
+    """`(?:one|other)` → one, other; empty where the pattern is no group of alternatives."""
+    if not pattern.startswith(b"(?:") or not pattern.endswith(b")"):
+        return []
+    parts, depth = [b""], 0
+    for token in _TOKEN.findall(pattern[3:-1]):
+        depth += {b"(": 1, b")": -1}.get(token, 0)
+        if depth < 0:
+            return []  # (?:one)…(?:other): the brackets at both ends are not a pair
+        parts = [*parts, b""] if token == b"|" and depth == 0 else [*parts[:-1], parts[-1] + token]
+    return parts
+
+
+_TOKEN = re.compile(rb"\\.|\[\^?\]?[^\]]*\]|.", re.DOTALL)
 
 
 def _has_alternatives(pattern: bytes) -> bool:

@@ -303,7 +303,7 @@ def _line_start(text: bytes, position: int) -> int:
 
 def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[bytes]", Line]]:
     """Where any of *lines* stands in *text*, in order."""
-    present = [line for line in lines if line.literal in text]
+    present = [line for line in lines if line.may_stand_in(text)]
     if len(present) == 1:
         yield from ((match, present[0]) for match in present[0].compiled.finditer(text))
         return

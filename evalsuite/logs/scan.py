@@ -167,7 +167,7 @@ class Quiet:
 
     def add(self, chunk: Chunk, steps: bool) -> None:
         """*steps*: does it hold a step line? Where the last one stands is only looked for at the end."""
-        if steps or any(line.literal in chunk.text for line in self._others):
+        if steps or any(line.may_stand_in(chunk.text) for line in self._others):
             self._first.clear()
             self._last.clear()
         (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(chunk)

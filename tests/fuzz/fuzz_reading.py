@@ -33,8 +33,12 @@ def one(data: bytes) -> None:
 
 def check(found: reading.Reading) -> None:
     assert found.throughput is not None or found.reason
-    if found.throughput is not None:
-        assert 0 < found.throughput.items_per_s < float("inf")
+    value = None if found.throughput is None else found.throughput.items_per_s
+    if value is None:
+        assert found.certainty is None
+        assert found.throughput is None or found.status in ("doubtful", "failed")
+    else:
+        assert 0 < value < float("inf") and found.status != "doubtful" and found.certainty is not None
     assert all(later.index >= earlier.index for earlier, later in zip(found.steps, found.steps[1:], strict=False))
 
 

@@ -49,6 +49,11 @@ def test_step_lines_begin_with_literal_text_so_that_the_search_is_fast(dialect):
 
 
 @every_dialect
+def test_signs_of_training_begin_with_literal_text_so_that_the_lines_after_the_last_are_kept(dialect):
+    assert all(all(line.beginnings) for line in (*dialect.final, *dialect.evaluation, *dialect.end))
+
+
+@every_dialect
 def test_the_literal_of_a_line_stands_in_its_sample(dialect):
     lines = (*dialect.step, *dialect.final, *dialect.evaluation, *dialect.end, *dialect.facts)
 
@@ -146,3 +151,20 @@ def test_two_dialects_that_fit_equally_are_both_returned():
 )
 def test_the_literal_beginning_of_a_pattern_is_its_plain_text(pattern, literal):
     assert Line(pattern=pattern, sample=b"", source="").literal == literal
+
+
+@pytest.mark.parametrize(
+    ("pattern", "beginnings"),
+    [
+        (rb"(?:Saving model|eval step:\d+)", (b"Saving model", b"eval step:")),
+        (rb"(?:a \| b|c(?:d|e))", (b"a | b", b"c")),
+        (rb"(?:one|[12])", (b"one", b"")),  # the second may begin with anything
+        (rb"(?:one|other) and (?:more|less)", (b"",)),
+        (rb"plain (?:one|other)", (b"plain ",)),
+    ],
+)
+def test_of_several_alternatives_each_has_its_own_literal_beginning(pattern, beginnings):
+    line = Line(pattern=pattern, sample=b"", source="")
+
+    assert line.beginnings == beginnings
+    assert line.may_stand_in(b"... plain one ...") == any(each in b"... plain one ..." for each in beginnings)

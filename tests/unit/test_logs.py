@@ -183,6 +183,17 @@ def test_paddles_steps_per_second_are_read_where_the_log_says_the_nodes(tmp_path
     assert reading.throughput.items_per_s == pytest.approx(16 * 64 * 1.0684 / 2, rel=0.01)
 
 
+@pytest.mark.parametrize("name", ["gluonnlp_bert", "mxnet_speedometer", "paddleclas_static", "tf2_bert"])
+def test_a_failure_is_found_although_much_was_printed_after_it(name, tmp_path):
+    log = tmp_path / "log"
+    noise = b"the launcher waits for the other processes to end\n" * 80_000
+    log.write_bytes((LOGS / f"{name}.log").read_bytes() + b"\nRuntimeError: CUDA out of memory.\n" + noise)
+
+    found = read_file(log, dialect=name, devices=8, batch_per_device=32, dialects=DIALECTS)
+
+    assert (found.status, "out of memory" in found.reason) == ("failed", True)
+
+
 # what the declarations cite
 
 

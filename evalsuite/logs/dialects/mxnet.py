@@ -140,7 +140,7 @@ DIALECTS = (
         ),
         evaluation=(
             Line(
-                pattern=rb"(?:Eval mlm_loss|\[step \d+\] Saving|Saving model)",
+                pattern=rb"(?:Eval mlm_loss|\] Saving |Saving model)",
                 sample=b"INFO:root:[step 4999] Saving checkpoints to /home/ubuntu/ckpt-master/0004999.params",
                 source="dmlc/gluon-nlp@7b7bf60259:scripts/bert/pretraining_utils.py",
             ),

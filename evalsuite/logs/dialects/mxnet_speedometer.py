@@ -33,7 +33,7 @@ DIALECTS = (
                 source="apache/mxnet@c981848068:python/mxnet/module/base_module.py, fit()",
             ),
             Line(
-                pattern=rb"[Ee]poch \d+\] validation",
+                pattern=rb"\] validation: ",
                 sample=b"[Epoch 119] validation: err-top1=0.226662 err-top5=0.063795",
                 source="dmlc/gluon-cv@f9a8a284b8:scripts/classification/imagenet/train_imagenet.py",
             ),
