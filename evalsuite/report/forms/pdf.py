@@ -89,6 +89,7 @@ def _options(folder: Path, target: Path) -> list[str]:
         "--headless",
         f"--print-to-pdf={target}",
         "--no-pdf-header-footer",
+        "--generate-pdf-document-outline",  # the headings, as bookmarks
         f"--user-data-dir={folder / 'profile'}",
         "--disable-gpu",
         "--disable-dev-shm-usage",  # containers have a small one

@@ -12,7 +12,7 @@ from evalsuite.report import figures
 from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
-from evalsuite.report.page import ahead, assets, contents, embedded, policy, templates
+from evalsuite.report.page import ahead, assets, contents, embedded, policy, templates, used_terms
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.page.contents import Chapter
 from evalsuite.report.sections import background, drawn, effects, models, verdict
@@ -70,6 +70,7 @@ def _filled(
         verdict=facts,
         sections=chapters,
     )
+    html = used_terms.marked(html)
     return slim_room.page(html) if book.large else html
 
 

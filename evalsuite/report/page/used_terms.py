@@ -1,0 +1,43 @@
+"""Which terms of the glossary a page uses: on paper the others are left out."""
+
+import html
+import re
+from collections.abc import Iterable
+
+from evalsuite.report.text import glossary
+from evalsuite.report.text.glossary import Term
+
+GLOSSARY = '<section id="glossary"'
+UNSEEN = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL)
+BRACKETS = re.compile(r"\s*[(（]([^()（）]*)[)）]\s*")
+SHORTEST = 3  # characters of a form that stands for its term; "IB" or "d" is found in other words
+
+
+def marked(page: str) -> str:
+    """*page* with each row of its glossary marked whose term stands nowhere before it."""
+    main, heading, rest = page.partition(GLOSSARY)
+    if not heading:
+        return page
+    text = html.unescape(UNSEEN.sub(" ", main[main.find("<main") :])).casefold()
+    for term in glossary.terms():
+        if not any(_stands_in(form, text) for form in forms(term)):
+            rest = rest.replace(f'<tr id="term-{term.key}">', f'<tr id="term-{term.key}" class="unused">', 1)
+    return main + heading + rest
+
+
+def forms(term: Term) -> tuple[str, ...]:
+    """How a text may write *term*: without what its brackets add, or by the abbreviation in them."""
+    return tuple(dict.fromkeys(form for name in (term.en, term.zh) for form in _forms(name) if form))
+
+
+def _forms(name: str) -> Iterable[str]:
+    whole = name.casefold()
+    yield BRACKETS.sub(" ", whole).strip()
+    yield from (found for found in BRACKETS.findall(whole) if len(found) >= SHORTEST and not found.isdigit())
+
+
+def _stands_in(form: str, text: str) -> bool:
+    """Whether *form* stands in *text* as a word; in Chinese, which writes no spaces, anywhere."""
+    if not form.isascii():
+        return form in text
+    return form in text and re.search(rf"(?<![a-z0-9]){re.escape(form)}(?![a-z0-9])", text) is not None
