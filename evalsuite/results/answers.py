@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from typing import Literal
 
-from evalsuite.findings import OddEfficiency
 from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured
 from evalsuite.results import fairness, leads, winners
 from evalsuite.results.fairness import Obstacle
 from evalsuite.results.linear_speedup import DECIDING_ORIGINS
+from evalsuite.results.scaling import suspicious
 from evalsuite.results.summary import FULL_REPEATS, counts, short_window, values
 from evalsuite.results.winners import Standing, Word
 
@@ -175,7 +175,7 @@ def most_efficient(answer: Answer) -> Summary | None:
     known = [
         (one.efficiency.value, place, one)
         for place, one in enumerate(shown)
-        if one.efficiency and one.base != one.case and not _suspicious(one)
+        if one.efficiency and one.base != one.case and not suspicious(one)
     ]
     return max(known)[2] if known else None
 
@@ -246,11 +246,7 @@ def _said(ranked: Sequence[Ranked], standing: Standing | None) -> Said:
         return "published"
     if any(one.summary.origin not in DECIDING_ORIGINS for one in ranked):
         return "untold"
-    return "suspicious" if standing.word == "fastest" and _suspicious(standing.first) else standing.word
-
-
-def _suspicious(one: Summary) -> bool:
-    return any(isinstance(finding, OddEfficiency) for finding in one.findings)
+    return "suspicious" if standing.word == "fastest" and suspicious(standing.first) else standing.word
 
 
 def _apart(one: Summary, ranked: Sequence[Ranked]) -> Apart:

@@ -5,7 +5,6 @@ Every sentence is a template with a condition; none is chosen by taste (docs/rep
 
 from collections.abc import Iterable, Sequence
 
-from evalsuite.findings import OddEfficiency
 from evalsuite.model import Interval, Summary, Utilisation
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
@@ -16,7 +15,7 @@ from evalsuite.report.sections.usage import together
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
-from evalsuite.results.scaling import Scaled, above_base
+from evalsuite.results.scaling import Scaled, above_base, suspicious
 
 NEAR_LINEAR = 0.90  # efficiency and the low end of its interval (docs/report.md#words)
 LINEAR = 0.98
@@ -40,7 +39,7 @@ def _frameworks(block: Block) -> int:
 
 def _scaling(block: Block, words: Words) -> Iterable[Text]:
     """Efficiency at the largest scale, with its base; adjectives only where the rule allows them."""
-    known = [one for summary in block.valid if not _suspicious(summary) and (one := above_base(summary))]
+    known = [one for summary in block.valid if not suspicious(summary) and (one := above_base(summary))]
     if not known:
         return
     largest = max(one.case.total_devices for one in known)
@@ -160,8 +159,3 @@ def _base(row: Sequence[Scaled], words: Words) -> Text:
     bases = {one.base.total_devices: one.base for one in row}
     counted = (numbers.count(each).about(names.case_anchor(bases[each])) for each in sorted(bases))
     return words("headlines.base", devices=words.listed(counted))
-
-
-def _suspicious(summary: Summary) -> bool:
-    """Kept out of headlines (D12)."""
-    return any(isinstance(finding, OddEfficiency) for finding in summary.findings)
