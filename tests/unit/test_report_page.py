@@ -354,22 +354,41 @@ def test_an_option_is_judged_between_cases_that_differ_in_nothing_else(built):
 
 def test_batch_sizes_are_listed_up_to_the_one_that_did_not_fit(built):
     rows = _rows(built("options").page, "model-resnet50_v1.5-sweep-table")
-    ours = [row for row in rows if row[0] == "PyTorch · FP32 · 1×1"]
+    ours = next(row for row in rows if row[0] == "PyTorch")
 
-    assert [row[1] for row in ours] == ["8", "16", "32", "64"]
-    assert ours[-1][2] == GLYPHS["oom"]
+    assert rows[0] == ["FP32"]
+    assert len(ours) == 5
+    assert ours[-1] == GLYPHS["oom"]
 
 
 def test_frameworks_without_the_common_scale_are_not_ranked():
     book = Book(evaluation=synthetic.full(repeats=5))
     kept = tuple(one for one in book.summaries if (one.case.framework, one.case.nodes) != ("mxnet", 125))
-    found = overview.ranks(
+    found = overview.groups(
         overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=kept))))
     )
-    fp32 = [rank for rank in found if rank.block.precision == "fp32" and rank.block.model == "resnet50_v1.5"]
+    (fp32,) = [
+        group.ranks for group in found if group.block.precision == "fp32" and group.block.model == "resnet50_v1.5"
+    ]
 
     assert [rank.place for rank in fp32] == [1, 2, 3, None]
     assert fp32[-1].title == "MXNet"
+
+
+def test_one_run_has_no_place_among_others_and_names_say_xla():
+    book = Book(evaluation=synthetic.full(repeats=5))
+    lone = tuple(
+        replace(one, n=1) if one.case.framework == "pytorch" and one in book.valid else one for one in book.summaries
+    )
+    found = overview.groups(
+        overview.scaling_blocks(blocks.models(Book(evaluation=replace(book.evaluation, summaries=lone))))
+    )
+    ours = [rank for group in found for rank in group.ranks if rank.summary.case.framework == "pytorch"]
+    others = [rank for group in found for rank in group.ranks if rank.place is not None]
+
+    assert ours and {rank.place for rank in ours} == {None}
+    assert all(rank.of_best is None or 0 < rank.of_best <= 1 for rank in ours + others)
+    assert all(("XLA" in rank.title) == rank.summary.case.xla for rank in ours + others)
 
 
 def _rows(page, caption_id):

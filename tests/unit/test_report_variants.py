@@ -97,6 +97,7 @@ def test_every_variant_has_a_line_and_the_one_without_an_option_is_called_defaul
     legend = [entry.text("en") for entry in lines.one(class_="fig-legend").all("li")]
     assert legend[:3] == ["default", "gradient_allreduce", "hierarchical_neighbor_allreduce"]
     assert {row[0] for row in pages.rows(lines.one("table"), "zh-CN")} == {"默认", *legend[1:3]}
+    assert not changes.all(class_="fig-legend")  # a row for each change, which names it
     assert "Before is always “default”." in changes.text("en")
 
 

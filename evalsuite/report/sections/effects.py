@@ -128,9 +128,11 @@ def effects(book: Book, model: Model) -> tuple[Effect, ...]:
 
 
 def drawn(model: Model, found: Sequence[Effect], option: str, look: Look, words: Words) -> Drawn | None:
-    """Dumbbells: throughput without and with one option; None where no pair has a value."""
+    """Dumbbells: throughput without and with one option; None where fewer than two frameworks have a value."""
     ours = [one for one in found if one.option == option and not one.obstacles]
     shown = furthest(ours)
+    if len({one.before.framework for one in ours if one.ratio}) < 2:
+        return None
     unit = ", ".join(model.units)
     pairs = tuple(_pair(one) for one in shown)
     figure = figures.dumbbell(pairs, look, id=names.anchor(f"f-o{option}", model.name), unit=unit)
@@ -142,11 +144,38 @@ def drawn(model: Model, found: Sequence[Effect], option: str, look: Look, words:
     own = (f"{model.id}-effects-table", words("effects.title"))
     return Drawn(
         figure=figure,
-        title=words(f"effects.{option}"),
+        title=title(ours, words(f"effects.{option}"), words),
         reading=tuple(reading),
         help=words("effects.see"),
         tables=(own,),
     )
+
+
+def title(found: Sequence[Effect], option: Text, words: Words) -> Text:
+    """What the option changes least and most, of pairs that have a ratio; *option* alone where fewer than two have."""
+    changes = _changes(found)
+    return words("effects.title_found", option_text=option, **changes) if len(changes) > 2 else option
+
+
+def alone(found: Sequence[Effect], option: str, words: Words) -> Text | None:
+    """In a sentence what *option* changes where one framework alone has it: no figure is drawn of one."""
+    ours = [one for one in found if one.option == option and not one.obstacles and one.ratio]
+    if not ours or len({one.before.framework for one in ours}) > 1:
+        return None
+    key = "effects.alone" if len(ours) > 1 else "effects.alone_once"
+    about = {"option_text": words(f"effects.{option}"), "framework": ours[0].title}
+    return words(key, **about, **_changes(ours, framework=False))
+
+
+def _changes(found: Sequence[Effect], *, framework: bool = True) -> dict[str, object]:
+    """The least and the greatest change, each with its place; one of them where there is one pair alone."""
+    known = sorted(((one.ratio.value - 1, one) for one in found if one.ratio), key=lambda each: each[0])
+    ends = {"low": known[0], "high": known[-1]} if len(known) > 1 else {"low": known[0]} if known else {}
+    said: dict[str, object] = {}
+    for name, (share, one) in ends.items():
+        place = [*([one.title] if framework else []), names.scale(one.after), f"bsz {one.after.batch_per_device}"]
+        said |= {name: numbers.change(share).about(names.case_anchor(one.after)), f"{name}_name": " ".join(place)}
+    return said
 
 
 def _ends(ratio: Interval | None) -> tuple[float, float] | None:

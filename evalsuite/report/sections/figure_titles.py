@@ -45,6 +45,29 @@ def of_efficiency(block: Block, words: Words) -> Text:
     return words("figures.title_efficiency_all" if reached else "figures.title_efficiency_none", **values)
 
 
+def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
+    """How many series of all *blocks* reach the threshold at the largest scale of their block, from which to which."""
+    row = sorted(
+        ((one, block) for block in blocks for one in _efficient(block)), key=lambda each: each[0].efficiency.value
+    )
+    if len(row) < 2:
+        return words("overview.figure")
+    values: dict[str, object] = {}
+    for end, (one, block) in (("low", row[0]), ("high", row[-1])):
+        values |= {end: _share(one), f"{end}_name": f"{_name(block, one.summary)}, {names.model(block.model)}"}
+    threshold = blocks[0].book.efficiency_threshold
+    if threshold is None:
+        return words("overview.title_found", **values)
+    reached = sum(one.efficiency.value >= threshold for one, _ in row)
+    return words(
+        "overview.title_some",
+        **values,
+        threshold=numbers.limit(threshold).about("verdict"),
+        reached=numbers.count(reached).about("ranks-table"),
+        all=numbers.count(len(row)).about("ranks-table"),
+    )
+
+
 def _answer(block: Block) -> Answer | None:
     settings = {answers.setting_of(case) for case in block.cases}
     return answers.headline(

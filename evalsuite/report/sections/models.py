@@ -15,8 +15,9 @@ from evalsuite.report.sections.effects import Effect
 from evalsuite.report.sections.latency import LatencyRow
 from evalsuite.report.sections.markdown import MarkdownWriter, table, text
 from evalsuite.report.sections.section import Section, Subject
-from evalsuite.report.sections.sweeps import Sweep
+from evalsuite.report.sections.sweeps import SweepTable
 from evalsuite.report.text import names
+from evalsuite.report.text.words import Text
 
 FEWEST_OPEN = 3  # series of a figure that stands open
 
@@ -33,7 +34,8 @@ class ModelFacts:
     figures: Mapping[str, tuple[Drawn, ...]]  # block id → its figures
     effects: tuple[Effect, ...]
     effect_figures: Mapping[str, Drawn | None]  # option → its figure
-    sweeps: tuple[Sweep, ...]
+    effects_alone: tuple[Text, ...]  # what an option changes that one framework alone has
+    sweep_table: SweepTable | None
     sweep_figure: Drawn | None
 
 
@@ -66,7 +68,8 @@ def _facts(subject: Subject, model: Model) -> ModelFacts:
         figures={block.id: block_figures.of_block(block, look, words) for block in model.blocks},
         effects=pairs,
         effect_figures={option: effects.drawn(model, pairs, option, look, words) for option in options},
-        sweeps=swept,
+        effects_alone=tuple(one for option in options if (one := effects.alone(pairs, option, words)) is not None),
+        sweep_table=sweeps.table(swept) if swept else None,
         sweep_figure=sweeps.drawn(model, swept, look, words) if swept else None,
     )
 

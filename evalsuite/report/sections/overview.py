@@ -7,7 +7,7 @@ from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.figures import Look
-from evalsuite.report.sections import breaks
+from evalsuite.report.sections import breaks, figure_titles
 from evalsuite.report.sections.breaks import BreakFacts
 from evalsuite.report.sections.drawn import Drawn, panel_name, series_of_block
 from evalsuite.report.sections.markdown import MarkdownWriter
@@ -17,6 +17,7 @@ from evalsuite.report.text.words import Words
 from evalsuite.results.scaling import Scaled, above_base
 
 MOST_PANELS = 12  # of the small multiples
+FEWEST_RUNS = 2  # of a place among others: one run says nothing of how it varies
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +26,8 @@ class Rank:
 
     block: Block
     scaled: Scaled
-    place: int | None  # None: it lacks the common scale
+    place: int | None  # None: it lacks the common scale, or is one run alone
+    of_best: float | None = None  # its throughput ÷ the highest of its block at this scale
 
     @property
     def summary(self) -> Summary:
@@ -33,7 +35,16 @@ class Rank:
 
     @property
     def title(self) -> str:
-        return names.framework(self.summary.case.framework)
+        """The framework, its script where it has several, XLA."""
+        return next(column.label for column in self.block.columns if column.series == self.summary.case.series)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankGroup:
+    """The series of one block: what stands in one group of the table."""
+
+    block: Block
+    ranks: tuple[Rank, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +52,7 @@ class OverviewFacts:
     """What the overview shows."""
 
     figure: Drawn | None  # of two blocks at least
-    ranks: tuple[Rank, ...]
+    groups: tuple[RankGroup, ...]
     left_out: int  # blocks that the figure has no panel for
     breaks: BreakFacts | None
 
@@ -64,7 +75,7 @@ def _facts(blocks: Sequence[Block], subject: Subject) -> OverviewFacts:
     shown = (shown or list(blocks[:MOST_PANELS])) if len(blocks) > 1 else []
     return OverviewFacts(
         figure=drawn(shown, subject.look, subject.words) if shown else None,
-        ranks=ranks(blocks),
+        groups=groups(blocks),
         left_out=len(blocks) - len(shown) if shown else 0,
         breaks=breaks.facts(subject.book, blocks, subject.words),
     )
@@ -83,9 +94,9 @@ def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
     return tuple(sorted(found, key=lambda block: (names.model_order(block.model), block.batch_per_device)))
 
 
-def ranks(blocks: Sequence[Block]) -> tuple[Rank, ...]:
+def groups(blocks: Sequence[Block]) -> tuple[RankGroup, ...]:
     """Within each block, series by efficiency at the largest scale they share; the others follow, unranked."""
-    return tuple(rank for block in blocks for rank in _ranks(block))
+    return tuple(RankGroup(block=block, ranks=tuple(_ranks(block))) for block in blocks)
 
 
 def _ranks(block: Block) -> Iterable[Rank]:
@@ -95,8 +106,12 @@ def _ranks(block: Block) -> Iterable[Rank]:
     reach = sorted({devices for scales in series.values() for devices in scales}, reverse=True)
     common = next((devices for devices in reach if sum(devices in scales for scales in series.values()) > 1), None)
     level = [scales[common] for scales in series.values() if common in scales]
-    level.sort(key=lambda one: -one.efficiency.value)
-    yield from (Rank(block=block, scaled=one, place=place) for place, one in enumerate(level, 1))
+    level.sort(key=lambda one: (one.summary.n < FEWEST_RUNS, -one.efficiency.value))
+    best = max((one.summary.items_per_s.value for one in level), default=None)
+    for place, one in enumerate(level, 1):
+        ranked = place if one.summary.n >= FEWEST_RUNS else None
+        share = one.summary.items_per_s.value / best if best else None
+        yield Rank(block=block, scaled=one, place=ranked, of_best=share)
     for scales in series.values():
         if common not in scales:
             yield Rank(block=block, scaled=scales[max(scales)], place=None)
@@ -118,7 +133,7 @@ def drawn(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
     tables = tuple(
         (f"{block.id}-{'s' if block.book.huge else 'e'}", name) for block, name in zip(blocks, named, strict=True)
     )
-    return Drawn(figure=figure, title=words("overview.figure"), help=words("overview.see"), tables=tables)
+    return Drawn(figure=figure, title=figure_titles.of_blocks(blocks, words), help=words("overview.see"), tables=tables)
 
 
 def _panel_names(blocks: Sequence[Block]) -> list[str]:

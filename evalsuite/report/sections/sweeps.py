@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Summary
 from evalsuite.report import figures
-from evalsuite.report.book import cells
+from evalsuite.report.book import cells, states
 from evalsuite.report.book.blocks import Model, told_apart
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn, ends, median
-from evalsuite.report.text import names
-from evalsuite.report.text.words import Words
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.words import Text, Words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +22,6 @@ class Sweep:
     example: Case
     points: tuple[tuple[Case, Cell, Summary | None], ...]  # by batch size
     notes: tuple[str, ...] = ()  # what tells it from other series of its framework: script and options
-
-    @property
-    def title(self) -> str:
-        case = self.example
-        notes = [names.precision(case.precision), names.scale(case), *(["XLA"] if case.xla else []), *self.notes]
-        return f"{names.framework(case.framework)} · {' · '.join(notes)}"
 
     @property
     def name(self) -> str:
@@ -56,9 +50,54 @@ def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class SweepGroup:
+    """The series of one precision: a group of rows of the table."""
+
+    precision: str
+    rows: tuple[tuple[Sweep, tuple[Cell, ...]], ...]  # a cell for each batch size of the table
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepTable:
+    """Frameworks as rows and batch sizes as columns, at the scale that the figure shows."""
+
+    scale: str
+    sizes: tuple[int, ...]
+    groups: tuple[SweepGroup, ...]
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        shown = [cell for group in self.groups for _, row in group.rows for cell in row]
+        present = {cell.state for cell in shown} | {mark for cell in shown for mark in cell.marks}
+        return tuple(key for key in (*states.MARKS, *states.GLYPHS) if key in present)
+
+
+def at_one_scale(found: Sequence[Sweep]) -> tuple[Sweep, ...]:
+    """The series of the smallest scale: there most batch sizes are tried, and no network has a part in it."""
+    smallest = min(((one.example.total_devices, one.example.nodes) for one in found), default=None)
+    return tuple(one for one in found if (one.example.total_devices, one.example.nodes) == smallest)
+
+
+def table(found: Sequence[Sweep]) -> SweepTable:
+    """The table of *found*, which is not empty; the other scales stand in the results tables."""
+    shown = at_one_scale(found)
+    sizes = sorted({case.batch_per_device for one in shown for case, *_ in one.points})
+    groups = []
+    for precision in dict.fromkeys(one.example.precision for one in shown):
+        rows = [(one, _cells(one, sizes)) for one in shown if one.example.precision == precision]
+        groups.append(SweepGroup(precision=precision, rows=tuple(rows)))
+    return SweepTable(scale=names.scale(shown[0].example), sizes=tuple(sizes), groups=tuple(groups))
+
+
+def _cells(one: Sweep, sizes: Sequence[int]) -> tuple[Cell, ...]:
+    given = {case.batch_per_device: cell for case, cell, _ in one.points}
+    return tuple(given.get(size, Cell(state="not_planned")) for size in sizes)
+
+
 def drawn(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Drawn | None:
     """Throughput against the batch size per device, at the smallest scale."""
-    smallest = min(one.example.total_devices for one in found)
+    shown = at_one_scale(found)
     lines = tuple(
         figures.SweepLine(
             name=one.name,
@@ -66,14 +105,32 @@ def drawn(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Dra
             points=tuple(_sweep_point(*point) for point in one.points),
             panel=names.precision(one.example.precision),
         )
-        for one in found
-        if one.example.total_devices == smallest
+        for one in shown
     )
     figure = figures.batch_sweep(lines, look, id=names.anchor("f-b", model.name), unit=", ".join(model.units))
     if figure.svg is None:
         return None
     figure = replace(figure, axes=tuple(axis for axis in figure.axes if axis.key != "memory"), notes=())
-    return Drawn(figure=figure, title=words("sweep.title"), reading=(words("sweep.see"),))
+    return Drawn(figure=figure, title=_title(shown, words), reading=(words("sweep.see"),))
+
+
+def _title(shown: Sequence[Sweep], words: Words) -> Text:
+    """How much faster the largest batch that ran is than the smallest, for the series that gain least and most."""
+    gains = []
+    for one in shown:
+        ran = [summary for *_, summary in one.points if summary is not None]
+        if len(ran) > 1:
+            gains.append((ran[-1].items_per_s.value / ran[0].items_per_s.value - 1, one.name, ran[-1]))
+    if len(gains) < 2:
+        return words("sweep.title")
+    low, high = min(gains, key=lambda each: each[0]), max(gains, key=lambda each: each[0])
+    return words(
+        "sweep.title_found",
+        low=numbers.change(low[0]).about(names.case_anchor(low[2].case)),
+        low_name=low[1],
+        high=numbers.change(high[0]).about(names.case_anchor(high[2].case)),
+        high_name=high[1],
+    )
 
 
 def _sweep_point(case: Case, cell: Cell, summary: Summary | None) -> figures.SweepPoint:
