@@ -15,7 +15,7 @@ from evalsuite.report.sections import convergence
 from evalsuite.report.sections.drawn import Drawn, ends, median
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Listed, Words
+from evalsuite.report.text.words import Listed, Text, Words
 from evalsuite.results.fairness import Obstacle, Ratio, obstacles, relative, setting
 
 OPTIONS = ("xla", "amp")
