@@ -15,6 +15,7 @@ from evalsuite.report.text.words import Words
 
 OTHERS = "others"  # what programs beside the training took of the usable cores
 PROBE = "probe"  # what a fixed computation took before the run's block
+NAMES = {OTHERS: "quietness.others", PROBE: "quietness.probe"}  # others are named as resources are
 TRACKS = ((OTHERS, "%"), (PROBE, "s"), ("gpu_temperature", "°C"), ("gpu_sm_clock", "MHz"))
 FEWEST_RUNS = 3
 LEAST_BUSY = 0.1  # of the time between first and last: runs days apart are slivers on one axis
@@ -81,5 +82,5 @@ def _reading(run: Measurement, key: str) -> float | None:
 
 
 def _in_both(key: str, words: Words) -> tuple[str, str]:
-    said = words(f"quietness.{key}") if key in (OTHERS, PROBE) else words(f"resources.{key}")
+    said = words(NAMES.get(key, f"resources.{key}"))
     return said.plain(words.languages[0]), said.plain(words.languages[-1])
