@@ -17,6 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from evalsuite.runs.store import RunFolder
+
 # One process per core hashes for the time given and prints a line every 50 steps, like a chatty training log.
 WORKLOAD = """
 import hashlib, multiprocessing, os, sys, time
@@ -80,7 +82,7 @@ def under_agent(line: list[str], out: Path, hz: float) -> tuple[int, float]:
 def stamp_lags_ms(out: Path) -> list[float]:
     """For each chunk of one line: from the time in the line to its stamp."""
     log = (out / "log.n.txt").read_bytes()
-    start_s = json.loads((out / "samples.n.jsonl").open("rb").readline())["started_at_unix_s"]
+    start_s = RunFolder(out).samples("n").header.started_at_unix_s
     lags_ms, begin = [], 0
     for row in (out / "arrivals.n.csv").read_text().splitlines()[1:]:
         end, at_s = row.split(",")

@@ -3,8 +3,10 @@
 Their speeds are invented, so their origin is "simulated" and no verdict can rest on them.
 """
 
+import itertools
 import json
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,13 +42,29 @@ RECIPE = UsedRecipe(
 
 def runs(number: int) -> list[Run]:
     """*number* runs, five repeats a case, over frameworks, scales and batch sizes."""
-    cases = [
-        replace(BASE, framework=framework, nodes=nodes, devices_per_node=devices, batch_per_device=batch)
+    cases = (
+        replace(
+            BASE,
+            model=model,
+            recipe=recipe,
+            framework=framework,
+            nodes=nodes,
+            devices_per_node=devices,
+            batch_per_device=batch,
+        )
+        for model, recipe in _models()
         for batch in BATCHES
         for nodes, devices in SCALES
         for framework in FRAMEWORKS
-    ]
-    return [Run(case=case, repeat=repeat) for case in cases for repeat in range(5)][:number]
+    )
+    return list(itertools.islice((Run(case=case, repeat=repeat) for case in cases for repeat in range(5)), number))
+
+
+def _models() -> Iterator[tuple[str, str]]:
+    """A model and its recipe, as many as are asked for."""
+    yield BASE.model, BASE.recipe
+    for number in itertools.count(1):
+        yield f"model{number}", f"reference-model{number}"
 
 
 def write(root: Path, number: int, seed: int = 1) -> Store:
@@ -71,7 +89,7 @@ def _write_run(run: Run, folder: RunFolder, chance: random.Random) -> None:
             command=("python", "train.py"),
             environment={},
             framework_version="1.0",
-            recipe=RECIPE,
+            recipe=replace(RECIPE, name=run.case.recipe, model=run.case.model),
         )
     )
     folder.write_outcome(

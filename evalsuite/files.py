@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
@@ -37,12 +37,12 @@ def write_json(path: Path, facts: Mapping[str, object]) -> None:
     )  # a name that is no UTF-8 becomes JSON's own escape
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Writes *content* beside *path*, flushes it to the disk, and renames it into place."""
+def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
+    """Writes *content*, whole or in pieces, beside *path*, flushes it to the disk, and renames it into place."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines((content,) if isinstance(content, bytes) else content)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, 0o644)

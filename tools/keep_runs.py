@@ -21,9 +21,8 @@ HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite import paths
+from evalsuite.runs.columns import Recorded
 from evalsuite.runs.store import RunFolder, Store
-
-DROPPED = ("cpu_percent_per_core",)
 
 
 def main() -> int:
@@ -69,8 +68,9 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
             (kept / file.name).write_bytes(_replaced(_without_campaign(file.read_bytes()), names)[0])
         elif file.suffix == ".json" and file.name != "outcome.json":
             (kept / file.name).write_bytes(_replaced(file.read_bytes(), names)[0])
-        elif file.name.startswith("samples."):
-            (kept / file.name).write_bytes(_fewer(file.read_bytes(), every))
+    for host in folder.sampled_hosts():
+        if samples := folder.samples(host):
+            RunFolder(kept).samples_path(host).write_bytes(_fewer(samples, every))
     for log in folder.logs():
         text, moved = _replaced(log.path.read_bytes(), names)
         (kept / log.path.name).write_bytes(text)
@@ -108,11 +108,10 @@ def _arrivals(text: str, moved: list[tuple[int, int]]) -> str:
     return "\n".join(kept) + "\n"
 
 
-def _fewer(text: bytes, every: int) -> bytes:
-    """One sample in *every*, without the single cores."""
-    head, *lines = [json.loads(line) for line in text.splitlines()]
-    head["hz"] = head.get("hz", 2.0) / every
-    kept = [head, *({k: v for k, v in line.items() if k not in DROPPED} for line in lines[::every])]
+def _fewer(samples: Recorded, every: int) -> bytes:
+    """One sample in *every*, without the single cores, as JSON lines, which people can read."""
+    head = replace(samples.header, hz=samples.header.hz / every)
+    kept = [head.to_json(), *(replace(one, cpu_percent_per_core=None).to_json() for one in samples.readings[::every])]
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in kept).encode()
 
 

@@ -74,6 +74,7 @@ class _Agent:
         self.sampler = Sampler(order, folder, self._fail, sorted({core for share in self.cores for core in share}))
         self.started_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
         self.cpu_before_s = time.process_time()
+        self.cpu_s = 0.0
         self.start_s = time.monotonic()
 
     def run(self) -> AgentOutcome:
@@ -86,6 +87,8 @@ class _Agent:
         duration_s = time.monotonic() - self.start_s
         self._drain()
         self.sampler.stop()
+        self.cpu_s = time.process_time() - self.cpu_before_s  # beside the training; what follows takes nothing from it
+        self._pack_samples()
         outcome = self._outcome(ended, duration_s)
         if self.failure is None:
             self.folder.write_agent(self.order.host, outcome)
@@ -198,6 +201,12 @@ class _Agent:
         for reader in self.readers:
             reader.join(max(0.0, deadline - time.monotonic()))
 
+    def _pack_samples(self) -> None:
+        """What cannot be packed, for want of room on the disk for example, stays as lines, which are read as well."""
+        if self.sampler.ended:
+            with contextlib.suppress(OSError, EvalsuiteError):
+                self.folder.pack_samples(self.order.host)
+
     def _fail(self, error: BaseException) -> None:
         """Called on another thread: the run must end, and the main thread must wake to end it."""
         self.failure = self.failure or error
@@ -214,7 +223,7 @@ class _Agent:
             error=None if self.failure is None else str(self.failure),
             started_at=self.started_at,
             duration_s=round(duration_s, 6),
-            cpu_s=round(time.process_time() - self.cpu_before_s, 6),
+            cpu_s=round(self.cpu_s, 6),
             left_behind=ended.asked if self.complete else 0,
             survivors=ended.survivors,
             samples=self.sampler.taken,
@@ -244,11 +253,11 @@ def _prepared(order: Order) -> RunFolder:
         raise EvalsuiteError(
             f"{folder.path}: {error.strerror}; expected a folder to write into. Try -o with one of yours."
         ) from error
-    if folder.samples_path(order.host).exists():
-        raise EvalsuiteError(
-            f"{folder.samples_path(order.host)}: the file exists; a run is recorded once and never over another. "
-            "Try -o with a new folder."
-        )
+    for file in (folder.samples_path(order.host), folder.packed_samples_path(order.host)):
+        if file.exists():
+            raise EvalsuiteError(
+                f"{file}: the file exists; a run is recorded once and never over another. Try -o with a new folder."
+            )
     return folder
 
 

@@ -31,6 +31,7 @@ class Order:
     devices_per_node: int = 1
     threads: int | None = None  # CPU threads for each process; None: the usable cores shared out
     cores_per_device: int | None = None  # each device is so many cores of its own; None: no process is bound
+    all_cores: bool = False  # sample each core, and not only the least, the mean and the most of them
     timeout_s: float | None = None
     echo: bool = False  # print the output too
     most_log_bytes: int = MOST_LOG_MB * 10**6  # of all logs of this node together

@@ -12,10 +12,11 @@ from evalsuite.agent import cgroups, processes, sensors
 from evalsuite.agent.order import Order
 from evalsuite.agent.recording import File
 from evalsuite.documents import Gpu
-from evalsuite.runs.samples import Header, Sample
+from evalsuite.runs.samples import CoreReading, Header, Sample
 from evalsuite.runs.store import RunFolder
 
 DRAIN_S = 5.0  # for the last output, once no process of ours is left to write it
+FULL_PERCENT = 90.0  # a core busier than this may be what one process waits for
 JITTER = 0.25  # of a period, by which each interval is longer or shorter: more would leave gaps between readings
 
 
@@ -48,6 +49,11 @@ class Sampler:
         if self._thread.is_alive():
             self._thread.join(DRAIN_S)
         self._node.close()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last sample has been written."""
+        return not self._thread.is_alive()
 
     def _sample(self) -> None:
         try:
@@ -89,6 +95,7 @@ class NodeSensors:
         self._gpus = sensors.Gpus()
         self._tree = processes.Tree()
         self._hz = order.hz
+        self._all_cores = order.all_cores
         self._devices = order.devices_per_node
 
     def header(self) -> Header:
@@ -114,7 +121,8 @@ class NodeSensors:
         return Sample(
             at_s=round(at_s, 6),
             cpu_percent=_rounded(percent),
-            cpu_percent_per_core=None if per_core is None else tuple(map(_rounded, per_core)),
+            cpu_percent_per_core=tuple(map(_rounded, per_core)) if per_core and self._all_cores else None,
+            cores=core_reading(per_core) if per_core else None,
             memory_used_bytes=self._memory.used_bytes(),
             disks=self._disks.reading(),
             interfaces=self._network.reading(),
@@ -130,6 +138,16 @@ class NodeSensors:
         gpus = self._gpus.facts()
         seen = sensors.visible(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"))[: self._devices]
         return [replace(gpu, of_job=gpu in seen) for gpu in gpus]
+
+
+def core_reading(percents: Sequence[float]) -> CoreReading:
+    """What *percents*, of each core, come to: at two readings a second hundreds of them are most of a file."""
+    return CoreReading(
+        least_percent=round(min(percents), 2),
+        mean_percent=round(sum(percents) / len(percents), 2),
+        most_percent=round(max(percents), 2),
+        above_90_percent=sum(percent > FULL_PERCENT for percent in percents),
+    )
 
 
 def _rounded(percent: float | None) -> float | None:

@@ -11,6 +11,7 @@ HELP = "run a command, sampling the machine and stamping its output (the node ag
 EXAMPLES = """\
   python -m evalsuite sample -o out -- python train.py --epochs 1
   python -m evalsuite sample -o out --hz 10 --timeout 60 -- sleep 3
+  python -m evalsuite sample --csv out > samples.csv
   python -m evalsuite sample -o out --processes 2 -- python train.py --port {master_port}
 """
 
@@ -18,6 +19,9 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--out", metavar="DIR", help="folder for log, samples and facts (sample-<time>)")
     parser.add_argument("--hz", type=float, default=2.0, help="samples per second (2)")
+    parser.add_argument(
+        "--all-cores", action="store_true", help="keep how busy each core was (only the least, mean and most of them)"
+    )
     parser.add_argument("--processes", type=int, metavar="N", help="start N copies, each with its RANK and its own log")
     parser.add_argument(
         "--devices-per-node", type=int, metavar="D", help="devices that the command uses here (N, or 1)"
@@ -40,12 +44,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--end-with-parent", action="store_true", help="end the command when the process that started us is gone"
     )
+    parser.add_argument(
+        "--csv", metavar="FOLDER", help="start nothing; print the samples that were recorded in FOLDER as CSV"
+    )
     parser.add_argument("argv", nargs=argparse.REMAINDER, metavar="-- ARGV…", help="the command")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.agent import agent, guard
 
+    if arguments.csv is not None:
+        return _print_table(arguments)
     order = _order(arguments)
     guard.stand(arguments.end_with_parent)
     outcome = agent.run(order)
@@ -71,6 +80,25 @@ def _print_summary(order: "Order", outcome: "AgentOutcome") -> None:
         f"{order.folder}{': ' + means if means else ''}",
         file=sys.stderr,
     )
+
+
+def _print_table(arguments: argparse.Namespace) -> int:
+    """The samples of a run folder, on standard output."""
+    import csv
+    import sys
+    from pathlib import Path
+
+    from evalsuite.errors import EvalsuiteError
+    from evalsuite.runs import sample_table
+    from evalsuite.runs.store import RunFolder
+
+    if command := [word for word in arguments.argv if word != "--"]:
+        raise EvalsuiteError(
+            f"--csv: a command stands beside it, {command[0]}; expected the folder alone, for nothing is "
+            "started. Try: evalsuite sample --csv out"
+        )
+    csv.writer(sys.stdout, lineterminator="\n").writerows(sample_table.rows(RunFolder(Path(arguments.csv))))
+    return 0
 
 
 def _order(arguments: argparse.Namespace) -> "Order":
@@ -103,6 +131,7 @@ def _order(arguments: argparse.Namespace) -> "Order":
         devices_per_node=arguments.devices_per_node or arguments.processes or 1,
         threads=arguments.threads,
         cores_per_device=arguments.cores_per_device,
+        all_cores=arguments.all_cores,
         timeout_s=arguments.timeout,
         echo=not arguments.quiet,
         most_log_bytes=(arguments.max_log_mb or MOST_LOG_MB) * 10**6,

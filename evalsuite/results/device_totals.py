@@ -10,14 +10,14 @@ from evalsuite.dialect import Dialect
 from evalsuite.logs import beside
 from evalsuite.model import Window
 from evalsuite.results.utilisation import Devices
-from evalsuite.runs.samples import Samples
+from evalsuite.runs.columns import Recorded
 from evalsuite.runs.store import Log
 
 GIB = 1024**3
 Reading = tuple[float, float]  # when, by the clock of the first host; the counter in joules
 
 
-def sampled_memory_bytes(hosts: Mapping[str, Samples]) -> float | None:
+def sampled_memory_bytes(hosts: Mapping[str, Recorded]) -> float | None:
     """The most that one device of the job was seen to hold, of all that programs and the driver's context take."""
     held = (
         reading.memory_used_bytes
@@ -38,7 +38,7 @@ def printed_memory_bytes(
     return said.memory_gib * GIB if said and said.memory_gib else None
 
 
-def energy_j(hosts: Mapping[str, Samples], window: Window | None, planned: Devices) -> float | None:
+def energy_j(hosts: Mapping[str, Recorded], window: Window | None, planned: Devices) -> float | None:
     """Joules that all devices of the job took over *window*, by their own counters; None where one was not read."""
     if window is None or window.begin_s is None or window.end_s is None:
         return None
@@ -47,11 +47,11 @@ def energy_j(hosts: Mapping[str, Samples], window: Window | None, planned: Devic
     return sum(known) if known and len(known) == len(taken) == planned.accelerators else None
 
 
-def _of_job(samples: Samples) -> frozenset[float | None]:
+def _of_job(samples: Recorded) -> frozenset[float | None]:
     return frozenset(gpu.index for gpu in samples.header.gpus or () if gpu.of_job is not False)
 
 
-def _counters(hosts: Mapping[str, Samples]) -> Iterator[list[Reading]]:
+def _counters(hosts: Mapping[str, Recorded]) -> Iterator[list[Reading]]:
     """The readings of each device's counter in order of time, on the clock of the first host."""
     origin = next((samples.header.started_at_unix_s for samples in hosts.values()), None)
     for samples in hosts.values():

@@ -33,8 +33,8 @@ from evalsuite.model import (
     Window,
 )
 from evalsuite.results import device_totals, epochs, facts, host_clocks, plausibility, utilisation
+from evalsuite.runs.columns import Recorded
 from evalsuite.runs.endings import Outcome
-from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
 MIN_MEASURED_STEPS = TooShortWindow.least_steps
@@ -191,7 +191,7 @@ def _throughput_findings(throughput: Throughput | None) -> tuple[Finding, ...]:
     return throughput.findings if throughput else ()
 
 
-def _samples(folder: RunFolder, environments: Mapping[str, HostEnvironment]) -> dict[str, Samples]:
+def _samples(folder: RunFolder, environments: Mapping[str, HostEnvironment]) -> dict[str, Recorded]:
     hosts = {host: folder.samples(host) for host in environments}
     return {host: samples for host, samples in hosts.items() if samples}
 
@@ -206,7 +206,7 @@ def _lines(throughput: Throughput | None) -> tuple[int | None, int | None]:
 
 
 def _utilisation(
-    samples: Mapping[str, Samples], planned: utilisation.Devices, window: Window | None
+    samples: Mapping[str, Recorded], planned: utilisation.Devices, window: Window | None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     if window is None or window.begin_s is None:
         return (), ()

@@ -18,7 +18,8 @@ from typing import NamedTuple, TypeVar
 from evalsuite.documents import Gpu
 from evalsuite.findings import DevicesIdle, ImpossibleSamples, ThinSamples
 from evalsuite.model import Finding, Timeline, Utilisation, Window
-from evalsuite.runs.samples import GpuReading, Header, Sample, Samples
+from evalsuite.runs.columns import Recorded
+from evalsuite.runs.samples import GpuReading, Header, Sample
 
 LEAST_COVERAGE = ThinSamples.wanted
 # Two clocks, that of the counter and ours, are never read at the same instant: a little above 100 % is full.
@@ -92,7 +93,7 @@ class Devices:
 
 
 def of_job(
-    hosts: Mapping[str, Samples], window: Window, clock: str | None = None, planned: Devices | None = None
+    hosts: Mapping[str, Recorded], window: Window, clock: str | None = None, planned: Devices | None = None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     """The job's use of each resource over *window*: one figure a resource, whatever the devices and nodes.
 
@@ -133,7 +134,7 @@ def _idle(every: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[F
         yield DevicesIdle(busy=busy, planned=planned.accelerators)
 
 
-def timeline(samples: Samples, window: Window | None) -> Timeline:
+def timeline(samples: Recorded, window: Window | None) -> Timeline:
     """How the use of each resource went over the whole run, on one host: a point where each was read.
 
     Of a long run every k-th reading is drawn, so that there are at most DRAWN_READINGS.
@@ -157,7 +158,7 @@ def timeline(samples: Samples, window: Window | None) -> Timeline:
 # from the samples of hosts to series
 
 
-def _on_one_clock(hosts: Mapping[str, Samples], clock: str | None) -> list[_Samples]:
+def _on_one_clock(hosts: Mapping[str, Recorded], clock: str | None) -> list[_Samples]:
     first = clock or next(iter(hosts), "")
     origin = hosts[first].header.started_at_unix_s if first in hosts else None
     found = []

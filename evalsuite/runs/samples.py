@@ -78,6 +78,16 @@ class TreeReading:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CoreReading:
+    """How busy the cores were since the sample before: of hundreds, what tells an idle machine from a full core."""
+
+    least_percent: float
+    mean_percent: float
+    most_percent: float
+    above_90_percent: float  # how many cores
+
+
+@dataclass(frozen=True, kw_only=True)
 class GpuReading:
     """What an accelerator does at this instant."""
 
@@ -100,7 +110,8 @@ class Sample:
 
     at_s: float  # since the run began
     cpu_percent: float | None = None
-    cpu_percent_per_core: tuple[float | None, ...] | None = None
+    cpu_percent_per_core: tuple[float | None, ...] | None = None  # on request; `cores` says it in short
+    cores: CoreReading | None = None
     memory_used_bytes: float | None = None
     disks: Mapping[str, DiskCounters] | None = None
     interfaces: Mapping[str, InterfaceCounters] | None = None
@@ -129,12 +140,16 @@ class Samples:
 
 def read(file: Path) -> Samples | None:
     """The samples in *file*; None if there is none yet. A half-written last line is left out."""
+    header, readings = stream(file)
+    return Samples(header=header, readings=tuple(readings)) if header else None
+
+
+def stream(file: Path) -> tuple[Header | None, Iterator[Sample]]:
+    """As `read`, one reading after the other."""
     found = _lines(file)
     number, facts = next(found, (0, None))
-    if not number:
-        return None
-    header = Header.from_json(facts, f"{file}:{number}")
-    return Samples(header=header, readings=tuple(Sample.from_json(facts, f"{file}:{at}") for at, facts in found))
+    header = Header.from_json(facts, f"{file}:{number}") if number else None
+    return header, (Sample.from_json(facts, f"{file}:{at}") for at, facts in found)
 
 
 def _lines(file: Path) -> Iterator[tuple[int, object]]:
@@ -164,14 +179,15 @@ def _plain(facts: Any) -> Sample:
         raise TypeError
     parts: dict[str, object] = {}
     counts, readings = [facts["at_s"]], [facts.get("cpu_percent"), facts.get("memory_used_bytes")]
-    for name, kind in (("disks", DiskCounters), ("interfaces", InterfaceCounters)):
+    for name, kind in DEVICES.items():
         if (found := facts.get(name)) is not None:
             parts[name] = {each: _whole_part(kind, of) for each, of in found.items()}
             for of in found.values():
                 counts += of.values()
-    if (tree := facts.get("tree")) is not None:
-        parts["tree"] = _whole_part(TreeReading, tree)
-        counts += tree.values()
+    for name, kind in PARTS.items():
+        if (of := facts.get(name)) is not None:
+            parts[name] = _whole_part(kind, of)
+            counts += of.values()
     if (gpus := facts.get("gpus")) is not None:
         parts["gpus"] = tuple(_part(GpuReading, gpu) for gpu in _list(gpus))
         for gpu in gpus:
@@ -214,7 +230,9 @@ def _check(values: list[Any], kinds: Set[type]) -> None:
         raise TypeError
 
 
+DEVICES: Mapping[str, type] = {"disks": DiskCounters, "interfaces": InterfaceCounters}
+PARTS: Mapping[str, type] = {"tree": TreeReading, "cores": CoreReading}
 NAMES: Mapping[type, frozenset[str]] = {
     cls: frozenset(field.name for field in fields(cls))
-    for cls in (Sample, DiskCounters, InterfaceCounters, TreeReading, GpuReading)
+    for cls in (Sample, DiskCounters, InterfaceCounters, TreeReading, CoreReading, GpuReading)
 }

@@ -1,7 +1,8 @@
 """The run folder: the one room that knows a file's name inside it.
 
 `runs/<case>/r<repeat>/` holds `case.json` (what was asked), `command.json` (what exactly was run), for each
-host `environment.<host>.json`, `samples.<host>.jsonl` and the log byte for byte, `log.<host>.txt`, with
+host `environment.<host>.json`, `samples.<host>.columns` (JSON lines, `samples.<host>.jsonl`, while the run goes on
+and where the agent was killed) and the log byte for byte, `log.<host>.txt`, with
 `arrivals.<host>.csv` beside it, and `outcome.json`, written last and atomically: its presence means
 "finished". Where the node agent starts several processes there is one log each, `log.<host>.r<rank>.txt`.
 Folders are append-only: a finished run is never edited, an interrupted one is moved aside, and one of which an import
@@ -22,11 +23,11 @@ from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, sha256, write_json
 from evalsuite.model import Case, Run
-from evalsuite.runs import samples
+from evalsuite.runs import columns, samples
+from evalsuite.runs.columns import Recorded
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.journal import Journal
 from evalsuite.runs.planned import AskedRun, Planned
-from evalsuite.runs.samples import Samples
 
 CASE = "case.json"
 COMMAND = "command.json"
@@ -70,7 +71,20 @@ class RunFolder:
         return self.path / f"arrivals.{_label(host, rank)}.csv"
 
     def samples_path(self, host: str) -> Path:
+        """The samples as they are taken, line by line."""
         return self.path / f"samples.{host}.jsonl"
+
+    def packed_samples_path(self, host: str) -> Path:
+        return self.path / f"samples.{host}.columns"
+
+    def pack_samples(self, host: str) -> None:
+        """Replaces the lines of samples by the packed file; where they have no place in it, they stay.
+
+        Raises OSError and EvalsuiteError where they cannot be read or the file not be written; the lines stay then.
+        """
+        lines = self.samples_path(host)
+        if columns.pack(lines, self.packed_samples_path(host)):
+            lines.unlink()
 
     def environment_path(self, host: str) -> Path:
         return self.path / f"environment.{host}.json"
@@ -174,12 +188,20 @@ class RunFolder:
 
     def _recorded(self) -> list[Path]:
         """Logs, arrival times and samples; not `outcome.json`, which is written last."""
-        kinds = ("log.*.txt", "arrivals.*.csv", "samples.*.jsonl")
+        kinds = ("log.*.txt", "arrivals.*.csv", "samples.*.jsonl", "samples.*.columns")
         return sorted(file for kind in kinds for file in self.path.glob(kind) if file.is_file())
 
-    def samples(self, host: str) -> Samples | None:
+    def samples(self, host: str) -> Recorded | None:
         """The sensor readings of *host*; None if there are none. A half-written last line is left out."""
+        packed = self.packed_samples_path(host)
+        if packed.is_file():
+            return columns.read(packed)
         return samples.read(self.samples_path(host))
+
+    def sampled_hosts(self) -> list[str]:
+        """The hosts that samples lie here of, by name."""
+        files = [*self.path.glob("samples.*.columns"), *self.path.glob("samples.*.jsonl")]
+        return sorted({file.stem.removeprefix("samples.") for file in files})
 
 
 class Store:

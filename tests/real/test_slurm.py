@@ -43,7 +43,7 @@ def test_a_step_on_two_nodes_keeps_the_log_and_the_samples_of_each(tmp_path):
 
     assert code == Exit.DONE
     assert {file.name for file in run.glob("log.*")} == {"log.n1.txt", "log.n2.txt"}
-    assert {file.name for file in run.glob("samples.*")} == {"samples.n1.jsonl", "samples.n2.jsonl"}
+    assert {file.name for file in run.glob("samples.*")} == {"samples.n1.columns", "samples.n2.columns"}
     assert json.loads((run / "environment.n2.json").read_text())["node_rank"] == 1
     assert 400 < summaries[0]["throughput"]["value"] <= 800  # 2 nodes × 8 images in 20 ms
 

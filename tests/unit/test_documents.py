@@ -32,6 +32,7 @@ from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.journal import Campaign, JournalLine
 from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.samples import (
+    CoreReading,
     DiskCounters,
     GpuReading,
     Header,
@@ -192,6 +193,7 @@ FULL = (
         at_s=0.5,
         cpu_percent=12.5,
         cpu_percent_per_core=(25.0, None),
+        cores=CoreReading(least_percent=0.5, mean_percent=25.0, most_percent=99.5, above_90_percent=1),
         memory_used_bytes=2**33,
         disks={"sda": DiskCounters(read_bytes=1, write_bytes=2, read_operations=3, write_operations=4)},
         interfaces={"eth0": InterfaceCounters(received_bytes=5, sent_bytes=6)},

@@ -1,0 +1,242 @@
+"""The packed samples: what was read comes back within the resolution, in little space, and damage is said."""
+
+import json
+import zlib
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalsuite import cli
+from evalsuite.agent.sampling import core_reading
+from evalsuite.documents import Gpu, Interface
+from evalsuite.errors import EvalsuiteError
+from evalsuite.runs import columns, samples
+from evalsuite.runs.columns import RESOLUTIONS, flat
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.samples import (
+    CoreReading,
+    DiskCounters,
+    GpuReading,
+    Header,
+    InterfaceCounters,
+    Sample,
+    TreeReading,
+)
+from evalsuite.runs.store import RunFolder
+
+HEADER = Header(
+    hz=2.0,
+    started_at_unix_s=1767225600.25,
+    memory_total_bytes=512 * 2**30,
+    disks=("sda",),
+    interfaces={"eth0.7": Interface(speed_mbit_s=1000)},
+    gpus=(Gpu(index=0), Gpu(index=7)),
+)
+
+
+def whole(at_s, **others):
+    """A sample in which everything was read."""
+    return replace(
+        Sample(
+            at_s=at_s,
+            cpu_percent=12.34,
+            cores=CoreReading(least_percent=0.1, mean_percent=12.3, most_percent=99.9, above_90_percent=3),
+            memory_used_bytes=3 * 2**30,
+            disks={"sda": DiskCounters(read_bytes=512_000, write_bytes=0, read_operations=7, write_operations=9)},
+            interfaces={"eth0.7": InterfaceCounters(received_bytes=2**52 + 1, sent_bytes=5)},
+            tree=TreeReading(cpu_s=1.234, memory_bytes=2**20, processes=9),
+            gpus=(GpuReading(index=0, power_w=612.3, sm_clock_mhz=1980), GpuReading(index=7, energy_j=123456789.1)),
+        ),
+        **others,
+    )
+
+
+def written(folder, readings, header=HEADER):
+    """A folder with these samples as lines, and then packed."""
+    lines = [header.to_json(), *(one.to_json() for one in readings)]
+    found = RunFolder(folder)
+    found.samples_path("n").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found.pack_samples("n")
+    return found
+
+
+def test_what_was_read_comes_back_and_the_lines_are_gone(tmp_path):
+    readings = (whole(0.000223), whole(0.5, cpu_percent=None, tree=None), whole(1.012345, gpus=()))
+
+    folder = written(tmp_path, readings)
+
+    assert folder.samples("n").header == HEADER
+    assert folder.samples("n").readings == readings
+    assert [file.name for file in tmp_path.iterdir()] == ["samples.n.columns"]
+
+
+def test_a_device_that_comes_late_or_is_lost_has_no_value_before_or_after(tmp_path):
+    late, lost = GpuReading(index=7, power_w=70.0), GpuReading(index=0, power_w=300.0)
+    readings = (Sample(at_s=0.0, gpus=(lost,)), Sample(at_s=0.5, gpus=(lost, late)), Sample(at_s=1.0, gpus=(late,)))
+
+    assert written(tmp_path, readings).samples("n").readings == readings
+
+
+def test_a_long_run_is_kept_in_several_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(columns, "BLOCK", 3)
+    readings = tuple(Sample(at_s=place / 2, memory_used_bytes=1024 * place**3, gpus=()) for place in range(10))
+
+    found = written(tmp_path, readings).samples("n")
+
+    assert len(found.blocks) == 4
+    assert found.readings == readings
+
+
+def test_an_agent_that_was_killed_leaves_lines_that_are_read(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.samples_path("n").write_text(json.dumps(HEADER.to_json()) + '\n{"at_s": 0.5}\n{"at_s": 1.0, "cpu_pe')
+
+    assert folder.samples("n").readings == (Sample(at_s=0.5),)
+
+
+def test_a_file_without_a_header_stays_as_it_is(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.samples_path("n").write_text('{"header": tr')
+
+    folder.pack_samples("n")
+
+    assert [file.name for file in tmp_path.iterdir()] == ["samples.n.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        Sample(at_s=0.0, memory_used_bytes=1e300),
+        Sample(at_s=0.0, gpus=(GpuReading(power_w=1.0),)),
+        Sample(at_s=0.0, gpus=(GpuReading(index=0.5, power_w=1.0),)),
+    ],
+    ids=["too large a number", "a device without a number", "half a device"],
+)
+def test_what_has_no_place_in_the_packed_form_stays_as_lines(tmp_path, sample):
+    folder = written(tmp_path, [sample])
+
+    assert [file.name for file in tmp_path.iterdir()] == ["samples.n.jsonl"]
+    assert folder.samples("n").readings == (sample,)
+
+
+numbers = st.one_of(st.none(), st.floats(-1e12, 1e12), st.integers(-(2**60), 2**60))
+
+
+@given(values=st.lists(st.tuples(numbers, st.integers(0, 2**50)), min_size=1, max_size=30))
+def test_any_value_comes_back_within_half_a_resolution(tmp_path_factory, values):
+    readings = [
+        Sample(
+            at_s=float(place),
+            cpu_percent=percent,
+            interfaces={"a": InterfaceCounters(received_bytes=count, sent_bytes=0)},
+        )
+        for place, (percent, count) in enumerate(values)
+    ]
+
+    found = written(tmp_path_factory.mktemp("run"), readings).samples("n").readings
+
+    for before, after in zip(readings, found, strict=True):
+        kept = {(name, device): number for name, device, number in flat(after)}
+        was = {(name, device): number for name, device, number in flat(before)}
+        assert kept.keys() == was.keys()
+        for place, number in was.items():
+            assert kept[place] == pytest.approx(number, rel=1e-15, abs=0.500001 * RESOLUTIONS[place[0]])
+
+
+def test_each_quantity_that_can_be_read_has_a_resolution():
+    everything = whole(0.0, cpu_percent_per_core=(1.0,))
+    gpu = GpuReading(**{name: 1.0 for name in columns.GPU_FIELDS}, index=0)
+
+    assert {name for name, _, _ in flat(replace(everything, gpus=(gpu,)))} == RESOLUTIONS.keys()
+
+
+def test_any_cut_is_said_with_the_file(tmp_path):
+    folder = written(tmp_path, [whole(0.0), whole(0.5)])
+    packed = folder.packed_samples_path("n")
+    content = packed.read_bytes()
+
+    for end in range(len(content)):
+        packed.write_bytes(content[:end])
+        with pytest.raises(EvalsuiteError, match=r"samples\.n\.columns: .*; expected the packed samples"):
+            _ = folder.samples("n").readings
+
+
+def test_any_changed_byte_is_said_or_changes_nothing(tmp_path):
+    readings = (whole(0.0), whole(0.5), whole(1.0, cpu_percent=None))
+    folder = written(tmp_path, readings)
+    packed = folder.packed_samples_path("n")
+    content = packed.read_bytes()
+
+    for place in range(len(content)):
+        packed.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
+        try:
+            found = folder.samples("n").readings
+        except EvalsuiteError as error:
+            assert "samples.n.columns: " in str(error)
+        else:
+            assert found == readings
+
+
+def test_a_file_that_would_swell_is_refused_before_it_does(tmp_path):
+    bomb = zlib.compress(bytes(10_000_000), 9)
+    told = {"readings": 1, "quantities": [["at_s", [""], [0], 1e-6, 1, False, len(bomb)]]}
+    head = columns.MAGIC + columns._facts(HEADER.to_json())
+    (tmp_path / "samples.n.columns").write_bytes(
+        head + columns._facts(told) + bomb + columns._facts({"end": True, "readings": 1})
+    )
+
+    with pytest.raises(EvalsuiteError, match="another length"):
+        _ = RunFolder(tmp_path).samples("n").readings
+
+
+def test_the_hash_of_the_packed_file_is_in_the_outcome(tmp_path):
+    folder = written(tmp_path, [whole(0.0)])
+    folder.write_outcome(Outcome(status="completed", reason=""))
+
+    assert list(folder.outcome().sha256) == ["samples.n.columns"]
+    folder.packed_samples_path("n").write_bytes(b"another")
+    assert folder.changed(folder.outcome()) == ("samples.n.columns",)
+
+
+def test_cores_are_told_in_short():
+    found = core_reading([0.0, 50.0, 90.0, 91.0, 100.0])
+
+    assert found == CoreReading(least_percent=0.0, mean_percent=66.2, most_percent=100.0, above_90_percent=2)
+
+
+def test_the_lines_are_read_as_they_are_written(tmp_path):
+    (file := tmp_path / "lines").write_text(
+        json.dumps(HEADER.to_json()) + "\n" + json.dumps(whole(0.5).to_json()) + "\n"
+    )
+
+    assert samples.read(file).readings == (whole(0.5),)
+
+
+def test_the_samples_of_a_run_are_printed_as_a_table(tmp_path, capsys):
+    written(tmp_path, [Sample(at_s=0.0, cpu_percent=None), Sample(at_s=0.5, cpu_percent=7.25)])
+    disk = DiskCounters(read_bytes=1024, write_bytes=0, read_operations=2, write_operations=0)
+    other = {"header": True, "hz": 2.0}
+    line = Sample(at_s=0.25, disks={"sda": disk}).to_json()
+    RunFolder(tmp_path).samples_path("m").write_text(json.dumps(other) + "\n" + json.dumps(line) + "\n")
+
+    assert cli.main(["sample", "--csv", str(tmp_path)]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+
+    assert head.startswith("host,at_s,disks.read_bytes[sda],") and head.endswith(",cpu_percent")
+    assert lines == ["m,0.25,1024,0,2,0,", "n,0.0,,,,,", "n,0.5,,,,,7.25"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--csv", "nothing"], "nothing: no samples stand there; expected a run folder"),
+        (["--csv", "nothing", "--", "sleep", "1"], "--csv: a command stands beside it, sleep"),
+    ],
+)
+def test_a_table_of_nothing_is_said(tmp_path, monkeypatch, capsys, words, said):
+    monkeypatch.chdir(tmp_path)
+
+    assert cli.main(["sample", *words]) == 2
+    assert said in capsys.readouterr().err
