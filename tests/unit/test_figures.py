@@ -682,7 +682,7 @@ def test_numbers_are_written_the_same_in_both_languages():
     assert ticks.rounded(12411.97) == "12,412"
     assert ticks.quantity(0.834, "%") == "83.4%"
     assert ticks.quantity(7.4349, "x") == "7.43x"
-    assert ticks.quantity(2.5e9, "bytes/s") == "2.500 GB/s"
+    assert ticks.quantity(2.5e9, "bytes/s") == "2.50 GB/s"
     assert ticks.quantity(360.0, "images/s") == "360.0 images/s"
 
 

@@ -58,6 +58,7 @@ def test_a_value_without_interval_has_none():
     ("value", "unit"),
     [
         (12_400.0, "bytes/s"),
+        (14_213.0, "1/s"),
         (2.1e9, "bytes"),
         (352.5, "W"),
         (91.44, "%"),

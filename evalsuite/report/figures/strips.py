@@ -1,4 +1,4 @@
-"""Utilisation over time: one strip for each resource of a run."""
+"""Utilisation over time: one strip for each resource of a run, of several runs below each other."""
 
 import math
 import statistics
@@ -16,6 +16,7 @@ from evalsuite.report.figures.data import (
     Table,
     finite,
     note_entry,
+    plain,
     ref_of,
 )
 from evalsuite.report.figures.shapes import Box, field, outlines
@@ -30,7 +31,7 @@ Span = tuple[float, float]  # seconds since the run began
 
 @dataclass(frozen=True, kw_only=True)
 class Strip:
-    """One resource of one device over time. *mean* is the utilisation of the measured window."""
+    """One resource of one run over time. *mean* is the utilisation of the measured window."""
 
     label: Label
     samples: tuple[tuple[float, float | None], ...]  # (seconds since the run began, value)
@@ -38,6 +39,8 @@ class Strip:
     unit: str = "%"
     mean: float | None = None
     ref: str = ""
+    group: Label = ""  # strips of one group stand below its name: the resource, where several runs are compared
+    window: Span | None = None  # the measured part of its run, where the strips are of several
 
 
 def utilisation(
@@ -51,7 +54,8 @@ def utilisation(
     """Utilisation over time as heat strips, one row a resource; hatched where no sample was taken.
 
     *window* is the measured part in seconds: bracketed, everything outside it is faded. *shaded* are further
-    parts to fade (evaluation). Values are in `Strip.unit`, percentages from 0 to 100.
+    parts to fade (evaluation). Values are in `Strip.unit`, percentages from 0 to 100. Strips in groups share one
+    time axis, and each has a window of its own.
     """
     strips = tuple(strips)
     sampled = [strip for strip in strips if any(finite(v) for _, v in strip.samples)]
@@ -61,18 +65,32 @@ def utilisation(
         id=id,
         svg=drawn(_utilisation, id, look, strips, window, tuple(shaded), span) if sampled else None,
         table=Table(
-            columns=("resource", "mean", "unit", "capacity", "samples"),
-            rows=tuple((ref_of(s.label), s.mean, s.unit, s.maximum, _count(s)) for s in strips),
+            columns=(
+                *(("resource", "run") if _grouped(strips) else ("resource",)),
+                "mean",
+                "unit",
+                "capacity",
+                "samples",
+            ),
+            rows=tuple((*map(ref_of, _path(s)), s.mean, s.unit, s.maximum, _count(s)) for s in strips),
             refs=tuple(s.ref for s in strips),
         ),
         legend=(
             LegendEntry(key="capacity_share", label="0–100%", swatch=scale_swatch()),
-            *((note_entry("window"), note_entry("warmup")) if window else ()),
+            *((note_entry("window"), note_entry("warmup")) if window or any(s.window for s in strips) else ()),
             *((note_entry("missing"),) if missing else ()),
         ),
         axes=(Axis(key="at_s", unit="s"), Axis(key="resource")),
         notes=("missing",) if missing else (),
     )
+
+
+def _grouped(strips: Sequence[Strip]) -> bool:
+    return any(plain(strip.group) for strip in strips)
+
+
+def _path(strip: Strip) -> tuple[Label, ...]:
+    return (strip.group, strip.label) if plain(strip.group) else (strip.label,)
 
 
 def _count(strip: Strip) -> int:
@@ -148,37 +166,73 @@ def _joined(pieces: list[tuple[float, float, float]], maximum: float) -> list[tu
 def _utilisation(
     id: str, look: Look, strips: Sequence[Strip], window: Span | None, shaded: Sequence[Span], span: Span
 ) -> str:
-    row = 26 if len(strips) <= 24 else 16
+    rows = _rows(strips)
     left = min(max(text_width(s.label, TEXT) for s in strips) + 18, 230)
     means = [
         ticks.quantity(s.mean / 100 if s.unit == "%" else s.mean, s.unit) if finite(s.mean) else "" for s in strips
     ]
     right = WIDTH - max(text_width(mean, TEXT) for mean in means) - 16
-    height = 40 + row * len(strips) + 28
+    height = TOP + rows.height + 28
     sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, 40, right, height - 28)
+    panel = sheet.panel(left, TOP, right, height - 28)
     panel.set_xlim(*span)
-    panel.set_ylim(len(strips) - 0.5, -0.5)
+    panel.set_ylim(rows.height, 0)
     panel.spines["bottom"].set_visible(False)
     ticks.label_columns(sheet, panel, ticks.linear(*span, 7))
     sheet.write(right + 8, height - 15, "s")
-    _strip_fields(sheet, panel, strips, span)
-    _fade(sheet, panel, window, shaded, span, len(strips))
-    for place, (strip, mean) in enumerate(zip(strips, means, strict=True)):
-        y = 40 + row * (place + 0.5)
-        size = TEXT if row > 20 else SMALL
+    _strip_fields(sheet, panel, strips, span, rows)
+    _fade(sheet, panel, window, shaded, span, rows.height)
+    _own_windows(panel, strips, span, rows)
+    for strip, mean, top in zip(strips, means, rows.tops, strict=True):
+        y = TOP + top + rows.row / 2
+        size = TEXT if rows.row > 20 else SMALL
         sheet.write(left - 8, y, shortened(strip.label, left - 12, size), anchor="right", size=size, colour="ink")
         sheet.write(WIDTH, y, mean, anchor="right", size=size, colour="ink")
+    for label, top in rows.heads:
+        sheet.write(left, TOP + top + HEAD / 2 + 2, label, size=SMALL, colour="ink", style="strong")
     return sheet.svg()
 
 
-def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Span) -> None:
+TOP, HEAD = 40, 24  # pixels above the first strip, and of the name of a group
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rows:
+    """Where each strip and each group's name begins, in pixels below the top."""
+
+    row: float
+    tops: tuple[float, ...]
+    heads: tuple[tuple[Label, float], ...]
+    height: float
+
+    def box(self, place: int) -> tuple[float, float]:
+        """Upper edge and height of the drawn part of a strip."""
+        return self.tops[place] + 0.1 * self.row, 0.8 * self.row
+
+
+def _rows(strips: Sequence[Strip]) -> _Rows:
+    row = (26 if len(strips) <= 24 else 16) if not _grouped(strips) else 21
+    tops, heads, at, before = [], [], 0.0, ""
+    for strip in strips:
+        if plain(strip.group) != before:
+            before = plain(strip.group)
+            heads.append((strip.group, at))
+            at += HEAD
+        tops.append(at)
+        at += row
+    return _Rows(row=row, tops=tuple(tops), heads=tuple(heads), height=at)
+
+
+def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Span, rows: _Rows) -> None:
     levels: dict[int, list[Box]] = {}
     for place, strip in enumerate(strips):
+        top, high = rows.box(place)
         for begin, end, level in _cells(strip)[0]:
             begin = max(begin, span[0])
-            levels.setdefault(level, []).append((begin, place - 0.4, end - begin, 0.8))
-    whole = [(span[0], place - 0.4, span[1] - span[0], 0.8) for place in range(len(strips))]
+            levels.setdefault(level, []).append((begin, top, end - begin, high))
+    whole = [
+        (span[0], rows.box(place)[0], _lasting(strip, span), rows.box(place)[1]) for place, strip in enumerate(strips)
+    ]
     field(panel, whole, "surface", hatch="rule", zorder=1)
     for level in sorted(levels):
         field(panel, levels[level], f"seq-{level}", zorder=2)
@@ -186,25 +240,47 @@ def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Spa
     sheet.mark(frames, [(strip.ref, place) for place, strip in enumerate(strips)])
 
 
-def _fade(sheet: Sheet, panel: Panel, window: Span | None, shaded: Sequence[Span], span: Span, rows: int) -> None:
+def _lasting(strip: Strip, span: Span) -> float:
+    """How long the frame of a strip is: the whole axis, or, of several runs, as long as its own went on."""
+    if not plain(strip.group):
+        return span[1] - span[0]
+    return max((at for at, value in strip.samples if finite(value)), default=span[1]) - span[0]
+
+
+def _own_windows(panel: Panel, strips: Sequence[Strip], span: Span, rows: _Rows) -> None:
+    """Veils each strip outside the window of its own run, and marks where that begins and ends."""
+    veils, edges = [], []
+    for place, strip in enumerate(strips):
+        if strip.window is None:
+            continue
+        top, high = rows.box(place)
+        begin, end = (min(max(at, span[0]), span[1]) for at in strip.window)
+        last = span[0] + _lasting(strip, span)
+        veils += [(a, top, b - a, high) for a, b in ((span[0], begin), (end, last)) if b > a]
+        edges += [(at, top, top + high) for at in (begin, end)]
+    if veils:
+        field(panel, veils, "surface", zorder=3, alpha=0.55)
+    if edges:
+        panel.vlines(*zip(*edges, strict=True), color=ROLES["ink"], linewidth=1.6, zorder=5)
+
+
+def _fade(sheet: Sheet, panel: Panel, window: Span | None, shaded: Sequence[Span], span: Span, height: float) -> None:
     """Veils what lies outside the measured window and brackets what lies inside."""
     outside = [(max(a, span[0]), min(b, span[1])) for a, b in shaded]
     if window:
         begin, end = max(window[0], span[0]), min(window[1], span[1])
         outside += [(span[0], begin), (end, span[1])]
-        _bracket(sheet, panel, begin, end, rows)
-    boxes = [(a, -0.5, b - a, rows) for a, b in outside if b > a]
+        _bracket(sheet, panel, begin, end, height)
+    boxes = [(a, 0, b - a, height) for a, b in outside if b > a]
     if boxes:
         field(panel, boxes, "surface", zorder=3, alpha=0.55)
 
 
-def _bracket(sheet: Sheet, panel: Panel, begin: float, end: float, rows: int) -> None:
-    top = sheet.pixel(panel, begin, -0.5)[1]
-    unit = 1 / max(sheet.pixel(panel, 0, 1)[1] - sheet.pixel(panel, 0, 0)[1], 1e-9)  # rows per pixel
-    lid = -0.5 - 9 * unit
-    xs, ys = (begin, begin, end, end), (-0.5, lid, lid, -0.5)
+def _bracket(sheet: Sheet, panel: Panel, begin: float, end: float, height: float) -> None:
+    top = sheet.pixel(panel, begin, 0)[1]
+    xs, ys = (begin, begin, end, end), (0, -9, -9, 0)
     panel.plot(xs, ys, color=ROLES["ink"], linewidth=1.4, clip_on=False, zorder=5)
-    panel.vlines((begin, end), -0.5, rows - 0.5, color=ROLES["ink"], linewidth=1, zorder=5)
+    panel.vlines((begin, end), 0, height, color=ROLES["ink"], linewidth=1, zorder=5)
     middle = (sheet.pixel(panel, begin, 0)[0] + sheet.pixel(panel, end, 0)[0]) / 2
     text = f"{ticks.number(round(begin, 1))}–{ticks.number(round(end, 1))} s"
     sheet.write(middle, top - 20, text, anchor="center", colour="ink", style="halo")

@@ -55,8 +55,18 @@ def quantity(value: float, unit: str) -> str:
     if unit.startswith("bytes"):
         power = min(int(math.log10(value) // 3), 4) if value >= 1 else 0
         prefix = ("", "k", "M", "G", "T")[power]
-        return f"{rounded(value / 1000**power)} {prefix}B{unit.removeprefix('bytes')}"
-    return f"{rounded(value)} {'/s' if unit == '1/s' else unit}".rstrip()
+        return f"{_three(value / 1000**power)} {prefix}B{unit.removeprefix('bytes')}"
+    if unit == "1/s":
+        return f"{_three(value)} /s"
+    return f"{rounded(value)} {unit}".rstrip()
+
+
+def _three(value: float) -> str:
+    """To three significant digits, and no more: "14,200", "2.50"."""
+    if value == 0 or not math.isfinite(value):
+        return rounded(value)
+    decimals = 2 - math.floor(math.log10(abs(value)))
+    return f"{round(value, decimals):,.{max(decimals, 0)}f}"
 
 
 def linear(low: float, high: float, wanted: int = 5) -> list[float]:

@@ -11,7 +11,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.background import RULES
 from evalsuite.report.sections.quality import COUNTS
-from evalsuite.report.sections.usage import together
+from evalsuite.report.sections.readings import together
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form
 from evalsuite.report.text.words import Rendered, Text, Traced, Words

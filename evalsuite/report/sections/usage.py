@@ -1,20 +1,18 @@
 """Hardware utilisation over the measured steps: one row per case, one column per resource."""
 
-import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Case, Summary, Timeline, Utilisation, Window
-from evalsuite.report import figures
+from evalsuite.model import Case, Summary, Timeline, Utilisation
 from evalsuite.report.book.blocks import Block, Model, told_apart
 from evalsuite.report.book.book import Book
-from evalsuite.report.figures import Look
+from evalsuite.report.sections import timelines
 from evalsuite.report.sections.drawn import Drawn
+from evalsuite.report.sections.readings import ADDED_UP, together
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.sections.totals import Totals, largest, totals
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Pair, Rendered, Words
 
 COMPUTE = (
     "gpu",
@@ -38,13 +36,7 @@ TRANSFER = (
     "pcie_send",
 )
 RESOURCES = (*COMPUTE, *TRANSFER)
-# What a time line shows; the table and the CSV have the rest.
-STRIPS = (
-    *("gpu", "gpu_memory", "gpu_power", "cpu", "memory"),
-    *("disk_read", "disk_write", "network_receive", "network_send", "loopback"),
-)
-MOST_TIMELINES = 8  # drawn in one report; each is some 40 kB
-ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage or a temperature is averaged
+MOST_TIMELINES = 8  # runs drawn in one report; each is some 20 kB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +48,7 @@ class UsageReading:
     mean: Number
     spread: Number
     devices: int
+    nothing: bool  # the mean and both percentiles are zero
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +80,18 @@ class Usage:
     shown: tuple[tuple[Summary, str, Timeline], ...]  # summary, run id, its time line
 
     @property
+    def silent(self) -> tuple[str, ...]:
+        """Resources that no case used: a sentence names them, and the tables leave them out."""
+        columns = ((name, [row.readings[place] for row in self.rows]) for place, name in enumerate(self.resources))
+        return tuple(name for name, found in columns if all(one is not None and one.nothing for one in found))
+
+    @property
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """Two tables, for what computes and for what moves: key, places in *resources*."""
-        moving = tuple(place for place, name in enumerate(self.resources) if name in TRANSFER)
-        other = tuple(place for place, name in enumerate(self.resources) if name not in TRANSFER)
+        silent = self.silent
+        used = [(place, name) for place, name in enumerate(self.resources) if name not in silent]
+        moving = tuple(place for place, name in used if name in TRANSFER)
+        other = tuple(place for place, name in used if name not in TRANSFER)
         return tuple(part for part in (("compute", other), ("transfer", moving)) if part[1])
 
     @property
@@ -103,7 +104,7 @@ class UsageFacts:
     """What the section shows."""
 
     usages: tuple[Usage, ...]
-    timelines: Mapping[str, tuple[Drawn, ...]]  # block id → its time lines
+    timelines: Mapping[str, Drawn | None]  # block id → its time lines
     totals: Mapping[str, Totals]  # block id → what its devices computed, held and took
 
 
@@ -115,7 +116,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(subject: Subject) -> UsageFacts:
     found = usages(subject.book, subject.models)
-    lines = {one.block.id: timelines(one, subject.look, subject.words) for one in found}
+    lines = {one.block.id: timelines.drawn(one.shown, one.block, subject.look, subject.words) for one in found}
     return UsageFacts(usages=found, timelines=lines, totals=totals(subject.book, subject.models))
 
 
@@ -162,13 +163,8 @@ def _reading(summary: Summary, resource: str) -> UsageReading | None:
         mean=numbers.quantity(together(used), unit),
         spread=_spread(used, unit),
         devices=len(used),
+        nothing=all(one.mean == one.p5 == one.p95 == 0 for one in used),
     )
-
-
-def together(used: Sequence[Utilisation]) -> float:
-    """One figure for several devices: the sum of rates and amounts, the mean of percentages."""
-    means = [one.mean for one in used]
-    return sum(means) if used[0].unit in ADDED_UP else statistics.fmean(means)
 
 
 def _spread(used: Sequence[Utilisation], unit: str) -> Number:
@@ -189,81 +185,3 @@ def _shown(book: Book, block: Block) -> Iterator[tuple[Summary, str, Timeline]]:
             if found:
                 yield summary, *found
                 break
-
-
-# time lines
-
-
-def timelines(usage: Usage, look: Look, words: Words) -> tuple[Drawn, ...]:
-    return tuple(_timeline(*shown, look, words) for shown in usage.shown)
-
-
-def _timeline(summary: Summary, run_id: str, line: Timeline, look: Look, words: Words) -> Drawn:
-    every = tuple(_strips(summary, run_id, line, words))
-    strips = tuple(strip for strip in every if any(value for _, value in strip.samples))
-    silent = [_label(strip.label, words) for strip in every if strip not in strips]
-    figure = figures.utilisation(strips, look, id=names.anchor("f-u", run_id), window=_bounds(line.window))
-    case = words(
-        "words.case",
-        framework=names.framework(summary.case.framework),
-        precision=names.precision(summary.case.precision),
-        batch=numbers.count(summary.case.batch_per_device),
-        nodes=numbers.count(summary.case.nodes),
-        devices=numbers.count(summary.case.total_devices),
-    )
-    repeat = run_id.rpartition("/r")[2]
-    return Drawn(
-        figure=figure,
-        title=words("figures.timeline", framework=names.framework(summary.case.framework)),
-        reading=(
-            words("figures.timeline_case", case=case, repeat=repeat),
-            *((words("figures.timeline_silent", resources=words.listed(silent)),) if silent else ()),
-        ),
-        help=words("figures.timeline_see"),
-        labels=tuple(_label(strip.label, words) for strip in strips),
-    )
-
-
-def _label(label: figures.Label, words: Words) -> Rendered:
-    if isinstance(label, str):
-        return words.same(label)
-    return Pair(words=words, by_language=(("zh", label.zh), ("en", label.en)))
-
-
-def _bounds(window: Window | None) -> tuple[float, float] | None:
-    if window is None or window.begin_s is None or window.end_s is None:
-        return None
-    return window.begin_s, window.end_s
-
-
-def _strips(summary: Summary, run_id: str, line: Timeline, words: Words) -> Iterable[figures.Strip]:
-    run = next(one for one in summary.measurements if one.run.id == run_id)
-    used = {(one.resource, one.device): one for one in run.utilisation}
-    order = {resource: place for place, resource in enumerate(RESOURCES)}
-    drawn = (key for key in line.series if key[0] in STRIPS or key[0] not in RESOURCES)
-    for key in sorted(drawn, key=lambda k: (order.get(k[0], 99), k[0], k[1] or "")):
-        resource, device = key
-        samples = tuple(line.series[key])
-        unit = line.units.get(resource, "")
-        values = [value for _, value in samples if value is not None]
-        if not values:
-            continue
-        about = used.get(key)
-        capacity = about.capacity if about else None
-        yield figures.Strip(
-            label=_resource(resource, device, words),
-            samples=samples,
-            maximum=(100.0 if unit == "%" else capacity) or max(values) or 1.0,
-            unit=unit,
-            mean=about.mean if about else None,
-            ref=names.case_anchor(summary.case),
-        )
-
-
-def _resource(resource: str, device: str | None, words: Words) -> figures.Label:
-    """The name of a strip: one word in each language, followed by the device."""
-    key = f"resources.{resource}"
-    named = words(key) if key in words else words("resources.other", name=names.visible(resource))
-    behind = f" {names.visible(device)}" if device else ""
-    languages = words.languages
-    return figures.Bilingual(zh=named.plain(languages[0]) + behind, en=named.plain(languages[-1]) + behind)

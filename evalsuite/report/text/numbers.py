@@ -146,7 +146,8 @@ def memory(value_bytes: float) -> Number:
 
 
 def quantity(value: float, unit: str) -> Number:
-    """A reading of a sensor: percentages with one decimal, everything else with four significant digits.
+    """A reading of a sensor: percentages with one decimal, amounts and rates of what was moved with three
+    significant digits, everything else with four.
 
     Bytes in decimal multiples, as links and disks are sold and as the figures print them.
     """
@@ -155,8 +156,10 @@ def quantity(value: float, unit: str) -> Number:
     if unit.startswith("bytes"):
         power = min(int(math.log10(value) // 3), len(PREFIXES) - 1) if value >= 1 else 0
         behind = f"{PREFIXES[power]}B{unit.removeprefix('bytes')}"
-        return Number(text=f"{significant(value / 1000**power).text}{NARROW_SPACE}{behind}", raw=value)
-    return Number(text=f"{significant(value).text}{NARROW_SPACE}{'/s' if unit == '1/s' else unit}".rstrip(), raw=value)
+        return Number(text=f"{significant(value / 1000**power, 3).text}{NARROW_SPACE}{behind}", raw=value)
+    if unit == "1/s":
+        return Number(text=f"{significant(value, 3).text}{NARROW_SPACE}/s", raw=value)
+    return Number(text=f"{significant(value).text}{NARROW_SPACE}{unit}".rstrip(), raw=value)
 
 
 def span(low: float, high: float, form: Form) -> Number:
