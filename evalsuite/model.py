@@ -265,6 +265,7 @@ class Measurement:
     started_at: str | None = None  # ISO 8601 with zone
     duration_s: float | None = None
     exit_code: int | None = None
+    fault: Literal["infrastructure"] | None = None  # who failed the run, where it was not the framework
     host: str | None = None
     environment: str | None = None  # key of the environment class (same key = same machine and versions)
     framework_version: str | None = None

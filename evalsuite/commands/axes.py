@@ -44,6 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="C",
         help="a CPU device is C cores of its own (default: the machine's ÷ the largest number of devices asked for)",
     )
+    where.add_argument(
+        "--retries", metavar="N", help="of runs that a node or the launcher failed, not the training (2)"
+    )
+    where.add_argument("--max-device-hours", metavar="H", help="start no run once so many are spent")
     where.add_argument("--seed", metavar="N", help="of the order of the frameworks within each scale and repeat (0)")
     where.add_argument("--oversubscribe", action="store_true", help="let CPU devices share cores, and mark the cases")
     where.add_argument("--engine", default="local", metavar="E", help="what starts the runs (default: local)")
@@ -77,6 +81,8 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         "repeats": spec.repeats(arguments.repeats) if arguments.repeats else None,
         "protocol": spec.steps(arguments.steps) if arguments.steps else None,
         "cores_per_device": spec.cores(arguments.cores_per_device) if arguments.cores_per_device else None,
+        "retries": spec.retries(arguments.retries) if arguments.retries else None,
+        "max_device_hours": spec.device_hours(arguments.max_device_hours) if arguments.max_device_hours else None,
         "seed": spec.seed(arguments.seed) if arguments.seed else None,
         "oversubscribe": arguments.oversubscribe or None,
     }

@@ -22,8 +22,10 @@ EXAMPLES = """  evalsuite compare
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from evalsuite.commands import axes
     from evalsuite.commands.report import add_output_arguments
+    from evalsuite.commands.run import add_redo
 
     axes.add_arguments(parser)
+    add_redo(parser)
     add_output_arguments(parser)
     parser.add_argument(
         "--recorded",
@@ -37,10 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands.asked import planned
     from evalsuite.commands.run import run_missing
     from evalsuite.commands.terminal import note
+    from evalsuite.launch import campaign
     from evalsuite.results.summary import valid
 
     asked = planned(arguments)
     report.check(arguments, [*asked.plan.cases, *(skip.case for skip in asked.plan.skips)])
+    campaign.redo(arguments.redo, asked.plan, asked.store)
     asked, failed = run_missing(asked, arguments.environment)
     if not asked.plan.cases:
         return _recorded(asked, arguments)

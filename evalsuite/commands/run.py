@@ -23,13 +23,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from evalsuite.commands import axes
 
     axes.add_arguments(parser)
+    add_redo(parser)
     speech.add_argument(parser)
+
+
+def add_redo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--redo",
+        metavar="WHAT",
+        action="append",
+        default=[],
+        help="make finished runs again: failed, a case or CASE/r0; the old ones stay beside them; repeatable",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands.asked import planned
+    from evalsuite.launch import campaign
 
     asked = planned(arguments)
+    campaign.redo(arguments.redo, asked.plan, asked.store)
     asked, failed = run_missing(asked, arguments.environment)
     if not asked.plan.cases:
         return Exit.NOTHING_MEASURED
@@ -47,7 +60,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
 
     from evalsuite.commands.terminal import note, progress
     from evalsuite.errors import EvalsuiteError
-    from evalsuite.launch import campaign
+    from evalsuite.launch import campaign, runner
     from evalsuite.logs import catalogue
     from evalsuite.results import measurement
     from evalsuite.runs.planned import Planned
@@ -76,18 +89,25 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
         return asked, _failed(asked)
     started = campaign.begin(whole, asked.store)
     with progress(missing, asked.estimate()) as shown:
-        for ended in campaign.launch_all(
+        launcher = runner.Launcher(
+            engine=asked.engine,
+            timeout_s=spec.timeout_s,
+            pythons=ready.pythons,
+            packages=ready.packages,
+            dialects=catalogue.known(asked.places),
+        )
+        extent = campaign.Extent(retries=spec.retries, device_hours=spec.max_device_hours)
+        launched = campaign.launch_all(
             missing,
             asked.store,
             asked.adapters,
-            asked.engine,
-            spec.timeout_s,
-            ready,
-            catalogue.known(asked.places),
+            launcher,
             started,
-            shown.tick,
-            spec.seed,
-        ):
+            tick=shown.tick,
+            seed=spec.seed,
+            extent=extent,
+        )
+        for ended in launched:
             measured = measurement.measurement(asked.store.folder(ended.run), asked.places)
             given = measured.throughput
             campaign.note_value(ended, started, asked.store, measured.value, given.unit if given else None)

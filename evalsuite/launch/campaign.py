@@ -17,10 +17,9 @@ from evalsuite import __version__
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.launch import probe, runner, virtualenvs
 from evalsuite.model import Case, Device, Run, Skip
-from evalsuite.plan.engines import Engine
 from evalsuite.plan.plan import Machine, Plan
 from evalsuite.runs import journal
 from evalsuite.runs.endings import Enough, Outcome
@@ -123,61 +122,117 @@ def _now() -> str:
     return datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
 
 
+def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
+    """Sets aside the finished runs of *plan* that *words* name, so that they are missing again; gives them.
+
+    A word is `failed` (every run without a completed outcome), a case or a run by its id. What is set aside stays
+    beside its place, and the journal keeps what it gave. Raises EvalsuiteError for a word that names no finished run.
+    """
+    finished = [run for run in plan.runs if store.folder(run).finished]
+    chosen: list[Run] = []
+    for word in words:
+        found = [run for run in finished if _named(run, word, store)]
+        if not found and word != "failed":
+            hint = did_you_mean(word, [case.id for case in plan.cases], cutoff=0.4)
+            raise EvalsuiteError(
+                f'--redo "{word}": no finished run of this plan has that name; expected failed, a case such as '
+                f"{plan.cases[0].id if plan.cases else 'CASE'} or one of its runs (CASE/r0).{hint}"
+            )
+        chosen += [run for run in found if run not in chosen]
+    for run in chosen:
+        store.set_aside(store.folder(run), "redone")
+    return chosen
+
+
+def _named(run: Run, word: str, store: Store) -> bool:
+    if word == "failed":
+        return store.folder(run).outcome().status != "completed"
+    return word in (run.id, run.case.id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """How far an evaluation goes."""
+
+    retries: int = 2  # of a run that the infrastructure failed
+    device_hours: float | None = None  # no run is started that is expected to go beyond; None: as many as it takes
+
+
 def launch_all(
     runs: Sequence[Run],
     store: Store,
     adapters: Mapping[str, Adapter],
-    engine: Engine,
-    timeout_s: float,
-    ready: Environments,
-    dialects: Mapping[str, Dialect],
+    launcher: runner.Launcher,
     started: Campaign,
+    *,
     tick: Callable[[Run, float], None] = lambda run, seconds: None,
     seed: int | None = None,
+    extent: Extent = Extent(),
 ) -> Iterator[EndedRun]:
     """Launches *runs* in order and gives each as it ends. A failed run does not stop the others.
 
-    A run that another evalsuite process holds, or has finished meanwhile, is passed over. *dialects* are those that
-    the runs' logs are read by; *seed* is that of the order. Before each block (a repeat at a scale) a fixed
-    computation is timed, and recorded with the block's runs.
+    A run that another evalsuite process holds, or has finished meanwhile, is passed over; one that the infrastructure
+    failed is made again, and what it left is kept beside it. *seed* is that of the order. Before each block (a repeat
+    at a scale) a fixed computation is timed, and recorded with the block's runs.
     """
-    launcher = runner.Launcher(
-        engine=engine, timeout_s=timeout_s, pythons=ready.pythons, packages=ready.packages, dialects=dialects
-    )
-    order = 0
+    going = _Going(store=store, launcher=launcher, started=started, tick=tick, seed=seed, retries=extent.retries)
     block, probe_s = None, 0.0
     for run in runs:
-        recipe = adapters[run.case.framework].recipe(run.case.recipe)
+        if extent.device_hours is not None and going.spent_h >= extent.device_hours:
+            return
         with store.claim(run) as folder:
             if folder is None:
                 continue
             try:
                 if block != (block := (run.repeat, run.case.scale)):
                     probe_s = round(probe.seconds(), 6)
-                attempt = store.journal.started(run, started.id, _now())
-                place = CampaignPlace(
-                    id=started.id,
-                    plan_sha256=started.plan_sha256,
-                    round=run.repeat,
-                    order=order,
-                    attempt=attempt,
-                    seed=seed,
-                    probe_s=probe_s,
-                )
-                outcome = runner.launch(
-                    run,
-                    recipe,
-                    folder,
-                    launcher,
-                    tick=functools.partial(tick, run),
-                    enough=_enough(run, recipe, folder, dialects),
-                    place=place,
-                )
-                store.journal.note(_end_of(run, place, outcome))
+                ended = going.launched(run, adapters[run.case.framework].recipe(run.case.recipe), folder, probe_s)
             except OSError as error:
                 raise _mendable(error, folder.path) from error
-        order += 1
-        yield EndedRun(run=run, outcome=outcome, attempt=attempt)
+        yield ended
+
+
+@dataclass(kw_only=True)
+class _Going:
+    """An evaluation under way."""
+
+    store: Store
+    launcher: runner.Launcher
+    started: Campaign
+    tick: Callable[[Run, float], None]
+    seed: int | None
+    retries: int
+    order: int = 0  # of the next start among those of the campaign
+    spent_h: float = 0.0  # device-hours
+
+    def launched(self, run: Run, recipe: Recipe, folder: RunFolder, probe_s: float) -> EndedRun:
+        """*run* in its claimed *folder*, made again as long as the infrastructure fails it and retries are left."""
+        for more in reversed(range(self.retries + 1)):
+            place = CampaignPlace(
+                id=self.started.id,
+                plan_sha256=self.started.plan_sha256,
+                round=run.repeat,
+                order=self.order,
+                attempt=self.store.journal.started(run, self.started.id, _now()),
+                seed=self.seed,
+                probe_s=probe_s,
+            )
+            outcome = runner.launch(
+                run,
+                recipe,
+                folder,
+                self.launcher,
+                tick=functools.partial(self.tick, run),
+                enough=_enough(run, recipe, folder, self.launcher.dialects),
+                place=place,
+            )
+            self.store.journal.note(_end_of(run, place, outcome))
+            self.order += 1
+            self.spent_h += (outcome.duration_s or 0.0) * run.case.total_devices / 3600
+            if outcome.fault is None or not more:
+                break
+            self.store.again(folder, outcome.fault)
+        return EndedRun(run=run, outcome=outcome, attempt=place.attempt)
 
 
 def _end_of(run: Run, place: CampaignPlace, outcome: Outcome) -> JournalLine:

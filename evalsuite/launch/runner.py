@@ -18,9 +18,9 @@ from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace, RunCommand, UsedRecipe
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import checkouts, images, readiness, virtualenvs
+from evalsuite.launch import blame, checkouts, images, readiness, virtualenvs
 from evalsuite.logs import catalogue
-from evalsuite.model import Run
+from evalsuite.model import Case, Run
 from evalsuite.plan import repositories
 from evalsuite.plan.commandline import CommandLine, command_line
 from evalsuite.plan.engines import Engine
@@ -83,7 +83,7 @@ def launch(
     shutil.rmtree(folder.scratch, ignore_errors=True)
     _check_recorded(exit_code, folder)
     outcome = replace(
-        _meddled(folder, asked) or (_ended(why) if why else _ending(exit_code, folder, launcher.timeout_s)),
+        _meddled(folder, asked) or (_ended(why) if why else _ending(exit_code, folder, run.case, launcher.timeout_s)),
         exit_code=exit_code,
         started_at=started_at,
         duration_s=round(duration_s, 3),
@@ -186,7 +186,7 @@ def _ended(why: Enough) -> Outcome:
     return Outcome(status="completed", reason=ENOUGH[why], enough=why)
 
 
-def _ending(exit_code: int, folder: RunFolder, timeout_s: float) -> Outcome:
+def _ending(exit_code: int, folder: RunFolder, case: Case, timeout_s: float) -> Outcome:
     """Status and reason of a run that has ended."""
     agents = folder.agents()
     if exit_code == 124 or any(agent.timed_out for agent in agents.values()):
@@ -195,6 +195,9 @@ def _ending(exit_code: int, folder: RunFolder, timeout_s: float) -> Outcome:
         return Outcome(status="completed", reason="")
     if error := _agent_error(folder):
         return Outcome(status="failed", reason=error)
+    if lost := blame.infrastructure(folder, case):
+        said = _engine_said(folder.engine_log)
+        return Outcome(status="failed", reason=f"{lost}{f': {said}' if said else ''}", fault="infrastructure")
     if not any(log.path.stat().st_size for log in folder.logs()):  # the training never spoke: the engine may have
         return Outcome(status="failed", reason=_engine_said(folder.engine_log) or f"exit code {exit_code}")
     if exit_code < 0 or exit_code > 128:

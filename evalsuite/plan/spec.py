@@ -1,5 +1,6 @@
 """The spec: a TOML file of axes and protocol, and the command line's axes laid over it → [Case]."""
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -42,6 +43,8 @@ class Spec:
     repeats: int = 5
     timeout_s: float = 3600.0
     cores_per_device: int | None = None  # of a device that is a CPU; None: what the machine has for each
+    retries: int = 2  # of a run that the infrastructure failed
+    max_device_hours: float | None = None  # no run is started beyond; None: as many as it takes
     seed: int = 0  # of the order of the frameworks within a scale
     oversubscribe: bool = False  # whether devices may share cores where there are not enough
     options: tuple[tuple[str, str], ...] = ()
@@ -179,6 +182,22 @@ def cores(text: str | int) -> int:
     return _at_most(str(text), MOST_CORES, "cores per device")
 
 
+def retries(text: str | int) -> int:
+    if not re.fullmatch(r"\d", str(text)):
+        raise EvalsuiteError(f'retries "{text}": expected a whole number from 0 to 9.')
+    return int(text)
+
+
+def device_hours(text: str | float) -> float:
+    try:
+        hours = float(text)
+    except ValueError:
+        hours = math.nan
+    if not 0 < hours < math.inf:
+        raise EvalsuiteError(f'device-hours "{text}": expected a number above 0.')
+    return hours
+
+
 def seed(text: str | int) -> int:
     if not re.fullmatch(r"\d{1,9}", str(text)):
         raise EvalsuiteError(f'seed "{text}": expected a whole number of at most nine digits.')
@@ -236,14 +255,15 @@ KEYS: Mapping[str, tuple[str, type, Callable[[Any], object]]] = {
     "steps": ("protocol", str, steps),
     "repeats": ("repeats", int, repeats),
     "seed": ("seed", int, seed),
+    "retries": ("retries", int, retries),
+    "max_device_hours": ("max_device_hours", int, device_hours),
     "cores_per_device": ("cores_per_device", int, cores),
     "timeout_s": ("timeout_s", int, seconds),
     "options": ("options", dict, _options),
 }
 PARTS = "parts"
-OF_PARTS = tuple(
-    key for key in KEYS if key not in ("repeats", "timeout_s", "cores_per_device", "seed")
-)  # the evaluation's
+OF_WHOLE = ("repeats", "timeout_s", "cores_per_device", "seed", "retries", "max_device_hours")  # whatever its parts
+OF_PARTS = tuple(key for key in KEYS if key not in OF_WHOLE)
 
 
 def _field(key: str, path: Path, known: Iterable[str] = ()) -> str:

@@ -259,7 +259,10 @@ def _failed_by_itself(row: Row | None) -> bool:
     if not isinstance(row, Unmeasured) or row.origin not in DECIDING_ORIGINS or not row.measurements:
         return False
     return all(
-        run.status == "failed" and run.exit_code is not None and 0 < run.exit_code < COULD_NOT_START
+        run.status == "failed"
+        and run.fault is None
+        and run.exit_code is not None
+        and 0 < run.exit_code < COULD_NOT_START
         for run in row.measurements
     )
 

@@ -122,6 +122,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         started_at=outcome.started_at,
         duration_s=outcome.duration_s,
         exit_code=outcome.exit_code,
+        fault=outcome.fault,
         host=next(iter(environments), None),
         environment=environment_key(environments),
         framework_version=command.framework_version,

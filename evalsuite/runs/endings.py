@@ -24,6 +24,7 @@ class Outcome(Document):
     started_at: str | None = None  # ISO 8601 with zone
     duration_s: float | None = None
     enough: Enough | None = None
+    fault: Literal["infrastructure"] | None = None  # who failed a run, where it was not the training itself
     origin: str | None = None  # one of `model.Origin`, or what rule D27 takes for cited; None: measured here
     sha256: Mapping[str, str] | None = None  # name of each log, arrivals and samples file → its hash
     trimmed: bool | None = None  # the folder was made smaller by tools/keep_runs.py

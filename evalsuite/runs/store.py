@@ -270,10 +270,17 @@ class Store:
             folder.write_case(run)
             yield folder
 
-    def set_aside(self, folder: RunFolder) -> Path:
-        """Takes a finished run out of the store, and keeps it beside its place, whose name begins with `amended`."""
+    def again(self, folder: RunFolder, why: str) -> None:
+        """Takes what stands in a claimed *folder* out of the store, as `set_aside` does, and begins it anew."""
+        run = folder.run()
+        self.set_aside(folder, why)
+        folder.path.mkdir()
+        folder.write_case(run)
+
+    def set_aside(self, folder: RunFolder, why: str = "amended") -> Path:
+        """Takes a finished run out of the store, and keeps it beside its place, whose name begins with *why*."""
         attempt = 1
-        while (aside := folder.path.with_name(f"amended-{folder.path.name}-{attempt}")).exists():
+        while (aside := folder.path.with_name(f"{why}-{folder.path.name}-{attempt}")).exists():
             attempt += 1
         try:
             return folder.path.rename(aside)

@@ -104,6 +104,7 @@ FULL = (
         started_at="2026-01-01T00:00:00+00:00",
         duration_s=1.5,
         enough="hung",
+        fault="infrastructure",
         origin="imported",
         sha256={"log.n.txt": "4"},
         trimmed=True,

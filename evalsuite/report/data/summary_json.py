@@ -91,6 +91,7 @@ def _summary(book: Book, one: Summary | Unmeasured) -> dict[str, Any]:
                 "counts": counts(run),
                 "value": run.value,
                 "origin": run.origin,
+                "fault": run.fault,
                 "started_at": run.started_at,
                 "environment": run.environment,
                 "framework_version": run.framework_version,

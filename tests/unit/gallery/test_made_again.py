@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite import cli
-from evalsuite.launch import campaign, runner
+from evalsuite.launch import campaign, probe, runner
 from evalsuite.model import Run
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
@@ -25,7 +25,7 @@ SPOKEN = words.read()
 BASE = replace(CASE, framework="toynet")
 SCALE = BASE.at_scale(1, 2)
 CASES = (BASE, SCALE)
-READY = campaign.Environments(pythons={}, packages={}, skips=())
+LAUNCHER = runner.Launcher(engine=None, timeout_s=60.0, pythons={}, packages={}, dialects={})
 
 
 class Interrupted(Exception):
@@ -41,6 +41,7 @@ class Lab:
         self.criteria.write_text("[C1]\nthreshold = 0.8\nmin_nodes = 1\n")
         self.seconds = {}  # run id → seconds a step; 0: it is interrupted; None: it fails
         monkeypatch.setattr(runner, "launch", self._launch)
+        monkeypatch.setattr(probe, "seconds", lambda: 0.3)
 
     def _launch(self, run, recipe, folder, launcher, *, tick, enough, place):
         seconds = self.seconds.get(run.id, 0.5)
@@ -60,7 +61,7 @@ class Lab:
         missing = [run for run in runs if not self.store.folder(run).finished]
         adapters = {"toynet": toynet()}
         try:
-            for ended in campaign.launch_all(missing, self.store, adapters, None, 60.0, READY, {}, started):
+            for ended in campaign.launch_all(missing, self.store, adapters, LAUNCHER, started):
                 campaign.note_value(ended, started, self.store, 64.0, "images/s")
         except Interrupted:
             return

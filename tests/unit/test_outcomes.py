@@ -1,0 +1,208 @@
+"""Who failed a run: the framework, which is told so, or the infrastructure, for which a run is made again."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.documents import HostEnvironment
+from evalsuite.errors import EvalsuiteError
+from evalsuite.launch import blame, campaign, probe, runner
+from evalsuite.model import Run
+from evalsuite.plan import plan as planning
+from evalsuite.plan import spec
+from evalsuite.results.evaluation import evaluate
+from evalsuite.runs.endings import AgentOutcome, Outcome
+from evalsuite.runs.planned import Planned
+from evalsuite.runs.store import RunFolder, Store
+from tests import runfolders
+from tests.toys import CASE, COMMAND, toynet
+
+RUN = Run(case=replace(CASE, framework="toynet"), repeat=0)
+LAUNCHER = runner.Launcher(engine=None, timeout_s=60.0, pythons={}, packages={}, dialects={})
+AGENT = AgentOutcome(
+    exit_code=1,
+    signal=None,
+    timed_out=False,
+    interrupted_by=None,
+    error=None,
+    started_at="2026-01-01T00:00:00+00:00",
+    duration_s=1.0,
+    cpu_s=0.1,
+    left_behind=0,
+    survivors=0,
+    samples=1,
+    samples_missed=0,
+)
+LOST = {"status": "failed", "reason": "the node agent was lost on vm", "fault": "infrastructure", "exit_code": -9}
+FAILED = {"status": "failed", "reason": "exit code 1", "exit_code": 1}
+
+
+# who failed
+
+
+def node(folder, host, *, started=True, ended=True):
+    folder.path.mkdir(parents=True, exist_ok=True)
+    if started:
+        folder.write_environment(HostEnvironment(host=host))
+    if ended:
+        folder.write_agent(host, AGENT)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ({}, "no node agent was started"),
+        ({"a": (True, True), "b": (True, False)}, "the node agent was lost on b"),
+        ({"a": (True, True)}, "1 of 2 nodes left no record"),
+        ({"a": (True, True), "b": (True, True)}, None),
+    ],
+)
+def test_what_the_nodes_left_tells_who_failed(tmp_path, nodes, said):
+    folder = RunFolder(tmp_path / "r0")
+    folder.path.mkdir()
+    for host, (started, ended) in nodes.items():
+        node(folder, host, started=started, ended=ended)
+
+    assert blame.infrastructure(folder, CASE.at_scale(2, 1)) == said
+
+
+# what follows
+
+
+class Lab:
+    """A store in which each start of a run ends as said next."""
+
+    def __init__(self, folder, monkeypatch, *ends):
+        self.store = Store(folder / "runs")
+        self.ends = list(ends)
+        monkeypatch.setattr(runner, "launch", self._launch)
+        monkeypatch.setattr(probe, "seconds", lambda: 0.3)
+
+    def _launch(self, run, recipe, folder, launcher, *, tick, enough, place):
+        command = replace(COMMAND, campaign=place)
+        host = runfolders.Host(printed=(runfolders.steps(seconds=0.5),))
+        return runfolders.fill(folder, host, run.repeat, command, **self.ends.pop(0))
+
+    def start(self, **limits):
+        planned = Planned(profile="full", repeats=1, cases=(RUN.case,), skips=())
+        self.store.write_plan(planned)
+        started = campaign.begin(planned, self.store)
+        wished = campaign.Extent(**limits)
+        return list(campaign.launch_all([RUN], self.store, {"toynet": toynet()}, LAUNCHER, started, extent=wished))
+
+    @property
+    def kept(self):
+        return sorted(path.name for path in self.store.folder(RUN).path.parent.iterdir() if path.is_dir())
+
+
+def test_a_run_that_the_infrastructure_failed_is_made_again_and_what_it_left_is_kept(tmp_path, monkeypatch):
+    lab = Lab(tmp_path, monkeypatch, LOST, LOST, {})
+
+    (ended,) = lab.start(retries=2)
+
+    assert (ended.outcome.status, ended.attempt) == ("completed", 3)
+    assert lab.kept == ["infrastructure-r0-1", "infrastructure-r0-2", "r0"]
+    assert [(one.number, one.status) for one in lab.store.journal.attempts()] == [
+        (1, "failed"),
+        (2, "failed"),
+        (3, "completed"),
+    ]
+    found = evaluate(lab.store)
+    assert [one.code for one in found.findings if one.code == "made_again"] == ["made_again"]
+
+
+def test_where_no_retry_helps_the_run_has_failed_and_not_by_the_framework(tmp_path, monkeypatch):
+    lab = Lab(tmp_path, monkeypatch, LOST, LOST)
+
+    (ended,) = lab.start(retries=1)
+
+    assert ended.outcome.fault == "infrastructure"
+    (row,) = evaluate(lab.store).summaries
+    assert [(run.status, run.fault) for run in row.measurements] == [("failed", "infrastructure")]
+
+
+def test_a_run_that_the_framework_failed_is_not_made_again(tmp_path, monkeypatch):
+    lab = Lab(tmp_path, monkeypatch, FAILED)
+
+    (ended,) = lab.start(retries=2)
+
+    assert (ended.outcome.status, ended.outcome.fault) == ("failed", None)
+    assert lab.kept == ["r0"]
+
+
+def test_no_run_is_started_once_the_device_hours_are_spent(tmp_path, monkeypatch):
+    lab = Lab(tmp_path, monkeypatch, {"duration_s": 3600.0}, {"duration_s": 3600.0})
+    runs = [replace(RUN, repeat=number) for number in range(3)]
+    planned = Planned(profile="full", repeats=3, cases=(RUN.case,), skips=())
+    lab.store.write_plan(planned)
+    started = campaign.begin(planned, lab.store)
+
+    ended = list(
+        campaign.launch_all(
+            runs,
+            lab.store,
+            {"toynet": toynet()},
+            LAUNCHER,
+            started,
+            extent=campaign.Extent(device_hours=1.5 * RUN.case.total_devices),
+        )
+    )
+
+    assert [one.run.repeat for one in ended] == [0, 1]
+
+
+# made again on request
+
+
+def asked(*cases):
+    runs = tuple(Run(case=case, repeat=0) for case in cases)
+    return planning.Plan(spec=spec.Spec(), cases=cases, runs=runs, skips=())
+
+
+def test_failed_runs_are_set_aside_by_one_word(tmp_path, monkeypatch):
+    lab = Lab(tmp_path, monkeypatch, FAILED)
+    lab.start()
+
+    redone = campaign.redo(["failed"], asked(RUN.case), lab.store)
+
+    assert redone == [RUN]
+    assert lab.kept == ["redone-r0-1"]
+
+
+@pytest.mark.parametrize("word", [RUN.id, RUN.case.id])
+def test_a_good_run_is_set_aside_by_its_name_and_stays_known(tmp_path, monkeypatch, word):
+    lab = Lab(tmp_path, monkeypatch, {}, {})
+    lab.start()
+
+    assert campaign.redo(["failed"], asked(RUN.case), lab.store) == []
+    assert campaign.redo([word], asked(RUN.case), lab.store) == [RUN]
+    lab.start()
+
+    assert "taken_away" in [one.code for one in evaluate(lab.store).findings]
+
+
+def test_a_name_that_no_run_has_is_an_error_with_the_nearest(tmp_path, monkeypatch):
+    lab = Lab(tmp_path, monkeypatch, {})
+    lab.start()
+
+    with pytest.raises(EvalsuiteError, match="expected failed, a case"):
+        campaign.redo([RUN.case.id + "x"], asked(RUN.case), lab.store)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--retries", "many"), ("--retries", "-1"), ("--max-device-hours", "0"), ("--max-device-hours", "nan")],
+)
+def test_limits_that_make_no_sense_are_refused(tmp_path, option, value, capsys):
+    assert cli.main(["plan", "--runs", str(tmp_path), f"{option}={value}"]) == 2
+    assert "expected" in capsys.readouterr().err
+
+
+def test_an_outcome_keeps_whose_fault_it_was(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.write_outcome(Outcome(status="failed", reason="lost", fault="infrastructure"))
+
+    assert json.loads((tmp_path / "outcome.json").read_text())["fault"] == "infrastructure"
+    assert folder.outcome().fault == "infrastructure"
