@@ -2,19 +2,19 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.errors import Exit
-from evalsuite.model import Interval, Summary
+from evalsuite.model import Case, Interval, Summary
 
 if TYPE_CHECKING:
     from evalsuite.report.data.finished import Finished
     from evalsuite.report.text.words import Words
-    from evalsuite.results.changes import Change, Changes, Outcome, Unpaired, Why
+    from evalsuite.results.changes import Change, Changes, Unpaired, Why
 
 HELP = "say what changed between two finished reports, and what cannot be compared"
 EXAMPLES = """  evalsuite compare-reports old/report new/report
@@ -55,9 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(facts(before, after, found, languages), indent=1, ensure_ascii=False))
     else:
         for language in languages:
-            for line in _together(before, after, found, language):
-                print(line)
-            _print(found, language)
+            _print(before, after, found, language)
     failed = arguments.fail_on_regression and found.those("slower")
     return Exit.CRITERION_FAILED if failed else Exit.DONE
 
@@ -144,47 +142,83 @@ def _words() -> "Words":
     return words.read_beyond_the_page()
 
 
-def _print(found: "Changes", language: str) -> None:
+def _print(before: "Finished", after: "Finished", found: "Changes", language: str) -> None:
     from evalsuite.commands.terminal import table
 
-    left, right = ("outcome", "series", "scale"), ("before", "after", "ratio", "n")
+    for line in _lead(before, after, found, language):
+        print(line)
+    names = Titles([*(change.case for change in found.changes), *(one.case for one in found.unpaired)])
+    if names.shared:
+        print(f"\n{names.shared}")
     columns = [
-        *((_head(name, language), "left") for name in left),
-        *((_head(name, language), "right") for name in right),
+        *((_head(name, language), "left") for name in ("outcome", "series", "scale")),
+        *((_head(name, language), "right") for name in ("before", "after", "ratio", "n")),
     ]
-    order: tuple[Outcome, ...] = ("slower", "faster", "cannot_tell", "no_difference")
-    ordered = [change for outcome in order for change in found.those(outcome)]
+    ordered = [change for outcome in found.outcomes for change in found.those(outcome)]
     told = found.together is not None  # once for all
     if ordered:
-        table("", columns, [_row(change, language, brief=told) for change in ordered])
+        table("", columns, [_row(change, names.of(change.case), language, brief=told) for change in ordered])
     if found.unpaired:
         columns = [(_head(name, language), "left") for name in ("not_compared", "scale", "why")]
-        table("", columns, [(one.case.series, one.case.scale, sentence(one.why, language)) for one in found.unpaired])
-    print(_total(found, language))
+        rows = [(names.of(one.case), one.case.scale, sentence(one.why, language)) for one in found.unpaired]
+        table("", columns, rows)
 
 
-def _together(before: "Finished", after: "Finished", found: "Changes", language: str) -> list[str]:
-    """What all cases have in common, with what is on record of the machines first."""
-    moved = found.together
-    if moved is None:
-        return []
-    lines = []
-    if before.disturbed or after.disturbed:
-        lines.append(said("compare.disturbed", language, before=str(before.disturbed), after=str(after.disturbed)))
-    sizes = sorted({f"{100 * moved.least:.0f}", f"{100 * moved.most:.0f}"}, key=int)
-    sentence = said(f"compare.together_{moved.outcome}", language, cases=str(moved.cases), change="–".join(sizes) + "%")
-    return [*lines, sentence]
+def _lead(before: "Finished", after: "Finished", found: "Changes", language: str) -> Iterable[str]:
+    """What is on record of the machines, what all cases have in common, and how many changed in which way."""
+    from evalsuite.report.text import campaigns
+
+    disturbed = campaigns.disturbances(before.disturbed, after.disturbed, _words())
+    if disturbed:
+        yield disturbed.plain(language)
+    if found.together:
+        yield campaigns.moved_together(found.together, _words()).plain(language)
+    yield _total(found, language)
+
+
+class Titles:
+    """Names of cases in words that a line can break between: what all share is said once."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self._parts = {case: _parts(case) for case in cases}
+        every = list(self._parts.values())
+        self._shared = [part for part in every[0][1:] if all(part in one for one in every)] if len(every) > 1 else []
+
+    @property
+    def shared(self) -> str:
+        return " · ".join(self._shared)
+
+    def of(self, case: Case) -> str:
+        return " · ".join(part for part in self._parts[case] if part not in self._shared)
+
+
+def _parts(case: Case) -> list[str]:
+    """The framework, then all else that makes the series, without its scale."""
+    from evalsuite.report.text import names
+
+    script = [] if case.recipe.startswith("reference-") else [names.visible(case.recipe)]
+    xla = ["XLA"] if case.xla else []
+    return [
+        names.framework(case.framework),
+        *script,
+        names.model(case.model),
+        names.precision(case.precision),
+        *xla,
+        f"bsz {case.batch_per_device:,}",
+        *(f"{names.visible(name)}={names.visible(value)}" for name, value in case.options),
+        f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",
+    ]
 
 
 def _head(name: str, language: str) -> str:
     return said(f"compare.{name}", language)
 
 
-def _row(change: "Change", language: str, *, brief: bool) -> tuple[str, ...]:
+def _row(change: "Change", name: str, language: str, *, brief: bool) -> tuple[str, ...]:
     why = f"\n{sentence(change.why, language)}" if change.why and not brief else ""
     return (
         SIGNS[change.outcome] + said(f"outcome.{change.outcome}", language) + why,
-        change.case.series,
+        name,
         change.case.scale,
         _value(change.before, language),
         _value(change.after, language),
@@ -211,11 +245,8 @@ def _ratio(ratio: Interval) -> str:
 
 def _total(found: "Changes", language: str) -> str:
     outcomes = {name: str(len(found.those(name))) for name in ("slower", "faster", "no_difference", "cannot_tell")}
-    return said(
-        "compare.total",
-        language,
-        **outcomes,
-        not_compared=str(len(found.unpaired)),
-        tested=str(found.tested),
-        expected=f"{found.expected_by_chance:.2g}",
-    )
+    total = said("compare.total", language, **outcomes, not_compared=str(len(found.unpaired)))
+    if not found.tested:
+        return total
+    chance = said("compare.chance", language, tested=str(found.tested), expected=f"{found.expected_by_chance:.2g}")
+    return f"{total} {chance}" if language != "zh" else f"{total}{chance}"

@@ -61,6 +61,8 @@ def _print(published: "Published", arguments: argparse.Namespace) -> None:
     for one in published.shelf:
         if isinstance(one, shelf.BrokenReport):
             print(f"broken  {one.broken}")
+    for move in published.history.slowed_together:
+        print(f"slower  every case of {move.after} against {move.before}: the campaigns differ")
     regressed = len(published.history.regressions)
     print(f"site: {arguments.site / 'index.html'}, reports: {len(published.shelf)}, regressions: {regressed}")
 
@@ -74,5 +76,6 @@ def _facts(published: "Published", site: Path) -> dict[str, object]:
         "known": list(published.known),
         "broken": [one.id for one in published.shelf if isinstance(one, shelf.BrokenReport)],
         "reports": [one.id for one in published.shelf],
+        "together": [{"before": one.before, "after": one.after} for one in published.history.slowed_together],
         "regressions": [line.case.id for line in published.history.regressions],
     }

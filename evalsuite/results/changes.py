@@ -23,6 +23,7 @@ from evalsuite.results.summary import FULL_REPEATS, counts
 
 Outcome = Literal["faster", "slower", "no_difference", "cannot_tell"]
 Side = Literal["before", "after"]
+BY_ATTENTION: tuple[Outcome, ...] = ("slower", "faster", "cannot_tell", "no_difference")
 TOLD_FIRST = (
     "unit",
     "origin",
@@ -110,6 +111,11 @@ class Changes:
             return None
         outcome: Outcome = "slower" if moved[0] < 0 else "faster"
         return Together(outcome=outcome, cases=len(moved), least=min(sizes), most=max(sizes))
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The outcomes that there are, the one that asks for most attention first."""
+        return tuple(outcome for outcome in BY_ATTENTION if self.those(outcome))
 
     @property
     def expected_by_chance(self) -> float:

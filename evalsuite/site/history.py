@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 
 from evalsuite.model import Case, Summary
 from evalsuite.report.data.finished import Finished, instant, moment
@@ -19,6 +20,7 @@ from evalsuite.results.changes import Change
 from evalsuite.results.fairness import Common
 from evalsuite.results.statistics import SIGNIFICANCE
 from evalsuite.results.summary import counts, valid
+from evalsuite.site.moves import Move, moves
 
 CAMPAIGNS = 4  # a side: of fewer no order of theirs is rare enough
 MEDIAN_STEP = 0.9539  # median of |difference of two| of a standard normal distribution: 0.6745 × √2
@@ -33,6 +35,7 @@ class HistoryPoint:
     started_at: str | None  # of its first run that counts; None where no run says when it was
     summary: Summary
     change: Change | None = None  # against the last full measurement before it; None for the first
+    against: str | None = None  # the id of the report that holds that one
 
     @property
     def versions(self) -> tuple[str, ...]:
@@ -58,6 +61,12 @@ class HistoryLine:
     def judged(self) -> HistoryPoint | None:
         """The latest full measurement: the one that a regression is looked for in."""
         return next((point for point in reversed(self.points) if not point.summary.partial), None)
+
+    @property
+    def was_regressed(self) -> bool:
+        """Whether it was slower than before already without its latest full measurement."""
+        earlier = self.points[: self.points.index(self.judged)] if self.judged else ()
+        return bool(earlier) and line(earlier).regressed
 
     @property
     def regressed(self) -> bool:
@@ -90,13 +99,34 @@ class History:
     lines: tuple[HistoryLine, ...]
     undated: tuple[HistoryLine, ...] = ()  # results without a date, one point each: shown, and compared with nothing
 
-    @property
-    def regressions(self) -> tuple[HistoryLine, ...]:
-        return tuple(line for line in self.lines if line.regressed)
+    @cached_property
+    def moves(self) -> tuple[Move, ...]:
+        """Of each report against each earlier one that cases of it are compared with."""
+        return moves(
+            (point.against, point.report, point.change)
+            for line in self.lines
+            for point in line.points
+            if point.change and point.against
+        )
 
-    @property
+    @cached_property
+    def slowed_together(self) -> tuple[Move, ...]:
+        """The reports that are the latest of their cases, all of which are slower than in the one before."""
+        latest = {line.last.report for line in self.lines}
+        return tuple(
+            one for one in self.moves if one.after in latest and one.together and one.together.outcome == "slower"
+        )
+
+    @cached_property
+    def regressions(self) -> tuple[HistoryLine, ...]:
+        """Without those that moved with all others: their cause cannot be told from whatever else changed."""
+        together = {one.after for one in self.slowed_together}
+        return tuple(line for line in self.lines if line.regressed and not _moved_with_all(line, together))
+
+    @cached_property
     def untold(self) -> tuple[HistoryLine, ...]:
-        return tuple(line for line in self.lines if line.untold)
+        together = {one.after for one in self.slowed_together}
+        return tuple(line for line in self.lines if line.untold and line.last.report not in together)
 
     @property
     def tested(self) -> int:
@@ -115,6 +145,11 @@ class History:
     def in_report(self, report: str) -> tuple[HistoryLine, ...]:
         """The lines that regressed with the measurement in *report*."""
         return tuple(line for line in self.regressions if line.judged and line.judged.report == report)
+
+
+def _moved_with_all(line: HistoryLine, together: set[str]) -> bool:
+    """Whether the line lost its speed with all others; what it had lost before stays its own."""
+    return line.judged is not None and line.judged.report in together and not line.was_regressed
 
 
 def history(reports: Iterable[tuple[str, Finished]]) -> History:
@@ -188,7 +223,7 @@ def _compared(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
     for point in points[1:]:
         before = next((one for one in reversed(found) if not one.summary.partial), found[-1])
         change = changes.pair(before.summary, point.summary, campaign_cv=_campaign_cv(found))
-        found.append(_with(point, change if isinstance(change, Change) else None))
+        found.append(_with(point, change, before.report) if isinstance(change, Change) else _with(point))
     return found
 
 
@@ -204,8 +239,8 @@ def _campaign_cv(points: Sequence[HistoryPoint]) -> float | None:
     return statistics.median(steps) / MEDIAN_STEP
 
 
-def _with(point: HistoryPoint, change: Change | None) -> HistoryPoint:
-    return HistoryPoint(report=point.report, started_at=point.started_at, summary=point.summary, change=change)
+def _with(point: HistoryPoint, change: Change | None = None, against: str | None = None) -> HistoryPoint:
+    return replace(point, change=change, against=against)
 
 
 def _since_best(points: Sequence[HistoryPoint]) -> Change | None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from markupsafe import Markup
@@ -10,11 +11,15 @@ from evalsuite import __version__, paths
 from evalsuite.model import Verdict
 from evalsuite.report.book import heading
 from evalsuite.report.page import assets, policy, templates
-from evalsuite.report.text import names, numbers, words
+from evalsuite.report.sections import acceptance, answers
+from evalsuite.report.sections import verdict as verdict_room
+from evalsuite.report.sections.verdict import ModelFinding
+from evalsuite.report.text import campaigns, names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.results.changes import Change
 from evalsuite.site import feed, timechart
 from evalsuite.site.history import History, HistoryLine, HistoryPoint
+from evalsuite.site.moves import Move, nearest
 from evalsuite.site.shelf import About, BrokenReport, OnShelf, Shelved
 from evalsuite.site.words import case_name, change_text, slug, versions
 
@@ -67,6 +72,44 @@ class Site:
         title = self.words("history.model_title", model=names.model(model))
         return self.page("model.html.j2", root="../", title=title, lines=lines, once=once, undated=undated)
 
+    def named(self, id: str) -> Shelved:
+        return next(one for one in self.shelf if isinstance(one, Shelved) and one.id == id)
+
+    def found(self, one: Shelved) -> tuple[ModelFinding, ...]:
+        """Of each model of a report, who is fastest."""
+        return verdict_room.found(one.report, self.report_words)
+
+    def into(self, one: Shelved, sentence: Rendered) -> Markup:
+        """*sentence* of a report with its links leading into that report."""
+        return Markup(str(Markup(sentence)).replace('href="#', f'href="{one.folder}/report.html#'))
+
+    def since(self, one: Shelved) -> Rendered | None:
+        """What became of its cases since the report before it; None where there is none to compare with."""
+        move = nearest(self.history.moves, one.id)
+        if move is None:
+            return None
+        period = self.named(move.before).report.period
+        date = names.day(period[1]) if period else self.words("site.undated")
+        together = move.together
+        if together:
+            slower = together.outcome == "slower"
+            key = "site.since_together_slower" if slower else "site.since_together_faster"
+            return self.words(key, date=date, n=numbers.count(together.cases), change=campaigns.span(together))
+        return self.words("site.since", date=date, changes_text=self.words.listed(self._counted(move)))
+
+    def _counted(self, move: Move) -> Iterator[Rendered]:
+        for outcome in move.changes.outcomes:
+            n = numbers.count(len(move.changes.those(outcome)))
+            yield self.words("site.since_counted", n=n, outcome_text=self.words(f"outcome.{outcome}"))
+
+    def disturbances(self, move: Move) -> Rendered | None:
+        """What is on record of the machines of two reports."""
+        before, after = (self.named(id).report.disturbed for id in (move.before, move.after))
+        return campaigns.disturbances(before, after, self.words)
+
+    def moved_together(self, move: Move) -> Rendered | None:
+        return campaigns.moved_together(move.together, self.words) if move.together else None
+
     def report_title(self, one: Shelved) -> Rendered:
         return heading.title(one.report, self.report_words)
 
@@ -108,6 +151,9 @@ class Site:
                 name=self.verdict_name(verdict),
                 outcome=self.report_words(f"verdict.{verdict.outcome}"),
             )
+        for move in self.history.slowed_together:
+            if move.after == one.id and move.together:
+                yield campaigns.moved_together(move.together, self.words)
         regressed = self.history.in_report(one.id)
         if regressed:
             yield self.words("feed.regressions", n=numbers.count(len(regressed)))
@@ -123,9 +169,15 @@ class Site:
             "regressions": [
                 _regression_facts(line, *found) for line in self.history.regressions if (found := line.slowed)
             ],
+            "together": [self._together_facts(move) for move in self.history.slowed_together],
             "tested": self.history.tested,
             "expected_by_chance": self.history.expected_by_chance,
         }
+
+    def _together_facts(self, move: Move) -> Mapping[str, Any]:
+        disturbed = {name: self.named(getattr(move, name)).report.disturbed for name in ("before", "after")}
+        moved = asdict(move.together) if move.together else {}
+        return {"before": move.before, "after": move.after, **moved, "disturbed_runs": disturbed}
 
     def _report_facts(self, one: OnShelf) -> Mapping[str, Any]:
         if isinstance(one, BrokenReport):
@@ -137,6 +189,10 @@ class Site:
             "period": list(one.report.period) if one.report.period else None,
             "input_sha256": one.report.input_sha256,
             "superseded": one.superseded,
+            "found": [
+                {"model": each.setting.model, "said": each.said, "cases": [of.summary.case.id for of in each.ranked]}
+                for each in answers.headlines(one.report)
+            ],
             "verdicts": {verdict.criterion: verdict.outcome for verdict in one.report.verdicts},
             "framework_versions": {name: list(found) for name, found in one.report.versions.items()},
         }
@@ -171,6 +227,7 @@ def _environment(site: Site) -> templates.Environment:
         "boot": Markup(boot),
         "script": Markup(script),
         "policy": policy.policy([style], [boot, script]),
+        "applies": acceptance.applies,
         "day": names.day,
         "dict_of": dict,
         "Markup": Markup,

@@ -5,7 +5,7 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import cli
+from evalsuite import cli, findings
 from evalsuite.errors import Exit
 from evalsuite.model import Protocol
 from evalsuite.report.data import finished
@@ -183,3 +183,39 @@ def test_the_reasons_in_json_are_in_the_languages_asked_for(tmp_path, capsys):
 def test_a_language_that_is_not_there_is_refused(two, capsys):
     assert cli.main(["compare-reports", *two, "--lang", "fr"]) == Exit.USAGE
     assert "expected zh, en or zh,en" in capsys.readouterr().err
+
+
+@pytest.fixture
+def moved(tmp_path):
+    """Three cases, and the same 42 to 67 % slower on a machine that was busy."""
+    cases = [synthetic.case(framework=name, protocol=synthetic.FULL) for name in ("pytorch", "mxnet", "tensorflow")]
+
+    def made(name, day, factors, *found):
+        summaries = [
+            reports.summary([value * factor for value in reports.STEADY[:3]], day=day, of=case)
+            for case, factor in zip(cases, factors, strict=True)
+        ]
+        return str(reports.written(tmp_path / name, reports.evaluation(*summaries, findings=found)))
+
+    busy = findings.BusyMachine(where="a run", others=0.5)
+    return [made("a", 1, (1, 1, 1)), made("b", 2, (0.58, 0.33, 0.5), busy)]
+
+
+def test_compare_reports_leads_with_disturbances_and_the_pooled_verdict(moved, capsys):
+    cli.main(["compare-reports", *moved])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("On record: other programs used the machine during 0 runs of the earlier report and 1")
+    assert lines[1].startswith("The campaigns differ (3 of 3 cases slower, 42–67%)")
+    assert lines[2] == "0 slower, 0 faster, 0 without a significant difference, 3 cannot be told, 0 not compared."
+
+
+def test_compare_reports_says_once_what_all_cases_share_and_breaks_no_word(moved, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+    cli.main(["compare-reports", *moved])
+
+    said = capsys.readouterr().out
+    assert said.count("ResNet-50 v1.5") == 1
+    assert all(name in said for name in ("PyTorch", "MXNet", "TensorFlow"))
+    assert "tested" not in said

@@ -110,3 +110,68 @@ def test_a_full_measurement_is_compared_with_the_last_full_one_before_it(tmp_pat
     )
 
     assert outcomes(found.lines[0]) == [None, "cannot_tell", "slower"]
+
+
+MODELS = ("resnet50_v1.5", "bert_base", "gpt2")
+
+
+def campaign(tmp_path, name, day, *, factors=(1.0, 1.0, 1.0), speeds=reports.STEADY, version="2.0"):
+    """A report of three cases, each as fast as its factor says."""
+    cases = [synthetic.case(model=model, recipe=f"reference-{model}", protocol=synthetic.FULL) for model in MODELS]
+    found = [
+        reports.summary([value * factor for value in speeds], day=day, version=version, of=case)
+        for case, factor in zip(cases, factors, strict=True)
+    ]
+    return name, finished.read(reports.written(tmp_path / name, reports.evaluation(*found)))
+
+
+def test_where_all_cases_are_slower_together_none_is_called_a_regression(tmp_path):
+    found = history([campaign(tmp_path, "a", 1), campaign(tmp_path, "b", 2, factors=(0.58, 0.33, 0.4))])
+
+    (move,) = found.slowed_together
+    assert (move.before, move.after, move.together.cases) == ("a", "b", 3)
+    assert (round(move.together.least, 2), round(move.together.most, 2)) == (0.42, 0.67)
+    assert found.regressions == ()
+
+
+def test_repeats_too_few_for_a_regression_are_enough_to_say_that_all_moved_together(tmp_path):
+    few = reports.STEADY[:3]
+    found = history(
+        [campaign(tmp_path, "a", 1, speeds=few), campaign(tmp_path, "b", 2, speeds=few, factors=(0.5, 0.5, 0.5))]
+    )
+
+    assert len(found.slowed_together) == 1
+    assert (found.regressions, found.untold) == ((), ())
+
+
+def test_where_one_case_alone_is_slower_it_stays_a_regression(tmp_path):
+    found = history([campaign(tmp_path, "a", 1), campaign(tmp_path, "b", 2, factors=(0.5, 1.0, 1.001))])
+
+    assert found.slowed_together == ()
+    assert [line.case.model for line in found.regressions] == ["resnet50_v1.5"]
+
+
+def test_what_was_slower_before_all_moved_together_stays_a_regression(tmp_path):
+    found = history(
+        [
+            campaign(tmp_path, "a", 1),
+            campaign(tmp_path, "b", 2, factors=(0.5, 1.0, 1.001)),
+            campaign(tmp_path, "c", 3, factors=(0.4, 0.8, 0.8)),
+        ]
+    )
+
+    assert [(one.before, one.after) for one in found.slowed_together] == [("b", "c")]
+    assert [line.case.model for line in found.regressions] == ["resnet50_v1.5"]
+
+
+def test_a_loss_that_all_cases_made_up_for_is_past(tmp_path):
+    found = history(
+        [
+            campaign(tmp_path, "a", 1),
+            campaign(tmp_path, "b", 2, factors=(0.5, 0.5, 0.5)),
+            campaign(tmp_path, "c", 3),
+        ]
+    )
+
+    assert (found.slowed_together, found.regressions) == ((), ())
+    assert [one.together.outcome for one in found.moves] == ["slower", "faster"]

@@ -10,7 +10,7 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import cli
+from evalsuite import cli, findings
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.site import publishing, shelf
 
@@ -289,3 +289,64 @@ def test_a_report_of_cited_values_says_so_on_the_index(tmp_path):
     publishing.publish([folder], tmp_path / "site")
 
     assert '<span lang="en">cited</span>' in (tmp_path / "site" / "index.html").read_text()
+
+
+@pytest.fixture
+def slower_everywhere(tmp_path):
+    """A report of four cases, and one of a day when all were slower and other programs ran."""
+
+    def made(name, day, factor, *found):
+        cases = [
+            synthetic.case(framework=framework, model=model, recipe=f"reference-{model}", protocol=synthetic.FULL)
+            for framework in ("pytorch", "mxnet")
+            for model in ("resnet50_v1.5", "bert_base")
+        ]
+        summaries = [
+            reports.summary([value * factor * (place + 1) for value in reports.STEADY], day=day, of=case)
+            for place, case in enumerate(cases)
+        ]
+        return reports.written(tmp_path / name, reports.evaluation(*summaries, title=name, findings=found))
+
+    busy = [findings.BusyMachine(where=f"run-{place}", others=0.4) for place in range(2)]
+    return [made("calm", 1, 1.0), made("busy", 2, 0.5, *busy)]
+
+
+def test_a_loss_of_all_cases_is_told_once_with_the_disturbances_first(slower_everywhere, tmp_path):
+    publishing.publish(slower_everywhere, tmp_path / "site")
+
+    index = pages.read((tmp_path / "site" / "index.html").read_text())
+    (told,) = index.one("ul", class_="lost").all("li")
+    text = told.text("en")
+    assert text.startswith("On record: other programs used the machine during 0 runs of the earlier report and 2 of")
+    assert "The campaigns differ (4 of 4 cases slower, 50%); the cause is not separable" in text
+    assert text.endswith("2026-11-01 → 2026-11-02")
+    facts = json.loads((tmp_path / "site" / "site.json").read_text())
+    assert facts["regressions"] == []
+    assert facts["together"][0]["disturbed_runs"] == {"before": 0, "after": 2}
+    assert "The campaigns differ" in (tmp_path / "site" / "feed.en.xml").read_text()
+
+
+def test_the_index_tells_of_each_report_who_is_fastest_and_what_changed(slower_everywhere, tmp_path):
+    site = tmp_path / "site"
+    publishing.publish(slower_everywhere, site)
+
+    later, earlier = pages.rows(pages.read((site / "index.html").read_text()).one("table", class_="shelf"))
+    assert "ResNet-50 v1.5" in earlier[2] and "MXNet is fastest: 300.00 images/s" in earlier[2]
+    assert "Against" not in earlier[2]
+    assert "MXNet is fastest: 150.00 images/s" in later[2]
+    assert "Against 2026-11-01: campaigns differ (4 of 4 slower, 50%); cause not separable" in later[2]
+
+
+def test_the_index_counts_what_changed_where_cases_moved_apart(monday, tuesday, tmp_path):
+    publishing.publish([monday, tuesday], tmp_path / "site")
+
+    later, _ = pages.rows(pages.read((tmp_path / "site" / "index.html").read_text()).one("table", class_="shelf"))
+    assert "Against 2026-11-01: 1 slower" in later[2]
+
+
+def test_the_numbers_of_the_index_lead_into_the_report_that_they_are_of(slower_everywhere, tmp_path):
+    site = tmp_path / "site"
+    publishing.publish(slower_everywhere, site)
+
+    numbers = pages.read((site / "index.html").read_text()).all("a", class_="num")
+    assert numbers and all((site / one["href"].partition("#")[0]).is_file() for one in numbers)

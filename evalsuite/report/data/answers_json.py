@@ -1,8 +1,10 @@
 """`answers` of `summary.json`: who is fastest at each setting and scale (docs/contracts.md#summaryjson)."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from evalsuite.results.answers import Answer, Apart, Deciding, Missing, Ranked
+from evalsuite.model import Protocol, Summary
+from evalsuite.results.answers import Answer, Apart, Conditions, Deciding, Missing, Ranked
 
 
 def document(answer: Answer) -> dict[str, Any]:
@@ -61,3 +63,26 @@ def _deciding(found: Deciding | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {"needed": found.needed, "runs": found.runs, "seconds": found.seconds, "facts": list(found.facts)}
+
+
+def read(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
+    """The answer with its order and what may be said of it; *of* has the summaries by the ids of their cases."""
+    return Answer(
+        setting=Conditions(
+            model=facts["model"],
+            device=facts["device"],
+            precision=facts["precision"],
+            xla=facts["xla"],
+            batch_per_device=facts["batch_per_device"],
+            options=tuple(sorted(facts["options"].items())),
+            protocol=Protocol(warmup_steps=facts["warmup_steps"], measured_steps=facts["measured_steps"]),
+        ),
+        nodes=facts["nodes"],
+        devices_per_node=facts["devices_per_node"],
+        said=facts["said"],
+        ranked=tuple(
+            Ranked(summary=of[one["case"]], ratio=one["ratio"], leading=one["leading"]) for one in facts["ranked"]
+        ),
+        chance=facts["chance"],
+        false_exclusion=facts["false_exclusion"],
+    )

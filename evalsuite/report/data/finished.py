@@ -22,7 +22,8 @@ from evalsuite.model import (
     Unmeasured,
     Verdict,
 )
-from evalsuite.report.data import schema
+from evalsuite.report.data import answers_json, schema
+from evalsuite.results.answers import Answer
 from evalsuite.results.summary import valid
 
 SCHEMA_VERSION = 1  # of summary.json, written and read; data/schema/summary.schema.json describes it
@@ -46,10 +47,15 @@ class Finished:
     quality: Mapping[str, Any]  # counts of cases and runs
     document: LabDocument | None = None  # of which title and organisation are kept
     disturbed: int = 0  # runs during which other programs used the machine
+    answers: tuple[Answer, ...] = ()  # who is fastest where: the order and what may be said of it
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:
         return tuple(run for summary in self.summaries for run in summary.measurements)
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.setting.model for one in self.answers))
 
     @cached_property
     def period(self) -> tuple[str, str] | None:
@@ -140,6 +146,8 @@ def instant(stamp: str) -> datetime:
 
 
 def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
+    summaries = tuple(_summary(summary) for summary in facts["summaries"])
+    by_id = {one.case.id: one for one in valid(summaries)}
     return Finished(
         folder=folder,
         title=facts["title"],
@@ -148,10 +156,11 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
         input_sha256=facts["input_sha256"],
         recorded_elsewhere=facts["recorded_elsewhere"],
         verdicts=tuple(_verdict(verdict) for verdict in facts["verdicts"]),
-        summaries=tuple(_summary(summary) for summary in facts["summaries"]),
+        summaries=summaries,
         quality=facts["data_quality"],
         document=_document(facts.get("document")),
         disturbed=len({one["where"] for one in facts["findings"] if one["code"] == findings.BusyMachine.code}),
+        answers=tuple(answers_json.read(one, by_id) for one in facts["answers"]),
     )
 
 

@@ -5,6 +5,7 @@ The question's name says the same in every language, so that one list of choices
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from evalsuite.model import Summary
 from evalsuite.report.book import unlike
@@ -19,6 +20,15 @@ MOST_IN_ORDER = 5  # frameworks that a sentence puts in order; the list below it
 DOTS_WIDTH = 200  # of the strip of runs, in its own units
 EDGE = 6
 LONGEST_REASON = 160  # characters of a log line that a reason quotes
+
+
+class Answered(Protocol):
+    """A report, or one that was read back."""
+
+    @property
+    def models(self) -> tuple[str, ...]: ...
+    @property
+    def answers(self) -> tuple[Answer, ...]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +75,7 @@ def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
     )
 
 
-def headlines(book: Book) -> tuple[Answer, ...]:
+def headlines(book: Answered) -> tuple[Answer, ...]:
     """For each model what is found of it."""
     return tuple(found for model in book.models if (found := headline(_of_model(book.answers, model))))
 
@@ -74,7 +84,7 @@ def _of_model(found: Iterable[Answer], model: str) -> list[Answer]:
     return [one for one in found if one.setting.model == model]
 
 
-def settings(book: Book) -> dict[Conditions, str]:
+def settings(book: Answered) -> dict[Conditions, str]:
     """Each setting's name beside its model: precision, batch, and what else tells it from the others of its model."""
     found: dict[Conditions, str] = {}
     for model in book.models:

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.report.book.book import Book
 from evalsuite.report.sections import acceptance, answers, cards, headlines, matrix, notices
 from evalsuite.report.sections.acceptance import AcceptanceTable
-from evalsuite.report.sections.answers import AnsweredQuestion
+from evalsuite.report.sections.answers import Answered, AnsweredQuestion
 from evalsuite.report.sections.cards import Card
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.markdown import NOTHING, MarkdownWriter, listed, table, text
@@ -94,7 +93,7 @@ def facts(subject: Subject) -> VerdictFacts:
     )
 
 
-def found(book: Book, words: Words) -> tuple[ModelFinding, ...]:
+def found(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
     """A sentence for each model: who is fastest, at the largest of the scales that most frameworks share."""
     labels = answers.settings(book)
     return tuple(

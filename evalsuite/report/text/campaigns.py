@@ -1,0 +1,24 @@
+"""What is said of two campaigns as a whole: what is on record of the machines, and whether all cases moved together."""
+
+from evalsuite.report.text import numbers
+from evalsuite.report.text.words import Text, Words
+from evalsuite.results.changes import Together
+
+
+def disturbances(before: int, after: int, words: Words) -> Text | None:
+    """In how many runs of each other programs used the machine; None where in none."""
+    if not before and not after:
+        return None
+    return words("compare.disturbed", before=numbers.count(before), after=numbers.count(after))
+
+
+def moved_together(found: Together, words: Words) -> Text:
+    """That the campaigns differ, by how much, and that no cause can be told from another."""
+    key = f"compare.together_{found.outcome}"
+    return words(key, cases=numbers.count(found.cases), change=span(found))
+
+
+def span(found: Together) -> str:
+    """From the case that changed least to the one that changed most: "42–67%"."""
+    ends = dict.fromkeys(f"{100 * share:.0f}" for share in (found.least, found.most))
+    return "–".join(ends) + "%"
