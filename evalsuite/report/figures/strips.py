@@ -99,7 +99,8 @@ def _count(strip: Strip) -> int:
 
 def _span(strips: Sequence[Strip]) -> Span:
     times = [at for strip in strips for at, _ in strip.samples]
-    return (min(0.0, *times), max(*times, 1e-3)) if times else (0.0, 1.0)
+    ends = [strip.window[1] for strip in strips if strip.window]
+    return (min(0.0, *times), max(*times, *ends, 1e-3)) if times else (0.0, 1.0)
 
 
 def _uncovered(strip: Strip, span: Span) -> bool:
@@ -172,9 +173,9 @@ def _utilisation(
         ticks.quantity(s.mean / 100 if s.unit == "%" else s.mean, s.unit) if finite(s.mean) else "" for s in strips
     ]
     right = WIDTH - max(text_width(mean, TEXT) for mean in means) - 16
-    height = TOP + rows.height + 28
+    height = rows.first + rows.height + 28
     sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, TOP, right, height - 28)
+    panel = sheet.panel(left, rows.first, right, height - 28)
     panel.set_xlim(*span)
     panel.set_ylim(rows.height, 0)
     panel.spines["bottom"].set_visible(False)
@@ -184,22 +185,24 @@ def _utilisation(
     _fade(sheet, panel, window, shaded, span, rows.height)
     _own_windows(panel, strips, span, rows)
     for strip, mean, top in zip(strips, means, rows.tops, strict=True):
-        y = TOP + top + rows.row / 2
+        y = rows.first + top + rows.row / 2
         size = TEXT if rows.row > 20 else SMALL
         sheet.write(left - 8, y, shortened(strip.label, left - 12, size), anchor="right", size=size, colour="ink")
         sheet.write(WIDTH, y, mean, anchor="right", size=size, colour="ink")
     for label, top in rows.heads:
-        sheet.write(left, TOP + top + HEAD / 2 + 2, label, size=SMALL, colour="ink", style="strong")
+        sheet.write(left, rows.first + top + HEAD / 2 + 2, label, size=SMALL, colour="ink", style="strong")
     return sheet.svg()
 
 
-TOP, HEAD = 40, 24  # pixels above the first strip, and of the name of a group
+TOP, TOP_OF_GROUPS = 40, 6  # pixels above the first strip: room for a bracket; none over groups
+HEAD = 24  # of the name of a group
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Rows:
     """Where each strip and each group's name begins, in pixels below the top."""
 
+    first: float  # pixels above the first
     row: float
     tops: tuple[float, ...]
     heads: tuple[tuple[Label, float], ...]
@@ -220,7 +223,7 @@ def _rows(strips: Sequence[Strip]) -> _Rows:
             at += HEAD
         tops.append(at)
         at += row
-    return _Rows(row=row, tops=tuple(tops), heads=tuple(heads), height=at)
+    return _Rows(first=TOP_OF_GROUPS if heads else TOP, row=row, tops=tuple(tops), heads=tuple(heads), height=at)
 
 
 def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Span, rows: _Rows) -> None:
@@ -244,7 +247,8 @@ def _lasting(strip: Strip, span: Span) -> float:
     """How long the frame of a strip is: the whole axis, or, of several runs, as long as its own went on."""
     if not plain(strip.group):
         return span[1] - span[0]
-    return max((at for at, value in strip.samples if finite(value)), default=span[1]) - span[0]
+    sampled = max((at for at, value in strip.samples if finite(value)), default=span[1])
+    return min(max(sampled, strip.window[1] if strip.window else sampled), span[1]) - span[0]
 
 
 def _own_windows(panel: Panel, strips: Sequence[Strip], span: Span, rows: _Rows) -> None:

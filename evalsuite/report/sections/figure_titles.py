@@ -9,7 +9,7 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results import answers
 from evalsuite.results.answers import Answer, Ranked
-from evalsuite.results.scaling import Scaled, above_base
+from evalsuite.results.scaling import Scaled, above_base, suspicious
 
 OPEN = ("untold", "unknown_facts", "suspicious")  # the order of the medians is shown, and nothing made of it
 
@@ -112,7 +112,7 @@ def _order(answer: Answer, words: Words) -> Text:
 def _efficient(block: Block) -> Sequence[Scaled]:
     """The efficiencies at the largest scale that most series share, the lowest first."""
     scales: dict[int, list[Scaled]] = {}
-    for one in filter(None, map(above_base, block.valid)):
+    for one in filter(None, map(above_base, (each for each in block.valid if not suspicious(each)))):
         scales.setdefault(one.case.total_devices, []).append(one)
     if not scales:
         return ()

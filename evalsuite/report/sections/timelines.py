@@ -7,7 +7,7 @@ from evalsuite.model import Summary, Timeline, Utilisation, Window
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.drawn import Drawn
+from evalsuite.report.sections.drawn import Drawn, setting
 from evalsuite.report.sections.readings import ADDED_UP, together
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Pair, Rendered, Text, Words
@@ -47,17 +47,18 @@ def drawn(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> Dra
     """One figure for the runs of a block; None where no resource was used over time."""
     runs = _runs(shown, block)
     known = [name for name in _resources(runs) if any(run.samples(name) for run in runs)]
-    busy = [name for name in known if any(value for run in runs for _, value in run.samples(name))]
+    busy = [name for name in known if any(_used(run, name) for run in runs)]
     strips = tuple(strip for name in busy[:MOST_RESOURCES] for strip in _strips(name, runs, words))
     if not strips:
         return None
     silent = [_named(name, words) for name in known if name not in busy]
-    cases = words.listed(_case(run, words) for run in runs)
+    named = [words("figures.timeline_run", name=run.name, repeat=run.id.rpartition("/r")[2]) for run in runs]
     return Drawn(
         figure=figures.utilisation(strips, look, id=f"f-{block.id}-u"),
         title=_title(runs, words),
         reading=(
-            words("figures.timeline_runs", cases=cases),
+            setting(block, words),
+            words("figures.timeline_runs", runs=words.listed(named)),
             *((words("figures.timeline_silent", resources=words.listed(silent)),) if silent else ()),
         ),
         help=words("figures.timeline_see"),
@@ -66,14 +67,24 @@ def drawn(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> Dra
 
 
 def _runs(shown: Sequence[Shown], block: Block) -> list[_Run]:
-    scales = {names.scale(summary.case) for summary, *_ in shown}
+    short = [_short(summary) for summary, *_ in shown]
     found = []
     for summary, run_id, line in shown:
         label = next(column.label for column in block.columns if column.series == summary.case.series)
         measured = next(one for one in summary.measurements if one.run.id == run_id)
-        name = label if len(scales) < 2 else f"{label} {names.scale(summary.case)}"
+        name = _short(summary) if short.count(_short(summary)) == 1 else f"{label} {names.scale(summary.case)}"
         found.append(_Run(summary=summary, id=run_id, line=line, name=name, used=tuple(measured.utilisation)))
     return found
+
+
+def _short(summary: Summary) -> str:
+    return f"{names.framework(summary.case.framework)} {names.scale(summary.case)}"
+
+
+def _used(run: _Run, resource: str) -> bool:
+    """Over its measured steps; over all of it where none were measured."""
+    mean = run.reading(resource)
+    return bool(mean) if mean is not None else any(value for _, value in run.samples(resource))
 
 
 def _resources(runs: Sequence[_Run]) -> list[str]:
@@ -134,19 +145,6 @@ def _title(runs: Sequence[_Run], words: Words) -> Text:
                 said |= {end: shown, f"{end}_name": run.name}
             return words("figures.timeline_found", **said)
     return words("figures.timeline", framework=words.listed(run.name for run in runs))
-
-
-def _case(run: _Run, words: Words) -> Text:
-    case = run.summary.case
-    said = words(
-        "words.case",
-        framework=names.framework(case.framework),
-        precision=names.precision(case.precision),
-        batch=numbers.count(case.batch_per_device),
-        nodes=numbers.count(case.nodes),
-        devices=numbers.count(case.total_devices),
-    )
-    return words("figures.timeline_run", case=said, repeat=run.id.rpartition("/r")[2])
 
 
 def _bounds(window: Window | None) -> tuple[float, float] | None:

@@ -107,6 +107,10 @@ class UsageFacts:
     timelines: Mapping[str, Drawn | None]  # block id → its time lines
     totals: Mapping[str, Totals]  # block id → what its devices computed, held and took
 
+    @property
+    def without_gpu(self) -> bool:
+        return not any(usage.has_gpu for usage in self.usages)
+
 
 def sections(subject: Subject) -> Iterable[Section]:
     yield Section(
