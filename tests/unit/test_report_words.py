@@ -221,9 +221,8 @@ def test_the_glossary_is_the_shared_one(shared):
 def test_a_report_on_cpus_speaks_of_processes_and_not_of_cards():
     said = words.read(("zh",), on_cpu=True)
 
-    assert said("words.case", framework="a", precision="b", batch="8", nodes="1", devices="2").plain("zh") == (
-        "a，b，每进程批大小 8，1 机 2 进程"
-    )
+    assert said("figures.block", model="a", precision="b", batch="8").plain("zh") == "a，b，每进程批大小 8。"
+    assert said("headlines.base", devices="2").plain("zh") == "基准 = 2 进程"
     assert said("columns.batch_per_device").plain("zh") == "每进程批大小"
     assert words.read(("zh",))("columns.batch_per_device").plain("zh") == "单卡批大小"
 

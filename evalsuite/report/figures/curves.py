@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
-from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
+from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, note_entry, plain
 from evalsuite.report.figures.scaling import entry
 from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, dashes, marker_style, shortened, spread
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
@@ -53,6 +53,7 @@ def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str
         legend=(
             *(entry(curve.name, curve.key, look) for curve in curves.values()),
             *((LegendEntry(key="target", swatch=note_swatch("threshold")),) if target else ()),
+            *((note_entry("axis_break"),) if any(map(_broken, visible)) else ()),
         ),
         axes=(Axis(key=x_key, unit=x_unit), *_value_axis(visible)),
     )
@@ -66,6 +67,7 @@ def _value_axis(panels: Sequence[CurvePanel]) -> tuple[Axis, ...]:
     return (Axis(key="value", unit=units[0]) if len(units) == 1 else Axis(key="value_by_panel"),)
 
 
+FLAT = 0.4  # of the highest value: lines that span less have an axis with a marked break
 _CURVE_MARKS = 12  # markers on a curve: enough to tell it by shape
 
 
@@ -100,12 +102,33 @@ def _curve_axes(sheet: Sheet, panel: Panel, curves: CurvePanel) -> None:
     ys = [y for curve in curves.curves for _, y in curve.points]
     ys += [curves.target] if curves.target is not None else []
     pad = (max(ys) - min(ys)) * 0.06 or abs(max(ys)) * 0.1 or 1
+    low = min(ys) - pad if _broken(curves) else min(0.0, min(ys) - pad if min(ys) < 0 else 0.0)
     panel.set_xlim(min(0, *xs, 0), max(*xs, min(0, *xs, 0) + 1e-9))
-    panel.set_ylim(min(ys) - pad, max(ys) + pad)
+    panel.set_ylim(low, max(ys) + pad)
     ticks.label_columns(sheet, panel, ticks.linear(*panel.get_xlim(), 5))
     ticks.label_rows(sheet, panel, ticks.linear(*panel.get_ylim(), 5))
+    if _broken(curves):
+        _break(sheet, panel)
     if curves.target is not None:
         panel.axhline(curves.target, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3), zorder=1.5)
+
+
+def _broken(panel: CurvePanel) -> bool:
+    """Whether its vertical axis begins above 0: what its lines differ in would be flat beside their height."""
+    ys = [y for curve in panel.curves for _, y in curve.points]
+    return bool(ys) and min(ys) > 0 and max(ys) - min(ys) < FLAT * max(ys)
+
+
+def _break(sheet: Sheet, panel: Panel) -> None:
+    """Two slanted strokes through the foot of the vertical axis."""
+    left, bottom = panel.get_xlim()[0], panel.get_ylim()[0]
+    x, y = sheet.pixel(panel, left, bottom)
+    for up in (6, 11):
+        ends = [
+            panel.transData.inverted().transform((x + dx, sheet.height - (y - up - dy)))
+            for dx, dy in ((-6, -3), (6, 3))
+        ]
+        panel.plot(*zip(*ends, strict=True), color=ROLES["ink"], linewidth=1.4, clip_on=False, zorder=5)
 
 
 def _curve(sheet: Sheet, panel: Panel, curve: Curve, hue: Hue, first: int) -> None:

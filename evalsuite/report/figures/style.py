@@ -203,6 +203,7 @@ _NOTE_SAMPLES = {
     '<path d="M4 13L14 3M12 13L22 3M20 13L26 7" class="line-rule" fill="none"/>',
     "dot": '<path d="M2 8H16" class="line-rule" stroke-width="1.4"/><circle cx="16" cy="8" r="4" class="fill-ink"/>',
     "curve": '<path d="M0 8H28" class="line-ink" fill="none" stroke-width="1.8" stroke-dasharray="7 4"/>',
+    "axis_break": '<path d="M8 11L20 7M8 7L20 3" class="line-ink" fill="none" stroke-width="1.4"/>',
     "ring": '<rect x="6" y="3" width="16" height="10" class="line-ink" fill="none" stroke-width="1.8"/>',
     "others": '<path d="M0 8H28" class="line-rule" fill="none" stroke-width="1"/>',
     "mean": '<path d="M0 8H28" class="line-ink" fill="none" stroke-width="2.6"/>',

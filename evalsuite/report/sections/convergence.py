@@ -234,10 +234,35 @@ def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
     return Drawn(
         figure=figure,
         labels=tuple(said[str(row[0])] for row in figure.table.rows),
-        title=words("convergence.figure", framework=column.label),
+        title=_title(table, column, ours, keys, words),
         help=words("convergence.see"),
         reading=(setting(block, words), *_aim(panels, words)),
     )
+
+
+def _title(table: Trained, column: Column, ours: Sequence[TrainedRow], keys: Sequence[str], words: Words) -> Text:
+    """Where the first metric of the validation data ends, or of the training data where there is none."""
+    metrics = sorted(range(len(table.metrics)), key=lambda place: table.metrics[place][0] != "validation")
+    for place in metrics:
+        known = [(value, key, row) for key, row in zip(keys, ours, strict=True) if (value := row.values[place])]
+        if not known:
+            continue
+        split, metric = table.metrics[place]
+        about = {"framework": column.label, "metric_text": words(f"scores.{split}_{metric}")}
+        if len(known) == 1:
+            value, _, row = known[0]
+            epochs = numbers.count(row.epochs).about(row.ref)
+            return words("convergence.title_one", **about, value=value.about(row.ref), epochs=epochs)
+        low, high = min(known, key=lambda each: each[0].raw), max(known, key=lambda each: each[0].raw)
+        ends = {"low": low[0].about(low[2].ref), "high": high[0].about(high[2].ref)}
+        of = {f"{end}_name": _of_line(each[1], words) for end, each in (("low", low), ("high", high))}
+        return words("convergence.title_found", **about, **ends, **of)
+    return words("convergence.figure", framework=column.label)
+
+
+def _of_line(key: str, words: Words) -> Text | str:
+    """Which line: its global batch size, or its scale where two have the same."""
+    return key if "×" in key else words("convergence.of_batch", batch=key)
 
 
 def _guesses(table: Trained, words: Words) -> Iterable[Text]:

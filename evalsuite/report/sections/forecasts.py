@@ -178,7 +178,13 @@ def _drawn(block: Block, column: Column, outlook: Outlook, look: Look, words: Wo
         series=numbers.count(last.validation.series),
         sources=numbers.count(last.validation.sources),
     )
-    title = words("forecasts.figure", framework=column.label)
+    title = words(
+        "forecasts.title_found",
+        framework=column.label,
+        measured=numbers.count(outlook.largest.case.total_devices),
+        target=numbers.count(last.case.total_devices),
+        efficiency=about(last.efficiency.value, numbers.percent),
+    )
     return Drawn(figure=figure, title=title, reading=(setting(block, words), said), help=words("forecasts.see"))
 
 

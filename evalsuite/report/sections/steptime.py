@@ -16,7 +16,7 @@ from evalsuite.report.sections.markdown import MarkdownWriter, table, text
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
-from evalsuite.report.text.words import Words
+from evalsuite.report.text.words import Text, Words
 from evalsuite.results import breakdown
 
 # The order of a step; other names follow, in the order they are met.
@@ -205,10 +205,39 @@ def _view(found: StepTimes, figure: figures.Figure, see: str, words: Words) -> D
         reading.append(words("steptime.most", shown=numbers.count(MOST_BARS), all=numbers.count(len(found.rows))))
     return Drawn(
         figure=figure,
-        title=words(f"steptime.figure_{found.of}"),
+        title=_title(found, words),
         reading=tuple(reading),
         tables=((found.id, words(f"steptime.table_{found.of}")),),
     )
+
+
+def _title(found: StepTimes, words: Words) -> Text:
+    """From which share to which communication goes, or else the phase that takes most of every case."""
+    shares = {"communication": [(row.communication, row) for row in found.rows if row.communication]}
+    for place, (phase, parent) in enumerate(found.phases):
+        if parent is None:
+            shares[phase] = [(held.share, row) for row in found.rows if (held := row.parts[place])]
+    known = {name: each for name, each in shares.items() if len(each) > 1}
+    if not known:
+        return words(f"steptime.figure_{found.of}")
+    most = max(known, key=lambda name: min(share.raw for share, _ in known[name]))
+    name = "communication" if "communication" in known else most
+    part = words("steptime.communication") if name == "communication" else _phase(name, words)
+    said: dict[str, object] = {"part_text": part}
+    ends = (("low", min(known[name], key=_raw)), ("high", max(known[name], key=_raw)))
+    for end, (share, row) in ends:
+        which = f"{names.framework(row.summary.case.framework)} {names.scale(row.summary.case)}"
+        said |= {end: share.about(row.ref), f"{end}_name": which}
+    return words(f"steptime.title_{found.of}", **said)
+
+
+def _raw(each: tuple[Number, StepRow]) -> float:
+    return each[0].raw
+
+
+def _phase(name: str, words: Words) -> Text | str:
+    key = f"phases.{name}"
+    return words(key) if key in words else names.visible(name)
 
 
 def _step(found: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
