@@ -14,6 +14,7 @@ from evalsuite.report.book import cells, states
 from evalsuite.report.book.blocks import Block, Column
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
+from evalsuite.report.book.exceptions import of_all
 from evalsuite.report.text import names
 from evalsuite.results import winners
 
@@ -224,11 +225,12 @@ def _with_leaders(group: Comparable, scales: Sequence[tuple[int, int]]) -> Compa
 def _exceptions(groups: tuple[Comparable, ...], *, one_base: bool) -> Grid:
     """The table with each mark and each n said where it holds: of all values, of a row, or of one cell."""
     given = [cell for group in groups for row in group.rows for cell in row.cells]
-    marks, n = _common(given)
+    said_of_all = of_all(given)
+    marks, n = said_of_all.marks, said_of_all.n
 
     def told_once(row: SeriesRow) -> SeriesRow:
-        own, own_n = _common(row.cells)
-        own = tuple(mark for mark in own if mark not in marks)
+        of_row = of_all(row.cells)
+        own, own_n = tuple(mark for mark in of_row.marks if mark not in marks), of_row.n
         said = {*marks, *own}
         found = (
             replace(
@@ -243,15 +245,3 @@ def _exceptions(groups: tuple[Comparable, ...], *, one_base: bool) -> Grid:
 
     changed = (replace(group, rows=tuple(map(told_once, group.rows))) for group in groups)
     return Grid(groups=tuple(changed), marks=marks, n=n)
-
-
-def _common(given: Iterable[Cell]) -> tuple[tuple[str, ...], int | None]:
-    """The marks that every value carries, and the n of all of them; of two values at least."""
-    found = [cell for cell in given if cell.state == "value"]
-    if len(found) < 2:
-        return (), None
-    counts = {cell.n for cell in found}
-    return (
-        tuple(mark for mark in states.MARKS if all(mark in cell.marks for cell in found)),
-        counts.pop() if len(counts) == 1 else None,
-    )

@@ -1,7 +1,7 @@
 """What one setting changes: pairs of cases that differ in it and in nothing else; here XLA and mixed precision."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Interval, Score, Summary
@@ -10,6 +10,7 @@ from evalsuite.report.book import cells, unlike
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
+from evalsuite.report.book.exceptions import OfAll, bare, of_all
 from evalsuite.report.figures import Look
 from evalsuite.report.sections import convergence
 from evalsuite.report.sections.drawn import Drawn, ends, median
@@ -109,6 +110,23 @@ def effect(book: Book, option: str, before: Case, after: Case) -> Effect:
         obstacles=found,
         found=relative(b, a, purpose) if a and b and not found else None,
     )
+
+
+def told_once(found: Sequence[Effect]) -> tuple[tuple[Effect, ...], OfAll]:
+    """The effects without what holds for all values of their table, and that."""
+    said = of_all(cell for one in found for cell in (one.before_cell, one.after_cell))
+    bared = (
+        replace(one, before_cell=bare(one.before_cell, said), after_cell=bare(one.after_cell, said)) for one in found
+    )
+    return tuple(bared), said
+
+
+def judged_alike(found: Iterable[Effect]) -> str | None:
+    """The key of what may be said of every ratio, where it is the same of two at least: then it needs no column."""
+    found = tuple(found)
+    judged = [one.judged for one in found if one.ratio]
+    alike = len(judged) > 1 and len(set(judged)) == 1 and not any(one.obstacles for one in found)
+    return judged[0] if alike else None
 
 
 def why(one: Effect, words: Words) -> Listed:

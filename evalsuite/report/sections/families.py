@@ -9,7 +9,8 @@ from evalsuite.report.book import cells, states
 from evalsuite.report.book import heading as heading_room
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
-from evalsuite.report.sections.effects import Cost, Effect, effect
+from evalsuite.report.book.exceptions import OfAll, bare, of_all
+from evalsuite.report.sections.effects import Cost, Effect, effect, judged_alike, told_once
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results import convergence as room
@@ -52,7 +53,9 @@ class Family:
     shared: tuple[tuple[str, str], ...]  # options that none of the variants differs in
     settings: tuple[Setting, ...]  # the base first
     changes: tuple[Effect, ...]
+    of_changes: OfAll  # what holds for all values of their table
     levels: tuple[Level, ...]
+    of_levels: OfAll
     summaries: tuple[Summary, ...]
     unit: str
     has_twin: bool  # another family differs in the protocol alone
@@ -64,6 +67,11 @@ class Family:
     @property
     def framework(self) -> str:
         return names.framework(self.conditions.framework)
+
+    @property
+    def judged(self) -> str | None:
+        """The key of what may be said of every change, where it is the same of all."""
+        return judged_alike(self.changes)
 
     @property
     def costs(self) -> bool:
@@ -130,23 +138,32 @@ def _family(book: Book, key: Case, planned: Sequence[Case], groups: Iterable[Cas
     options = [dict(case.options) for case in planned]
     given = sorted({name for each in options for name in each})
     varying = tuple(name for name in given if len({each.get(name) for each in options}) > 1)
-    changes = tuple(_changes(book, planned, varying))
+    found = tuple(_changes(book, planned, varying))
+    changes, of_changes = told_once(found)
     if not changes:
         return None
     settings = sorted({_setting(case, varying) for case in planned}, key=_order)
     summaries = tuple(book.valid_of[case.id] for case in planned if case.id in book.valid_of)
     units = Counter(one.unit for one in summaries)
+    levels, of_levels = _told_once(tuple(_levels(book, planned, settings, varying)))
     protocols = [each for each in groups if replace(each, protocol=Protocol()) == replace(key, protocol=Protocol())]
     return Family(
         conditions=key,
         shared=tuple((name, options[0][name]) for name in given if name not in varying),
         settings=tuple(settings),
         changes=changes,
-        levels=tuple(_levels(book, planned, settings, varying)),
+        of_changes=of_changes,
+        levels=levels,
+        of_levels=of_levels,
         summaries=summaries,
         unit=units.most_common(1)[0][0] if units else "",
         has_twin=len(protocols) > 1,
     )
+
+
+def _told_once(levels: tuple[Level, ...]) -> tuple[tuple[Level, ...], OfAll]:
+    said = of_all(cell for level in levels for cell in level.cells)
+    return tuple(replace(one, cells=tuple(bare(cell, said) for cell in one.cells)) for one in levels), said
 
 
 def _spoken(name: str, value: str, several: bool) -> str:

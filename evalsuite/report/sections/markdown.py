@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from evalsuite.report.book.cells import Cell
+from evalsuite.report.book.exceptions import OfAll
+from evalsuite.report.book.states import MARKS
 from evalsuite.report.text import names, words
 from evalsuite.report.text.words import Rendered
 
@@ -53,6 +55,14 @@ class MarkdownWriter:
             small.append(f"· {self.said(self.words('models.base_in_cell', devices=cell.base_devices))}")
         below = f"<br><sub>{' '.join(small)}</sub>" if small else ""
         return f"{value}{cell.signs}{below}"
+
+    def of_all(self, given: OfAll) -> Iterable[str]:
+        """A line with what holds for every value of a table; none where nothing does."""
+        found = [f"{text(MARKS[mark])} {self.word(f'of_all.{mark}')}" for mark in given.marks]
+        if given.n is not None:
+            found.append(self.said(self.words("of_all.n", n=given.n)))
+        if found:
+            yield " ".join(found)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from evalsuite.model import AuthorNote
 from evalsuite.report.book import heading, states
 from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.exceptions import OfAll
 from evalsuite.report.book.policies import BatchPolicy, Grid, policies
 from evalsuite.report.sections import author, block_figures, effects, latency, sweeps
 from evalsuite.report.sections.author import Said
@@ -33,6 +34,8 @@ class ModelFacts:
     part: str | None  # the file that has the rest, where the model has a page of its own
     figures: Mapping[str, tuple[Drawn, ...]]  # block id → its figures
     effects: tuple[Effect, ...]
+    of_effects: OfAll  # what holds for all values of their table
+    effects_judged: str | None  # the key of what may be said of every ratio, where it is the same of all
     effect_figures: Mapping[str, Drawn | None]  # option → its figure
     effects_alone: tuple[Text, ...]  # what an option changes that one framework alone has
     sweep_table: SweepTable | None
@@ -56,7 +59,7 @@ def _section(subject: Subject, model: Model) -> Section:
 
 def _facts(subject: Subject, model: Model) -> ModelFacts:
     book, look, words = subject.book, subject.look, subject.words
-    pairs = () if subject.in_parts else effects.effects(book, model)
+    pairs, of_effects = effects.told_once(() if subject.in_parts else effects.effects(book, model))
     swept = () if subject.in_parts else sweeps.sweeps(book, model)
     options = [option for option in effects.OPTIONS if any(one.option == option for one in pairs)]
     return ModelFacts(
@@ -67,6 +70,8 @@ def _facts(subject: Subject, model: Model) -> ModelFacts:
         part=names.part_file(model.name) if subject.in_parts else None,
         figures={block.id: block_figures.of_block(block, look, words) for block in model.blocks},
         effects=pairs,
+        of_effects=of_effects,
+        effects_judged=effects.judged_alike(pairs),
         effect_figures={option: effects.drawn(model, pairs, option, look, words) for option in options},
         effects_alone=tuple(one for option in options if (one := effects.alone(pairs, option, words)) is not None),
         sweep_table=sweeps.table(swept) if swept else None,

@@ -10,6 +10,7 @@ from evalsuite.report.book import cells, heading, states
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
+from evalsuite.report.book.exceptions import OfAll, bare, of_all
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn, setting
 from evalsuite.report.sections.markdown import MarkdownWriter, table, text
@@ -61,6 +62,7 @@ class StepTimes:
     of: str  # "step" or "task"
     phases: tuple[tuple[str, str | None], ...]  # name, and the phase it lies inside
     rows: tuple[StepRow, ...]
+    of_all: OfAll  # what holds for all values of throughput and speed-up
     untimed: tuple[str, ...]  # frameworks of the block whose logs have no timers
 
     @property
@@ -119,13 +121,22 @@ def _of_block(book: Book, block: Block) -> Iterable[StepTimes]:
         if ours:
             phases = _phases([found for _, found in ours])
             form = _form([found for _, found in ours])
+            rows, said = _told_once([_row(book, one, found, phases, form) for one, found in ours])
             yield StepTimes(
                 block=block,
                 of=of,
                 phases=phases,
-                rows=tuple(_row(book, one, found, phases, form) for one, found in ours),
+                rows=rows,
+                of_all=said,
                 untimed=_untimed(block, [one for one, _ in timed]),
             )
+
+
+def _told_once(rows: Sequence[StepRow]) -> tuple[tuple[StepRow, ...], OfAll]:
+    """The rows without what holds for all values of throughput and speed-up, and that."""
+    said = of_all(cell for row in rows for cell in (row.throughput, row.speedup))
+    bared = (replace(row, throughput=bare(row.throughput, said), speedup=bare(row.speedup, said)) for row in rows)
+    return tuple(bared), said
 
 
 def _untimed(block: Block, timed: Sequence[Summary]) -> tuple[str, ...]:

@@ -56,9 +56,11 @@ def _markdown(found: Iterable[Family], writer: MarkdownWriter) -> Iterable[str]:
             *("filter.ratio", "effects.significance", "variants.accuracy", "columns.before", "columns.after"),
         )
         rows = [_change(one, writer) for one in family.changes]
+        yield from writer.of_all(family.of_changes)
         yield table([*map(writer.word, keys)], rows, right=(2, 3, 4, 6, 7, 8))
         if family.levels:
             yield f"**{writer.said(words('variants.level_caption', family_text=heading))}**"
+            yield from writer.of_all(family.of_levels)
             yield _levels(family, writer)
 
 
