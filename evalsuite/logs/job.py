@@ -9,6 +9,7 @@ from evalsuite.logs.records import positive, whole
 from evalsuite.model import Finding
 
 PIECES = ("tokens/s", "words/s")  # an item of the batch holds many of them
+FEWEST_PIECES = 256  # on one device in a step, in a toy; fewer are sequences, whose length is not said
 Said = Mapping[str, bytes | float]
 """Facts as lines of the log give them: names of `dialect.GROUPS` → text or number."""
 
@@ -40,6 +41,11 @@ class Facts:
     def counts(self, unit: str) -> bool:
         """Is the batch counted in items of *unit*? One from outside may be sequences, where tokens are printed."""
         return not (self.batch_from_outside and self.items_per_batch is None and unit in PIECES)
+
+    def may_count(self, unit: str) -> bool:
+        """The same, or is a batch from outside at least as large as one of *unit* is?"""
+        own = batch_per_device(self)
+        return self.counts(unit) or own is None or own >= FEWEST_PIECES
 
 
 def facts(known: Facts, said: Said, case: bool = False) -> Facts:

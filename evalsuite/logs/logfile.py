@@ -87,6 +87,7 @@ class Chunk:
     offset: int  # of the first byte in the (unpacked) file
     complete: bool
     line_ends: int
+    commas: bool = False  # has it decimal commas, of which points were made?
     removed: tuple[tuple[int, int], ...] = field(default=())  # (position in text, bytes taken out before it)
 
     def raw_offset(self, position: int) -> int:
@@ -108,6 +109,7 @@ class Chunk:
             offset=self.raw_offset(start),
             complete=whole or self.complete,
             line_ends=self.text.count(b"\n", start, end),
+            commas=self.commas,
         )
 
 
@@ -122,9 +124,16 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
         prefix = prefix or (prefixes.lowest(raw) if bare else None)
         text, removed = _plain(raw, prefix)
         written = written or decimals.judged(text)
-        text = decimals.with_points(text) if written is decimals.Decimal.COMMA else text
-        ends = raw.count(b"\n")
-        yield Chunk(text=text, first_line=line, offset=offset, complete=complete, line_ends=ends, removed=removed)
+        commas = written is decimals.Decimal.COMMA
+        yield Chunk(
+            text=decimals.with_points(text) if commas else text,
+            first_line=line,
+            offset=offset,
+            complete=complete,
+            line_ends=(ends := raw.count(b"\n")),
+            commas=commas,
+            removed=removed,
+        )
         line += ends
         offset += len(raw)
 

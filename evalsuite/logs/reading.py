@@ -34,6 +34,7 @@ DOUBT = BatchDoubted.limit  # a clock this many times away from the printed rate
 SAME_LINE = 1.1  # a rate and a time of one line are nearer than that, with the right batch
 NEARLY = 0.1  # a factor of the devices is told from noise at this distance
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
+FINAL = "final figure"
 DISAGREE = FinalDisagrees.limit  # between the log's own final figure and ours
 SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
 LOOK_BACK_BYTES = 1 << 12
@@ -396,7 +397,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
     found, facts, measured = numbers.merged, numbers.facts, numbers.throughput
     final = numbers.final
     if measured is None and final is not None:
-        measured = Throughput(items_per_s=final, unit=dialect.unit, method="final figure", window=None)
+        measured = Throughput(items_per_s=final, unit=dialect.unit, method=FINAL, window=None)
     findings = (
         *_failed_at_exit(scans),
         *dict.fromkeys(finding for scan in scans[:1] for finding in scan.incidents.findings()),
@@ -489,6 +490,11 @@ def _status(
         return ("ok" if complete else "partial"), _missing(scans, numbers, dialect)
     if not complete:
         return "partial", _too_short(found.steps, dialect, protocol)
+    if measured.method == FINAL:
+        return (
+            "partial",
+            f"the figure is the script's own total, start-up included; {_missing(scans, numbers, dialect)}",
+        )
     return "ok", ""
 
 
@@ -540,6 +546,8 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
     if in_epochs(found.steps, dialect):
         return "the log prints how long a report took and not how many steps it covers"
     batch = facts.batch_per_device or facts.global_batch
+    if batch and not facts.may_count(dialect.unit):
+        return f"the log counts {dialect.unit.partition('/')[0]} and does not say how long a sequence is: {_IN_PIECES}"
     lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
     if not lacking:
         return "the times that the log prints are too coarse to tell how long one report took"
@@ -547,6 +555,9 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
     quoted = failures.shown(bare) if isinstance(bare, bytes) and not batch else ""
     beside = f" ({quoted} stands in it, and not of how many devices)" if quoted else ""
     return f"the log prints times and not how much was trained in them: say {' and '.join(lacking)}{beside}"
+
+
+_IN_PIECES = "give --batch-per-device in them (sequences × their length)"
 
 
 def _timed(record: Record) -> bool:

@@ -14,6 +14,7 @@ from evalsuite.dialect import Dialect, Fields, Line
 from evalsuite.logs.logfile import Chunk
 
 NEWLINE = ord("\n")
+HOLE = b"\0"  # where a file system lost what was written: a number before it may lack digits
 ENOUGH_REPORTS = 8  # a sparse log needs one discarded and five measured reports; two are spare
 HALF_DAY_S = 43_200
 DAY_S = 86_400
@@ -80,7 +81,9 @@ class Extractor:
         for match, kind in matches(text, self._dialect.step):
             if not whole_match(match, chunk):
                 break
-            values = _read(match, kind)
+            if text[match.end() : match.end() + 1] == HOLE:
+                continue
+            values = None if chunk.commas and _thousands_lost(match, kind) else _read(match, kind)
             if values is None:
                 continue
             start = match.start()
@@ -111,6 +114,19 @@ def whole_match(match: "re.Match[bytes]", chunk: Chunk) -> bool:
     if chunk.complete or match.end() < len(chunk.text):
         return True
     return all(match.end(group) < match.end() for group in range(1, match.re.groups + 1))
+
+
+_THOUSANDS_PRINTED = re.compile(rb"\d,\d{3}(?!\d)")
+
+
+def _thousands_lost(match: "re.Match[bytes]", line: Line) -> bool:
+    """Beside decimal commas 163,840 may be 163.84: does the script print such, or a number go on behind its pattern?"""
+    sample = line.compiled.search(line.sample)
+    if sample is None or any(_THOUSANDS_PRINTED.search(said) for said in sample.groups(b"")):
+        return True
+    text = match.string
+    ends = (match.end(group) for group in range(1, match.re.groups + 1) if match[group])
+    return any(text[end : end + 1] == b"." and text[end + 1 : end + 2].isdigit() for end in ends)
 
 
 def count(text: bytes, dialect: Dialect) -> int:

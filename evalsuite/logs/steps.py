@@ -52,7 +52,7 @@ def merged(
     job = _Job(
         printed_by_all=_factor(len(streams), facts, whose),
         steps_counted=(facts.nodes if dialect.steps_times_nodes else 1),
-        items_per_step=facts.items_per_step if facts.counts(dialect.unit) or not _rated(streams) else None,
+        items_per_step=_items_per_step(facts, dialect, rated=_rated(streams)),
         epochs=dialect.per_epoch and not dialect.epochs_are_steps,
         items_per_epoch=facts.items_per_epoch if dialect.per_epoch else None,
         items_per_batch=facts.items_per_batch or 1.0,
@@ -113,8 +113,19 @@ def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
     return "global" if share > math.sqrt(facts.devices) else "own"
 
 
+def _items_per_step(facts: Facts, dialect: Dialect, *, rated: bool) -> float | None:
+    """Items of the whole job in one step; None where no step is told apart, or where the batch counts something else.
+
+    Where rates are printed, a batch in another unit is not needed, and would only spoil them.
+    """
+    if dialect.epochs_are_steps and facts.batch_from_outside:
+        return None
+    fits = facts.counts(dialect.unit) if rated else facts.may_count(dialect.unit)
+    return facts.items_per_step if fits else None
+
+
 def _rated(streams: list[list[Increment]]) -> bool:
-    """Are rates printed? Then a batch in another unit is not needed, and would only spoil them."""
+    """Are rates printed?"""
     return any(increment.rate is not None for stream in streams for increment in stream)
 
 

@@ -98,7 +98,7 @@ def throughput(
     if chosen is None:
         return None, False
     findings += [_partial_batch(step, share) for step, share in partial.values() if chosen.touches(step)]
-    by_stamp = _by_clock(chosen, _stamp) if fine else None
+    by_stamp = _by_stamp(chosen, findings) if fine else None
     by_arrival = _by_arrival(chosen, findings)
     printed, printed_as = _printed(chosen)
     candidates = (
@@ -210,11 +210,31 @@ def _by_arrival(chosen: Span, findings: list[Finding]) -> float | None:
     if value is None or not _told_finely(chosen):
         return None
     gaps = [gap for _, gap in _gaps(chosen, _arrival) if gap is not None]
-    together = sum(gap < BURST_SHARE * statistics.fmean(gaps) for gap in gaps)
-    if together > BURSTY * len(gaps):
-        findings.append(ArrivalsBursty(together=together, lines=len(gaps)))
-        return None
-    return value if len(gaps) >= 2 else None  # one gap alone may be anything
+    burst = _burst(chosen, _arrival)
+    findings += burst
+    return None if burst or len(gaps) < 2 else value  # one gap alone may be anything
+
+
+def _by_stamp(chosen: Span, findings: list[Finding]) -> float | None:
+    """By the stamps in the log; not where they tell when somebody passed the lines on, many in one write."""
+    burst = _burst(chosen, _stamp) if all(step.seconds for step in chosen.reports) else []
+    findings += burst
+    return None if burst else _by_clock(chosen, _stamp)
+
+
+def _burst(chosen: Span, at: Clock) -> list[Finding]:
+    """Do many lines follow the one before at once, by the clock *at*?
+
+    At once is far below a step's time, as the script prints it. What evalsuite stamped itself is measured by its own
+    mean: its clock stands against the script's.
+    """
+    found = [(step, gap) for step, gap in _gaps(chosen, at) if gap is not None]
+    if not found:
+        return []
+    mean = statistics.fmean(gap for _, gap in found)
+    foreign = [max(mean, step.seconds or 0.0) if step.arrival_s is None else mean for step, _ in found]
+    together = sum(gap < BURST_SHARE * usual for (_, gap), usual in zip(found, foreign, strict=True))
+    return [ArrivalsBursty(together=together, lines=len(found))] if together > BURSTY * len(found) else []
 
 
 def _told_finely(chosen: Span) -> bool:
