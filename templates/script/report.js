@@ -14,7 +14,7 @@ import { followLinks, goTo } from "./places.js";
 import { root } from "./preferences.js";
 import { followPrinting } from "./printing.js";
 import { followArrows } from "./roving.js";
-import { makeTablesSortable } from "./sort.js";
+import { makeTablesSortable, setSorts } from "./sort.js";
 import { setSpread } from "./spread.js";
 import { current, setState } from "./state.js";
 import { changeLanguage, followSwitches } from "./switches.js";
@@ -34,6 +34,7 @@ function load(first) {
   setFilter(pairs);
   setViews(pairs.view);
   setSpread(pairs.spread);
+  setSorts(pairs.sort);
   if (isFiltered(pairs) || !first) applyFilter();
   setQuestion(pairs.ask);
   setPins(pairs.pins);
