@@ -66,7 +66,9 @@ class Site:
 
     def model(self, model: str) -> str:
         found = self.history.in_model(model)
-        lines = [(line, timechart.svg(line)) for line in found if len(line.points) > 1]
+        several = timechart.worst_first([line for line in found if len(line.points) > 1])
+        axes = timechart.frame(several) if several else None
+        lines = [(line, timechart.svg(line, axes)) for line in several if axes]
         once = [line for line in found if len(line.points) == 1]
         undated = self.history.undated_in_model(model)
         title = self.words("history.model_title", model=names.model(model))

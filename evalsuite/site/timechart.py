@@ -1,97 +1,118 @@
-"""The small chart of one line of history: a dot for each measurement, its range, and where it changed.
+"""Small multiples of a model's history: a panel for each case, all on one axis of time and one of change in per cent.
 
 Written by hand, not by matplotlib: a site has hundreds of them, and they hold a dozen marks each. Inside stand
-numbers, dates and versions only; the words are in the page around it (docs/report.md#words).
+numbers and dates only; the words are in the page around it (docs/report.md#words).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
-from evalsuite.report.text import names, numbers
+from evalsuite.report.data.finished import instant
+from evalsuite.report.text import numbers
 from evalsuite.report.text.names import day
 from evalsuite.site.history import HistoryLine, HistoryPoint
 
-WIDTH, HEIGHT = 760, 210
-LEFT, RIGHT, TOP, BOTTOM = 84, 24, 26, 46
-NARROWEST = 0.10  # the axis spans at least ±10 % around the values, so that noise does not look like change
-MOST_LABELS = 8
-Scale = Callable[[float], float]  # value → its place from the top
+WIDTH, HEIGHT = 320, 150
+LEFT, RIGHT, TOP, BOTTOM = 52, 14, 16, 26
+NARROWEST = 0.10  # the axis spans at least ±10 %, so that noise does not look like change
+ROOM = 1.08  # of the furthest value
 SIGNS = {"slower": "▼", "faster": "▲"}
 
 
-def svg(line: HistoryLine) -> str:
-    """The chart as SVG text; its colours are the page's own variables. Its words are labelled by the page."""
-    low, high = _limits(line.points)
-    places = [(_x(k, len(line.points)), point) for k, point in enumerate(line.points)]
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """The axes that the panels of a page share: change against each case's first measurement, and time."""
 
-    def y(value: float) -> float:
-        return TOP + (high - value) / (high - low) * (HEIGHT - TOP - BOTTOM)
+    low: float
+    high: float
+    begin: str  # the stamps of the first and the last measurement
+    end: str
 
-    parts = [_grid(low, high, y), _path(places, y)]
-    parts += [_mark(x, point, y) for x, point in places]
-    parts += [_label(x, point) for x, point in _labelled(places)]
+    def x(self, stamp: str | None) -> float:
+        begin, end = instant(self.begin).timestamp(), instant(self.end).timestamp()
+        at = instant(stamp or self.begin).timestamp()
+        share = (at - begin) / (end - begin) if end > begin else 0.5
+        return LEFT + 8 + (WIDTH - LEFT - RIGHT - 16) * share
+
+    def y(self, change: float) -> float:
+        return TOP + (self.high - change) / (self.high - self.low) * (HEIGHT - TOP - BOTTOM)
+
+
+def frame(lines: Sequence[HistoryLine]) -> Frame:
+    """The axes on which all *lines* fit; there is one at least."""
+    changes = [change for line in lines for point in line.points for change in _ends(point, line)]
+    stamps = [point.started_at for line in lines for point in line.points if point.started_at]
+    return Frame(
+        low=max(-1.0, min(-NARROWEST, *changes) * ROOM),
+        high=max(NARROWEST, *changes) * ROOM,
+        begin=min(stamps, key=instant),
+        end=max(stamps, key=instant),
+    )
+
+
+def worst_first(lines: Sequence[HistoryLine]) -> list[HistoryLine]:
+    """Those that slowed first, then by how far the latest measurement lies below the highest of its case."""
+    return sorted(lines, key=lambda line: (not line.regressed, _below_best(line)))
+
+
+def _below_best(line: HistoryLine) -> float:
+    return line.last.summary.items_per_s.value / max(point.summary.items_per_s.value for point in line.points)
+
+
+def svg(line: HistoryLine, axes: Frame) -> str:
+    """One panel as SVG text; its colours are the page's own variables. Its words are labelled by the page."""
+    places = [(axes.x(point.started_at), point) for point in line.points]
+    parts = [_grid(axes), _path(places, line, axes)]
+    parts += [_mark(x, point, line, axes) for x, point in places]
+    parts += [_dates(axes)]
     return f'<svg class="time" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" {{label}}>{"".join(parts)}</svg>'
 
 
-def _limits(points: Sequence[HistoryPoint]) -> tuple[float, float]:
-    found = [point.summary.items_per_s for point in points]
-    low = min(one.value if one.low is None else one.low for one in found)
-    high = max(one.value if one.high is None else one.high for one in found)
-    middle, half = (low + high) / 2, (high - low) / 2
-    half = max(half * 1.1, middle * NARROWEST)
-    return max(0.0, middle - half), middle + half
+def _change(value: float, line: HistoryLine) -> float:
+    """Against the first measurement."""
+    return value / line.points[0].summary.items_per_s.value - 1
 
 
-def _x(place: int, count: int) -> float:
-    span = WIDTH - LEFT - RIGHT
-    return LEFT + span / 2 if count == 1 else LEFT + 16 + (span - 32) * place / (count - 1)
+def _ends(point: HistoryPoint, line: HistoryLine) -> tuple[float, float, float]:
+    found = point.summary.items_per_s
+    ends = (found.value if end is None else end for end in (found.low, found.high))
+    low, high = (_change(end, line) for end in ends)
+    return low, _change(found.value, line), high
 
 
-def _grid(low: float, high: float, y: Scale) -> str:
+def _grid(axes: Frame) -> str:
     rows = []
-    for share in (0, 0.5, 1):
-        value = low + (high - low) * share
+    for change in (axes.low / ROOM, 0.0, axes.high / ROOM):
+        text = "0%" if change == 0 else numbers.change(round(change, 2)).text.replace("-", "−").replace(".0%", "%")
         rows.append(
-            f'<path class="grid" d="M{LEFT} {y(value):.1f}H{WIDTH - RIGHT}"/>'
-            f'<text class="tick" x="{LEFT - 10}" y="{y(value) + 4:.1f}" text-anchor="end">'
-            f"{numbers.significant(value).text}</text>"
+            f'<path class="grid{" zero" if change == 0 else ""}" d="M{LEFT} {axes.y(change):.1f}H{WIDTH - RIGHT}"/>'
+            f'<text class="tick" x="{LEFT - 8}" y="{axes.y(change) + 4:.1f}" text-anchor="end">{text}</text>'
         )
     return "".join(rows)
 
 
-def _path(places: Sequence[tuple[float, HistoryPoint]], y: Scale) -> str:
-    corners = " ".join(f"{x:.1f},{y(point.summary.items_per_s.value):.1f}" for x, point in places)
+def _path(places: Sequence[tuple[float, HistoryPoint]], line: HistoryLine, axes: Frame) -> str:
+    corners = " ".join(f"{x:.1f},{axes.y(_ends(point, line)[1]):.1f}" for x, point in places)
     return f'<polyline class="trend" points="{corners}"/>' if len(places) > 1 else ""
 
 
-def _mark(x: float, point: HistoryPoint, y: Scale) -> str:
-    found = point.summary.items_per_s
-    whisker = ""
-    if found.low is not None and found.high is not None:
-        whisker = f'<path class="range" d="M{x:.1f} {y(found.low):.1f}V{y(found.high):.1f}"/>'
+def _mark(x: float, point: HistoryPoint, line: HistoryLine, axes: Frame) -> str:
+    low, value, high = _ends(point, line)
+    whisker = f'<path class="range" d="M{x:.1f} {axes.y(low):.1f}V{axes.y(high):.1f}"/>' if high > low else ""
     outcome = point.change.outcome if point.change else "first"
     hollow = " hollow" if point.summary.partial else ""
-    dot = f'<circle class="dot {outcome}{hollow}" cx="{x:.1f}" cy="{y(found.value):.1f}" r="5"/>'
-    top = y(found.value if found.high is None else found.high) - 8
+    dot = f'<circle class="dot {outcome}{hollow}" cx="{x:.1f}" cy="{axes.y(value):.1f}" r="4"/>'
     sign = SIGNS.get(outcome)
-    return whisker + dot + (f'<text class="sign-{outcome}" x="{x:.1f}" y="{top:.1f}">{sign}</text>' if sign else "")
+    above = max(axes.y(high) - 7, 10.0)
+    return whisker + dot + (f'<text class="sign-{outcome}" x="{x:.1f}" y="{above:.1f}">{sign}</text>' if sign else "")
 
 
-def _labelled(places: Sequence[tuple[float, HistoryPoint]]) -> list[tuple[float, HistoryPoint]]:
-    """The first, the last and a few between them."""
-    step = -(-len(places) // MOST_LABELS)
-    kept = [one for k, one in enumerate(places) if (len(places) - 1 - k) % step == 0]
-    return kept
-
-
-def _label(x: float, point: HistoryPoint) -> str:
-    versions = ", ".join(names.visible(version) for version in point.versions)
-    lines = (
-        (HEIGHT - BOTTOM + 20, day(point.started_at) if point.started_at else ""),
-        (HEIGHT - BOTTOM + 36, versions),
-    )
+def _dates(axes: Frame) -> str:
+    """The first and the last day of the page, at both ends of every panel."""
+    first, last = day(axes.begin), day(axes.end)
+    ends = [(LEFT, "start", first)] if first == last else [(LEFT, "start", first), (WIDTH - RIGHT, "end", last)]
     return "".join(
-        f'<text class="tick" x="{x:.1f}" y="{y}" text-anchor="middle">{escape(text)}</text>'
-        for y, text in lines
-        if text
+        f'<text class="tick" x="{x}" y="{HEIGHT - 8}" text-anchor="{anchor}">{escape(text)}</text>'
+        for x, anchor, text in ends
     )
