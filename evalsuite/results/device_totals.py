@@ -4,29 +4,38 @@ Nothing is made up of a part: a device that was not read leaves the whole unsaid
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from evalsuite.dialect import Dialect
 from evalsuite.logs import beside
 from evalsuite.model import Window
 from evalsuite.results.utilisation import Devices
 from evalsuite.runs.columns import Recorded
+from evalsuite.runs.samples import gpu_name
 from evalsuite.runs.store import Log
 
+if TYPE_CHECKING:
+    from evalsuite.results.cells import Floats
+
 GIB = 1024**3
-Reading = tuple[float, float]  # when, by the clock of the first host; the counter in joules
+Counted = tuple["Floats", "Floats"]  # when, by the clock of the first host; the counter in joules
 
 
 def sampled_memory_bytes(hosts: Mapping[str, Recorded]) -> float | None:
     """The most that one device of the job was seen to hold, of all that programs and the driver's context take."""
-    held = (
-        reading.memory_used_bytes
-        for samples in hosts.values()
-        for sample in samples.readings
-        for reading in sample.gpus or ()
-        if reading.index in _of_job(samples)
-    )
-    return max((each for each in held if each is not None), default=None)
+    held = [most for samples in hosts.values() if (most := _most_held(samples)) is not None]
+    return max(held, default=None)
+
+
+def _most_held(samples: Recorded) -> float | None:
+    if not _of_job(samples):
+        return None
+    from evalsuite.results.cells import Tables
+
+    table = Tables(samples).table("gpus.memory_used_bytes")
+    found = [] if table is None else [table.row(device) for device in _of_job(samples)]
+    each = [values[read].max() for values, read in filter(None, found) if read.any()]
+    return float(max(each)) if each else None
 
 
 def printed_memory_bytes(
@@ -47,35 +56,44 @@ def energy_j(hosts: Mapping[str, Recorded], window: Window | None, planned: Devi
     return sum(known) if known and len(known) == len(taken) == planned.accelerators else None
 
 
-def _of_job(samples: Recorded) -> frozenset[float | None]:
-    return frozenset(gpu.index for gpu in samples.header.gpus or () if gpu.of_job is not False)
+def _of_job(samples: Recorded) -> list[str]:
+    """The accelerators that the job uses, by their names in the samples."""
+    return sorted({gpu_name(gpu.index) for gpu in samples.header.gpus or () if gpu.of_job is not False})
 
 
-def _counters(hosts: Mapping[str, Recorded]) -> Iterator[list[Reading]]:
+def _counters(hosts: Mapping[str, Recorded]) -> Iterator[Counted]:
     """The readings of each device's counter in order of time, on the clock of the first host."""
     origin = next((samples.header.started_at_unix_s for samples in hosts.values()), None)
     for samples in hosts.values():
+        if not _of_job(samples):
+            continue
         start = samples.header.started_at_unix_s
         shift_s = start - origin if start is not None and origin is not None else 0.0
-        for index in sorted(each for each in _of_job(samples) if each is not None):
-            yield [
-                (sample.at_s + shift_s, float(reading.energy_j))
-                for sample in samples.readings
-                for reading in sample.gpus or ()
-                if reading.index == index and reading.energy_j is not None
-            ]
+        from evalsuite.results.cells import Tables
+
+        tables = Tables(samples)
+        table, at_s = tables.table("gpus.energy_j"), tables.times_s() + shift_s
+        for device in _of_job(samples):
+            found = table.row(device) if table else None
+            yield (at_s[found[1]], found[0][found[1]]) if found else (at_s[:0], at_s[:0])
 
 
-def _between(readings: Sequence[Reading], begin_s: float, end_s: float) -> float | None:
+def _between(readings: Counted, begin_s: float, end_s: float) -> float | None:
     """How far a counter went from *begin_s* to *end_s*; None if it was not read on both sides, or ran backwards."""
+    _, counts = readings
+    if (counts[1:] < counts[:-1]).any():
+        return None
     first, last = _at(readings, begin_s), _at(readings, end_s)
-    backwards = any(after < before for (_, before), (_, after) in pairwise(readings))
-    return None if first is None or last is None or backwards else last - first
+    return None if first is None or last is None else last - first
 
 
-def _at(readings: Sequence[Reading], at_s: float) -> float | None:
+def _at(readings: Counted, at_s: float) -> float | None:
     """The counter at *at_s*, in a straight line between the two readings around it."""
-    for (before_s, before), (after_s, after) in pairwise(readings):
-        if before_s <= at_s <= after_s and after_s > before_s:
-            return before + (after - before) * (at_s - before_s) / (after_s - before_s)
-    return None
+    times_s, counts = readings
+    before_s, after_s = times_s[:-1], times_s[1:]
+    around = ((before_s <= at_s) & (at_s <= after_s) & (after_s > before_s)).nonzero()[0]
+    if not around.size:
+        return None
+    place = around[0]
+    share = (at_s - before_s[place]) / (after_s[place] - before_s[place])
+    return float(counts[place] + (counts[place + 1] - counts[place]) * share)

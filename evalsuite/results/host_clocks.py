@@ -32,6 +32,5 @@ def _offset_s(at_start_s: float, at_end_s: float) -> float:
 def _span(samples: Recorded) -> tuple[float, float] | None:
     """When the first and the last reading were taken, by the host's own time of day."""
     start = samples.header.started_at_unix_s
-    if start is None or not samples.readings:
-        return None
-    return start + samples.readings[0].at_s, start + samples.readings[-1].at_s
+    span_s = samples.span_s
+    return None if start is None or span_s is None else (start + span_s[0], start + span_s[1])

@@ -10,7 +10,7 @@ import sys
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, cast
@@ -20,23 +20,29 @@ from evalsuite.documents import TRY
 from evalsuite.errors import EvalsuiteError
 from evalsuite.runs import samples
 from evalsuite.runs.samples import (
+    GPU_QUANTITIES,
     CoreReading,
     DiskCounters,
     GpuReading,
     Header,
     InterfaceCounters,
+    Rows,
     Sample,
+    Samples,
     TreeReading,
+    tables,
 )
 
 MAGIC = b"evalsuite samples 1\n"
 BLOCK = 4096  # readings: half an hour at two a second, some 10 MB while they are packed
 MOST_VALUES = 1 << 24  # of one quantity in one block that is read: a file that claims more was not written by us
 MOST_FACTS_BYTES = 1 << 24
+LARGEST = 1 << 62  # of a whole number
 LENGTH = struct.Struct("<I")
 STEPS = {1: "b", 2: "h", 4: "i", 8: "q"}  # bytes → the type code of `array`
 BIT_LENGTHS = {8 * width - 1: width for width in STEPS}  # of a step → bytes
 
+GPU_NAMES = frozenset(quantity for _, quantity in GPU_QUANTITIES)
 RESOLUTIONS: Mapping[str, float] = {  # a value is kept as a whole number of these; docs/contracts.md#samples says why
     "at_s": 1e-6,
     "cpu_percent": 0.01,
@@ -66,10 +72,6 @@ RESOLUTIONS: Mapping[str, float] = {  # a value is kept as a whole number of the
     "gpus.pcie_received_bytes_per_s": 1024,
     "gpus.pcie_sent_bytes_per_s": 1024,
 }
-ALONE = ("at_s", "cpu_percent", "memory_used_bytes")  # one number a reading
-GPU_FIELDS = tuple(field.name for field in fields(GpuReading) if field.name != "index")
-
-Rows = dict[str, list[float | None]]  # device → its value at each reading; None: not read
 
 
 class CannotPack(ValueError):
@@ -149,7 +151,23 @@ class Columns:
         """As they were sampled, rounded to the resolutions. Raises EvalsuiteError if the file is damaged."""
         try:
             return tuple(sample for block in self.blocks for sample in _samples(block))
-        except (ValueError, KeyError, zlib.error) as error:
+        except (ValueError, KeyError, TypeError, zlib.error) as error:
+            raise damaged(self.file, error) from error
+
+    @property
+    def span_s(self) -> tuple[float, float] | None:
+        """When the first and the last reading were taken; None if there are none."""
+        if not self.blocks:
+            return None
+        first, last = self.blocks[0].quantities["at_s"], self.blocks[-1].quantities["at_s"]
+        steps, _ = self.steps(last)
+        return value(first.first[0], first.resolution), value(last.first[0] + sum(steps), last.resolution)
+
+    def steps(self, quantity: Quantity) -> tuple["array[int]", bytes]:
+        """As the quantity's own. Raises EvalsuiteError if the file is damaged."""
+        try:
+            return quantity.steps()
+        except (ValueError, zlib.error) as error:
             raise damaged(self.file, error) from error
 
 
@@ -184,12 +202,9 @@ def _facts(facts: object) -> bytes:
 
 
 def _block(readings: Sequence[Sample]) -> Iterator[bytes]:
-    tables: dict[str, Rows] = {}
-    for place, sample in enumerate(readings):
-        for name, device, number in flat(sample):
-            table = tables.setdefault(name, {})
-            (table.get(device) or table.setdefault(device, [None] * len(readings)))[place] = number
-    quantities = {name: _squeezed(rows, RESOLUTIONS[name]) for name, rows in tables.items()}
+    quantities = {name: _squeezed(rows, RESOLUTIONS[name]) for name, rows in tables(readings).items()}
+    if not all(device.isdecimal() for name, one in quantities.items() if name in GPU_NAMES for device in one.of):
+        raise CannotPack("a device without a number")
     told = [
         [name, one.of, one.first, one.resolution, one.width, one.gaps, len(one.content)]
         for name, one in quantities.items()
@@ -197,29 +212,6 @@ def _block(readings: Sequence[Sample]) -> Iterator[bytes]:
     yield _facts({"readings": len(readings), "quantities": told})
     for one in quantities.values():
         yield one.content
-
-
-def flat(sample: Sample) -> Iterator[tuple[str, str, float]]:
-    """(quantity, device, value) of all that was read at once."""
-    for name in ALONE:
-        if (found := getattr(sample, name)) is not None:
-            yield name, "", found
-    for place, percent in enumerate(sample.cpu_percent_per_core or ()):
-        if percent is not None:
-            yield "cpu_percent_per_core", str(place), percent
-    for group in ("disks", "interfaces"):
-        for device, counters in (getattr(sample, group) or {}).items():
-            for name, number in vars(counters).items():
-                yield f"{group}.{name}", device, number
-    for part, about in (("cores", sample.cores), ("tree", sample.tree)):
-        for name, number in vars(about).items() if about else ():
-            yield f"{part}.{name}", "", number
-    for gpu in sample.gpus or ():
-        if gpu.index is None or gpu.index != int(gpu.index):
-            raise CannotPack("a device without a number")
-        for name in GPU_FIELDS:
-            if (number := getattr(gpu, name)) is not None:
-                yield f"gpus.{name}", str(int(gpu.index)), number
 
 
 def _squeezed(rows: Rows, resolution: float) -> Quantity:
@@ -232,7 +224,7 @@ def _squeezed(rows: Rows, resolution: float) -> Quantity:
             before = before if one is None else one
     bits = max(max(steps).bit_length(), (~min(steps)).bit_length())
     width = next((width for most, width in BIT_LENGTHS.items() if bits <= most), None)
-    if width is None or max(map(abs, first)).bit_length() > 62:
+    if width is None or max(map(abs, first)) > LARGEST:
         raise CannotPack("a number of more than 62 bits")
     read = [one is not None for row in numbers for one in row]
     gaps = not all(read)
@@ -322,7 +314,8 @@ def _block_told(facts: Mapping[str, Any], content: memoryview, at: int) -> tuple
         sound = type(readings) is int and readings > 0 and type(length) is int and length >= 0 and width in STEPS
         if not sound or len(of) != len(first) or len(of) * readings > MOST_VALUES or len({*of}) != len(of):
             raise ValueError(f"{name} does not say what it holds")
-        if not {int} >= {*map(type, first)} or not {str} >= {*map(type, of)} or not 0 < resolution < 1 << 40:
+        named = {str} >= {*map(type, of)} and {int} >= {*map(type, first)}
+        if not named or not -LARGEST <= min(first) <= max(first) <= LARGEST or not 1e-9 <= resolution <= LARGEST:
             raise ValueError(f"{name} does not say what it holds")
         if at + length > len(content):
             raise ValueError("it is cut off")
@@ -336,44 +329,46 @@ def _block_told(facts: Mapping[str, Any], content: memoryview, at: int) -> tuple
             content=bytes(content[at : at + length]),
         )
         at += length
+    if "at_s" not in quantities or quantities["at_s"].of != ("",) or quantities["at_s"].gaps:
+        raise ValueError("it does not say when it was read")
     return Stretch(readings=readings, quantities=quantities), at
 
 
 def _samples(block: Stretch) -> Iterator[Sample]:
-    tables = {name: quantity.rows() for name, quantity in block.quantities.items()}
+    known = {name: quantity.rows() for name, quantity in block.quantities.items()}
     for place in range(block.readings):
         yield Sample(
-            at_s=cast(float, tables["at_s"][""][place]),  # each reading has one
-            cpu_percent=_alone(tables, "cpu_percent", place),
-            memory_used_bytes=_alone(tables, "memory_used_bytes", place),
-            cpu_percent_per_core=_cores(tables, place),
-            disks=_devices(tables, "disks", DiskCounters, place) or None,
-            interfaces=_devices(tables, "interfaces", InterfaceCounters, place) or None,
-            cores=_devices(tables, "cores", CoreReading, place).get(""),
-            tree=_devices(tables, "tree", TreeReading, place).get(""),
+            at_s=cast(float, known["at_s"][""][place]),  # each reading has one
+            cpu_percent=_alone(known, "cpu_percent", place),
+            memory_used_bytes=_alone(known, "memory_used_bytes", place),
+            cpu_percent_per_core=_cores(known, place),
+            disks=_devices(known, "disks", DiskCounters, place) or None,
+            interfaces=_devices(known, "interfaces", InterfaceCounters, place) or None,
+            cores=_devices(known, "cores", CoreReading, place).get(""),
+            tree=_devices(known, "tree", TreeReading, place).get(""),
             gpus=tuple(
-                GpuReading(index=int(device), **found) for device, found in _parts(tables, "gpus", place).items()
+                GpuReading(index=int(device), **found) for device, found in _parts(known, "gpus", place).items()
             ),
         )
 
 
-def _alone(tables: Mapping[str, Rows], name: str, place: int) -> float | None:
-    return tables[name][""][place] if name in tables else None
+def _alone(known: Mapping[str, Rows], name: str, place: int) -> float | None:
+    return known[name][""][place] if name in known else None
 
 
-def _cores(tables: Mapping[str, Rows], place: int) -> tuple[float | None, ...] | None:
-    found = tuple(row[place] for row in tables.get("cpu_percent_per_core", {}).values())
+def _cores(known: Mapping[str, Rows], place: int) -> tuple[float | None, ...] | None:
+    found = tuple(row[place] for row in known.get("cpu_percent_per_core", {}).values())
     return found if any(percent is not None for percent in found) else None
 
 
-def _devices(tables: Mapping[str, Rows], group: str, kind: Any, place: int) -> dict[str, Any]:
-    return {device: kind(**found) for device, found in _parts(tables, group, place).items()}
+def _devices(known: Mapping[str, Rows], group: str, kind: Any, place: int) -> dict[str, Any]:
+    return {device: kind(**found) for device, found in _parts(known, group, place).items()}
 
 
-def _parts(tables: Mapping[str, Rows], group: str, place: int) -> dict[str, dict[str, float]]:
+def _parts(known: Mapping[str, Rows], group: str, place: int) -> dict[str, dict[str, float]]:
     """Device → what was read of it at the reading *place*."""
     found: dict[str, dict[str, float]] = {}
-    for name, rows in tables.items():
+    for name, rows in known.items():
         first, _, last = name.partition(".")
         if first == group:
             for device, row in rows.items():
@@ -382,4 +377,4 @@ def _parts(tables: Mapping[str, Rows], group: str, place: int) -> dict[str, dict
     return found
 
 
-Recorded = samples.Samples | Columns  # the samples of one host, as lines or packed
+Recorded = Samples | Columns  # the samples of one host, as lines or packed

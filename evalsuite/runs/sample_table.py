@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.runs.columns import Recorded, flat
+from evalsuite.runs.columns import Recorded
+from evalsuite.runs.samples import flat
 from evalsuite.runs.store import RunFolder
 
 Cell = str | float | None  # None: not read

@@ -4,9 +4,10 @@ A run has some hundred readings, and a report a thousand runs. A line that looks
 by `_plain` in a few microseconds; any other is read key by key, so that an error names what is wrong.
 """
 
+import functools
 import json
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -137,6 +138,16 @@ class Samples:
     header: Header
     readings: tuple[Sample, ...]
 
+    @functools.cached_property
+    def tables(self) -> "dict[str, Rows]":
+        """The readings quantity by quantity."""
+        return tables(self.readings)
+
+    @property
+    def span_s(self) -> tuple[float, float] | None:
+        """When the first and the last reading were taken; None if there are none."""
+        return (self.readings[0].at_s, self.readings[-1].at_s) if self.readings else None
+
 
 def read(file: Path) -> Samples | None:
     """The samples in *file*; None if there is none yet. A half-written last line is left out."""
@@ -163,6 +174,52 @@ def _lines(file: Path) -> Iterator[tuple[int, object]]:
                 return  # the agent was killed while it wrote this line
             except RecursionError as error:
                 raise EvalsuiteError(f"{file}:{number}: {error}; expected a sample. {TRY}") from error
+
+
+# quantity by quantity
+
+ALONE = ("at_s", "cpu_percent", "memory_used_bytes")  # one number a reading
+GPU_FIELDS = tuple(field.name for field in fields(GpuReading) if field.name != "index")
+GPU_QUANTITIES = tuple((name, f"gpus.{name}") for name in GPU_FIELDS)
+
+Rows = dict[str, list[float | None]]  # device → its value at each reading; None: not read
+
+
+def tables(readings: Sequence[Sample]) -> dict[str, Rows]:
+    """Quantity → device → its value at each of *readings*."""
+    found: dict[str, Rows] = {}
+    for place, sample in enumerate(readings):
+        for name, device, number in flat(sample):
+            table = found.setdefault(name, {})
+            (table.get(device) or table.setdefault(device, [None] * len(readings)))[place] = number
+    return found
+
+
+def gpu_name(index: float | None) -> str:
+    """What an accelerator is called among the devices of a quantity."""
+    return str(int(index)) if index is not None and index == int(index) else str(index)
+
+
+def flat(sample: Sample) -> Iterator[tuple[str, str, float]]:
+    """(quantity, device, value) of all that was read at once."""
+    for name in ALONE:
+        if (found := getattr(sample, name)) is not None:
+            yield name, "", found
+    for place, percent in enumerate(sample.cpu_percent_per_core or ()):
+        if percent is not None:
+            yield "cpu_percent_per_core", str(place), percent
+    for group in ("disks", "interfaces"):
+        for device, counters in (getattr(sample, group) or {}).items():
+            for name, number in vars(counters).items():
+                yield f"{group}.{name}", device, number
+    for part, about in (("cores", sample.cores), ("tree", sample.tree)):
+        for name, number in vars(about).items() if about else ():
+            yield f"{part}.{name}", "", number
+    gpus = {gpu_name(gpu.index): gpu for gpu in reversed(sample.gpus or ())}  # of two with one number the first
+    for device, gpu in reversed(gpus.items()):
+        for name, quantity in GPU_QUANTITIES:
+            if (number := getattr(gpu, name)) is not None:
+                yield quantity, device, number
 
 
 # the short way: a line as the agent writes it

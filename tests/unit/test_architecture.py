@@ -52,7 +52,7 @@ THIRD_PARTY = {  # package → where it may be imported
     "jinja2": ("evalsuite.report.page.templates",),
     "markupsafe": ("evalsuite.report", "evalsuite.site"),
     "matplotlib": ("evalsuite.report.figures",),
-    "numpy": ("evalsuite.results.statistics", "evalsuite.report.figures"),
+    "numpy": ("evalsuite.results.statistics", "evalsuite.results.cells", "evalsuite.report.figures"),
     "openpyxl": ("evalsuite.launch.tables",),
     "psutil": ("evalsuite.agent", "evalsuite.launch.runner"),
     "pynvml": ("evalsuite.agent.sensors",),

@@ -12,8 +12,10 @@ from evalsuite import cli
 from evalsuite.agent.sampling import core_reading
 from evalsuite.documents import Gpu, Interface
 from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Window
+from evalsuite.results import utilisation
 from evalsuite.runs import columns, samples
-from evalsuite.runs.columns import RESOLUTIONS, flat
+from evalsuite.runs.columns import RESOLUTIONS
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import (
     CoreReading,
@@ -22,7 +24,9 @@ from evalsuite.runs.samples import (
     Header,
     InterfaceCounters,
     Sample,
+    Samples,
     TreeReading,
+    flat,
 )
 from evalsuite.runs.store import RunFolder
 
@@ -142,12 +146,14 @@ def test_any_value_comes_back_within_half_a_resolution(tmp_path_factory, values)
         was = {(name, device): number for name, device, number in flat(before)}
         assert kept.keys() == was.keys()
         for place, number in was.items():
-            assert kept[place] == pytest.approx(number, rel=1e-15, abs=0.500001 * RESOLUTIONS[place[0]])
+            assert kept[place] == pytest.approx(
+                number, rel=0, abs=0.500001 * RESOLUTIONS[place[0]] + 1e-15 * abs(number)
+            )
 
 
 def test_each_quantity_that_can_be_read_has_a_resolution():
     everything = whole(0.0, cpu_percent_per_core=(1.0,))
-    gpu = GpuReading(**{name: 1.0 for name in columns.GPU_FIELDS}, index=0)
+    gpu = GpuReading(**dict.fromkeys(samples.GPU_FIELDS, 1.0), index=0)
 
     assert {name for name, _, _ in flat(replace(everything, gpus=(gpu,)))} == RESOLUTIONS.keys()
 
@@ -240,3 +246,48 @@ def test_a_table_of_nothing_is_said(tmp_path, monkeypatch, capsys, words, said):
 
     assert cli.main(["sample", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def busy(at_s, place):
+    """A sample of two devices, of which the second is not always read, every value a whole number of its resolution."""
+    second = (GpuReading(index=1, utilisation_percent=40.0, power_w=0.1 * place),) if place % 5 else ()
+    return Sample(
+        at_s=at_s,
+        cpu_percent=None if place in (0, 7) else float(place % 100),
+        memory_used_bytes=1024 * (1000 + place),
+        interfaces={"eth0": InterfaceCounters(received_bytes=place**3, sent_bytes=7 * place)},
+        tree=TreeReading(cpu_s=place / 8, memory_bytes=2048 * place, processes=2),
+        gpus=(GpuReading(index=0, utilisation_percent=90.5, pcie_sent_bytes_per_s=1024 * place), *second),
+    )
+
+
+def test_packed_samples_of_several_hosts_give_the_figures_of_their_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(columns, "BLOCK", 50)
+    gpus = tuple(Gpu(index=place, memory_total_bytes=2**34, power_limit_w=300.0) for place in range(2))
+    lines, packed = {}, {}
+    for place, host in enumerate(("a", "b", "c")):
+        header = Header(
+            hz=2.0,
+            started_at_unix_s=1000.0 + place / 8,
+            cpu_count=4.0,
+            memory_total_bytes=2**30,
+            interfaces={"eth0": Interface()},
+            gpus=gpus,
+        )
+        readings = tuple(busy(number * 0.5 + 0.01 * (number % 3), number + place) for number in range(120))
+        lines[host] = Samples(header=header, readings=readings)
+        (tmp_path / host).mkdir()
+        packed[host] = written(tmp_path / host, readings, header).samples("n")
+    window = Window(first_step=1, last_step=2, steps=2, begin_s=5.2, end_s=50.1)
+    planned = utilisation.Devices(nodes=3, accelerators=6)
+
+    of_lines, said = utilisation.of_job(lines, window, planned=planned)
+    of_packed, said_too = utilisation.of_job(packed, window, planned=planned)
+
+    assert len(of_lines) == 7 and said == said_too
+    for one, other in zip(of_lines, of_packed, strict=True):
+        assert (other.resource, other.samples) == (one.resource, one.samples)
+        assert (other.mean, other.p5, other.p95) == pytest.approx((one.mean, one.p5, one.p95), rel=1e-12)
+    drawn, drawn_too = (utilisation.timeline(of["b"], window).series for of in (lines, packed))
+    assert {key: len(points) for key, points in drawn.items()} == {key: len(of) for key, of in drawn_too.items()}
+    assert packed["c"].span_s == lines["c"].span_s == (0.0, 59.52)

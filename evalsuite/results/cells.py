@@ -1,0 +1,305 @@
+"""The samples of a host as arrays, and what they stand for: values, and the time that each holds.
+
+All devices of a host that were read at the same times lie in one array, so that a figure over 1,000 devices costs some
+operations a host. Imported where a figure is computed: numpy takes longer to load than many commands to run.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy
+from numpy import bool_, float64, int64
+from numpy.typing import NDArray
+
+from evalsuite.runs.columns import Columns, Quantity, Recorded
+from evalsuite.runs.samples import Header
+
+EXACT = 20_000  # summing more numbers exactly takes as long as all the rest
+Floats = NDArray[float64]
+Flags = NDArray[bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readout:
+    """One quantity of all devices of a host: a row a device, a place a reading."""
+
+    of: tuple[str, ...]
+    values: Floats  # where a place was not read, any number
+    read: Flags | None  # None: all were
+
+    def at(self, places: NDArray[int64]) -> "Readout":
+        """The readings at *places* alone."""
+        return replace(self, values=self.values[:, places], read=None if self.read is None else self.read[:, places])
+
+    def rows(self, places: Sequence[int]) -> "Readout":
+        """The devices at *places*."""
+        of = tuple(self.of[place] for place in places)
+        return Readout(of=of, values=self.values[places], read=None if self.read is None else self.read[places])
+
+    def plus(self, other: "Readout") -> "Readout":
+        """The sum with *other*, of the same devices, where both were read."""
+        read = [one for one in (self.read, other.read) if one is not None]
+        return replace(self, values=self.values + other.values, read=numpy.logical_and.reduce(read) if read else None)
+
+    def row(self, device: str) -> tuple[Floats, Flags] | None:
+        """The values of *device*, and which of them were read; None if it never was."""
+        if device not in self.of:
+            return None
+        place = self.of.index(device)
+        every = numpy.ones(self.values.shape[1], dtype=bool)
+        return self.values[place], every if self.read is None else self.read[place]
+
+
+class Tables:
+    """The quantities of one host, each unpacked when it is asked for."""
+
+    def __init__(self, samples: Recorded) -> None:
+        self.header: Header = samples.header
+        self._packed = samples if isinstance(samples, Columns) else None
+        self._rows = {} if isinstance(samples, Columns) else samples.tables
+
+    def __contains__(self, name: str) -> bool:
+        if self._packed is not None:
+            return any(name in block.quantities for block in self._packed.blocks)
+        return name in self._rows
+
+    def table(self, name: str) -> Readout | None:
+        """The quantity called *name*; None where it was never read. Raises EvalsuiteError if it is damaged."""
+        if name not in self:
+            return None
+        if self._packed is not None:
+            return _unpacked(self._packed, name)
+        rows = self._rows[name]
+        read = numpy.array([[one is not None for one in row] for row in rows.values()])
+        values = numpy.array([[0.0 if one is None else one for one in row] for row in rows.values()], dtype=float)
+        return Readout(of=tuple(rows), values=values, read=None if read.all() else read)
+
+    def times_s(self) -> Floats:
+        """When each reading was taken, on the host's own clock."""
+        found = self.table("at_s")
+        return numpy.zeros(0) if found is None else found.values[0]
+
+
+def _unpacked(samples: Columns, name: str) -> Readout:
+    parts = [(block, block.quantities.get(name)) for block in samples.blocks]
+    of = tuple(dict.fromkeys(device for _, one in parts if one for device in one.of))
+    found = [_part(samples, one, of, block.readings) for block, one in parts]
+    read = numpy.concatenate([flags for _, flags in found], axis=1)
+    values = numpy.concatenate([values for values, _ in found], axis=1)
+    return Readout(of=of, values=values, read=None if read.all() else read)
+
+
+def _part(samples: Columns, one: Quantity | None, of: tuple[str, ...], readings: int) -> tuple[Floats, Flags]:
+    """A block's part of a table whose rows are the devices *of*."""
+    if one is None:
+        return numpy.zeros((len(of), readings)), numpy.zeros((len(of), readings), dtype=bool)
+    steps, bits = samples.steps(one)
+    shape = (len(one.of), readings)
+    sums = numpy.cumsum(numpy.frombuffer(steps, dtype=f"i{one.width}").reshape(shape), axis=1, dtype=numpy.int64)
+    numbers = (sums + numpy.array(one.first, dtype=numpy.int64)[:, None]).astype(float)
+    values = numbers / round(1 / one.resolution) if one.resolution < 1 else numbers * one.resolution
+    read = numpy.ones(shape, dtype=bool)
+    if bits:
+        flags = numpy.unpackbits(numpy.frombuffer(bits, dtype=numpy.uint8), bitorder="little")
+        read = flags[: values.size].reshape(shape).astype(bool)
+    if one.of == of:
+        return values, read
+    places = [of.index(device) for device in one.of]
+    spread, known = numpy.zeros((len(of), readings)), numpy.zeros((len(of), readings), dtype=bool)
+    spread[places], known[places] = values, read
+    return spread, known
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readings:
+    """One host's readings in order of time on the run's clock, or some of them."""
+
+    tables: Tables
+    times_s: Floats
+    places: NDArray[int64]  # of these readings in the file
+    host: str | None = None  # None: the only one
+    stride: int = 1  # every Nth reading of the file is here
+
+    @property
+    def header(self) -> Header:
+        return self.tables.header
+
+    @property
+    def period_s(self) -> float:
+        """Seconds from one reading to the next."""
+        return self.stride / self.header.hz
+
+    def table(self, name: str) -> Readout | None:
+        found = self.tables.table(name)
+        return None if found is None else found.at(self.places)
+
+    def some(self, chosen: slice) -> "Readings":
+        """These readings, less all but the *chosen*."""
+        return replace(
+            self,
+            times_s=self.times_s[chosen],
+            places=self.places[chosen],
+            stride=self.stride * (chosen.step or 1),
+        )
+
+    def near(self, begin_s: float, end_s: float) -> "Readings":
+        """The readings from *begin_s* to *end_s* and the neighbours of both edges; the others could not count."""
+        first = max(0, int(numpy.searchsorted(self.times_s, begin_s, side="right")) - 1)
+        last = int(numpy.searchsorted(self.times_s, end_s, side="left")) + 1
+        return self.some(slice(first, last))
+
+
+def on_one_clock(hosts: Mapping[str, Recorded], clock: str | None) -> list[Readings]:
+    """The readings of each host, brought to the clock of the host *clock* (None: the first).
+
+    A reading that does not come after the one before it is left out (D21).
+    """
+    first = clock or next(iter(hosts), "")
+    origin = hosts[first].header.started_at_unix_s if first in hosts else None
+    found = []
+    for host, samples in hosts.items():
+        tables = Tables(samples)
+        start = samples.header.started_at_unix_s
+        shift_s = start - origin if start is not None and origin is not None else 0.0
+        at_s = tables.times_s()
+        later = numpy.ones(len(at_s), dtype=bool)
+        later[1:] = at_s[1:] > numpy.maximum.accumulate(at_s)[:-1]
+        places = numpy.nonzero(later)[0]
+        label = host if len(hosts) > 1 else None
+        found.append(Readings(tables=tables, times_s=at_s[places] + shift_s, places=places, host=label))
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """The values of some devices and the times that they stand for: in order of time and without overlap."""
+
+    begin_s: Floats
+    end_s: Floats
+    at_s: Floats  # when each was read: where it is drawn
+    values: Floats  # a row a device
+
+    @property
+    def seconds(self) -> Floats:
+        return self.end_s - self.begin_s
+
+    def where(self, flags: Flags) -> "Cells":
+        if flags.all():
+            return self
+        return Cells(
+            begin_s=self.begin_s[flags],
+            end_s=self.end_s[flags],
+            at_s=self.at_s[flags],
+            values=self.values[:, flags],
+        )
+
+    def percent_of(self, wholes: Sequence[float]) -> "Cells":
+        """The same as a share of what each device has in all."""
+        return replace(self, values=100.0 * self.values / numpy.array(wholes)[:, None])
+
+    def inside(self, begin_s: float, end_s: float) -> "Cells":
+        """What lies from *begin_s* to *end_s*."""
+        return replace(self, begin_s=numpy.maximum(self.begin_s, begin_s), end_s=numpy.minimum(self.end_s, end_s))
+
+
+Made = Callable[[Floats, Floats], Cells]  # (times, values of all devices at them) → what they stand for
+
+
+def read_together(table: Readout, times_s: Floats, made: Made) -> Iterator[tuple[tuple[int, ...], Cells]]:
+    """(rows, their cells) for each group of devices of *table* that were read at the same times."""
+    if table.read is None:
+        yield tuple(range(len(table.of))), made(times_s, table.values)
+        return
+    groups: dict[bytes, list[int]] = {}
+    for place, flags in enumerate(table.read):
+        groups.setdefault(flags.tobytes(), []).append(place)
+    for places in groups.values():
+        flags = table.read[places[0]]
+        yield tuple(places), made(times_s[flags], table.values[numpy.ix_(places, flags)])
+
+
+def spans(times_s: Floats, values: Floats, read: Flags | None) -> Cells:
+    """A value that each reading gives for the time since the reading before it."""
+    cells = Cells(begin_s=times_s[:-1], end_s=times_s[1:], at_s=times_s[1:], values=values[:, 1:])
+    return cells if read is None else cells.where(read[0, 1:])
+
+
+def rates(times_s: Floats, counts: Floats, period_s: float) -> Cells:
+    """How fast a counter went from one reading to the next, per second.
+
+    The agent's last reading may follow hard on the one before it; that one is passed over then, since the
+    grain of the counters would be taken for a peak.
+    """
+    if len(times_s) > 2 and times_s[-1] - times_s[-2] < period_s / 2:
+        times_s, counts = numpy.delete(times_s, -2), numpy.delete(counts, -2, axis=1)
+    values = numpy.diff(counts, axis=1) / numpy.diff(times_s)
+    return Cells(begin_s=times_s[:-1], end_s=times_s[1:], at_s=times_s[1:], values=values)
+
+
+def gauge(times_s: Floats, values: Floats, reach_s: float) -> Cells:
+    """Readings of an instant: each stands for the time around it, up to half-way to its neighbours.
+
+    *reach_s* is the time from one reading to the next.
+    """
+    half = numpy.minimum(numpy.diff(times_s) / 2, 0.75 * reach_s)
+    begin_s, end_s = times_s - reach_s, times_s + reach_s
+    begin_s[1:] = times_s[1:] - half
+    end_s[:-1] = times_s[:-1] + half
+    return Cells(begin_s=begin_s, end_s=end_s, at_s=times_s, values=values)
+
+
+def together(parts: Sequence[tuple[Cells, Flags]]) -> Cells:
+    """The sum over all devices at each instant at which all of them were measured: one row.
+
+    *parts*: cells, and which of their values count.
+    """
+    counts = [(cells, flags.sum(axis=0), (cells.values * flags).sum(axis=0)) for cells, flags in parts]
+    devices = sum(cells.values.shape[0] for cells, _ in parts)
+    if len(counts) == 1:
+        ((cells, known, sums),) = counts
+        return replace(cells, values=sums[None, :]).where(known == devices)
+    edges, places = numpy.unique(
+        numpy.concatenate([edge for cells, _, _ in counts for edge in (cells.begin_s, cells.end_s)]),
+        return_inverse=True,
+    )
+    change = numpy.concatenate([each for _, known, _ in counts for each in (known, -known)]).astype(float)
+    rise = numpy.concatenate([each for _, _, sums in counts for each in (sums, -sums)])
+    held = numpy.cumsum(numpy.rint(numpy.bincount(places, change, len(edges))))[:-1]
+    total = numpy.cumsum(numpy.bincount(places, rise, len(edges)).astype(numpy.longdouble))[:-1].astype(float)
+    total[abs(total) < 1e-12 * max(abs(total).max(initial=0.0), 1e-300)] = 0.0  # what cancelling leaves of a zero
+    first = counts[0][0]
+    read_s = first.at_s[numpy.clip(numpy.searchsorted(first.begin_s, edges[:-1], side="right") - 1, 0, None)]
+    cells = Cells(
+        begin_s=edges[:-1],
+        end_s=edges[1:],
+        at_s=numpy.clip(read_s, edges[:-1], edges[1:]),
+        values=numpy.maximum(total, 0.0)[None, :],
+    )
+    return cells.where(held == devices)
+
+
+def flat(parts: Sequence[tuple[Cells, Flags]]) -> tuple[Floats, Floats]:
+    """The values of all devices that count, one device after the other, and the seconds of each."""
+    values = [cells.values[flags] for cells, flags in parts]
+    seconds = [numpy.broadcast_to(cells.seconds, flags.shape)[flags] for cells, flags in parts]
+    return numpy.concatenate(values or [numpy.zeros(0)]), numpy.concatenate(seconds or [numpy.zeros(0)])
+
+
+def percentiles(values: Floats, seconds: Floats, shares: Sequence[float]) -> list[float]:
+    """For each of *shares* the smallest of *values* below which the resource was for that share of the time."""
+    order = numpy.argsort(values, kind="stable")
+    passed_s = numpy.cumsum(seconds[order])
+    whole_s = sum_of(seconds)
+    found = numpy.searchsorted(passed_s, [share * whole_s for share in shares], side="left")
+    return [float(values[order[min(place, len(order) - 1)]]) for place in found]
+
+
+def mean(values: Floats, seconds: Floats) -> float:
+    """Of *values*, each with the weight of its *seconds*."""
+    return sum_of(values * seconds) / sum_of(seconds)
+
+
+def sum_of(numbers: Floats) -> float:
+    """Exact to the last digit of a few thousand *numbers*, whatever the machine; of more, nearly so."""
+    return math.fsum(numbers.tolist()) if numbers.size < EXACT else float(numbers.sum())
