@@ -174,12 +174,21 @@ def _commands(store: Store, measurements: Sequence[Measurement]) -> dict[str, Ru
 
 
 def _timelines(store: Store, rows: Iterable[Summary | Unmeasured], cache: Path | None) -> dict[str, Timeline]:
-    """For each case the time line of its median run: one run that happened, not an average of several."""
-    runs = [_median_run(one) for one in valid(rows)]
-    folders = [store.folder(run.run) for run in runs]
-    windows = [run.throughput.window if run.throughput else None for run in runs]
-    lines = _on_all_cores(functools.partial(remembered.timeline, cache=cache), folders, windows)
-    return {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
+    """For each series that of its largest case that has one, as the page draws it: of the median run, one that
+    happened, not an average of several."""
+    left: dict[tuple[str, str], list[Summary]] = {}
+    for one in sorted(valid(rows), key=lambda one: one.case.total_devices):
+        left.setdefault((one.case.series, one.unit), []).append(one)
+    found: dict[str, Timeline] = {}
+    while left:
+        runs = [_median_run(of_series.pop()) for of_series in left.values()]
+        folders = [store.folder(run.run) for run in runs]
+        windows = [run.throughput.window if run.throughput else None for run in runs]
+        lines = _on_all_cores(functools.partial(remembered.timeline, cache=cache), folders, windows)
+        found |= {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
+        known = [line is not None for line in lines]
+        left = {key: rest for (key, rest), done in zip(left.items(), known, strict=True) if rest and not done}
+    return found
 
 
 def _median_run(summary: Summary) -> Measurement:

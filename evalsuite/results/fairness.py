@@ -16,6 +16,7 @@ from evalsuite.findings import ClocksFarApart
 from evalsuite.model import Case, Fact, Interval, Summary
 from evalsuite.results import facts, leads
 from evalsuite.results.facts import FactRule
+from evalsuite.results.kept import kept
 from evalsuite.results.statistics import differ, ratio_of_medians
 from evalsuite.results.summary import counts, values
 
@@ -132,6 +133,7 @@ class ComparisonError(ValueError):
     """Two summaries were compared that must not be: a defect, since `obstacles` says so beforehand."""
 
 
+@kept
 def conditions(summary: Summary) -> dict[str, str | None]:
     """Everything that decides how fast *summary* is, by name; None = not recorded."""
     case = summary.case
@@ -161,6 +163,7 @@ def _by_generation(environment: str) -> str:
     return re.sub(r"(\bdriver \d+)\.[\w.]+", r"\1", environment)
 
 
+@kept
 def clocks_apart(summary: Summary) -> bool:
     """Whether the script's own rate and the clock are so far apart in a run that its value is shown and not ranked."""
     return any(isinstance(each, ClocksFarApart) for run in summary.measurements if counts(run) for each in run.findings)
@@ -235,9 +238,15 @@ def unknown_facts(a: Summary, b: Summary) -> tuple[str, ...]:
     return tuple(row.rule.key for row in fact_rows([a, b]) if row.untold)
 
 
+@kept
+def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
+    """What all runs of *summary* that count state, by fact."""
+    return facts.of_runs(run for run in summary.measurements if counts(run))
+
+
 def fact_rows(summaries: Sequence[Summary]) -> list[FactRow]:
     """The fairness matrix of *summaries*: each fact that concerns one of them and that somebody states."""
-    stated = [facts.of_runs(run for run in one.measurements if counts(run)) for one in summaries]
+    stated = [facts_of(one) for one in summaries]
     found = []
     for rule in facts.rules().fact:
         if not any(rule.concerns(one.case) for one in summaries):

@@ -18,7 +18,7 @@ from evalsuite import paths
 from evalsuite.documents import noun
 from evalsuite.findings import AbovePeak, PeakUnverified
 from evalsuite.model import Fact, Finding, Measurement, Summary
-from evalsuite.results import facts
+from evalsuite.results import fairness
 from evalsuite.results.summary import counts
 
 MODELS = paths.DATA / "models.toml"
@@ -114,7 +114,7 @@ def transformer_flops(*, tokens: int, layers: int, hidden: int, vocabulary: int 
 
 def compute(one: Summary) -> Compute | None:
     """None where the model is not listed, or nothing states the size of its input."""
-    known = facts.of_runs(run for run in one.measurements if counts(run))
+    known = fairness.facts_of(one)
     model = _models().get(one.case.model)
     size = _only(known.get("input_size"))
     if model is None or size is None or not re.fullmatch(r"[1-9]\d*", size.value):

@@ -1,5 +1,6 @@
 """Findings collapsed by their rule: how often, from where to where, which is the worst, and every place."""
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, fields
@@ -53,12 +54,12 @@ class BrokenRule:
     def worst(self) -> Breach:
         return self.breaches[0]
 
-    @property
+    @functools.cached_property
     def alike(self) -> bool:
         """Whether all say the same: then only their places are listed."""
         return len({tuple(findings.values(one.finding).values()) for one in self.breaches}) == 1
 
-    @property
+    @functools.cached_property
     def ends(self) -> tuple[Number, Number] | None:
         """The least and the greatest size, by number; None where there is one only."""
         sizes = sorted((one.size for one in self.breaches if one.size), key=lambda size: size.value)

@@ -1,0 +1,26 @@
+"""What is asked of a summary again and again, computed once: a summary never changes."""
+
+import functools
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from evalsuite.model import Summary
+
+Value = TypeVar("Value")
+
+
+def kept(made: Callable[[Summary], Value]) -> Callable[[Summary], Value]:
+    """*made*, whose value is kept with each summary. Whoever gets it must not change it.
+
+    A cache by the summary's value would hash all its runs each time it is asked.
+    """
+    name = f"_{made.__module__}.{made.__qualname__}"
+
+    @functools.wraps(made)
+    def known(summary: Summary) -> Value:
+        beside = vars(summary)
+        if name not in beside:
+            beside[name] = made(summary)
+        return cast(Value, beside[name])
+
+    return known
