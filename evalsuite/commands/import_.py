@@ -19,12 +19,13 @@ EXAMPLES = """\
   python -m evalsuite import logs/ --map what-they-are.toml
   python -m evalsuite import dlperf.csv --map kind=note --runs cited/
   python -m evalsuite import logs/ --set batch=32 --amend
+  python -m evalsuite import tuesday/ --map what-they-are.toml --campaign tuesday
 
 --set and --pattern know these names; any other becomes an option of the case:
-  framework, model, recipe, nodes, gpus, devices, batch, precision, xla, device, repeat, rank, dialect, any
+  framework, model, recipe, nodes, gpus, devices, batch, precision, xla, device, repeat, rank, dialect, campaign, any
 --map knows these columns of a table:
   those, and version, throughput, unit, features, speedup, latency, memory, kind, n, metric, value, source,
-  log_set, image, repository, note
+  log_set, image, repository, note, campaign
 
 A mapping file says what path and log do not:
   [defaults]
@@ -54,6 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="what holds for all of them"
     )
     parser.add_argument(
+        "--campaign",
+        metavar="NAME",
+        help="these runs were made in one campaign, the start of an evaluation: C1 asks for it",
+    )
+    parser.add_argument(
         "--amend", action="store_true", help="correct what was said when the same logs or rows were imported before"
     )
     places.add_arguments(parser)
@@ -66,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite.runs.store import Store
 
     (defaults, runs), columns = _mapped(arguments.map)
-    user = _user(arguments.set)
+    user = _user([*arguments.set, *_campaign(arguments.campaign)])
     found_by = stated.pattern(arguments.pattern) if arguments.pattern else None
     into = Store(arguments.runs)
     results: list[importing.Imported] = []
@@ -97,6 +103,14 @@ def _mapped(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict[str, 
     if wrong is not None:
         raise EvalsuiteError(f'--map "{wrong}": expected a file or NAME=COLUMN, such as --map throughput=img_per_sec.')
     return stated.mapping(Path(files[0])) if files else ({}, []), [(name, column) for name, _, column in pairs]
+
+
+def _campaign(name: str | None) -> list[tuple[str, str]]:
+    if name is None:
+        return []
+    if not name.strip():
+        raise EvalsuiteError(f'--campaign "{name}": no name stands there; expected one, such as --campaign tuesday.')
+    return [("campaign", name.strip())]
 
 
 def _user(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -30,7 +30,7 @@ FIELDS = {
     "dialect": "the log's dialect, where it cannot be found out",
     "any": "anything; it is ignored",
 }
-RECORDED = ("image", "repository", "note", "log_set", "source")  # said of a run, and no part of its case
+RECORDED = ("image", "repository", "note", "log_set", "source", "campaign")  # said of a run, and no part of its case
 USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → an example
 MOST_DIGITS = 12  # of a whole number; no job has more devices

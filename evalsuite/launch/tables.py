@@ -48,6 +48,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "image": ("image", "docker_image"),
     "repository": ("repository", "source_repo"),
     "note": ("note", "notes"),
+    "campaign": ("campaign",),
 }
 ANY = "any"  # the name of a column that is of no importance
 _ABSENT = ("", "-", "n/a", "na", "none", "null")  # D28: not recorded

@@ -180,3 +180,46 @@ def test_a_mapping_file_that_is_none_is_refused(tmp_path, content):
 
     with pytest.raises(EvalsuiteError, match=r"map\.toml: .*expected"):
         stated.mapping(tmp_path / "map.toml")
+
+
+def campaigns(runs):
+    return {measurement(folder).campaign for folder in Store(runs).finished()}
+
+
+def test_a_campaign_that_is_said_is_kept_and_makes_no_other_case(logs, tmp_path):
+    said = [logs, "--pattern", PATTERN, "--set", "model=resnet50"]
+    imported(*said, "--runs", tmp_path / "runs")
+    imported(*said, "--campaign", "tuesday", "--runs", tmp_path / "named")
+
+    cases = [{folder.run().id for folder in Store(tmp_path / name).finished()} for name in ("runs", "named")]
+    assert cases[0] == cases[1]
+    assert (campaigns(tmp_path / "runs"), campaigns(tmp_path / "named")) == ({None}, {"tuesday"})
+
+
+def test_the_campaign_of_runs_that_are_there_is_corrected_only_where_that_is_asked_for(logs, tmp_path, capsys):
+    said = [logs, "--pattern", PATTERN, "--set", "model=resnet50", "--runs", tmp_path / "runs"]
+    imported(*said)
+
+    imported(*said, "--campaign", "tuesday")
+    assert 'campaign "tuesday" (recorded: not said)' in capsys.readouterr().out
+    assert campaigns(tmp_path / "runs") == {None}
+
+    imported(*said, "--campaign", "tuesday", "--amend")
+    assert campaigns(tmp_path / "runs") == {"tuesday"}
+
+
+def test_a_path_can_say_the_campaign_and_may_not_contradict_what_is_said(logs, tmp_path, capsys):
+    pattern = "{campaign}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log"
+    facts = ["--set", "model=resnet50", "--set", "framework=pytorch"]
+    imported(logs, "--pattern", pattern, *facts, "--runs", tmp_path / "runs")
+    assert campaigns(tmp_path / "runs") == {"pytorch"}
+
+    imported(logs, "--pattern", pattern, *facts, "--campaign", "other", "--runs", tmp_path / "none")
+    assert 'campaign: --set says "other", and the path says "pytorch"' in capsys.readouterr().out
+
+
+def test_an_empty_campaign_is_refused(logs, tmp_path, capsys):
+    code = imported(logs, "--pattern", PATTERN, "--campaign", " ", "--runs", tmp_path / "runs")
+
+    assert code == Exit.USAGE
+    assert "--campaign" in capsys.readouterr().err
