@@ -3,6 +3,7 @@ import json
 import os
 import re
 import subprocess
+import xml.etree.ElementTree as ElementTree
 import zipfile
 from dataclasses import replace
 
@@ -14,8 +15,9 @@ import synthetic
 from evalsuite import cli, report
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.report import forms
+from evalsuite.report.book import states
 from evalsuite.report.data import tables
-from evalsuite.report.forms import bundle, markdown, pdf, spreadsheet
+from evalsuite.report.forms import bundle, headline_figure, markdown, pdf, spreadsheet
 from evalsuite.report.forms import material as material_room
 from evalsuite.report.sections import markdown as section_markdown
 
@@ -108,7 +110,7 @@ def test_markdown_says_the_verdicts_and_every_median_with_its_interval(tmp_path)
 
     text = markdown.document(material(of, tmp_path), "en")
 
-    assert "110.20<br><sub>109.70–110.80 (5)</sub>" in text
+    assert "110.20 (109.70–110.80; n = 5)" in text
     assert "Not applicable here. C1: The largest scale measured is 1 node" in text
 
 
@@ -123,8 +125,9 @@ def test_markdown_begins_with_what_was_found_and_the_winner_matrix(tmp_path):
 def test_each_language_gets_a_file_of_its_own(tmp_path):
     written = markdown.write(material(synthetic.quick(), tmp_path))
 
-    assert [path.name for path in written] == ["report.zh.md", "report.en.md"]
-    assert "结论" in written[0].read_text() and "结论" not in written[1].read_text()
+    assert [path.name for path in written if path.suffix == ".md"] == ["report.zh.md", "report.en.md"]
+    zh, en = ((tmp_path / f"report.{language}.md").read_text() for language in BOTH)
+    assert "结论" in zh and "结论" not in en
 
 
 @pytest.mark.parametrize(
@@ -149,7 +152,74 @@ def test_our_own_emphasis_and_code_survive_in_markdown():
 
     found = section_markdown.from_markup(Markup("<strong>本报告。</strong>用 <code>make *</code> &amp; more"))
 
-    assert found == "<strong>本报告。</strong>用 `make *` & more"
+    assert found == "**本报告**。用 `make *` & more"
+
+
+@pytest.mark.parametrize(
+    ("said", "bold"),
+    [("本报告。", "**本报告**。"), ("“快”", "“**快**”"), ("a b", "**a b**"), ("…", "…"), ("", "")],
+)
+def test_bold_begins_and_ends_with_a_letter_so_that_every_host_shows_it(said, bold):
+    assert section_markdown.emphasised(said) == bold
+
+
+def test_markdown_holds_no_tag_of_a_page(any_material):
+    for language in BOTH:
+        assert re.findall(r"<[a-z/][^>]*>", re.sub(r"`[^`]*`", "", markdown.document(any_material, language))) == []
+
+
+def test_markdown_lists_what_the_data_rules_found(tmp_path):
+    text = markdown.document(material(synthetic.quick(), tmp_path), "en")
+
+    table = text[text.index("## Data findings") :]
+    assert "| Rule | Level | Count | Range | The worst |" in table
+    assert "D05: fewer than 5 valid repeats" in table
+
+
+def test_the_figure_of_the_markdown_lies_beside_it_and_stands_alone(tmp_path):
+    written = {path.name: path.read_text() for path in markdown.write(material(synthetic.quick(), tmp_path))}
+
+    assert sorted(written) == ["report.en.md", "report.en.svg", "report.zh.md", "report.zh.svg"]
+    assert "](report.en.svg)" in written["report.en.md"]
+    drawing = ElementTree.fromstring(written["report.en.svg"])
+    svg = "{http://www.w3.org/2000/svg}"
+    texts = [one.text for one in drawing.iter(f"{svg}text")]
+    frameworks = [name for name in texts if name in ("MXNet", "PaddlePaddle", "PyTorch", "TensorFlow")]
+    assert len(frameworks) == 4
+    assert len(list(drawing.iter(f"{svg}circle"))) == 4 * 3  # three runs each
+    assert not re.search(r"<(?:style|script|a |image|use|foreignObject)|var\(|href|\son\w+=", written["report.en.svg"])
+
+
+def test_dots_of_the_figure_lie_from_left_to_right_by_their_speed(tmp_path):
+    fast = reports.summary(reports.FASTER)
+    slow = reports.summary(of=synthetic.case("mxnet", protocol=synthetic.FULL))
+    made = material(reports.evaluation(fast, slow), tmp_path)
+    markdown.write(made)
+
+    drawing = ElementTree.parse(tmp_path / "report.en.svg")
+    circles = list(drawing.iter("{http://www.w3.org/2000/svg}circle"))
+    places = [float(one.get("cx")) for one in circles]
+    assert max(places) == headline_figure.LEFT + headline_figure.STRIP
+    assert min(places[:5]) > max(places[5:])
+
+
+def test_a_report_with_nothing_to_set_side_by_side_has_no_figure_and_removes_an_older_one(tmp_path):
+    (tmp_path / "report.en.svg").write_text("of other data")
+
+    written = markdown.write(material(synthetic.empty(), tmp_path))
+
+    assert [path.suffix for path in written] == [".md", ".md"]
+    assert not (tmp_path / "report.en.svg").exists()
+    assert "](report" not in (tmp_path / "report.en.md").read_text()
+
+
+def test_hostile_names_stay_text_in_the_figure(tmp_path):
+    cases = [synthetic.case(name, protocol=synthetic.FULL) for name in ("<b>&", "mxnet")]
+    made = material(reports.evaluation(*(reports.summary(of=case) for case in cases)), tmp_path)
+    markdown.write(made)
+
+    drawing = ElementTree.parse(tmp_path / "report.en.svg")
+    assert any((one.text or "").startswith("<b>&") for one in drawing.iter("{http://www.w3.org/2000/svg}text"))
 
 
 # spreadsheet
@@ -159,15 +229,74 @@ def sheets(made):
     return openpyxl.load_workbook(io.BytesIO(spreadsheet.workbook(made)))
 
 
-def test_a_workbook_has_one_sheet_for_each_table_and_the_tables_columns(any_material):
+RAW = ["结论 Verdicts", "用例 Cases", "运行 Runs", "硬件使用率 Utilisation", "耗时分解 Phases", "收敛 Scores",
+       "变体 Variants", "数据问题 Findings", "跳过 Skips", "作者的发现 Authors"]  # fmt: skip
+
+
+def test_behind_the_results_a_workbook_has_a_sheet_for_each_table_that_is_not_empty(any_material):
     book = sheets(any_material)
 
-    names = [sheet.title for sheet in book]
-    assert names == ["说明 About", "结论 Verdicts", "用例 Cases", "运行 Runs", "硬件使用率 Utilisation",
-                     "耗时分解 Phases", "收敛 Scores", "变体 Variants", "数据问题 Findings", "跳过 Skips",
-                     "作者的发现 Authors"]  # fmt: skip
-    for name, sheet in zip(spreadsheet.SHEETS, list(book)[2:], strict=True):
-        assert [cell.value for cell in sheet[1]] == list(tables.COLUMNS[name])
+    rows = tables.rows(any_material.book)
+    filled = [
+        "verdicts" if any_material.book.evaluation.verdicts else None,
+        *(n for n in spreadsheet.SHEETS if rows[n]),
+    ]
+    raw = [sheet for sheet in book if sheet.title in RAW]
+    assert [sheet.title for sheet in raw] == [
+        title for name, title in zip(("verdicts", *spreadsheet.SHEETS), RAW, strict=True) if name in filled
+    ]
+    for name, sheet in zip(filled, raw, strict=True):
+        if name != "verdicts":
+            assert [cell.value for cell in sheet[1]] == list(tables.COLUMNS[name])
+
+
+def results(made, name):
+    """The rows of a result sheet that hold something."""
+    rows = sheets(made)[name].iter_rows(values_only=True)
+    return [[cell for cell in row if cell is not None] for row in rows if any(cell is not None for cell in row)]
+
+
+def test_a_workbook_begins_with_a_sheet_for_each_model_and_precision_as_the_report_has_them(tmp_path):
+    made = material(synthetic.PAGES["gpu"](), tmp_path, ("en",))
+
+    found = [sheet.title for sheet in sheets(made)]
+    assert found[0] == "About" and found[1] == "ResNet-50 v1.5 AMP"
+    rows = results(made, found[1])
+    heads = next(row for row in rows if row[0] == "Throughput (images/s), median")
+    assert heads[1] == "Speedup"
+    scales = [row[:3] for row in rows if all(isinstance(cell, int) for cell in row[:3])]
+    assert scales and all(nodes * each == total for nodes, each, total in scales)
+
+
+def test_a_result_sheet_holds_numbers_in_the_reports_form_with_marks_and_colours(tmp_path):
+    fast, slow = reports.summary(reports.FASTER), reports.summary(of=synthetic.case("mxnet", protocol=synthetic.FULL))
+    two = reports.summary([180.0] * 4 + [181.0], of=synthetic.case(scale=(1, 2), protocol=synthetic.FULL))
+    made = material(reports.evaluation(fast, slow, two), tmp_path, ("en",))
+
+    sheet = sheets(made)["ResNet-50 v1.5 FP32"]
+    values = {cell.value: cell for row in sheet.iter_rows() for cell in row if isinstance(cell.value, int | float)}
+    assert values[110.2].number_format.startswith("#,##0.00") and values[110.2].font.b
+    assert not values[100].font.b
+    kinds = {rule.type for rules in sheet.conditional_formatting for rule in rules.rules}
+    assert "colorScale" in kinds
+
+
+def test_a_value_that_is_not_there_keeps_its_sign_in_a_result_sheet(tmp_path):
+    made = material(synthetic.PAGES["skipped"](), tmp_path, ("en",))
+
+    [name] = [sheet.title for sheet in sheets(made) if sheet.title.startswith("ResNet-50")][:1]
+    found = results(made, name)
+    assert any(isinstance(cell, str) and cell in states.GLYPHS.values() for row in found for cell in row)
+
+
+def test_two_models_whose_names_begin_alike_have_sheets_of_their_own(tmp_path):
+    long = "a_model_with_a_name_that_is_longer_than_a_sheet_may_be"
+    cases = [synthetic.case(model=f"{long}_{k}", recipe=f"r{k}", protocol=synthetic.FULL) for k in range(3)]
+    made = material(reports.evaluation(*(reports.summary(of=case) for case in cases)), tmp_path, ("en",))
+
+    titles = [sheet.title for sheet in sheets(made)][1:4]
+    assert len({title.casefold() for title in titles}) == 3
+    assert all(len(title) <= 31 for title in titles)
 
 
 def test_a_workbook_keeps_raw_values_and_leaves_absent_ones_empty(tmp_path):

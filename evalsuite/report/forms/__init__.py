@@ -14,7 +14,8 @@ from evalsuite.model import Evaluation
 from evalsuite.report.book import identity
 from evalsuite.report.forms.material import material_of
 
-FILES = ("report.??.html", "report.??.md", "report.??.pdf", "report.xlsx", "report-data.zip")  # what the forms write
+ONE_LANGUAGE = tuple(f"report.??.{ending}" for ending in ("html", "md", "svg", "pdf"))
+FILES = (*ONE_LANGUAGE, "report.xlsx", "report-data.zip")  # what the forms write
 NAMES = ("html", "single", "md", "xlsx", "pdf", "zip")
 
 

@@ -9,12 +9,16 @@ from pathlib import Path
 from evalsuite import __version__
 from evalsuite.files import write_atomically
 from evalsuite.report.book import blocks, heading, identity
+from evalsuite.report.forms import headline_figure
+from evalsuite.report.forms.headline_figure import HeadlineFigure
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import contents
 from evalsuite.report.sections import background, drawn, verdict
-from evalsuite.report.sections.markdown import MarkdownWriter
+from evalsuite.report.sections.markdown import MarkdownWriter, text
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.text import times
+
+FIGURE_AFTER = 2  # the heading, and a sentence for each model
 
 
 def check() -> None:
@@ -22,13 +26,33 @@ def check() -> None:
 
 
 def write(material: Material) -> list[Path]:
-    return [_write(material, language) for language in material.languages]
+    return [path for language in material.languages for path in _write(material, language)]
 
 
-def _write(material: Material, language: str) -> Path:
-    path = material.out / f"report.{language}.md"
+def _write(material: Material, language: str) -> Iterable[Path]:
+    writer = MarkdownWriter(language, on_cpu=material.book.on_cpu)
+    path, picture = material.out / f"report.{language}.md", material.out / figure_name(language)
     write_atomically(path, document(material, language).encode("utf-8", "backslashreplace"))
-    return path
+    yield path
+    figure = _figure(material, writer)
+    if figure is None:
+        picture.unlink(missing_ok=True)  # of other data
+        return
+    write_atomically(picture, figure.svg.encode("utf-8", "backslashreplace"))
+    yield picture
+
+
+def figure_name(language: str) -> str:
+    return f"report.{language}.svg"
+
+
+def _figure(material: Material, writer: MarkdownWriter) -> HeadlineFigure | None:
+    source = writer.beyond("markdown.source", version=__version__, build=_build(material))
+    return headline_figure.drawn(material.book, writer.words, source.plain(writer.language))
+
+
+def _build(material: Material) -> str:
+    return material.build_hash[: identity.SHOWN_DIGITS]
 
 
 def document(material: Material, language: str) -> str:
@@ -41,11 +65,21 @@ def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
     subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words)
     yield f"# {writer.said(heading.title(book.evaluation, words))}"
     yield _about(subject, writer)
-    for section in (verdict.section(subject), *contents.sections(subject)):
+    yield from _verdict(material, subject, writer)
+    for section in contents.sections(subject):
         yield from section.markdown(writer)
     yield "---"
-    build = material.build_hash[: identity.SHOWN_DIGITS]
-    yield writer.said(writer.beyond("markdown.made_by", version=__version__, build=build))
+    yield writer.said(writer.beyond("markdown.made_by", version=__version__, build=_build(material)))
+
+
+def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
+    """The verdict with its figure, which stands after the sentences that it shows."""
+    told = list(verdict.section(subject).markdown(writer))
+    figure = _figure(material, writer)
+    yield from told[:FIGURE_AFTER]
+    if figure is not None:
+        yield f"![{text(figure.about)}]({figure_name(writer.language)})"
+    yield from told[FIGURE_AFTER:]
 
 
 def _about(subject: Subject, writer: MarkdownWriter) -> str:

@@ -1,4 +1,4 @@
-"""`report.xlsx`: one sheet for each tidy table, raw values, written by XlsxWriter."""
+"""`report.xlsx`: the results as the document has them, then one sheet for each tidy table, written by XlsxWriter."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,6 +12,7 @@ from evalsuite.files import write_atomically
 from evalsuite.report.book import heading
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
+from evalsuite.report.forms import result_sheets
 from evalsuite.report.forms.material import Material
 from evalsuite.report.text import names, words
 from evalsuite.report.text.words import Words
@@ -49,10 +50,16 @@ def workbook(material: Material) -> bytes:
         head = file.add_format({"bold": True, "bottom": 1, "valign": "vcenter"})
         wrapped = file.add_format({"text_wrap": True, "valign": "top"})
         _about(file.add_worksheet(_name(told, "about")), book, material, told, head, wrapped)
-        _table(file.add_worksheet(_name(told, "verdicts")), *_verdicts(book), head)
+        results = result_sheets.Writer(
+            file, words.read(material.languages, on_cpu=book.on_cpu), told, result_sheets.threshold(book)
+        )
+        for sheet in result_sheets.sheets(book):
+            results.write(sheet)
         rows = tables.rows(book)
-        for name in SHEETS:
-            _table(file.add_worksheet(_name(told, name)), tables.COLUMNS[name], rows[name], head)
+        raw = [("verdicts", *_verdicts(book)), *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS)]
+        for name, columns, found in raw:
+            if found:  # an empty sheet tells nobody anything
+                _table(file.add_worksheet(_name(told, name)), columns, found, head)
     return into.getvalue()
 
 

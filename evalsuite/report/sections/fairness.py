@@ -131,6 +131,6 @@ def _row(row: FactRow, writer: MarkdownWriter) -> list[str]:
 def _cell(stated: tuple[Fact, ...] | None, writer: MarkdownWriter) -> str:
     if not stated:
         return writer.word("fairness.unknown")
-    return "<br>".join(
-        f"{markdown.text(printed(fact))} <sub>{writer.word(f'values.source.{fact.source}')}</sub>" for fact in stated
+    return "; ".join(
+        f"{markdown.text(printed(fact))} ({writer.word(f'values.source.{fact.source}')})" for fact in stated
     )

@@ -18,6 +18,7 @@ from evalsuite.report.text.words import Rendered
 TAG = re.compile(r"<(/?)(\w+)[^>]*>")
 SPECIAL = re.compile(r"([\\`*_\[\]#|~$])")
 MENTION = re.compile(r"@(?=\w)")
+EDGES = re.compile(r"(\W*)(.*?)(\W*)", re.DOTALL)
 NO_BREAK = "\u2060"  # a word joiner: invisible, and the name after it mentions nobody
 NOTHING = "—"  # in a cell that has no value and needs no reason
 
@@ -50,11 +51,11 @@ class MarkdownWriter:
         value = f"**{text(cell.number.text)}**" if cell.best else text(cell.number.text)
         small = [text(cell.interval.text)] if cell.interval else []
         if cell.n is not None:
-            small.append(f"({cell.n})")
+            small.append(f"n = {cell.n}")
         if cell.base_devices:
-            small.append(f"· {self.said(self.words('models.base_in_cell', devices=cell.base_devices))}")
-        below = f"<br><sub>{' '.join(small)}</sub>" if small else ""
-        return f"{value}{cell.signs}{below}"
+            small.append(f"{self.said(self.words('models.base_in_cell', devices=cell.base_devices))}")
+        beside = f" ({'; '.join(small)})" if small else ""
+        return f"{value}{cell.signs}{beside}"
 
     def of_all(self, given: OfAll) -> Iterable[str]:
         """A line with what holds for every value of a table; none where nothing does."""
@@ -85,18 +86,30 @@ def text(value: object) -> str:
 
 def from_markup(markup: Markup) -> str:
     """HTML of a sentence as Markdown: emphasis and code stay, other tags go."""
-    parts, inside_code, place = [], False, 0
+    parts: list[str] = []
+    inside_code, place, strong = False, 0, 0
     for match in TAG.finditer(markup):
         parts.append(_between(markup[place : match.start()], inside_code))
         closing, tag = match.groups()
         if tag in ("strong", "b"):
-            parts.append(f"<{closing}strong>")  # "**" is no emphasis between a full stop and a Han character
+            if closing:
+                parts[strong:] = [emphasised("".join(parts[strong:]))]
+            strong = len(parts)
         elif tag == "code":
             inside_code = not closing
             parts.append("`")
         place = match.end()
     parts.append(_between(markup[place:], inside_code))
     return "".join(parts)
+
+
+def emphasised(said: str) -> str:
+    """*said* in bold: "**" opens and closes beside a letter alone, so punctuation at the ends stands outside."""
+    match = EDGES.fullmatch(said)
+    if match is None or not match[2]:
+        return said
+    before, inside, after = match.groups()
+    return f"{before}**{inside}**{after}"
 
 
 def _between(markup: str, inside_code: bool) -> str:

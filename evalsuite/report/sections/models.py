@@ -14,7 +14,7 @@ from evalsuite.report.sections.author import Said
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.effects import Effect
 from evalsuite.report.sections.latency import LatencyRow
-from evalsuite.report.sections.markdown import MarkdownWriter, table, text
+from evalsuite.report.sections.markdown import MarkdownWriter, listed, table, text
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.sections.sweeps import SweepTable
 from evalsuite.report.text import names
@@ -102,7 +102,7 @@ def _policy(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
     words = writer.words
     yield f"### {writer.said(heading.policy(policy, words))}"
     if policy.summaries:
-        yield f"**{writer.said(words('models.throughput_caption', unit=names.visible(policy.unit)))}**"
+        yield f"**{writer.said(writer.beyond('markdown.throughput', unit=names.visible(policy.unit)))}**"
     else:
         yield writer.word("models.no_valid")
     if about := _of_all(policy.throughput, writer):
@@ -110,13 +110,13 @@ def _policy(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
     if policy.throughput.rows:
         yield _values(policy, policy.throughput, writer)
     if policy.has_scaling:
-        yield f"**{writer.word('models.speedup_caption')}**"
+        yield f"**{writer.said(writer.beyond('markdown.speedup'))}**"
         yield _values(policy, policy.speedup, writer)
     if policy.unsupported:
         yield f"{writer.word('models.unsupported')} {', '.join(_unsupported(policy, writer))}"
     legend = [key for key in policy.throughput.legend if key != "value"]
     if legend:
-        yield "<br>\n".join(f"{_sign(key)} {writer.word(f'status.{key}')}" for key in legend)
+        yield listed(f"{_sign(key)} {writer.word(f'status.{key}')}" for key in legend)
 
 
 def _of_all(grid: Grid, writer: MarkdownWriter) -> str:

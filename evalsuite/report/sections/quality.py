@@ -10,12 +10,12 @@ from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import State
 from evalsuite.report.book.tally import Counts, tally
-from evalsuite.report.sections import quietness, repeats
+from evalsuite.report.sections import markdown, quietness, repeats
 from evalsuite.report.sections.broken_rules import BrokenRule, Place, broken_rules, place
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.markdown import MarkdownWriter
 from evalsuite.report.sections.section import Section, Subject, parts
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import findings, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.results.summary import counts
 
@@ -100,8 +100,27 @@ def _facts(subject: Subject) -> QualityFacts:
 
 
 def _markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
-    if book.findings:
-        yield writer.said(writer.beyond("markdown.findings", n=numbers.count(len(book.findings))))
+    broken = broken_rules(book)
+    if not broken:
+        return
+    yield f"## {writer.word('quality.findings')}"
+    heads = ("words.rule", "words.level", "quality.count", "quality.range", "quality.worst")
+    rows = [_finding_row(one, writer) for one in broken]
+    yield markdown.table([writer.word(key) for key in heads], rows, right=(2,))
+    yield writer.said(writer.beyond("markdown.findings", n=numbers.count(len(book.findings))))
+
+
+def _finding_row(broken: BrokenRule, writer: MarkdownWriter) -> list[str]:
+    """How often a rule is broken, from where to where, and the worst of it."""
+    worst = broken.worst
+    where = f"{markdown.text(worst.place.text)}: " if worst.place else ""
+    return [
+        f"{markdown.text(worst.finding.code)}: {writer.said(findings.rule(worst.finding.code, writer.words))}",
+        writer.word(f"severity.{worst.finding.severity}"),
+        str(len(broken.breaches)),
+        " … ".join(markdown.text(end.text) for end in broken.ends) if broken.ends else markdown.NOTHING,
+        where + writer.said(findings.sentence(worst.finding, writer.words)),
+    ]
 
 
 def failures(book: Book) -> tuple[FailedRun, ...]:

@@ -1,0 +1,91 @@
+"""The figure beside the Markdown: of each model the ranked frameworks, a dot for each run, as an SVG that stands alone.
+
+A code host shows a picture that lies beside the text and runs nothing in it: no style of the page reaches it, so every
+colour is an attribute, on a ground of its own that is read in a dark window too. Only shapes and text.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import answers
+from evalsuite.report.sections.answers import AnsweredQuestion
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.words import Words
+from evalsuite.results.summary import values
+
+WIDTH, LEFT, STRIP, RIGHT = 760, 150, 400, 24
+HEAD, ROW, GAP = 46, 24, 18
+MOST_PANELS = 6
+INK, SOFT, LINE, DOT, GROUND = "#1a1f24", "#57606a", "#d0d7de", "#2f6fab", "#ffffff"
+FONT = "system-ui, 'Noto Sans CJK SC', 'Microsoft YaHei', sans-serif"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadlineFigure:
+    """The drawing and what it shows, for those who do not see it."""
+
+    svg: str
+    about: str
+
+
+def drawn(book: Book, words: Words, source: str) -> HeadlineFigure | None:
+    """What the first sentences tell, drawn; None where no two frameworks can be set side by side."""
+    shown = [one for one in answers.questions(book, words) if one.chosen and len(one.places) > 1][:MOST_PANELS]
+    if not shown:
+        return None
+    language = words.languages[0]
+    parts: list[str] = []
+    top = GAP
+    for one in shown:
+        parts += _panel(one, top)
+        top += HEAD + ROW * len(one.places) + GAP
+    height = top + 16
+    about = "; ".join(f"{one.model}: {one.sentence.plain(language)}" for one in shown)
+    parts.append(_text(16, height - 12, source, colour=SOFT, size=11))
+    return HeadlineFigure(
+        svg=f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+        f'height="{height}" role="img" font-family="{FONT}"><title>{_plain(about)}</title>'
+        f'<rect width="{WIDTH}" height="{height}" rx="6" fill="{GROUND}"/>{"".join(parts)}</svg>\n',
+        about=about,
+    )
+
+
+def _panel(one: AnsweredQuestion, top: int) -> Iterable[str]:
+    """One model: its name and setting, the axis, a row for each framework."""
+    high = max(run for ranked in one.answer.ranked for run in values(ranked.summary))
+    yield _text(16, top + 12, f"{one.model} · {one.setting} · {one.scale}", weight=600, size=14)
+    bottom = top + HEAD - 14
+    yield _text(LEFT, bottom - 2, "0", colour=SOFT, size=11)
+    yield _text(LEFT + STRIP, bottom - 2, numbers.rounded(high).text, colour=SOFT, size=11, anchor="end")
+    yield _text(WIDTH - RIGHT, bottom - 2, one.unit, colour=SOFT, size=11, anchor="end")
+    for number, (place, ranked) in enumerate(zip(one.places, one.answer.ranked, strict=True)):
+        middle = top + HEAD + ROW * number
+        yield f'<path d="M16 {middle - 12}H{WIDTH - RIGHT}" stroke="{LINE}"/>'
+        weight = 600 if place.leading and one.answer.decided else 400
+        yield _text(16, middle + 4, place.name, weight=weight)
+        yield from _runs(values(ranked.summary), ranked.summary.items_per_s.value, middle, high)
+        yield _text(WIDTH - RIGHT - 60, middle + 4, place.value.text, weight=weight, anchor="end")
+        yield _text(WIDTH - RIGHT, middle + 4, place.ratio, colour=SOFT, anchor="end")
+
+
+def _runs(found: Sequence[float], median: float, middle: int, high: float) -> Iterable[str]:
+    """A dot for each run, counted from 0, so that a length is a speed."""
+
+    def at(value: float) -> str:
+        return f"{LEFT + STRIP * value / high:.1f}"
+
+    yield from (f'<circle cx="{at(run)}" cy="{middle}" r="4" fill="{DOT}" fill-opacity="0.7"/>' for run in found)
+    yield f'<path d="M{at(median)} {middle - 8}v16" stroke="{INK}" stroke-width="2"/>'
+
+
+def _text(
+    x: float, y: float, said: str, *, colour: str = INK, size: int = 13, weight: int = 400, anchor: str = "start"
+) -> str:
+    look = f'fill="{colour}" font-size="{size}" font-weight="{weight}" text-anchor="{anchor}"'
+    return f'<text x="{x}" y="{y}" {look}>{_plain(said)}</text>'
+
+
+def _plain(said: str) -> str:
+    return escape(names.visible(said))

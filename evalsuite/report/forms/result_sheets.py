@@ -1,0 +1,205 @@
+"""The sheets of a spreadsheet that read like the document's tables: one for each model and precision.
+
+Scales are rows and frameworks columns, the throughput on the left and the speedup beside it. Values are numbers that a
+spreadsheet counts with; how they are printed, and the marks they carry, is their number format.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalsuite.report.book import blocks, heading, states
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.cells import Cell
+from evalsuite.report.book.policies import BatchPolicy, Comparable, Grid, SeriesRow, policies
+from evalsuite.report.text import names
+from evalsuite.report.text.numbers import WHOLE_FROM
+from evalsuite.report.text.words import Rendered, Words
+
+LONGEST_NAME = 31  # characters of a sheet's name; Excel's limit
+FORBIDDEN = re.compile(r"[\[\]:*?/\\']")  # in a sheet's name
+SCALE_COLUMNS = 3  # nodes, devices of each, devices of the job
+WIDTHS = {"scale": 10, "value": 16}
+LOW, HIGH, REACHED, MISSED = "#FFFFFF", "#9BD3A5", "#DDF1E0", "#FBE3D6"
+Formats = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultSheet:
+    """The tables of one model at one precision."""
+
+    name: str
+    tables: tuple[tuple[BatchPolicy, str], ...]  # with the precision whose series stand here
+
+
+def sheets(book: Book) -> tuple[ResultSheet, ...]:
+    """In the order of the document; none for a model without a value."""
+    found: dict[tuple[str, str], list[BatchPolicy]] = {}
+    for model in blocks.models(book):
+        for policy in policies(model.blocks):
+            for precision in policy.precisions:
+                if any(block.precision == precision and block.valid for block in policy.blocks):
+                    found.setdefault((model.name, precision), []).append(policy)
+    taken: set[str] = set()
+    return tuple(
+        ResultSheet(name=_name(*key, taken), tables=tuple((policy, key[1]) for policy in of))
+        for key, of in found.items()
+    )
+
+
+def _name(model: str, precision: str, taken: set[str]) -> str:
+    """A name that Excel takes and no other sheet has, whatever the letters' case."""
+    end = f" {names.precision(precision)}"
+    stem = FORBIDDEN.sub("_", names.model(model))
+    for number in range(1, len(taken) + 2):
+        tail = end if number == 1 else f"{end} {number}"
+        name = stem[: LONGEST_NAME - len(tail)] + tail
+        if name.casefold() not in taken:
+            taken.add(name.casefold())
+            return name
+    raise AssertionError("of more names than there are sheets one is free")
+
+
+class Writer:
+    """Writes result sheets into one workbook."""
+
+    def __init__(self, file: Any, words: Words, told: Words, threshold: float | None) -> None:
+        self.file, self.words, self.told, self.threshold = file, words, told, threshold
+        self.formats: dict[tuple[object, ...], Any] = {}
+
+    def write(self, of: ResultSheet) -> None:
+        sheet = self.file.add_worksheet(of.name)
+        sheet.set_column(0, SCALE_COLUMNS - 1, WIDTHS["scale"])
+        sheet.set_column(
+            SCALE_COLUMNS, SCALE_COLUMNS + 2 * max(_series(*table) for table in of.tables), WIDTHS["value"]
+        )
+        line = 0
+        for policy, precision in of.tables:
+            line = self._table(sheet, line, policy, precision) + 2
+        sheet.freeze_panes(0, SCALE_COLUMNS)
+
+    def said(self, text: Rendered) -> str:
+        """In the languages of the report."""
+        return " / ".join(dict.fromkeys(text.plain(language) for language in self.words.languages))
+
+    def _table(self, sheet: Any, line: int, policy: BatchPolicy, precision: str) -> int:
+        """One table from *line* on; gives the line after it."""
+        several = [names.precision(precision)] * (len(policy.precisions) > 1)
+        about = " · ".join([self.said(heading.policy(policy, self.words)), *several])
+        sheet.write_string(line, 0, about, self._format(bold=True, font_size=12))
+        for mark in policy.throughput.marks:
+            line += 1
+            sheet.write_string(
+                line, 0, f"{states.MARKS[mark]} {self.said(self.words(f'of_all.{mark}'))}", self._format(italic=True)
+            )
+        groups = _groups(policy.throughput, precision)
+        columns = [row for group in groups for row in group.rows]
+        grids = [(self.told("spreadsheet.throughput", unit=names.visible(policy.unit)), columns)]
+        if policy.has_scaling:
+            speedup = [row for group in _groups(policy.speedup, precision) for row in group.rows]
+            grids.append((self.told("spreadsheet.speedup"), speedup))
+        head = line + 1
+        self._scales(sheet, head, policy)
+        place = SCALE_COLUMNS
+        for kind, (title, rows) in zip(("throughput", "speedup"), grids, strict=False):
+            self._heads(sheet, head, place, title, rows, policy)
+            for column, row in enumerate(rows, place):
+                for number, cell in enumerate(row.cells):
+                    self._cell(sheet, head + 3 + number, column, cell, kind)
+            self._colour(sheet, head + 3, place, policy, groups, kind)
+            place += len(rows) + 1
+        return self._legend(sheet, head + 3 + len(policy.scales), policy.throughput, columns)
+
+    def _scales(self, sheet: Any, head: int, policy: BatchPolicy) -> None:
+        bold = self._format(bold=True, bottom=1, text_wrap=True, valign="top")
+        for column, key in enumerate(("spreadsheet.nodes", "spreadsheet.per_node", "spreadsheet.devices")):
+            sheet.write_string(head + 2, column, self.said(self.told(key)), bold)
+        for number, (nodes, per_node) in enumerate(policy.scales):
+            for column, value in enumerate((nodes, per_node, nodes * per_node)):
+                sheet.write_number(head + 3 + number, column, value)
+
+    def _heads(
+        self, sheet: Any, head: int, place: int, title: Rendered, rows: Sequence[SeriesRow], policy: BatchPolicy
+    ) -> None:
+        bold = self._format(bold=True, bottom=1, text_wrap=True, valign="top", align="right")
+        sheet.write_string(head, place, self.said(title), self._format(bold=True))
+        for column, row in enumerate(rows, place):
+            recipe = f" ({names.visible(row.column.recipe)})" if row.column.show_recipe else ""
+            signs = "".join(states.MARKS[mark] for mark in row.marks)
+            sheet.write_string(
+                head + 1, column, f"{row.column.title}{recipe}{signs}", self._format(bold=True, align="right")
+            )
+            sheet.write_string(head + 2, column, self._setting(row, policy), bold)
+
+    def _setting(self, row: SeriesRow, policy: BatchPolicy) -> str:
+        group = Comparable(block=row.block, xla=row.column.xla, rows=(row,))
+        said = self.said(heading.setting_of(group, policy, self.words))
+        batch = f" · bsz {row.batch_per_device:,}" if policy.mixed else ""
+        n = policy.throughput.n if row.n is None else row.n
+        return f"{said}{batch}" + (f" · n = {n}" if n is not None else "")
+
+    def _cell(self, sheet: Any, line: int, column: int, cell: Cell, kind: str) -> None:
+        """A number with its marks in its format, or the sign of why there is none."""
+        if cell.number is None:
+            sheet.write_string(line, column, cell.glyph, self._format(align="right", font_color="#777777"))
+            return
+        whole = "#,##0" if abs(cell.number.raw) >= WHOLE_FROM else "#,##0.00"
+        own = f" ({cell.n})" if cell.n is not None else ""
+        tail = f'"{"x" if kind == "speedup" else ""}{cell.signs}{own}"'
+        form = self._format(num_format=whole + (tail if tail != '""' else ""), bold=cell.best)
+        sheet.write_number(line, column, cell.number.raw, form)
+
+    def _colour(
+        self, sheet: Any, first: int, place: int, policy: BatchPolicy, groups: Sequence[Comparable], kind: str
+    ) -> None:
+        """Throughputs that may be compared from white to green; speedups by the threshold of the efficiency."""
+        for number, (nodes, per_node) in enumerate(policy.scales):
+            line, column = first + number, place
+            for group in groups:
+                ends = (line, column, line, column + len(group.rows) - 1)
+                column += len(group.rows)
+                if kind == "throughput" and len(group.rows) > 1:
+                    scale = {"type": "2_color_scale", "min_color": LOW, "max_color": HIGH}
+                    sheet.conditional_format(*ends, scale)
+                elif kind == "speedup" and self.threshold and policy.base_devices == (1,) and nodes * per_node > 1:
+                    self._reached(sheet, ends, self.threshold * nodes * per_node)
+
+    def _reached(self, sheet: Any, ends: tuple[int, int, int, int], limit: float) -> None:
+        for criteria, colour in ((">=", REACHED), ("<", MISSED)):
+            form = self._format(bg_color=colour)
+            sheet.conditional_format(*ends, {"type": "cell", "criteria": criteria, "value": limit, "format": form})
+
+    def _legend(self, sheet: Any, line: int, grid: Grid, rows: Sequence[SeriesRow]) -> int:
+        cells = [cell for row in rows for cell in row.cells]
+        shown = {cell.state for cell in cells} | {mark for cell in cells for mark in cell.marks}
+        shown |= {mark for row in rows for mark in row.marks}
+        signs = {**states.MARKS, **states.GLYPHS}
+        for key in grid.legend:
+            if key in shown and key != "value":
+                sheet.write_string(
+                    line, 0, f"{signs[key]} {self.said(self.words(f'status.{key}'))}", self._format(italic=True)
+                )
+                line += 1
+        return line
+
+    def _format(self, **how: Any) -> Any:
+        """One format for each look: a workbook has room for 64,000 only."""
+        key = tuple(sorted(how.items()))
+        if key not in self.formats:
+            self.formats[key] = self.file.add_format(how)
+        return self.formats[key]
+
+
+def _groups(grid: Grid, precision: str) -> tuple[Comparable, ...]:
+    return tuple(group for group in grid.groups if group.block.precision == precision)
+
+
+def _series(policy: BatchPolicy, precision: str) -> int:
+    return sum(len(group.rows) for group in _groups(policy.throughput, precision))
+
+
+def threshold(book: Book) -> float | None:
+    """Of the scaling efficiency, by the criterion."""
+    linear: Iterable[float | None] = (one.threshold for one in book.evaluation.verdicts if one.criterion == "C1")
+    return next(iter(linear), None)
