@@ -45,6 +45,7 @@ class Kind(StrEnum):
     FACT = auto()  # of a run: "precision"
     SOURCE = auto()  # who states it
     FAILURE = auto()  # what ended a run: "out of memory"
+    SCALE = auto()  # nodes × devices per node: "2x8"
     NAME = auto()  # a proper name, a unit, an identifier: the same in every language
     QUOTE = auto()  # somebody else's words: a line of a log, an error message
 
@@ -71,6 +72,7 @@ Attribute = Annotated[str, Kind.ATTRIBUTE]
 FactName = Annotated[str, Kind.FACT]
 SourceName = Annotated[str, Kind.SOURCE]
 FailureName = Annotated[str, Kind.FAILURE]
+Scale = Annotated[str, Kind.SCALE]
 Name = Annotated[str, Kind.NAME]
 Quote = Annotated[str, Kind.QUOTE]
 
@@ -540,9 +542,9 @@ class OddEfficiency(Finding):
 
 @rule("D13", "flag")
 class SlowerAtScale(Finding):
-    larger: Name  # nodes × devices per node: "2x8"
+    larger: Scale
     larger_items_per_s: Rate
-    smaller: Name
+    smaller: Scale
     smaller_items_per_s: Rate
     unit: Name
 

@@ -22,7 +22,7 @@ def test_one_row_for_each_rule_with_the_worst_and_its_place():
     (found,) = rules(*drifts(0.065, -0.158, 0.619, 0.072))
 
     assert len(found.breaches) == 4
-    assert [end.text for end in found.ends] == ["-15.8%", "+61.9%"]
+    assert [end.text for end in found.ends] == ["−15.8%", "+61.9%"]
     assert (found.worst.finding.change, found.worst.place.text) == (0.619, "run-2")
 
 
@@ -51,7 +51,7 @@ def test_two_speeds_are_as_far_apart_as_their_ratio():
     )[0]
 
     assert found.worst.finding.published_items_per_s == 1000.0
-    assert [end.text for end in found.ends] == ["-1.0%", "+900.0%"]
+    assert [end.text for end in found.ends] == ["−1.0%", "+900.0%"]
 
 
 def test_the_gravest_first_and_then_the_most_frequent():

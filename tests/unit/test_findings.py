@@ -29,7 +29,7 @@ DEVELOPERS = {"rebuild_dlperf": HOUSE / "tools" / "rebuild_dlperf.py"}
 # Latin words that a Chinese engineer writes so: our name, terms and units.
 LATIN = {
     *("evalsuite", "CPU", "MPI", "CV", "MAD", "Top", "AllReduce", "s", "items", "B", "x"),
-    *("TFLOP", "MFU"),
+    *("TFLOP", "MFU", "nan"),
     "scope",  # the option
 }
 EXAMPLES = {  # what a name stands for is the same in every language: digits here, so that words stand out
@@ -44,6 +44,7 @@ EXAMPLES = {  # what a name stands for is the same in every language: digits her
     Kind.SOURCE: "command_line",
     Kind.FAILURE: "out of memory",
     Kind.NAME: "1",
+    Kind.SCALE: "1x2",
     Kind.QUOTE: "2",
 }
 WRITTEN = re.compile(r"\d+(?:\.\d+)?")  # a number in a sentence
@@ -204,8 +205,8 @@ def test_a_finding_in_json_keeps_what_it_was_and_adds_the_numbers():
 
 
 def test_signed_numbers_are_printed_with_their_sign_and_zero_without():
-    assert [numbers.change(value).text for value in (0.053, -0.053, 0.0, -0.0001)] == ["+5.3%", "-5.3%", "0.0%", "0.0%"]
-    assert numbers.points(-0.094).text == "-0.09"
+    assert [numbers.change(value).text for value in (0.053, -0.053, 0.0, -0.0001)] == ["+5.3%", "−5.3%", "0.0%", "0.0%"]
+    assert numbers.points(-0.094).text == "−0.09"
 
 
 # the rules explained

@@ -45,21 +45,21 @@ def matrix(*of):
 def test_an_unlike_pair_is_named_with_what_keeps_it_apart(page):
     shown = page(measured("pytorch", precision="fp16"), measured("mxnet", precision="fp16_amp"))
 
-    assert "Not in one order, because of: precision. Ranked together are only: (MXNet), (PyTorch)." in shown
+    assert "Not ranked together, because of: precision. Ranked together are only: (MXNet), (PyTorch)." in shown
     assert "FP16 AMP<small>the import</small>" in shown
 
 
 def test_a_fact_that_nobody_states_is_named_and_the_order_indicative(page):
     shown = page(measured("pytorch", without=["optimiser"]), measured("mxnet", without=["optimiser"]))
 
-    assert "Not stated of all: optimiser. The order is indicative" in shown
-    assert "Nobody states: optimiser." in shown
+    assert "Not stated for all: optimiser. The order is indicative" in shown
+    assert "No source states: optimiser." in shown
 
 
 def test_what_is_the_same_is_folded(page):
     shown = page(measured("pytorch"), measured("mxnet"))
 
-    assert "All that must be equal is stated and equal" in shown
+    assert "All conditions that must be the same are stated and are the same" in shown
     assert "<summary>The same for all:" in shown
 
 
@@ -108,4 +108,4 @@ def test_the_page_of_one_model_says_what_was_held_equal_too():
 
     shown = render.part(Book(evaluation=found, part=CASE.model), whole, words.read(), "0")
 
-    assert "Not in one order, because of" in shown
+    assert "Not ranked together, because of" in shown

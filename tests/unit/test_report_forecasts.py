@@ -60,7 +60,7 @@ def test_the_figure_says_what_is_expected_in_both_languages(page):
     (figure,) = page.one("section", id="forecasts").all("figure")
 
     reading = figure.one("p", class_="fig-reading")
-    assert "the model expects an efficiency of ≈" in reading.text("en")
+    assert "the model predicts an efficiency of ≈" in reading.text("en")
     assert "模型预计扩展效率为 ≈" in reading.text("zh-CN")
     assert any(text.startswith("≈") for text in (node.text() for node in figure.all("text")))
 

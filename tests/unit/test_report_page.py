@@ -240,8 +240,8 @@ def test_near_linear_is_said_only_above_ninety_per_cent_with_its_whole_interval(
     book = Book(evaluation=synthetic.gpu())
     sentences = [text.plain("en") for text in headlines.headlines(book, blocks.models(book), SPOKEN)]
 
-    assert any("Near linear scaling" in sentence for sentence in sentences)
-    assert not any("Near linear" in text.plain("en") for text in _headlines(synthetic.thorough()))
+    assert any("Near-linear scaling" in sentence for sentence in sentences)
+    assert not any("Near-linear" in text.plain("en") for text in _headlines(synthetic.thorough()))
 
 
 def _headlines(evaluation):
@@ -432,7 +432,7 @@ def test_what_was_only_cited_is_said_not_to_be_measured():
     book = Book(evaluation=synthetic.evaluation([synthetic.summary(cited)]))
     (linear, *_) = cards.cards(book, SPOKEN)
 
-    assert "Nothing here was measured" in linear.reason.plain("en")
+    assert "There are no measured data" in linear.reason.plain("en")
     assert "largest" not in linear.reason.plain("en")
 
 

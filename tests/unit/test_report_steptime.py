@@ -39,7 +39,7 @@ def test_a_phase_that_was_not_recorded_is_said_to_be_so_and_is_no_zero(section):
     heads = [head.text("en") for head in table.one("thead").all("th")]
     alone, pair, *_ = pages.rows(table)
 
-    assert heads[2:8] == ["Whole step", "Data", "Forward + backward", "All-reduce", "Apply gradients", "Rest"]
+    assert heads[2:8] == ["Total step time", "Data", "Forward + backward", "All-reduce", "Apply gradients", "Rest"]
     assert (alone[5], alone[-1]) == ("n/r", "n/r")
     assert pair[5].endswith("18.0%")
 

@@ -44,7 +44,7 @@ def test_each_change_is_of_one_option_at_one_scale_and_batch_size(section):
 def test_the_chinese_page_says_default_in_chinese(section):
     found = pages.rows(section.all("table", class_="values")[0], "zh-CN")
 
-    assert found[0][:2] == ["优化算法", "默认 → gradient_allreduce"]
+    assert found[0][:2] == ["优化器", "默认 → gradient_allreduce"]
 
 
 def test_a_side_without_a_result_shows_its_state_and_no_ratio(section):

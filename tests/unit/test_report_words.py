@@ -5,6 +5,7 @@ import pytest
 
 from evalsuite import paths
 from evalsuite.report import figures
+from evalsuite.report.sections import glossary as glossary_section
 from evalsuite.report.text import glossary, words
 from evalsuite.report.text.words import Words, WordsError
 from evalsuite.results import verdicts
@@ -232,3 +233,28 @@ def test_the_rules_speak_of_cards_on_every_machine():
 
     assert "1000 卡" in said("rules_text.largest").plain("zh")
     assert said("background.size", nodes="4", devices="32").plain("zh") == "4 机 32 卡"
+
+
+def test_the_glossary_of_a_report_on_cpus_speaks_of_processes_and_by_the_pages_own_words():
+    of_cards, of_processes = words.read(), words.read(on_cpu=True)
+    terms = {term.key: term for term in glossary.terms()}
+
+    assert glossary_section.spoken(terms["throughput_per_device"], of_cards).zh == "单卡吞吐率"
+    assert glossary_section.spoken(terms["throughput_per_device"], of_processes).zh == "单进程吞吐率"
+    assert glossary_section.spoken(terms["partial"], of_cards).zh == "样本不足"
+
+
+@pytest.mark.parametrize("word", ["无从", "印出", "参测", "求解时间", "部分完成", "利用率", "剔除", "凭据"])
+def test_the_chinese_has_one_word_for_an_idea(word):
+    said = {**SPOKEN.tables["zh"], **words.read_beyond_the_page().tables["zh"]}
+    said |= words.table(words.FOLDER / "rules" / "zh.toml")
+
+    assert [key for key, sentence in said.items() if word in sentence.replace("模型算力利用率", "")] == []
+
+
+@pytest.mark.parametrize("phrase", ["held equal", "stands for", "so many", "thrown away", "Nobody states", " n ≥ 1"])
+def test_the_english_says_plainly_what_it_means(phrase):
+    said = {**SPOKEN.tables["en"], **words.read_beyond_the_page().tables["en"]}
+    said |= words.table(words.FOLDER / "rules" / "en.toml")
+
+    assert [key for key, sentence in said.items() if phrase.casefold() in sentence.casefold()] == []

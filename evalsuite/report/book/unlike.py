@@ -11,16 +11,18 @@ def sentence(obstacle: Obstacle, words: Words) -> Text:
     """The reason *obstacle*: what differs, and what each of the two has."""
     if obstacle.key == CLOCKS:
         return words("unlike.clocks")
-    before, after = (_side(side, words) for side in (obstacle.ours, obstacle.theirs))
+    before, after = (_side(obstacle.key, side, words) for side in (obstacle.ours, obstacle.theirs))
     key = f"unlike.{obstacle.key}"
     if key in words:
         return words(key, before=before, after=after)
     return words("unlike.other", name_text=_named(obstacle.key, words), before=before, after=after)
 
 
-def _side(value: str | None, words: Words) -> str | Text:
+def _side(key: str, value: str | None, words: Words) -> str | Text:
     if value in ("on", "off"):
         return words(f"words.{value}")
+    if value and key.removeprefix(FACT) == "precision":
+        return names.precision(value)
     return names.visible(value) if value else words("words.not_recorded")
 
 

@@ -16,6 +16,7 @@ from evalsuite.report.page import ahead, assets, contents, embedded, policy, tem
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.page.contents import Chapter
 from evalsuite.report.sections import background, drawn, effects, models, verdict
+from evalsuite.report.sections import glossary as glossary_section
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.sections.verdict import VerdictFacts
 from evalsuite.report.text import findings, glossary, names, numbers, times
@@ -113,6 +114,7 @@ def _environment(words: Words) -> templates.Environment:
         "names": names,
         "numbers": numbers,
         "stamp": times.stamp,
+        "option": lambda name, value: heading.option(name, value, words),
         "GLYPHS": GLYPHS,
         "MARKS": MARKS,
         "HTML_LANG": HTML_LANG,
@@ -151,7 +153,7 @@ def _present(value: Any) -> Any:
 
 
 def _term(words: Words) -> Callable[[str], Markup]:
-    found = {term.key: term for term in glossary.terms()}
+    found = {term.key: glossary_section.spoken(term, words) for term in glossary.terms()}
 
     def term(key: str) -> Markup:
         """A term in the glossary's own form, linked to it."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from markupsafe import Markup
+
 from evalsuite.model import Summary
 from evalsuite.report.book import unlike
 from evalsuite.report.book.book import Book
@@ -62,7 +64,7 @@ class AnsweredQuestion:
     low: str  # the ends of the strip
     high: str
     places: tuple[RankedPlace, ...]
-    reasons: tuple[tuple[str, Rendered], ...]  # framework, why it is not ranked
+    reasons: tuple[Text, ...]  # why a framework is not ranked
 
 
 def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
@@ -279,11 +281,12 @@ def roughly(seconds: float, words: Words) -> Text:
     return words("answers.hours", n=numbers.count(round(seconds / 3600)))
 
 
-def _reasons(answer: Answer, words: Words) -> Iterable[tuple[str, Rendered]]:
-    for one in answer.apart:
-        yield names.framework(one.summary.case.framework), _apart(one, words)
-    for each in answer.missing:
-        yield names.framework(each.framework), missing(each, words)
+def _reasons(answer: Answer, words: Words) -> Iterable[Text]:
+    found = [(one.summary.case.framework, _apart(one, words)) for one in answer.apart]
+    found += [(each.framework, missing(each, words)) for each in answer.missing]
+    for framework, why in found:
+        name = Markup("<strong>{}</strong>").format(names.framework(framework))
+        yield words("answers.of_framework", framework=name, why_text=why)
 
 
 def _apart(one: Apart, words: Words) -> Text:

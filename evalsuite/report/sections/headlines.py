@@ -45,13 +45,12 @@ def _scaling(block: Block, words: Words) -> Iterable[Text]:
     largest = max(one.case.total_devices for one in known)
     row = sorted((one for one in known if one.case.total_devices == largest), key=lambda one: one.efficiency.value)
     low, high = row[0], row[-1]
-    fewest = min((one.summary for one in row), key=lambda summary: summary.n)
     shared = any(one.case.shares_cores for one in row)
     values = {
         "setting": _condition(block, low.summary, words),
         "low": numbers.percent(low.efficiency.value).to(names.case_anchor(low.case)),
         "interval_text": _interval(low.summary, low.efficiency, numbers.percent, words),
-        "n": numbers.count(fewest.n).about(_anchor(fewest)),
+        "runs_text": _runs(row, words),
         "base": _base(row, words),
         "remark_text": words("headlines.shared_cores") if shared else _by_rule(_adjective(row, words)),
     }
@@ -71,6 +70,16 @@ def _scaling(block: Block, words: Words) -> Iterable[Text]:
             "high_interval_text": _interval(high.summary, high.efficiency, numbers.percent, words),
         }
     yield words(key, **values, **named)
+
+
+def _runs(row: Sequence[Scaled], words: Words) -> Text:
+    """How many runs the values of a sentence have."""
+    fewest = min((one.summary for one in row), key=lambda summary: summary.n)
+    alike = all(one.summary.n == fewest.n for one in row)
+    if fewest.n == 1:
+        return words("headlines.single_runs" if alike else "headlines.some_single_runs")
+    n = numbers.count(fewest.n).about(_anchor(fewest))
+    return words("headlines.runs_each" if alike else "headlines.runs_least", n=n)
 
 
 def _by_rule(said: Text) -> Rendered:

@@ -36,7 +36,7 @@ class EfficiencyCell:
     ref: str
     framework: str = ""
     value: Number | None = None
-    share: str = ""  # of the highest throughput here: an efficiency says nothing of the speed that it starts from
+    share: str = ""  # of the highest throughput here, which an efficiency says nothing of; empty: it is the highest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,5 +156,5 @@ def _efficiency(answer: Answer | None, threshold: float | None) -> EfficiencyCel
         ref=answers.anchor(answer),
         framework=names.framework(best.case.framework),
         value=numbers.percent(found.value).to(names.case_anchor(best.case)),
-        share=numbers.percent(min(1.0, best.items_per_s.value / highest)).text,
+        share=numbers.percent(best.items_per_s.value / highest).text if best.items_per_s.value < highest else "",
     )

@@ -56,7 +56,9 @@ def _cited(book: Book, words: Words) -> Notice | None:
     if not cited:
         return None
     values = {"cited": numbers.count(cited), "all": numbers.count(len(book.valid))}
-    return _notice("cited", words("notices.cited_line", **values), words("notices.cited", **values), COUNTS)
+    every = cited == len(book.valid)
+    line = words("notices.cited_all_line", all=values["all"]) if every else words("notices.cited_line", **values)
+    return _notice("cited", line, words("notices.cited", **values), COUNTS)
 
 
 def _short(book: Book, words: Words) -> Iterable[Notice]:

@@ -87,10 +87,6 @@ class SeriesReceipt:
     def valid(self) -> int:
         return sum(run.state == "value" for one in self.cases for run in one.runs)
 
-    @property
-    def options(self) -> str:
-        return ", ".join(f"{names.visible(name)} = {names.visible(value)}" for name, value in self.first.options)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Software:

@@ -93,6 +93,8 @@ def _worded(value: object, kind: Kind, finding: Finding, words: Words) -> object
         return words.listed(_worded(each, kind, finding, words) for each in value)
     if isinstance(value, int | float):
         return _form(kind, finding)(value)
+    if kind is Kind.SCALE:
+        return names.visible(value).replace("x", "×")
     return _word(f"{TABLES[kind]}.{value}", str(value), words) if kind in TABLES else names.visible(value)
 
 

@@ -15,6 +15,7 @@ from evalsuite.model import Interval
 
 NARROW_SPACE = "\u202f"  # between a number and its unit: no line break, half a blank wide
 RANGE = "–"
+MINUS = "\N{MINUS SIGN}"  # as wide as +, and no hyphen at which a line may break
 FINE_BELOW = 0.1  # below, a throughput is printed with two digits that are not zeros: 0.0042
 WHOLE_FROM = 100_000  # from here on a throughput is printed without decimals
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -86,7 +87,7 @@ def significant(value: float, digits: int = 4) -> Number:
     decimals = digits - 1 - math.floor(math.log10(abs(value)))
     quantum = Decimal(1).scaleb(-decimals)
     rounded = Decimal(value).quantize(quantum, rounding=ROUND_HALF_EVEN)
-    return Number(text=f"{rounded:,.{max(0, decimals)}f}", raw=value)
+    return Number(text=f"{rounded:,.{max(0, decimals)}f}".replace("-", MINUS), raw=value)
 
 
 def speedup(value: float) -> Number:
@@ -133,7 +134,7 @@ def milliseconds(value_s: float) -> Number:
 def plain(value: float) -> Number:
     """A number of no special kind: as few decimals as it needs, three at most."""
     text = f"{value:,.3f}".rstrip("0").rstrip(".")
-    return Number(text=text, raw=value)
+    return Number(text="0" if text == "-0" else text.replace("-", MINUS), raw=value)
 
 
 def memory(value_bytes: float) -> Number:
@@ -189,7 +190,7 @@ def _number(value: float, decimals: int, suffix: str = "") -> Number:
     text = f"{value:,.{decimals}f}"
     if text.strip("-0.,") == "":
         text = text.lstrip("-")  # no minus before zero
-    return Number(text=text + suffix, raw=value)
+    return Number(text=text.replace("-", MINUS) + suffix, raw=value)
 
 
 def _signed(text: str, value: float) -> str:
@@ -197,4 +198,4 @@ def _signed(text: str, value: float) -> str:
 
 
 def _unit(text: str) -> str:
-    return text.lstrip("-0123456789.,")
+    return text.lstrip(f"{MINUS}0123456789.,")

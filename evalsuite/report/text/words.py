@@ -35,11 +35,10 @@ TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
 
 PROCESSES = (
     (re.compile("单卡批大小"), "每进程批大小"),
-    (re.compile("单卡吞吐率"), "单进程吞吐率"),
-    (re.compile("^单卡$"), "单进程"),
-    (re.compile(r"(\{\w+\}) 卡"), r"\1 进程"),
+    (re.compile("单卡|各卡"), "单进程"),
+    (re.compile(r"(\{\w+\}|机 1) 卡"), r"\1 进程"),
 )
-OF_CARDS = ("background.size", "answers.gpus")
+OF_CARDS = ("background.size", "answers.gpus", "figures.at_gpu", "rules_text.largest", "fields.gpu_memory")
 
 
 class WordsError(EvalsuiteError):
@@ -49,8 +48,8 @@ class WordsError(EvalsuiteError):
 class Words:
     """Sentences by key, in the languages of one report."""
 
-    def __init__(self, tables: Mapping[str, Mapping[str, str]]) -> None:
-        self.tables = tables
+    def __init__(self, tables: Mapping[str, Mapping[str, str]], *, on_cpu: bool = False) -> None:
+        self.tables, self.on_cpu = tables, on_cpu
         self.languages = tuple(tables)
 
     def __call__(self, key: str, /, **values: Any) -> "Text":
@@ -210,14 +209,14 @@ def _read(languages: tuple[str, ...], folder: Path, on_cpu: bool) -> Words:
     tables = {language: table(folder / f"{language}.toml") for language in known}
     check(tables)
     if on_cpu:
-        tables["zh"] = {key: _of_processes(key, sentence) for key, sentence in tables["zh"].items()}
-    return Words({language: tables[language] for language in languages})
+        tables["zh"] = {
+            key: sentence if key in OF_CARDS else of_processes(sentence) for key, sentence in tables["zh"].items()
+        }
+    return Words({language: tables[language] for language in languages}, on_cpu=on_cpu)
 
 
-def _of_processes(key: str, sentence: str) -> str:
-    """A Chinese sentence about cards as one about processes; what is said of the rules or of GPUs stays."""
-    if key in OF_CARDS:
-        return sentence
+def of_processes(sentence: str) -> str:
+    """A Chinese sentence about cards as one about processes."""
     for shape, said in PROCESSES:
         sentence = shape.sub(said, sentence)
     return sentence
