@@ -190,7 +190,7 @@ def test_a_finding_in_json_keeps_what_it_was_and_adds_the_numbers():
     assert told.document(found) == {
         "code": "D20",
         "severity": "flag",
-        "text": "Network in (eth0): 1.300\u202fGB/s is above the capacity of 1.250\u202fGB/s; left out",
+        "text": "Network in (eth0): 1.30\u202fGB/s is above the capacity of 1.25\u202fGB/s; left out",
         "where": "case/r0",
         "rule": "device_above_capacity",
         "values": {
