@@ -7,6 +7,7 @@ import keyword
 import sys
 from collections.abc import Sequence
 from types import ModuleType
+from typing import ClassVar, NoReturn
 
 from evalsuite import __version__
 from evalsuite.errors import EvalsuiteError, Exit, for_terminal, of_machine
@@ -47,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"evalsuite {old}: this command is called `evalsuite {RENAMED[old]}` now.", file=sys.stderr)
         return Exit.USAGE
     _print_anything()
+    Parser.given = arguments
     parser = _parser(command)
     parsed = parser.parse_args(arguments)
     if command is None:
@@ -85,8 +87,30 @@ def _named_command(arguments: list[str]) -> str | None:
     return first if first in COMMANDS else None
 
 
-def _parser(command: str | None) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong with the arguments in the language of the terminal."""
+
+    given: ClassVar[Sequence[str]] = ()  # all arguments of the command line, --lang among them
+
+    def error(self, message: str) -> NoReturn:
+        speech = _module("speech")
+        speech.choose(_languages().parse_known_args(self.given)[0])
+        said = speech.say(
+            "command.usage", command=self.prog, message=speech.retold(message), command_help=f"{self.prog} --help"
+        )
+        self.print_usage(sys.stderr)
+        self.exit(Exit.USAGE, f"{for_terminal(said)}\n")
+
+
+def _languages() -> argparse.ArgumentParser:
+    """Finds --lang among arguments of which something else is wrong."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--lang", nargs="?")
+    return parser
+
+
+def _parser(command: str | None) -> Parser:
+    parser = Parser(
         prog="evalsuite",
         description="Runs, measures and compares deep-learning training frameworks, and writes the report.",
         epilog=EXAMPLES,

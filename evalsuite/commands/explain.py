@@ -25,16 +25,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("codes", nargs="*", metavar="CODE", help="the code of a finding (D10, busy_machine), or a rule")
     parser.add_argument("--list", action="store_true", help="list the codes; the same without any CODE")
     parser.add_argument(
-        "--lang", metavar="L,…", default="en", help="zh, en, or zh,en one after the other (default: en)"
+        "--lang", metavar="L,…", help="zh, en, or zh,en one after the other (default: that of the locale)"
     )
     parser.add_argument("--json", action="store_true", help="print a JSON array, one element a code")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite import findings
+    from evalsuite.commands import speech
     from evalsuite.commands.report import check_languages
 
-    languages = check_languages(arguments.lang)
+    languages = check_languages(arguments.lang or speech.language())
     listing = arguments.list or not arguments.codes
     codes = findings.codes() if listing else _chosen(arguments.codes)
     if arguments.json:

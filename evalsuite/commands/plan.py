@@ -62,7 +62,7 @@ def _print_table(asked: "Asked") -> None:
     table(say("plan.title", name=asked.plan.spec.name, runs=runs, device=device), columns, rows)
     left = asked.missing()
     if not left:
-        print(say("plan.nothing_left", runs=runs))
+        print(say("plan.nothing_left", runs=runs) if runs else say("plan.nothing_can"))
         return
     estimate = asked.estimate()
     seconds = estimate.total(left)

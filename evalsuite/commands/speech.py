@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set counts, as in gettext
 RETOLD = "retold."
+ELSEWHERE = "elsewhere."  # what Python's argument parser and the system say
 DEEPEST = 3  # a message in a message in a message: the answer to a wrong name, its list, its nearest
 
 _chosen = "en"
@@ -87,7 +88,7 @@ def _retold(text: str, language: str, deep: int) -> str:
 @functools.cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Key and shape of each English sentence that is retold, those with most words of their own first."""
-    found = {key: text for key, text in _words().tables["en"].items() if key.startswith(RETOLD)}
+    found = {key: text for key, text in _words().tables["en"].items() if key.startswith((RETOLD, ELSEWHERE))}
     return tuple((key, _shape(text)) for key, text in sorted(found.items(), key=lambda pair: -len(_own(pair[1]))))
 
 

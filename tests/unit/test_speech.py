@@ -52,7 +52,7 @@ def test_one_language_that_is_asked_for_is_the_terminals(asked, language):
 def written() -> set[str]:
     """Every text in the code, its places as {}: "{name} is not on the PATH" as "{} is not on the PATH"."""
     found = set()
-    for file in paths.PACKAGE.rglob("*.py"):
+    for file in (*paths.PACKAGE.rglob("*.py"), *paths.ADAPTERS.glob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.JoinedStr):
                 found.add("".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values))
@@ -70,7 +70,7 @@ def test_every_message_that_is_retold_is_one_that_the_code_says():
 def test_every_sentence_that_commands_ask_for_is_asked_for():
     code = "\n".join(file.read_text(encoding="utf-8") for file in paths.PACKAGE.rglob("commands/*.py"))
     code += (paths.PACKAGE / "cli.py").read_text(encoding="utf-8")
-    composed = ("columns.", "statuses.", "groups.", "plan.on_", speech.RETOLD)
+    composed = ("columns.", "statuses.", "groups.", "plan.on_", speech.RETOLD, speech.ELSEWHERE)
 
     assert [
         key for key in TABLES["en"] if not re.search(f"[\"']{key}[\"']", code) and not key.startswith(composed)
@@ -103,6 +103,41 @@ def test_markup_in_a_message_stays_text(chinese):
     said = speech.retold('scale "<b>&amp;</b>": expected NODESxDEVICES, both at least 1, such as 1x1, 1x8 or 2x8.')
 
     assert "规模“<b>&amp;</b>”不正确" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["plan", "--nope"], "没有这样的参数：--nope"),
+        (["frobnicate"], "不能是 'frobnicate'"),
+        (["plan", "--scales"], "后面应有一个值"),
+        (["import"], "缺少参数：PATH"),
+    ],
+)
+def test_wrong_arguments_are_answered_in_the_language_of_the_terminal(monkeypatch, capsys, arguments, said):
+    for name in speech.VARIABLES:
+        monkeypatch.setenv(name, "zh_CN.UTF-8")
+
+    with pytest.raises(SystemExit) as ended:
+        cli.main(arguments)
+
+    told = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert said in told
+    assert "--help" in told
+
+
+def test_a_rule_is_explained_in_the_language_of_the_locale(monkeypatch, capsys):
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    cli.main(["explain", "D10"])
+
+    assert "测量窗口首尾速度漂移" in capsys.readouterr().out
+
+
+def test_a_plan_of_which_nothing_can_run_is_not_called_done(capsys, tmp_path):
+    cli.main(["plan", "--frameworks", "pytorch", "--scales", "2x1", "--runs", str(tmp_path), "--lang", "zh"])
+
+    assert "都无法运行" in capsys.readouterr().out
 
 
 def test_english_is_untouched():
