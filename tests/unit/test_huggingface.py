@@ -207,6 +207,13 @@ def test_tokens_that_were_rounded_are_left_unread(read):
     assert read(text).dialect == "hf_trainer"
 
 
+def test_axolotl_counts_the_tokens_of_all_processes_and_not_its_rate_of_one_gpu():
+    reading = read_file(LOGS / "axolotl.log")
+
+    assert (reading.dialect, reading.unit, reading.status) == ("axolotl", "tokens/s", "ok")
+    assert reading.throughput.items_per_s == pytest.approx(65_536 / 2)
+
+
 def test_trl_counts_the_tokens_of_all_processes_without_padding():
     reading = read_file(LOGS / "trl.log")
 

@@ -237,7 +237,7 @@ DIALECTS = (
                 source="unslothai/unsloth@9fbe0b6da3:unsloth/models/llama.py, the banner of Unsloth",
             ),
         ),
-        yields_to=("hf_trainer_tokens", "trl", "ms_swift"),
+        yields_to=("hf_trainer_tokens", "trl", "axolotl", "ms_swift"),
         notes="The final figure is over the whole run, start-up, evaluation and checkpoints inside, and counts the "
         "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
         "timers print beside: they see the engine alone, and the Trainer's own clock is read.",
@@ -286,6 +286,31 @@ DIALECTS = (
         yields_to=("ms_swift",),
         notes="Tokens of all processes without padding; where the trainer generates (GRPO), prompts and completions, "
         "and the time of generating is inside.",
+    ),
+    Dialect(
+        name="axolotl",
+        title="Axolotl, tokens",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="global",
+        averaging="cumulative",
+        clock_s=1.0,
+        zero_based=False,
+        evaluation_inside=True,
+        step=(
+            Line(
+                pattern=_LOSS_AND_BAR,
+                sample=b"{'loss': '1.562', 'grad_norm': '1.203', 'learning_rate': '0.0002', 'ppl': '4.768', 'memory/max_active (GiB)': '18.2', "
+                b"'memory/max_allocated (GiB)': '18.2', 'memory/device_reserved (GiB)': '20.31', 'tokens/trainable': 163840, 'tokens/total': 655360, "
+                b"'epoch': '0.01', 'tokens/train_per_sec_per_gpu': '512'}\n\r  5%|          | 10/200 [00:50<15:50,  5.00s/it]",
+                source="axolotl-ai-cloud/axolotl@000724ed3a:src/axolotl/core/trainers/base.py, AxolotlTrainer.compute_loss(): with include_tkps, summed over all processes",
+                fields=_with_tokens(b"tokens/total"),
+            ),
+        ),
+        evaluation=_EVALUATION,
+        notes="tokens/total counts all places of the labels, padding inside, summed over all processes: with tensor or context "
+        "parallelism the same token counts once for each of its devices. tokens/train_per_sec_per_gpu is not used: it counts "
+        "the tokens that have a label, until 2026 of the last forward pass alone, which is too little with gradient accumulation.",
     ),
     Dialect(
         name="ms_swift",
