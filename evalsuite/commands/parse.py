@@ -3,11 +3,11 @@
 import argparse
 import functools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import places, readings, speech
+from evalsuite.commands import places, readings, speech, terminal
 from evalsuite.commands.readings import Row
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Protocol
@@ -89,14 +89,26 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
 
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:
     """The facts of each log, in order; much to read is read by a process on each core."""
+    with terminal.reading_all({path: _size(path) for path in paths}) as told:
+        return list(_told(paths, _rows(paths, read), told))
+
+
+def _told(paths: Sequence[Path], rows: Iterable[Row], told: Callable[[Path, str], None]) -> Iterator[Row]:
+    for path, row in zip(paths, rows, strict=True):
+        told(path, readings.printable(Path(path.name)))
+        yield row
+
+
+def _rows(paths: Sequence[Path], read: Read) -> Iterator[Row]:
     cores = len(os.sched_getaffinity(0))
     if cores < 2 or len(paths) < 2 or sum(map(_size, paths)) < WORTH_FORKING_BYTES:
-        return [read(path) for path in paths]
+        yield from map(read, paths)
+        return
     import multiprocessing
 
     _INHERITED.append(read)  # by the forked processes; a closure cannot be sent to them
     with multiprocessing.get_context("fork").Pool(min(cores, len(paths))) as pool:
-        return pool.map(_read_inherited, paths, chunksize=max(1, len(paths) // (4 * cores)))
+        yield from pool.imap(_read_inherited, paths, chunksize=max(1, len(paths) // (4 * cores)))
 
 
 _INHERITED: list[Read] = []

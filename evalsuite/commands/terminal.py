@@ -1,7 +1,7 @@
 """What the launching commands show while they work: a bar on a terminal, plain lines in a pipe."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -153,6 +153,29 @@ def reading(file: Path) -> Iterator[Callable[[int], None] | None]:
     with Bar(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(f"reading {file.name}", total=size)
         yield lambda at: bar.update(task, completed=at)
+
+
+@contextmanager
+def reading_all(sizes: Mapping[Path, int]) -> Iterator[Callable[[Path, str], None]]:
+    """Where standard error is a terminal and there is much to read, a bar: each file read, and its name, is to be told.
+
+    *sizes*: bytes of each. The bar has no thread of its own: the files may be read by forked processes.
+    """
+    if not sys.stderr.isatty() or len(sizes) < 2 or sum(sizes.values()) < WORTH_A_BAR_BYTES:
+        yield lambda file, name: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
+    with Bar(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+        task = bar.add_task("", total=sum(sizes.values()))
+
+        def told(file: Path, name: str) -> None:
+            bar.update(task, advance=sizes[file], description=name, refresh=True)
+
+        yield told
 
 
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:

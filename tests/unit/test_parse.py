@@ -1,12 +1,13 @@
 """`evalsuite parse`: the table, the JSON, the exit codes."""
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.commands import readings
+from evalsuite.commands import readings, terminal
 from evalsuite.errors import Exit
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
@@ -216,3 +217,24 @@ def test_an_option_that_makes_no_sense_is_wrong_usage(log, options):
 def test_an_unknown_dialect_is_wrong_usage(log, capsys):
     assert main(["parse", str(log), "--dialect", "pytorch_exmples"]) == Exit.USAGE
     assert "Did you mean pytorch_examples?" in capsys.readouterr().err
+
+
+class Screen(io.StringIO):
+    """A standard error that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_much_to_read_shows_a_bar_on_a_terminal_and_changes_nothing_else(log, tmp_path, capsys, monkeypatch):
+    (log.parent / "[red]other.log").write_bytes(log.read_bytes())
+    main(["parse", str(log.parent), "--json"])
+    piped = capsys.readouterr()
+    screen = Screen()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setattr(terminal, "WORTH_A_BAR_BYTES", 1)
+
+    main(["parse", str(log.parent), "--json"])
+
+    assert "[red]other.log" in screen.getvalue()
+    assert (piped.err, capsys.readouterr().out) == ("", piped.out)
