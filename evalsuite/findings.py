@@ -424,6 +424,13 @@ class Resumed(Finding):
     text: Quote
 
 
+@rule("devices_assumed", "note")
+class DevicesAssumed(Finding):
+    """The log prints times of one process; how many devices train such a step is said by an option alone."""
+
+    devices: Count
+
+
 @rule("scope_assumed", "flag")
 class JobAssumedOnePrints(Finding):
     """The log does not say whose rate it prints; the whole job's, since one process prints."""

@@ -12,6 +12,7 @@ from evalsuite.dialect import Dialect, Scope
 from evalsuite.findings import (
     BatchDoubted,
     BatchFromArgument,
+    DevicesAssumed,
     FailedAtExit,
     FinalDisagrees,
     LogCut,
@@ -405,6 +406,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         *numbers.findings,
         *contradictions(asked.known, numbers.said),
         *(() if facts.argument is None or measured is None else (BatchFromArgument(text=facts.argument),)),
+        *_devices_assumed(scans, numbers, asked),
         *_final_findings(measured, final),
     )
     status, reason = _status(scans, dialect, replace(numbers, throughput=measured), asked.protocol)
@@ -437,6 +439,18 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         items_per_epoch=facts.items_per_epoch,
         printed=_printed(numbers.said),
     )
+
+
+def _devices_assumed(scans: Sequence[Scan], numbers: _Numbers, asked: _Asked) -> Iterator[Finding]:
+    """Does the number rest on times of one process, on devices that only an option tells, and on nothing else?"""
+    found, devices, said = numbers.merged, asked.known.devices, numbers.said
+    if numbers.throughput is None or asked.case or devices in (None, 1) or found.printers > 1:
+        return
+    told = any(name in said for name in ("devices", "world_size", "devices_per_node", "global_batch", "epoch_items"))
+    records = [record for scan in scans for record in scan.records]
+    counted = any(one.rate or one.items or one.consumed or one.global_batch or one.steps_per_s for one in records)
+    if devices is not None and not told and not counted and numbers.facts.global_batch is None:
+        yield DevicesAssumed(devices=devices)
 
 
 def _denied(scans: Sequence[Scan], measured: Throughput) -> str | None:

@@ -229,3 +229,28 @@ def test_an_option_says_more_than_a_world_size(log):
     reading = read(log(["world_size=8", *map(card_line, STEPS)]), devices=2)
 
     assert reading.total_devices == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "devices", "assumed"),
+    [
+        ([f"iter {step}: loss 2.0, time 500.00ms, mfu 30.00%" for step in STEPS], 8, True),
+        ([f"iter {step}: loss 2.0, time 500.00ms, mfu 30.00%" for step in STEPS], 1, False),
+        (
+            [
+                f"tokens per iteration will be: 491,520\niter {step}: loss 2.0, time 500.00ms, mfu 30.00%"
+                for step in STEPS
+            ],
+            8,
+            False,
+        ),
+        ([speed_line(step) for step in STEPS], 8, False),
+    ],
+    ids=["times alone", "on one device", "with the batch of the whole job", "rates"],
+)
+def test_that_several_devices_share_a_step_whose_time_alone_is_printed_is_said_to_be_assumed(
+    log, lines, devices, assumed
+):
+    found = read(log(lines), devices=devices, batch_per_device=4096)
+
+    assert ("devices_assumed" in codes(found)) is assumed

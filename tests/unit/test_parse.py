@@ -26,6 +26,12 @@ def parsed(capsys, *arguments):
     return code, json.loads(capsys.readouterr().out)
 
 
+ASSUMED = (
+    "the log prints the step times of one process, and not how many devices share a step: "
+    "that all 4 given do is assumed"
+)
+
+
 def test_json_has_the_fields_that_programs_rely_on(log, capsys):
     code, (found,) = parsed(capsys, log, "--devices", "4", "--batch-per-device", "32")
 
@@ -48,7 +54,7 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
         "reported_final": None,
         "certainty": "one clock",
         "certainty_reason": "its step times alone",
-        "findings": [],
+        "findings": [{"code": "devices_assumed", "severity": "note", "text": ASSUMED}],
         "window_counts": "steps",
         "also_printed": None,
     }
@@ -84,7 +90,7 @@ def test_without_json_each_log_is_a_sentence(log, capsys):
     assert code == Exit.DONE
     assert capsys.readouterr().out.endswith(
         "ok; 256.00 images/s on 4 devices (pytorch_examples, step times, steps 21 to 120); "
-        "one clock: its step times alone\n"
+        f"one clock: its step times alone\n  devices_assumed: {ASSUMED}\n"
     )
 
 
