@@ -27,7 +27,7 @@ _LINE = re.compile(
     % (_SOURCE, _CLOCK)
     + rb"(?:(?P<mpi>\[\d+,(?P<mpi_rank>\d+)\])<std(?:out|err)>:?|(?P<gloo>\[(?P<gloo_rank>\d+)\])<std(?:out|err)>:?"
     rb"|(?P<torch>\[(?:rank|default|trainer|worker)[ _]?(?P<torch_rank>\d+)(?:\|\d+)?\]:)"
-    rb"|(?P<srun> *(?P<srun_rank>\d+): )|)"
+    rb"|(?P<srun> *(?P<srun_rank>\d+): )|)(?<=[ :>])"  # which they all end with: a line without a prefix is no match
 )
 _KINDS = ("mpi", "gloo", "torch", "srun")
 # with which of the two it prints, or how far a label is indented, is no matter
