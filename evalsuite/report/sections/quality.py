@@ -10,11 +10,12 @@ from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import State
 from evalsuite.report.book.tally import Counts, tally
-from evalsuite.report.sections import markdown, quietness, repeats
+from evalsuite.report.sections import markdown, quietness, repeats, undisturbed
 from evalsuite.report.sections.broken_rules import BrokenRule, Place, broken_rules, place
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.markdown import MarkdownWriter
 from evalsuite.report.sections.section import Section, Subject, parts
+from evalsuite.report.sections.undisturbed import TwoHeadlines
 from evalsuite.report.text import findings, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.results.summary import counts
@@ -68,6 +69,7 @@ class QualityFacts:
     lost: tuple[LostAttempt, ...]
     repeats: tuple[tuple[Block, Drawn], ...]
     quietness: Drawn | None
+    two_headlines: tuple[TwoHeadlines, ...]  # of all runs, and without the disturbed ones
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -96,6 +98,7 @@ def _facts(subject: Subject) -> QualityFacts:
         lost=lost_attempts(book),
         repeats=repeats.drawn(book, subject.blocks, subject.look, subject.words),
         quietness=quietness.drawn(book, subject.look, subject.words),
+        two_headlines=undisturbed.headlines(book, subject.words),
     )
 
 
