@@ -496,6 +496,34 @@ def test_missing_samples_are_hatched_and_not_zero():
     assert holed.svg.count("fill-seq-9") == whole.svg.count("fill-seq-9") == 1
 
 
+def test_runs_of_one_group_share_a_time_axis_and_keep_windows_of_their_own():
+    short = replace(STRIPS[1], label="MXNet", group="GPU", samples=((1.0, 90.0), (2.0, 90.0)), window=(0.5, 1.5))
+    long = replace(short, label="PyTorch", samples=((5.0, 90.0), (10.0, 90.0)), window=(2.0, 8.0))
+
+    figure = figures.utilisation((short, long), LOOK, id="u")
+    labels = texts(figure.svg)
+
+    assert figure.table.columns[:2] == ("resource", "run")
+    assert [row[:2] for row in figure.table.rows] == [("GPU", "MXNet"), ("GPU", "PyTorch")]
+    assert labels.count("GPU") == 1 and {"MXNet", "PyTorch", "10"} <= set(labels)
+    assert "window" in [entry.key for entry in figure.legend]
+
+
+def test_curves_that_differ_little_have_a_marked_break_and_others_begin_at_zero():
+    def panel(*values):
+        points = tuple((float(epoch), value) for epoch, value in enumerate(values))
+        return figures.CurvePanel(
+            label="top-1", curves=(figures.Curve(name="256", key="256", points=points),), unit="%"
+        )
+
+    broken = figures.convergence((panel(74.0, 75.0, 76.0),), LOOK, id="b")
+    whole = figures.convergence((panel(10.0, 60.0, 76.0),), LOOK, id="w")
+
+    assert "axis_break" in [entry.key for entry in broken.legend]
+    assert "axis_break" not in [entry.key for entry in whole.legend]
+    assert "20" in texts(whole.svg) and "20" not in texts(broken.svg)
+
+
 def test_a_word_is_written_in_both_languages_and_the_page_shows_one():
     root = ElementTree.fromstring(DRAWN["utilisation"].svg)
 

@@ -107,7 +107,7 @@ def _ranks(block: Block) -> Iterable[Rank]:
     common = next((devices for devices in reach if sum(devices in scales for scales in series.values()) > 1), None)
     level = [scales[common] for scales in series.values() if common in scales]
     level.sort(key=lambda one: (one.summary.n < FEWEST_RUNS, -one.efficiency.value))
-    best = max((one.summary.items_per_s.value for one in level), default=None)
+    best = max((one.summary.items_per_s.value for one in level), default=None) if len(level) > 1 else None
     for place, one in enumerate(level, 1):
         ranked = place if one.summary.n >= FEWEST_RUNS else None
         share = one.summary.items_per_s.value / best if best else None

@@ -9,6 +9,7 @@ from evalsuite.report.book import cells, states
 from evalsuite.report.book.blocks import Model, told_apart
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
+from evalsuite.report.book.exceptions import OfAll, bare, of_all
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.drawn import Drawn, ends, median
 from evalsuite.report.text import names, numbers
@@ -65,6 +66,7 @@ class SweepTable:
     scale: str
     sizes: tuple[int, ...]
     groups: tuple[SweepGroup, ...]
+    of_all: OfAll  # what holds for all values
 
     @property
     def legend(self) -> tuple[str, ...]:
@@ -87,7 +89,12 @@ def table(found: Sequence[Sweep]) -> SweepTable:
     for precision in dict.fromkeys(one.example.precision for one in shown):
         rows = [(one, _cells(one, sizes)) for one in shown if one.example.precision == precision]
         groups.append(SweepGroup(precision=precision, rows=tuple(rows)))
-    return SweepTable(scale=names.scale(shown[0].example), sizes=tuple(sizes), groups=tuple(groups))
+    said = of_all(cell for group in groups for _, row in group.rows for cell in row)
+    bared = (
+        replace(group, rows=tuple((one, tuple(bare(cell, said) for cell in row)) for one, row in group.rows))
+        for group in groups
+    )
+    return SweepTable(scale=names.scale(shown[0].example), sizes=tuple(sizes), groups=tuple(bared), of_all=said)
 
 
 def _cells(one: Sweep, sizes: Sequence[int]) -> tuple[Cell, ...]:
@@ -120,7 +127,8 @@ def _title(shown: Sequence[Sweep], words: Words) -> Text:
     for one in shown:
         ran = [summary for *_, summary in one.points if summary is not None]
         if len(ran) > 1:
-            gains.append((ran[-1].items_per_s.value / ran[0].items_per_s.value - 1, one.name, ran[-1]))
+            name = f"{one.name}, {names.precision(one.example.precision)}"
+            gains.append((ran[-1].items_per_s.value / ran[0].items_per_s.value - 1, name, ran[-1]))
     if len(gains) < 2:
         return words("sweep.title")
     low, high = min(gains, key=lambda each: each[0]), max(gains, key=lambda each: each[0])
