@@ -177,8 +177,8 @@ def _marker_sample(hue: Hue, hollow: bool, colour: str = "") -> str:
 
 
 def phase_swatch(hue: int) -> str:
-    """A filled box in the hue of a phase (0 = the grey of "other")."""
-    return swatch(Hue(index=hue, marker="square"), form="bar")
+    """A filled box in the hue of a phase (0 = the grey of "other"), as its part of a bar has it: without a marker."""
+    return _sample(f'<rect x="6" y="1" width="16" height="14" class="fill-{Hue(index=hue, marker="square").name}"/>')
 
 
 def note_swatch(key: str) -> str:

@@ -169,9 +169,9 @@ def drawn(model: Model, found: Sequence[Effect], option: str, look: Look, words:
     )
 
 
-def title(found: Sequence[Effect], option: Text, words: Words) -> Text:
+def title(found: Sequence[Effect], option: Text, words: Words, *, framework: bool = True) -> Text:
     """What the option changes least and most, of pairs that have a ratio; *option* alone where fewer than two have."""
-    changes = _changes(found)
+    changes = _changes(found, framework=framework)
     return words("effects.title_found", option_text=option, **changes) if len(changes) > 2 else option
 
 

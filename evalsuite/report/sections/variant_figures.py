@@ -92,7 +92,9 @@ def _changes(family: Family, look: Look, words: Words) -> Iterable[Drawn]:
         reading.append(words("effects.most", shown=numbers.count(len(shown)), all=numbers.count(len(alike))))
     yield Drawn(
         figure=figure,
-        title=effects.title(alike, words("variants.figure_changes", framework=family.framework), words),
+        title=effects.title(
+            alike, words("variants.figure_changes", framework=family.framework), words, framework=False
+        ),
         reading=tuple(reading),
         help=words("variants.see_changes"),
         tables=((family.id, words("variants.table")),),
