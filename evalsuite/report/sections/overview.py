@@ -14,7 +14,7 @@ from evalsuite.report.sections.markdown import MarkdownWriter
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Words
-from evalsuite.results.scaling import Scaled, above_base
+from evalsuite.results.scaling import Scaled, above_base, suspicious
 
 MOST_PANELS = 12  # of the small multiples
 FEWEST_RUNS = 2  # of a place among others: one run says nothing of how it varies
@@ -26,7 +26,7 @@ class Rank:
 
     block: Block
     scaled: Scaled
-    place: int | None  # None: it lacks the common scale, or is one run alone
+    place: int | None  # None: it lacks the common scale, is one run alone, or contradicts its own scaling
     of_best: float | None = None  # its throughput ÷ the highest of its block at this scale
 
     @property
@@ -106,15 +106,20 @@ def _ranks(block: Block) -> Iterable[Rank]:
     reach = sorted({devices for scales in series.values() for devices in scales}, reverse=True)
     common = next((devices for devices in reach if sum(devices in scales for scales in series.values()) > 1), None)
     level = [scales[common] for scales in series.values() if common in scales]
-    level.sort(key=lambda one: (one.summary.n < FEWEST_RUNS, -one.efficiency.value))
+    level.sort(key=lambda one: (not _placed(one), -one.efficiency.value))
     best = max((one.summary.items_per_s.value for one in level), default=None) if len(level) > 1 else None
     for place, one in enumerate(level, 1):
-        ranked = place if one.summary.n >= FEWEST_RUNS else None
+        ranked = place if _placed(one) else None
         share = one.summary.items_per_s.value / best if best else None
         yield Rank(block=block, scaled=one, place=ranked, of_best=share)
     for scales in series.values():
         if common not in scales:
             yield Rank(block=block, scaled=scales[max(scales)], place=None)
+
+
+def _placed(one: Scaled) -> bool:
+    """Whether it may have a place among others: not from one run alone, and not where its base is to be doubted."""
+    return one.summary.n >= FEWEST_RUNS and not suspicious(one.summary)
 
 
 def drawn(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
