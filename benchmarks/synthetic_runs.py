@@ -1,24 +1,41 @@
-"""Makes run folders that look like measured ones, for the benchmarks and tests: 120 steps, samples twice a second.
+"""Makes run folders that look like measured ones, for the benchmarks and tests: 120 steps in a minute, with samples of
+8 accelerators and 64 cores twice a second.
 
 Their speeds are invented, so their origin is "simulated" and no verdict can rest on them.
 """
 
+import functools
 import itertools
-import json
 import random
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from evalsuite.agent.sampling import interval_s
 from evalsuite.documents import Gpu, HostEnvironment, Interface, RunCommand, UsedRecipe
 from evalsuite.model import Case, Protocol, Run
+from evalsuite.runs import columns
 from evalsuite.runs.endings import Outcome
+from evalsuite.runs.samples import (
+    CoreReading,
+    DiskCounters,
+    GpuReading,
+    Header,
+    InterfaceCounters,
+    Sample,
+    TreeReading,
+)
 from evalsuite.runs.store import RunFolder, Store
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch", "oneflow")
 SCALES = ((1, 1), (1, 2), (1, 4), (1, 8), (2, 8), (4, 8), (8, 8), (16, 8))
 BATCHES = (32, 64, 128, 192, 256)
 HOST = "node0"
+DEVICES, CORES, HZ = 8, 64, 2.0
+MEMORY_BYTES, DEVICE_BYTES = 512 * 2**30, 80 * 2**30
+STEP_S = 0.5  # 120 steps take a minute
+KINDS_OF_SAMPLES = 20
 BASE = Case(
     framework="pytorch",
     recipe="reference-resnet50",
@@ -71,37 +88,63 @@ def write(root: Path, number: int, seed: int = 1) -> Store:
     """*number* finished run folders under *root*."""
     store, chance = Store(root), random.Random(seed)
     for run in runs(number):
-        with store.claim(run) as folder:
-            _write_run(run, folder, chance)
+        write_run(store, run, chance)
     return store
 
 
-def _write_run(run: Run, folder: RunFolder, chance: random.Random) -> None:
-    efficiency = 0.98 ** (run.case.total_devices - 1).bit_length()
-    step_s = 0.1 / efficiency * chance.uniform(0.98, 1.02)
-    ends = _ends(run.case.protocol.total_steps, step_s, chance)
-    _write_log(folder, ends)
-    _write_samples(folder, ends[-1], chance)
-    folder.write_environment(_environment(run.case.devices_per_node))
-    folder.write_command(
-        RunCommand(
-            argv=("python", "train.py"),
-            command=("python", "train.py"),
-            environment={},
-            framework_version="1.0",
-            recipe=replace(RECIPE, name=run.case.recipe, model=run.case.model),
+def write_run(
+    store: Store,
+    run: Run,
+    chance: random.Random,
+    *,
+    hosts: int = 1,
+    step_s: float = STEP_S,
+    sampled_s: float | None = None,
+) -> RunFolder:
+    """One finished run in *store*, with the records of *hosts* hosts, of which the first prints.
+
+    Their samples are of a minute and one of some kinds, or each host's own and of *sampled_s* seconds.
+    """
+    with store.claim(run) as folder:
+        efficiency = 0.98 ** (run.case.total_devices - 1).bit_length()
+        ends = _ends(run.case.protocol.total_steps, step_s / efficiency * chance.uniform(0.98, 1.02), chance)
+        _write_log(folder, ends)
+        for place in range(hosts):
+            host = f"node{place}"
+            if sampled_s is None:
+                folder.packed_samples_path(host).write_bytes(_samples(chance.randrange(KINDS_OF_SAMPLES)))
+            else:
+                write_samples(folder.packed_samples_path(host), sampled_s, chance)
+            folder.write_environment(_environment(host, place))
+        folder.write_command(
+            RunCommand(
+                argv=("python", "train.py"),
+                command=("python", "train.py"),
+                environment={},
+                framework_version="1.0",
+                recipe=replace(RECIPE, name=run.case.recipe, model=run.case.model),
+            )
         )
-    )
-    folder.write_outcome(
-        Outcome(
-            status="completed",
-            reason="",
-            exit_code=0,
-            origin="simulated",
-            started_at="2026-01-01T00:00:00.000+00:00",
-            duration_s=ends[-1],
+        folder.write_outcome(
+            Outcome(
+                status="completed",
+                reason="",
+                exit_code=0,
+                origin="simulated",
+                started_at="2026-01-01T00:00:00.000+00:00",
+                duration_s=ends[-1],
+            )
         )
-    )
+    return folder
+
+
+@functools.cache
+def _samples(kind: int) -> bytes:
+    """The packed samples of some eighty seconds: many runs share those of one kind, which take long to make."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "samples"
+        write_samples(file, 80.0, random.Random(kind))
+        return file.read_bytes()
 
 
 def _ends(steps: int, step_s: float, chance: random.Random) -> list[float]:
@@ -127,40 +170,10 @@ def _write_log(folder: RunFolder, ends: list[float]) -> None:
     folder.arrivals_path(HOST).write_text("".join(arrivals))
 
 
-def _write_samples(folder: RunFolder, until_s: float, chance: random.Random) -> None:
-    header = {
-        "header": True, "hz": 2.0, "cpu_count": 64.0, "memory_total_bytes": 512 * 2**30, "disks": ["sda"],
-        "started_at_unix_s": 1767225600.0, "interfaces": {"eth0": {"speed_mbit_s": 100_000}},
-        "gpus": [{"index": i, "uuid": f"GPU-{i}", "name": "Synthetic GPU", "memory_total_bytes": 80 * 2**30,
-                  "power_limit_w": 700.0} for i in range(2)],
-    }  # fmt: skip
-    lines = [json.dumps(header)]
-    for tick in range(int(until_s * 2) + 2):
-        lines.append(json.dumps(_sample(tick / 2, chance)))
-    folder.samples_path(HOST).write_text("\n".join(lines) + "\n")
-
-
-def _sample(at_s: float, chance: random.Random) -> dict:
-    gpu = {"memory_used_bytes": 60 * 2**30, "memory_utilisation_percent": 50.0, "power_w": 600.0,
-           "temperature_c": 60.0, "sm_clock_mhz": 1700, "memory_clock_mhz": 2600,
-           "pcie_received_bytes_per_s": 10**9, "pcie_sent_bytes_per_s": 10**8}  # fmt: skip
-    return {
-        "at_s": at_s,
-        "cpu_percent": chance.uniform(20, 30),
-        "cpu_percent_per_core": [25.0] * 8,
-        "memory_used_bytes": 100 * 2**30,
-        "disks": {"sda": {"read_bytes": int(at_s * 1e8), "write_bytes": int(at_s * 1e6),
-                          "read_operations": int(at_s * 900), "write_operations": int(at_s * 9)}},
-        "interfaces": {"eth0": {"received_bytes": int(at_s * 1e9), "sent_bytes": int(at_s * 1e9)}},
-        "tree": {"cpu_s": at_s * 16, "memory_bytes": 20 * 2**30, "processes": 9},
-        "gpus": [{"index": i, "utilisation_percent": chance.uniform(90, 99), **gpu} for i in range(2)],
-    }  # fmt: skip
-
-
-def _environment(devices: int) -> HostEnvironment:
+def _environment(host: str, rank: int) -> HostEnvironment:
     return HostEnvironment(
-        host=HOST,
-        node_rank=0,
+        host=host,
+        node_rank=rank,
         os="Synthetic Linux",
         kernel="6.1",
         cpu_model="Synthetic CPU",
@@ -171,8 +184,104 @@ def _environment(devices: int) -> HostEnvironment:
         interfaces={"eth0": Interface(speed_mbit_s=100_000)},
         driver="550.0",
         cuda_driver="12.4",
-        gpus=tuple(Gpu(index=i, name="Synthetic GPU", memory_total_bytes=80 * 2**30) for i in range(8)),
+        gpus=tuple(Gpu(index=i, name="Synthetic GPU", memory_total_bytes=80 * 2**30) for i in range(DEVICES)),
         python="3.11",
         evalsuite="0.1.0",
         environment_variables={},
+    )
+
+
+# the samples of a host as the agent leaves them: every quantity that it reads, with the noise that sensors have
+
+
+def write_samples(file: Path, seconds: float, chance: random.Random, *, all_cores: bool = False) -> None:
+    """The packed *file* of *seconds* of a run."""
+    columns.write(file, _header(chance), _readings(seconds, chance, all_cores=all_cores))
+
+
+def _header(chance: random.Random) -> Header:
+    return Header(
+        hz=HZ,
+        jitter=0.25,
+        started_at_unix_s=1767225600.0 + chance.uniform(0, 0.05),
+        cpu_count=float(CORES),
+        cpu_scope="machine",
+        cores=tuple(range(CORES)),
+        memory_total_bytes=MEMORY_BYTES,
+        memory_scope="machine",
+        disks=("nvme0n1",),
+        interfaces={"eth0": Interface(speed_mbit_s=100_000), "lo": Interface(), "mlx5_0/1": Interface()},
+        gpus=tuple(
+            Gpu(
+                index=place,
+                uuid=f"GPU-{place:08x}",
+                name="Synthetic GPU",
+                memory_total_bytes=DEVICE_BYTES,
+                power_limit_w=700.0,
+                of_job=True,
+            )
+            for place in range(DEVICES)
+        ),
+        pcie_period_s=0.5,
+    )
+
+
+def _readings(seconds: float, chance: random.Random, *, all_cores: bool = False) -> Iterator[Sample]:
+    """One sample after the other."""
+    at_s = energy_j = 0.0
+    counted = [chance.randrange(10**13) for _ in range(8)]
+    while at_s <= seconds:
+        taken_s = interval_s(1 / HZ, chance.uniform(-1, 1))
+        at_s, energy_j = at_s + taken_s, energy_j + 600 * taken_s
+        rates = (1.5e8, 1e6, 900, 9, 1e5, 1e5, 1.1e10, 1.1e10)
+        counted = [
+            one + int(rate * taken_s * chance.uniform(0.8, 1.2)) for one, rate in zip(counted, rates, strict=True)
+        ]
+        percents = [min(100.0, max(0.0, chance.gauss(25, 20))) for _ in range(CORES)]
+        yield Sample(
+            at_s=round(at_s, 6),
+            cpu_percent=round(sum(percents) / CORES, 2),
+            cpu_percent_per_core=tuple(percents) if all_cores else None,
+            cores=CoreReading(
+                least_percent=min(percents),
+                mean_percent=sum(percents) / CORES,
+                most_percent=max(percents),
+                above_90_percent=sum(one > 90 for one in percents),
+            ),
+            memory_used_bytes=100 * 2**30 + chance.randrange(2**28) // 4096 * 4096,
+            disks={
+                "nvme0n1": DiskCounters(
+                    read_bytes=counted[0] // 512 * 512,
+                    write_bytes=counted[1] // 512 * 512,
+                    read_operations=counted[2],
+                    write_operations=counted[3],
+                )
+            },
+            interfaces={
+                "eth0": InterfaceCounters(received_bytes=counted[4], sent_bytes=counted[5]),
+                "lo": InterfaceCounters(received_bytes=12345, sent_bytes=12345),
+                "mlx5_0/1": InterfaceCounters(received_bytes=counted[6] // 4 * 4, sent_bytes=counted[7] // 4 * 4),
+            },
+            tree=TreeReading(
+                cpu_s=round(at_s * 16 + chance.uniform(0, 0.05), 2),
+                memory_bytes=20 * 2**30 + chance.randrange(2**24) // 4096 * 4096,
+                processes=8 + DEVICES,
+            ),
+            gpus=tuple(_gpu(place, energy_j, chance) for place in range(DEVICES)),
+        )
+
+
+def _gpu(place: int, energy_j: float, chance: random.Random) -> GpuReading:
+    return GpuReading(
+        index=place,
+        utilisation_percent=float(chance.randrange(88, 101)),
+        memory_used_bytes=60 * 2**30,
+        memory_utilisation_percent=float(chance.randrange(45, 56)),
+        power_w=round(chance.gauss(600, 25), 3),
+        energy_j=round(energy_j + chance.uniform(0, 15), 3),
+        temperature_c=float(60 + chance.randrange(3)),
+        sm_clock_mhz=float(1980 - 15 * chance.randrange(4)),
+        memory_clock_mhz=2619.0,
+        pcie_received_bytes_per_s=chance.randrange(10**6, 2 * 10**6) * 1024,
+        pcie_sent_bytes_per_s=chance.randrange(10**5, 2 * 10**5) * 1024,
     )

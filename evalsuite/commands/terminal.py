@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.text import Text
 
+MOST_LAID_OUT = 1000  # rows of a table
 WORTH_A_BAR_BYTES = 8 << 20  # less is read before a bar could be seen
 SIZES = ("image_size", "sequence_length")  # of the input: almost always the same throughout an evaluation
 
@@ -180,6 +181,9 @@ def reading_all(sizes: Mapping[Path, int]) -> Iterator[Callable[[Path, str], Non
 
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
     """Prints a table on standard output: *columns* are (heading, "left" or "right"). Plain text in a pipe."""
+    if len(rows) > MOST_LAID_OUT:
+        _long_table(columns, rows)
+        return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -191,6 +195,23 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
         shown.add_row(*(_plain(cell) for cell in row))
     width = None if sys.stdout.isatty() else 160
     Console(width=width, highlight=False).print(shown)
+
+
+def _long_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
+    """A table of thousands of rows, of which nobody reads each: laying them out cell by cell would take a minute."""
+    from rich.cells import cell_len
+
+    every = [[heading for heading, _ in columns], *rows]
+    widths = [max(map(cell_len, column)) for column in zip(*every, strict=True)]
+    rule = ["─" * width for width in widths]
+    lines = []
+    for row in (every[0], rule, *rows):
+        cells = []
+        for text, width, (_, side) in zip(row, widths, columns, strict=True):
+            space = " " * (width - cell_len(text))
+            cells.append(space + text if side == "right" else text + space)
+        lines.append(("  ".join(cells)).rstrip())
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 def _plain(cell: str) -> "Text":

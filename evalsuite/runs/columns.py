@@ -180,10 +180,15 @@ def pack(lines: Path, file: Path) -> bool:
     if header is None:
         return False
     try:
-        files.write_atomically(file, _packed(header, readings))
+        write(file, header, readings)
     except CannotPack:
         return False
     return True
+
+
+def write(file: Path, header: Header, readings: Iterable[Sample]) -> None:
+    """Writes the packed *file*, whole or not at all. Raises OSError, and CannotPack where a value has no place."""
+    files.write_atomically(file, _packed(header, readings))
 
 
 def _packed(header: Header, readings: Iterable[Sample]) -> Iterator[bytes]:

@@ -1,0 +1,117 @@
+"""What large evaluations cost: one run of 1,000 devices, 1,000 and 10,000 runs, and a plan of 10,000 cases.
+
+`python benchmarks/scale.py` prints the figures beside their goals, `--json` as JSON; `--only big_run,plan_10000` takes
+some alone. The run of 1,000 devices is 125 hosts with 8 accelerators and 64 cores each, sampled twice a second for ten
+minutes; the others are runs of a minute on one such host. Seconds are wall time, which whoever else uses the machine
+lengthens; `cpu` beside them has the CPU seconds of all processes. Making the folders takes some minutes.
+"""
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import synthetic_runs
+from report import Cost, measured
+
+from evalsuite.model import Run
+from evalsuite.runs.store import Store
+
+HOSTS, BIG_RUN_S = 125, 600.0
+STEP_S = 4.0  # on one device; on 1,000 the 120 steps take nearly ten minutes
+GOALS = {
+    "big_run": {"disk_mb": 25.0, "cpu_s": 3.0, "peak_mib": 200.0},
+    "runs_1000": {"cold_s": 6.0, "warm_s": 4.0},
+    "runs_10000": {"cold_s": 60.0, "after_one_s": 25.0, "peak_mib": 1536.0},
+    "plan_10000": {"s": 2.0},
+}
+READ = """
+import sys
+from pathlib import Path
+from evalsuite.results.measurement import measurement
+from evalsuite.runs.store import RunFolder
+found = measurement(RunFolder(Path(sys.argv[1])))
+assert found.status == "ok" and len(found.utilisation) > 10, found
+"""
+Figures = dict[str, float]
+
+
+def big_run(root: Path) -> tuple[Figures, Figures]:
+    """One run of 125 hosts: what it takes on the disk, and to read."""
+    case = replace(synthetic_runs.BASE, nodes=HOSTS, devices_per_node=synthetic_runs.DEVICES)
+    folder = synthetic_runs.write_run(
+        Store(root), Run(case=case, repeat=0), random.Random(1), hosts=HOSTS, step_s=STEP_S, sampled_s=BIG_RUN_S
+    )
+    disk = sum(file.stat().st_size for file in folder.path.iterdir())
+    cost = measured([sys.executable, "-c", READ, str(folder.path)])
+    return {"disk_mb": disk / 1e6, "cpu_s": cost.cpu_s, "peak_mib": cost.peak_mib}, {"wall_s": cost.wall_s}
+
+
+def runs_1000(root: Path) -> tuple[Figures, Figures]:
+    """1,000 runs, first with nothing in the cache, then with all of it."""
+    synthetic_runs.write(root / "runs", 1000)
+    cold, warm = _report(root), _report(root)
+    return {"cold_s": cold.wall_s, "warm_s": warm.wall_s}, {"cold": cold.cpu_s, "warm": warm.cpu_s}
+
+
+def runs_10000(root: Path) -> tuple[Figures, Figures]:
+    """10,000 runs, then one more."""
+    synthetic_runs.write(root / "runs", 10_000)
+    cold = _report(root)
+    synthetic_runs.write_run(Store(root / "runs"), synthetic_runs.runs(10_001)[-1], random.Random(2))
+    after = _report(root)
+    figures = {"cold_s": cold.wall_s, "after_one_s": after.wall_s, "peak_mib": max(cold.peak_mib, after.peak_mib)}
+    return figures, {"cold": cold.cpu_s, "after_one": after.cpu_s}
+
+
+def plan_10000(root: Path) -> tuple[Figures, Figures]:
+    """A plan of 10,000 cases, as a table."""
+    axes = {
+        "--frameworks": "tensorflow,mxnet,paddlepaddle,pytorch",
+        "--batch-sizes": ",".join(map(str, range(1, 626))),
+        "--scales": "1x1,1x2,1x4,1x8",
+        "--device": "cpu",
+        "--runs": str(root / "none"),
+    }
+    words = [word for axis in axes.items() for word in axis]
+    cost = measured([sys.executable, "-m", "evalsuite", "plan", "--oversubscribe", *words])
+    return {"s": cost.wall_s}, {"plan": cost.cpu_s}
+
+
+MEASURED: dict[str, Callable[[Path], tuple[Figures, Figures]]] = {
+    "big_run": big_run,
+    "runs_1000": runs_1000,
+    "runs_10000": runs_10000,
+    "plan_10000": plan_10000,
+}
+
+
+def _report(root: Path) -> Cost:
+    argv = [sys.executable, "-m", "evalsuite", "report", "--runs", str(root / "runs"), "--out", str(root / "out")]
+    return measured(argv, EVALSUITE_CACHE=str(root / "cache"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--only", default=",".join(MEASURED), help="some of them, with commas between")
+    arguments = parser.parse_args()
+    found, cpu_s = {}, {}
+    for name in arguments.only.split(","):
+        with tempfile.TemporaryDirectory() as folder:
+            found[name], cpu_s[name] = MEASURED[name](Path(folder))
+        if not arguments.json:
+            for figure, value in found[name].items():
+                print(f"{name:12}{figure:14}{value:9.2f}   goal {GOALS[name][figure]:g}", flush=True)
+            print(f"{'':12}beside them {', '.join(f'{one} {value:.2f}' for one, value in cpu_s[name].items())}")
+    if arguments.json:
+        plan = found.pop("plan_10000", None)
+        print(json.dumps({**found, **({"plan_10000_s": plan["s"]} if plan else {}), "cpu": cpu_s}))
+
+
+if __name__ == "__main__":
+    main()
