@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from evalsuite.documents import RunCommand, UsedRecipe
-from evalsuite.model import Case, Evaluation, Measurement, Protocol, Run, Throughput, Utilisation, Window
+from evalsuite.model import Case, Counted, Evaluation, Measurement, Protocol, Run, Throughput, Utilisation, Window
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import summary
 
@@ -92,6 +92,7 @@ def _run(run: Run, items_per_s: float, chance: random.Random) -> Measurement:
             step_time_s=(step_s,) * 100,
             line_first=32,
             line_last=131,
+            counted=Counted(items=(float(run.case.global_batch),) * 100, seconds=(step_s,) * 100),
         ),
         utilisation=tuple(_used(*one, chance) for one in USED),
         started_at=f"2026-01-01T{10 + run.repeat}:{chance.randrange(60):02d}:07.250+00:00",

@@ -164,6 +164,28 @@ class Window:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Counted:
+    """The reports that a throughput is counted from: it is the sum of *items* ÷ the sum of *seconds*.
+
+    Where only rates are printed the items are steps, and each second is steps ÷ rate: the harmonic mean.
+    """
+
+    items: tuple[float, ...]
+    seconds: tuple[float, ...]
+    before_s: tuple[float, ...] = ()  # seconds per step of some reports before the window
+    after_s: tuple[float, ...] = ()  # and behind it
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogLine:
+    """A line of a log as it was printed, and where in it stands what was read of it."""
+
+    number: int  # 1-based
+    text: str
+    read: tuple[tuple[int, int], ...] = ()  # begin and end of each part, in characters
+
+
+@dataclass(frozen=True, kw_only=True)
 class Throughput:
     """The window turned into a number: *items_per_s* over all devices of the run."""
 
@@ -178,6 +200,7 @@ class Throughput:
     line_first: int | None = None  # 1-based lines of the log that bound the window
     line_last: int | None = None
     findings: tuple[Finding, ...] = ()
+    counted: Counted | None = field(default=None, compare=False, repr=False)  # None without a window
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,6 +294,7 @@ class Measurement:
     framework_version: str | None = None
     log: str | None = None  # path of the log, relative to the runs folder
     log_sha256: str | None = None
+    lines: tuple[LogLine, ...] = field(default=(), compare=False, repr=False)  # first, middle, last of the window
     printed_memory_bytes: float | None = None  # the most that one device held, as the script prints it
     sampled_memory_bytes: float | None = None  # the same as the sensors read it, with all that is on the device
     energy_j: float | None = None  # of all devices over the window, by their counters

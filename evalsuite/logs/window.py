@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from evalsuite.findings import ArrivalsBursty, ClockDisagrees, Drift, PartialBatch, RatesScatter
 from evalsuite.logs import soundness
-from evalsuite.model import Finding, Protocol, Step, Throughput, Window
+from evalsuite.model import Counted, Finding, Protocol, Step, Throughput, Window
 
 DISAGREE = ClockDisagrees.limit  # above this two clocks do not tell the same story (docs/report.md#definitions)
 DRIFT = Drift.limit
@@ -24,6 +24,7 @@ COARSE_STEPS = 100  # logs that print this rarely lose their first report instea
 COARSE_REPORTS = 5  # "the following hundreds": DLPerf trains 600 steps, prints every 100, drops the first
 BURST_SHARE = 0.05  # a line that follows the one before within this share of a step came in the same write
 BURSTY = ArrivalsBursty.limit
+REPORTS_AROUND = 20  # before the window and behind it, to be drawn beside it
 
 Clock = Callable[[Step], float | None]
 """When a report was made, by one of the clocks; None where it does not tell."""
@@ -117,7 +118,8 @@ def throughput(
         findings += soundness.coarse(_figures(chosen, method))
         findings += _rest(steps, chosen, value, method)
     findings += _drift(chosen, method) or _scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
-    return _throughput(chosen, value, method, unit, printed, by_arrival, findings), chosen.complete
+    found = _throughput(chosen, value, method, unit, printed, by_arrival, findings)
+    return replace(found, counted=_counted(steps, chosen, method)), chosen.complete
 
 
 def first_step_alone(steps: Sequence[Step], *, warmed_up: bool = False) -> bool:
@@ -377,6 +379,38 @@ def _own_duration(step: Step) -> float | None:
     if step.items is not None and step.items_per_s is not None:
         return step.items / step.items_per_s / step.steps
     return None if step.items_per_s is None else 1 / step.items_per_s
+
+
+def _counted(steps: Sequence[Step], chosen: Span, method: str) -> Counted | None:
+    """What the value by *method* is the quotient of, report by report."""
+    pairs = [
+        (items, seconds) for items, seconds in _shares(chosen, method) if items is not None and seconds is not None
+    ]
+    if not pairs:
+        return None
+    numbers = {step.index: place for place, step in enumerate(steps)}
+    first, last = numbers[chosen.reports[0].index], numbers[chosen.reports[-1].index]
+    return Counted(
+        items=tuple(items for items, _ in pairs),
+        seconds=tuple(seconds for _, seconds in pairs),
+        before_s=_around(steps, max(0, first - REPORTS_AROUND), first, method),
+        after_s=_around(steps, last + 1, last + 1 + REPORTS_AROUND, method),
+    )
+
+
+def _shares(chosen: Span, method: str) -> list[tuple[float | None, float | None]]:
+    """(items, seconds) of each report that counts; of rates (steps, steps ÷ rate)."""
+    if method in (STAMPS, ARRIVALS):
+        return [(step.items, gap) for step, gap in _gaps(chosen, _stamp if method == STAMPS else _arrival)]
+    if method == TIMES:
+        return [(step.items, step.seconds) for step in chosen.reports]
+    return [(float(step.steps), step.steps / step.items_per_s) for step in chosen.reports if step.items_per_s]
+
+
+def _around(steps: Sequence[Step], begin: int, end: int, method: str) -> tuple[float, ...]:
+    """Seconds per step of the reports from *begin* to *end*, of those whose time is told."""
+    beside = Span(before=steps[begin - 1] if begin else None, reports=tuple(steps[begin:end]), complete=False)
+    return tuple(seconds for _, seconds in _durations(beside, method) if seconds) if beside.reports else ()
 
 
 def _begin_s(chosen: Span) -> float | None:

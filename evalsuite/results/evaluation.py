@@ -16,7 +16,7 @@ from evalsuite.model import Case, Evaluation, Finding, Measurement, Summary, Tim
 from evalsuite.results import attempts, convergence, criteria, remembered, rules
 from evalsuite.results import measurement as measurement_room
 from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import counts, summaries, valid
+from evalsuite.results.summary import median_run, summaries, valid
 from evalsuite.results.verdicts import verdicts
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
@@ -181,7 +181,7 @@ def _timelines(store: Store, rows: Iterable[Summary | Unmeasured], cache: Path |
         left.setdefault((one.case.series, one.unit), []).append(one)
     found: dict[str, Timeline] = {}
     while left:
-        runs = [_median_run(of_series.pop()) for of_series in left.values()]
+        runs = [median_run(of_series.pop()) for of_series in left.values()]
         folders = [store.folder(run.run) for run in runs]
         windows = [run.throughput.window if run.throughput else None for run in runs]
         lines = _on_all_cores(functools.partial(remembered.timeline, cache=cache), folders, windows)
@@ -189,9 +189,3 @@ def _timelines(store: Store, rows: Iterable[Summary | Unmeasured], cache: Path |
         known = [line is not None for line in lines]
         left = {key: rest for (key, rest), done in zip(left.items(), known, strict=True) if rest and not done}
     return found
-
-
-def _median_run(summary: Summary) -> Measurement:
-    counted = [(run.value, run) for run in summary.measurements if counts(run) and run.value is not None]
-    counted.sort(key=lambda pair: pair[0])
-    return counted[(len(counted) - 1) // 2][1]

@@ -16,7 +16,7 @@ from evalsuite.findings import (
     ShortWindow,
     TooShortWindow,
 )
-from evalsuite.logs import catalogue, options, reading
+from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import (
     Case,
@@ -128,6 +128,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         framework_version=command.framework_version,
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
+        lines=excerpt.excerpt([log.path for log in folder.logs()], read, dialects.get(read.dialect or "")),
         printed_memory_bytes=device_totals.printed_memory_bytes(
             folder.logs(), dialects.get(read.dialect or ""), _lines(throughput)
         ),

@@ -77,6 +77,13 @@ def valid(found: Iterable[Summary | Unmeasured]) -> list[Summary]:
     return [one for one in found if isinstance(one, Summary)]
 
 
+def median_run(summary: Summary) -> Measurement:
+    """The run whose value is the median; of an even number the slower of the two in the middle."""
+    counted = [(run.value, run) for run in summary.measurements if counts(run) and run.value is not None]
+    counted.sort(key=lambda pair: pair[0])
+    return counted[(len(counted) - 1) // 2][1]
+
+
 def values(summary: Summary) -> list[float]:
     """The run values behind the median, in items/s."""
     return _values(run for run in summary.measurements if counts(run))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evalsuite import paths
 from evalsuite.files import write_atomically
-from evalsuite.report.data import summary_json, tables
+from evalsuite.report.data import evidence, summary_json, tables
 from evalsuite.report.forms.material import Material
 from evalsuite.report.text import words as words_room
 
@@ -34,6 +34,7 @@ def contents(material: Material) -> dict[str, bytes]:
     return {
         "README.txt": f"{readme}\n".encode(),
         "summary.json": _json(summary_json.document(book, build_hash)),
+        "evidence.json": _json(evidence.document(book)),
         "summary.schema.json": SCHEMA.read_bytes(),
         "tables.json": _json(tables.rows(book)),
         **{f"tables/{name}.csv": content for name, content in tables.csv_files(book).items()},

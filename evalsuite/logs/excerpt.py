@@ -1,0 +1,90 @@
+"""The lines of a log that a number rests on, as they were printed, with the parts that were read of them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from evalsuite import redaction
+from evalsuite.dialect import Dialect
+from evalsuite.logs.logfile import Unreadable, chunks
+from evalsuite.logs.reading import Reading
+from evalsuite.model import LogLine
+
+LONGEST = 400  # characters shown of a line; what was read stands near its beginning in all but JSON
+LINES_OF_A_REPORT = 2  # where a dialect's report goes over several
+EARLIER = 40  # characters kept before what was read, of a line that is longer
+
+
+def excerpt(paths: Sequence[Path], read: Reading, dialect: Dialect | None) -> tuple[LogLine, ...]:
+    """The first, the middle and the last line of the window of *read*, from the first log that has them.
+
+    None of them where the reading has no window, or its lines cannot be found again.
+    """
+    numbers = _lines_of_window(read)
+    if dialect is None or not numbers:
+        return ()
+    for path in paths:
+        try:
+            lines = _lines(path, numbers, together=LINES_OF_A_REPORT if dialect.spans_lines else 1)
+            found = [(number, text, _parts(text, dialect)) for number, text in lines]
+        except Unreadable:
+            continue
+        if found and found[0][2]:  # else they are lines of another process's log
+            return tuple(_shown(*one) for one in found)
+    return ()
+
+
+def _lines_of_window(read: Reading) -> tuple[int, ...]:
+    window = read.throughput.window if read.throughput else None
+    if window is None:
+        return ()
+    lines = [step.line for step in read.steps if window.first_step <= step.index <= window.last_step and step.line]
+    return tuple(dict.fromkeys((lines[0], lines[len(lines) // 2], lines[-1]))) if lines else ()
+
+
+def _lines(path: Path, numbers: Sequence[int], together: int) -> Iterator[tuple[int, bytes]]:
+    """(number, bytes) of the lines *numbers*, in the order of the file; each with those that belong *together*."""
+    wanted = sorted(numbers)
+    for chunk in chunks(path):
+        lines = chunk.text.removesuffix(b"\n").split(b"\n")
+        while wanted and wanted[0] < chunk.first_line + len(lines):
+            at = wanted[0] - chunk.first_line
+            yield wanted.pop(0), b"\n".join(lines[at : at + together])
+        if not wanted:
+            return
+
+
+def _shown(number: int, line: bytes, parts: Sequence[tuple[int, int]]) -> LogLine:
+    line = line[: line.find(b"\n", parts[-1][1] if parts else 0) % (len(line) + 1)]
+    begin = max(0, parts[0][0] - EARLIER) if parts and parts[-1][1] > LONGEST else 0
+    places = [(_length(line[begin:a]), _length(line[begin:b])) for a, b in parts]
+    text = _text(line[begin:])[:LONGEST]
+    if redaction.redacted(text) != text:
+        return LogLine(number=number, text=redaction.redacted(text))
+    return LogLine(number=number, text=text, read=tuple((a, b) for a, b in places if b <= len(text)))
+
+
+def _text(line: bytes) -> str:
+    return line.rstrip(b"\r").decode("utf-8", "replace")
+
+
+def _length(line: bytes) -> int:
+    return len(line.decode("utf-8", "replace"))
+
+
+def _parts(line: bytes, dialect: Dialect) -> list[tuple[int, int]]:
+    """Begin and end of what was read of *line*, in bytes: the groups of the first pattern that finds them."""
+    for kind in dialect.step:
+        match = kind.compiled.search(line)
+        if match is not None and kind.read(match) is not None:
+            groups = sorted({match.span(name) for name in match.re.groupindex if match[name]})
+            return _apart(groups or [match.span()])
+    return []
+
+
+def _apart(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """*spans* in order, without those inside the one before."""
+    kept: list[tuple[int, int]] = []
+    for begin, end in spans:
+        if not kept or begin >= kept[-1][1]:
+            kept.append((begin, end))
+    return kept

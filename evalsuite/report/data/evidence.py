@@ -1,0 +1,28 @@
+"""`evidence.json`: of every run its log's lines and what its value is counted from, to be counted again elsewhere."""
+
+from typing import Any
+
+from evalsuite.model import Measurement
+from evalsuite.report.book.book import Book
+
+
+def document(book: Book) -> list[dict[str, Any]]:
+    """One entry a run that has lines or steps: its value is the sum of *items* ÷ the sum of *seconds*."""
+    return [_run(run) for run in book.measurements if run.lines or (run.throughput and run.throughput.counted)]
+
+
+def _run(run: Measurement) -> dict[str, Any]:
+    found = run.throughput
+    counted = found.counted if found else None
+    return {
+        "run_id": run.run.id,
+        "items_per_s": run.value,
+        "method": found.method if found else None,
+        "log": run.log,
+        "log_sha256": run.log_sha256,
+        "lines": [
+            {"number": one.number, "text": one.text, "read": [list(part) for part in one.read]} for one in run.lines
+        ],
+        "items": list(counted.items) if counted else [],
+        "seconds": list(counted.seconds) if counted else [],
+    }
