@@ -17,10 +17,12 @@ from evalsuite.findings import NoisyRepeats, ShortWindow, StrangeText, UnknownOr
 from evalsuite.model import (
     Breakdown,
     Case,
+    Counted,
     Evaluation,
     Fact,
     Finding,
     Interval,
+    LogLine,
     Measurement,
     Phase,
     Protocol,
@@ -140,7 +142,9 @@ def measured(of: Case, repeat: int, items_per_s: float, *, environment: str = CP
             ),
             line_first=protocol.warmup_steps + 12,
             line_last=protocol.total_steps + 11,
+            counted=counted(of, items_per_s),
         ),
+        lines=quoted(of, items_per_s),
         utilisation=tuple(resources if resources is not None else cpu_resources(of, repeat)),
         findings=short_window(of),
         started_at=f"2026-11-20T{10 + repeat:02d}:{_minute(of):02d}:07.250+08:00",
@@ -155,6 +159,26 @@ def measured(of: Case, repeat: int, items_per_s: float, *, environment: str = CP
         round=repeat,
         facts=FACTS if dict(of.options).keys() & INPUT_SIZES.keys() else (*FACTS, SIZE),
     )
+
+
+def counted(of: Case, items_per_s: float) -> Counted:
+    """The steps of the window, some slower and some faster, so that their quotient is *items_per_s*."""
+    steps = min(of.protocol.measured_steps, 100)
+    shares = [1 + 0.02 * ((k * 7) % 5 - 2) for k in range(steps)]
+    each = of.global_batch * steps / items_per_s / sum(shares)
+    seconds = tuple(each * share for share in shares)
+    return Counted(items=(float(of.global_batch),) * steps, seconds=seconds, before_s=(3 * each, each), after_s=(each,))
+
+
+def quoted(of: Case, items_per_s: float) -> tuple[LogLine, ...]:
+    """First, middle and last line of the window, as `excerpt` finds them."""
+    first, last = of.protocol.warmup_steps, of.protocol.total_steps
+    found = []
+    for step in (first + 1, (first + last) // 2, last):
+        text = f"step {step} {items_per_s:.1f} images/s <b>&"
+        begin = text.index(" ", 5) + 1
+        found.append(LogLine(number=step + 11, text=text, read=((begin, text.index(" images")),)))
+    return tuple(found)
 
 
 def short_window(of: Case) -> tuple[Finding, ...]:

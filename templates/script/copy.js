@@ -23,7 +23,7 @@ function copy(text, button) {
 function copyOldWay(text, button) {
   const area = element("textarea", { "aria-hidden": "true", tabindex: "-1", class: "vh" });
   area.value = text;
-  document.body.append(area);
+  button.parentNode.append(area); // not the body: behind an open drawer nothing can be selected
   area.select();
   try {
     if (document.execCommand("copy")) say(button);
@@ -40,9 +40,12 @@ export function followCopyButtons() {
       copy(location.href.split("#")[0] + addressWith({ lang: root.dataset.lang }), button);
     });
   }
-  for (const box of all(".code")) {
-    const button = element("button", { type: "button" }, [word("copy")]);
-    button.addEventListener("click", () => copy(one("code", box).textContent, button));
-    box.append(button);
-  }
+  for (const box of all(".code")) offerCopy(box);
+}
+
+/** Puts a button beside the code in *box* that copies it. @param {any} box */
+export function offerCopy(box) {
+  const button = element("button", { type: "button" }, [word("copy")]);
+  button.addEventListener("click", () => copy(one("code", box).textContent, button));
+  box.append(button);
 }

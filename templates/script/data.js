@@ -5,6 +5,7 @@ import { byId } from "./dom.js";
  * A case as `evalsuite/report/page/embedded.py` writes it; what was not measured is null.
  * @typedef {object} Case
  * @property {string} framework
+ * @property {string} model
  * @property {string} precision
  * @property {number} batch items per device
  * @property {boolean} xla

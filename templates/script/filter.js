@@ -18,7 +18,7 @@ function anchorOf(cell) {
 }
 
 function collectTargets() {
-  for (const row of all("main tr[data-c], main tbody[data-c], .receipts li[id]")) {
+  for (const row of all("main tr[data-c], .runs tbody, .receipts li[id]")) {
     targets.rows.push([row, row.dataset.c || row.id]);
   }
   for (const row of all("table.usage tbody tr")) targets.rows.push([row, anchorOf(row)]);

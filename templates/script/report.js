@@ -6,6 +6,7 @@ import { followQuestions, setQuestion } from "./ask.js";
 import { followReading } from "./contents.js";
 import { followCopyButtons } from "./copy.js";
 import { byId } from "./dom.js";
+import { followNumbers } from "./drawer.js";
 import { offerDrawings } from "./drawings.js";
 import { applyFilter, followFilter, isFiltered, setFilter } from "./filter.js";
 import { followLegends, followMarks } from "./marks.js";
@@ -42,6 +43,7 @@ function load(first) {
 }
 
 followSwitches();
+followNumbers(); // before the links, which it takes some from
 followLinks();
 followReading();
 followQuestions();

@@ -204,10 +204,13 @@ def test_text_sorts_in_both_directions(tab, address):
 def test_a_number_leads_to_its_runs_and_their_log(tab, address):
     tab.visit(f"{address('quick')}#lang=en")
     tab.evaluate("document.querySelector('table.values a.num').click()")
+    tab.evaluate("[...document.querySelectorAll('#drawer a')].at(-1).click()")
     receipt = tab.evaluate("document.querySelector('.is-target').innerText")
 
+    assert drawn_receipt(tab) == ""
     assert "r0/log.bench-01.txt" in receipt
     assert tab.evaluate("document.querySelector('.is-target').closest('details').open")
+    assert tab.evaluate("document.activeElement.matches('.is-target')")
     assert "at=c-" in tab.evaluate("location.hash")
 
 
@@ -579,3 +582,69 @@ def test_without_script_a_cell_leads_to_its_answer(tab, questions):
 
     assert tab.evaluate(f"document.querySelector('{target}').getClientRects().length") > 0
     assert tab.evaluate(SHOWN.format("#ask")) == 0
+
+
+NUMBER = "[...document.querySelectorAll('main a.num[href^=\"#c-\"]')].find(link => link.getClientRects().length)"
+
+
+def drawn_receipt(tab) -> str:
+    return tab.evaluate("document.querySelector('#drawer').open ? document.querySelector('#drawer').innerText : ''")
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "closes"),
+    [
+        ("zh", ("与报告一致", "日志行", "命令"), "关闭"),
+        ("en", ("same as in the report", "Log lines", "Command"), "Close"),
+    ],
+)
+def test_a_number_opens_its_receipt_where_it_stands(tab, address, language, said, closes):
+    tab.visit(f"{address('quick')}#lang={language}")
+    before = tab.evaluate("location.hash")
+    tab.evaluate(f"{NUMBER}.click()")
+
+    text = drawn_receipt(tab)
+    assert all(word in text for word in (*said, closes))
+    assert len(tab.evaluate("[...document.querySelectorAll('#drawer mark')].map(mark => mark.textContent)")) == 3
+    assert tab.evaluate("document.querySelectorAll('#drawer .spark-window').length") == 1
+    assert tab.evaluate("location.hash") == before
+
+    tab.evaluate("document.querySelector('.drawer-close').click()")
+    assert drawn_receipt(tab) == ""
+    assert tab.complaints() == []
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_the_receipt_opens_and_closes_by_keyboard_and_gives_the_focus_back(tab, address, language):
+    tab.visit(f"{address('quick')}#lang={language}")
+    tab.evaluate(f"{NUMBER}.focus()")
+    tab.press("Enter")
+
+    assert drawn_receipt(tab)
+    assert tab.evaluate("document.querySelector('#drawer').contains(document.activeElement)")
+
+    tab.press("Escape")
+    assert drawn_receipt(tab) == ""
+    assert tab.evaluate(f"document.activeElement === {NUMBER}")
+
+
+def test_every_receipt_counts_to_the_printed_value(tab, address):
+    tab.visit(f"{address('thorough')}#lang=en")
+
+    found = tab.evaluate(
+        "[...new Set([...document.querySelectorAll('main a.num[href^=\"#c-\"]')].map(link => link.hash))].map(hash => {"
+        'document.querySelector(`main a.num[href="${hash}"]`).click();'
+        "const said = document.querySelector('#drawer-result').className;"
+        "document.querySelector('#drawer').close(); return said; })"
+    )
+    assert len(found) > 5
+    assert set(found) == {"drawer-same"}
+
+
+def test_hostile_text_stays_text_in_a_receipt(tab, address):
+    tab.visit(f"{address('hostile')}#lang=en")
+    tab.evaluate(f"{NUMBER}.click()")
+
+    assert drawn_receipt(tab)
+    assert tab.evaluate("document.querySelectorAll('#drawer :is(b, img, script, iframe)').length") == 0
+    assert tab.complaints() == []

@@ -14,7 +14,7 @@ ENTRIES = ("boot.js", "report.js", "site.js")
 TEMPLATES = sorted(paths.TEMPLATES.rglob("*.j2"))
 LONGEST_LINE = 120
 LONGEST_TEMPLATE_LINE = 160
-LARGEST_SCRIPT = 60_000  # bytes
+LARGEST_SCRIPT = 90_000  # bytes
 
 
 @pytest.mark.parametrize("file", [*SHEETS, *MODULES], ids=lambda file: file.name)

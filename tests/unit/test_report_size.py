@@ -65,12 +65,12 @@ def test_a_large_page_says_the_command_of_a_series_once(large):
 
     rebuilt = {}
     for one in series.cases:
-        line = series.command.line.replace(receipts.CASE, one.case.id)
+        line = series.command.script.replace(receipts.CASE, one.case.id)
         for mark, value in series.command.values[one.case.id]:
             line = line.replace(mark, value.replace(receipts.CASE, one.case.id))
         rebuilt[one.case.id] = line
 
-    assert rebuilt == {one.case.id: one.command for one in series.cases}
+    assert rebuilt == {one.case.id: one.shell.script for one in series.cases}
 
 
 def test_a_small_page_has_the_command_of_each_case():

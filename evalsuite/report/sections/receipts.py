@@ -5,12 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.documents import RunCommand, UsedRecipe
-from evalsuite.model import Case, Measurement
+from evalsuite.model import Case, Measurement, Summary
 from evalsuite.report.book import states
-from evalsuite.report.book.book import Book
+from evalsuite.report.book.book import LARGE, Book
 from evalsuite.report.book.states import State
+from evalsuite.report.sections import proofs, shell
+from evalsuite.report.sections.proofs import Proof
+from evalsuite.report.sections.shell import Shell
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
+from evalsuite.results import clocks
+from evalsuite.results.summary import counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +26,8 @@ class RunReceipt:
     state: State
     value: Number | None
     clock: Number | None  # items ÷ arrival times over the same steps
+    same_source: bool  # the value is that clock's, which then confirms nothing
+    total: str | None  # "items/seconds", whose quotient the value is; None: there is nothing to count
     lines: str | None  # "12–47": the lines of the log that bound the window
     steps: str | None
 
@@ -41,10 +48,13 @@ class CaseReceipt:
     case: Case
     state: State
     runs: tuple[RunReceipt, ...]
-    command: str | None  # the whole line that was started, from the engine inward; of the script, if that is all
-    environment: tuple[tuple[str, str], ...]
+    shell: Shell | None  # the whole line that was started, from the engine inward; of the script, if that is all
     engine: str | None
-    words: tuple[str, ...] = ()  # of the command, each as a shell has it
+    proof: Proof | None  # what the value is counted from; None without a value or without steps
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.shell.words if self.shell else ()
 
     @property
     def id(self) -> str:
@@ -58,8 +68,7 @@ CASE = "‹case›"  # stands in a shared command for the name of the case
 class SharedCommand:
     """One line for all cases of a series: ‹1›, ‹2› … stand where it differs, ‹case› for the name of the case."""
 
-    line: str
-    environment: tuple[tuple[str, str], ...]
+    script: str
     values: Mapping[str, tuple[tuple[str, str], ...]]  # case id → what stands at ‹1›, ‹2› …
 
 
@@ -123,7 +132,11 @@ MOST_PLACES = 9  # a command with more of them is not read as one line
 def _shared(cases: Sequence[CaseReceipt]) -> SharedCommand | None:
     """The command of all *cases* as one line; None if they do not fit into one."""
     lines = [[word.replace(names.visible(one.case.id), CASE) for word in one.words] for one in cases if one.words]
-    if len(lines) < 2 or len({(len(line)) for line in lines}) > 1 or len({one.environment for one in cases}) > 1:
+    if (
+        len(lines) < 2
+        or len({(len(line)) for line in lines}) > 1
+        or len({one.shell.above for one in cases if one.shell}) > 1
+    ):
         return None
     columns = list(zip(*lines, strict=True))
     differing = dict.fromkeys(column for column in columns if len(set(column)) > 1)
@@ -131,26 +144,28 @@ def _shared(cases: Sequence[CaseReceipt]) -> SharedCommand | None:
         return None
     marks = {column: f"‹{place}›" for place, column in enumerate(differing, 1)}
     ids = [one.case.id for one in cases if one.words]
+    words = tuple(marks.get(column, column[0]) for column in columns)
+    above = next(one.shell.above for one in cases if one.shell)
     return SharedCommand(
-        line=" ".join(marks.get(column, column[0]) for column in columns),
-        environment=cases[0].environment,
+        script=Shell(above=above, words=words).script,
         values={id: tuple((mark, column[row]) for column, mark in marks.items()) for row, id in enumerate(ids)},
     )
 
 
 def _receipt(book: Book, case: Case) -> CaseReceipt:
+    detailed = len(book.planned) <= LARGE  # of more cases the sums of each run stand here, and the rest in the bundle
     summary = book.summary_of.get(case.id)
     runs = summary.measurements if summary else ()
-    facts = next((found for run in runs if (found := book.evaluation.commands.get(run.run.id))), None)
-    words = (facts.argv or facts.command) if facts else ()
+    ran = next((run for run in runs if run.run.id in book.evaluation.commands), None)
+    facts = book.evaluation.commands[ran.run.id] if ran else None
+    machine = book.evaluation.environments.get(ran.environment or "") if ran else None
     return CaseReceipt(
         case=case,
         state=book.state(case),
         runs=tuple(_run(run) for run in runs),
-        command=names.visible(shlex.join(words)) if words else None,
-        words=tuple(names.visible(shlex.quote(word)) for word in words),
-        environment=_pairs(facts.environment) if facts else (),
+        shell=shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran else None,
         engine=names.visible(facts.engine) if facts and facts.engine else None,
+        proof=proofs.proof(summary) if isinstance(summary, Summary) and detailed else None,
     )
 
 
@@ -162,6 +177,8 @@ def _run(run: Measurement) -> RunReceipt:
         state=states.run_state(run),
         value=numbers.throughput(run.value) if run.value is not None else None,
         clock=numbers.throughput(found.clock_items_per_s) if found and found.clock_items_per_s else None,
+        same_source=found is not None and clocks.same_source(found),
+        total=proofs.total(run) if counts(run) else None,
         lines=f"{found.line_first}–{found.line_last}" if found and found.line_first and found.line_last else None,
         steps=f"{window.first_step}–{window.last_step}" if window else None,
     )

@@ -1,0 +1,109 @@
+"""What a value is counted from, so that a reader can count it again: the log's own lines, items and times."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from evalsuite.model import LogLine, Measurement, Summary, Throughput
+from evalsuite.report.text import names
+from evalsuite.results import clocks
+from evalsuite.results.summary import median_run
+
+MOST_REPORTS = 2_000  # of a window; more make no better drawing, and their sums stand beside them anyway
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """A part of a line: *read* of it, or what stands between."""
+
+    text: str
+    read: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuotedLine:
+    """A line of the log in pieces."""
+
+    number: int
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """The reports of a window for the page's script, as numbers with blanks between."""
+
+    items: str  # of each; one number if all have the same
+    passed: str  # seconds since the window began, at the end of each
+    steps: int  # of all of them
+    before: str  # seconds per step of reports before the window
+    after: str  # and behind it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """Of the median run of a case: where its number comes from."""
+
+    run: Measurement
+    lines: tuple[QuotedLine, ...]  # first, middle and last of the window; none: there is no log here
+    machine: tuple[str, ...]  # hardware and driver, version of the framework
+    timing: Timing | None  # None: the sums that stand beside the runs are enough
+    by_rates: bool  # the value is the mean of printed rates, and no clock's
+
+    @property
+    def log(self) -> str:
+        return names.visible(self.run.log or "")
+
+    @property
+    def sha256(self) -> str:
+        return names.visible(self.run.log_sha256 or "")
+
+
+def proof(summary: Summary) -> Proof | None:
+    """Of the median run of *summary*; None where its log has no steps."""
+    run = median_run(summary)
+    if run.throughput is None or (run.throughput.counted is None and not run.lines):
+        return None
+    version = f"{names.framework(run.run.case.framework)} {run.framework_version}" if run.framework_version else ""
+    return Proof(
+        run=run,
+        lines=tuple(QuotedLine(number=line.number, pieces=tuple(_pieces(line))) for line in run.lines),
+        machine=tuple(names.visible(text) for text in (run.environment or "", version) if text),
+        timing=_timing(run.throughput),
+        by_rates=clocks.by_rates(run.throughput),
+    )
+
+
+def total(run: Measurement) -> str | None:
+    """ "items/seconds", whose quotient the value of *run* is; None: there is nothing to count."""
+    found = run.throughput.counted if run.throughput else None
+    if found is None or run.value is None:
+        return None
+    return f"{sum(found.items):.12g}/{sum(found.seconds):.12g}"
+
+
+def _pieces(line: LogLine) -> Iterator[Piece]:
+    behind = 0
+    for begin, end in (*line.read, (len(line.text), len(line.text))):
+        if between := line.text[behind:begin]:
+            yield Piece(text=_shown(between), read=False)
+        if own := line.text[begin:end]:
+            yield Piece(text=_shown(own), read=True)
+        behind = end
+
+
+def _shown(text: str) -> str:
+    return "\n".join(names.visible(part).replace("\\t", "\t") for part in text.split("\n"))
+
+
+def _timing(found: Throughput) -> Timing | None:
+    counted = found.counted
+    if counted is None or len(counted.seconds) > MOST_REPORTS:
+        return None
+    items = [f"{one:.15g}" for one in counted.items]
+    return Timing(
+        items=" ".join(items if len(set(items)) > 1 else items[:1]),
+        passed=" ".join(f"{seconds:.12g}" for seconds in accumulate(counted.seconds)),
+        steps=found.window.steps if found.window else len(items),
+        before=" ".join(f"{seconds:.4g}" for seconds in counted.before_s),
+        after=" ".join(f"{seconds:.4g}" for seconds in counted.after_s),
+    )

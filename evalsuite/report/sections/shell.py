@@ -1,0 +1,93 @@
+"""A command line as lines that a shell runs: nothing in braces is left, and what is a place has a variable above it."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evalsuite.documents import RunCommand
+from evalsuite.model import Case
+from evalsuite.report.text import names
+
+PLACES = {  # what recorded runs have in the place of a folder → where it may lie on another machine
+    "python": "python3",
+    "evalsuite": "$PWD",
+    "cache": "$HOME/.cache/evalsuite",
+    "data": "$HOME/.cache/evalsuite/data",
+    "runs": "$PWD/runs-again",
+}
+_PLACE = re.compile(rf"<({'|'.join(PLACES)})>")
+_FILLED = re.compile(
+    r"\{(node_rank|nodes|processes_per_node|master_addr|master_port|threads|hosts?(?:_slots|_ports)?)\}"
+)
+_IN_QUOTES = re.compile(r'(["\\$`])')
+FREE_PORT = 29500  # as PyTorch and our own documents have it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shell:
+    """One command for a shell: variables to set first, and the words of the line itself."""
+
+    above: tuple[str, ...]
+    words: tuple[str, ...]  # each as a shell has it
+
+    @property
+    def script(self) -> str:
+        return "\n".join((*self.above, " ".join(self.words)))
+
+
+def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | None) -> Shell | None:
+    """What was run for *case*, to be run again on a machine with so many *cores* per node; None if nothing was.
+
+    Its results go to another folder than that of the run *run_id*, which nobody may write to again.
+    """
+    given = (command.argv or command.command) if command else ()
+    if command is None or not given:
+        return None
+    filled = _filled(case, cores) if case.nodes == 1 else {}  # of several nodes the node agent fills each one's own
+
+    def placed(word: str) -> str:
+        return _FILLED.sub(lambda found: filled.get(found[1], found[0]), _elsewhere(word, run_id))
+
+    words = [placed(word) for word in given]
+    settings = [(name, placed(value)) for name, value in sorted(command.environment.items())]
+    texts = (*words, *(value for _, value in settings))
+    used = [name for name in PLACES if any(f"<{name}>" in text for text in texts)]
+    return Shell(
+        above=(
+            *(f'{name.upper()}="{PLACES[name]}"' for name in used),
+            *(f"export {names.visible(name)}={_quoted(value)}" for name, value in settings),
+        ),
+        words=tuple(map(_quoted, words)),
+    )
+
+
+def _elsewhere(word: str, run_id: str) -> str:
+    """*word* with the run's own folder in another one."""
+    return re.sub(rf"(?:(?<==)|^)[^=]*/{re.escape(run_id)}(?=/|$)", lambda _: f"<runs>/{run_id}", word)
+
+
+def _filled(case: Case, cores: float | None) -> Mapping[str, str]:
+    """What the node agent puts in on the one node of *case*."""
+    devices = case.devices_per_node
+    threads = str(max(1, int(cores) // devices)) if cores else "1"
+    return {
+        "node_rank": "0",
+        "nodes": "1",
+        "processes_per_node": str(devices),
+        "master_addr": "127.0.0.1",
+        "master_port": str(FREE_PORT),
+        "threads": threads,
+        "host": "localhost",
+        "hosts": "localhost",
+        "hosts_slots": f"localhost:{devices}",
+        "hosts_ports": f"localhost:{FREE_PORT}",
+    }
+
+
+def _quoted(word: str) -> str:
+    """*word* as a shell has it, its places as variables."""
+    if not _PLACE.search(word):
+        return names.visible(shlex.quote(word))
+    escaped = _IN_QUOTES.sub(r"\\\1", word)
+    return names.visible('"' + _PLACE.sub(lambda found: f"${{{found[1].upper()}}}", escaped) + '"')

@@ -1,0 +1,120 @@
+/* The receipt of a number in place: a click opens it beside what is being read. Made of what the receipts hold. */
+import { offerCopy } from "./copy.js";
+import { cases, caseTitle } from "./data.js";
+import { all, byId, element, one, word } from "./dom.js";
+import { slowestFirst, median, printed, quotient } from "./recount.js";
+import { stepTimes } from "./steptimes.js";
+
+const HASH = 9; // the column of the receipts with the hash of the log
+
+/** @type {any} */
+const drawer = byId("drawer");
+
+/** The receipt of the case *id* as the content of the drawer. @param {string} id @param {any} receipt */
+function receiptOf(id, receipt) {
+  const found = cases[id];
+  const title = `${found.model} · ${caseTitle(found)} · bsz ${found.batch}`;
+  const proof = one(".case-proof details", receipt);
+  const runs = slowestFirst(runsOf(receipt, proof));
+  const close = element("button", { type: "button", class: "drawer-close" }, [word("drawer.close")]);
+  close.addEventListener("click", () => drawer.close());
+  const whole = element("a", { href: `#${id}` }, [word("drawer.whole")]);
+  whole.addEventListener("click", () => drawer.close());
+  return [
+    element("div", { class: "drawer-head" }, [element("h2", { id: "drawer-title" }, [title]), close]),
+    ...recounted(found, runs, proof),
+    ...(proof ? [...stepTimes(proof), titleOf(one("summary", proof)), ...copiesOf(proof, ".log-lines, .note, .where")] : []),
+    ...hashOf(runs),
+    ...commandOf(receipt),
+    element("p", {}, [whole]),
+  ];
+}
+
+const titleOf = (from) => element("h3", {}, [...from.childNodes].map((node) => node.cloneNode(true)));
+
+const copiesOf = (from, selector) => all(selector, from).map((node) => node.cloneNode(true));
+
+/* The runs with the quotient of each; of the median run, step by step where its steps are here. */
+function runsOf(receipt, proof) {
+  return all("td[data-sum]", receipt).map((cell) => {
+    const repeat = one("th", cell.parentNode).textContent;
+    const [items, seconds] = cell.dataset.sum.split("/");
+    const steps = proof?.dataset.passed && repeat === `r${proof.dataset.repeat}`;
+    const hash = cell.parentNode.cells[HASH].textContent;
+    return { repeat, items, hash, ...quotient(steps ? proof.dataset : { items, passed: seconds }) };
+  });
+}
+
+/* Each run's items ÷ seconds, and their median beside the value that the report prints. */
+function recounted(found, runs, proof) {
+  if (!found.text) return [];
+  const value = element("strong", {}, [`${found.text} ${found.unit}`]);
+  const say = element("p", { class: "drawer-value" }, [word("drawer.printed"), " ", value]);
+  if (!runs.length) return [say, element("p", { class: "note" }, [word("drawer.nothing")])];
+  const text = printed(median(runs.map((run) => run.value)));
+  const same = text === found.text;
+  const lines = runs.map(({ repeat, items, seconds, value: quick }) =>
+    element("li", {}, [`${repeat}: ${Number(items)} ÷ ${Number(seconds.toPrecision(9))} = ${printed(quick)}`]),
+  );
+  const result = [word("drawer.median"), ` ${text} · `, word(same ? "drawer.same" : "drawer.differs")];
+  return [
+    say,
+    element("h3", {}, [word(proof && "rates" in proof.dataset ? "drawer.rates" : "drawer.recounted")]),
+    element("ul", { class: "drawer-runs" }, lines),
+    element("p", { class: same ? "drawer-same" : "drawer-differs", id: "drawer-result" }, result),
+  ];
+}
+
+/** The hash of the median run's log. @param {any[]} runs from the slowest to the fastest */
+function hashOf(runs) {
+  const hash = runs[(runs.length - 1) >> 1]?.hash;
+  if (!/^[0-9a-f]{64}$/.test(hash)) return []; // not recorded
+  return [element("p", { class: "drawer-hash" }, [word("drawer.hash"), " ", element("code", { class: "sha" }, [hash])])];
+}
+
+/* The command of the case; in a large report that of its series, with what differs put in. */
+function commandOf(receipt) {
+  const own = one(".case-commands:not(.case-proof) code", receipt);
+  const shared = own ? null : one(".series-command code", receipt.closest(".receipt"));
+  if (!own && !shared) return [];
+  let text = (own || shared).textContent;
+  const [folder, ...values] = all(".case-head code", receipt).map((code) => code.textContent);
+  for (const value of values) {
+    const cut = value.indexOf(" = ");
+    text = text.replaceAll(value.slice(0, cut), value.slice(cut + 3));
+  }
+  text = text.replaceAll("‹case›", folder.replace(/\/$/, ""));
+  const code = element("code", { translate: "no" }, [text]);
+  const box = element("div", { class: "code" }, [element("pre", { tabindex: "0" }, [code])]);
+  offerCopy(box);
+  return [titleOf(word("drawer.command")), box];
+}
+
+/** Opens the receipt of the case that *link* leads to, if it is on this page. @param {any} link */
+function openReceipt(link) {
+  const id = decodeURIComponent(link.getAttribute("href").slice(1));
+  const receipt = byId(id);
+  if (!(id in cases) || receipt?.tagName !== "TBODY" || !drawer.showModal) return false;
+  drawer.replaceChildren(...receiptOf(id, receipt));
+  link.focus({ preventScroll: true }); // the browser gives the focus back to it
+  drawer.showModal();
+  drawer.scrollTop = 0;
+  return true;
+}
+
+/** Numbers open their receipt; everything else that leads there goes there. */
+export function followNumbers() {
+  document.addEventListener(
+    "click",
+    (event) => {
+      const link = /** @type {any} */ (event.target).closest?.('a.num[href^="#c-"]');
+      if (!link || event.metaKey || event.ctrlKey || event.shiftKey || !openReceipt(link)) return;
+      event.preventDefault();
+      event.stopPropagation();
+    },
+    true, // before the link is followed
+  );
+  drawer.addEventListener("click", (event) => {
+    if (event.target === drawer) drawer.close(); // beside it
+  });
+}

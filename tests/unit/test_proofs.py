@@ -1,0 +1,185 @@
+"""A number's receipt in place: what a value is counted from, the lines of its log, and a command that runs."""
+
+import json
+import re
+import shlex
+import zipfile
+from dataclasses import replace
+
+import pages
+import pytest
+import synthetic
+
+from evalsuite import paths, report
+from evalsuite.dialect import Dialect, Line
+from evalsuite.logs import excerpt, reading
+from evalsuite.report import forms
+from evalsuite.report.book import book
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import proofs, receipts, shell
+from evalsuite.report.text import numbers
+from evalsuite.results import evaluation
+from evalsuite.results.summary import counts, median_run
+from evalsuite.runs.store import Store
+
+PLACEHOLDER = re.compile(r"<[a-z]+>|\{[a-z_]+\}")
+DIALECT = Dialect(
+    name="toy",
+    title="toy",
+    framework="pytorch",
+    unit="images/s",
+    step=(Line(pattern=rb"step (?P<step>\d+) took (?P<seconds>[\d.]+) s", sample=b"step 1 took 0.1 s", source="none"),),
+    scope="global",
+    averaging="step",
+)
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    return evaluation.evaluate(Store(paths.DATA / "recorded"))
+
+
+def quotient(items: str, passed: str) -> float:
+    """As `templates/script/recount.js` has it."""
+    each, ends = list(map(float, items.split())), list(map(float, passed.split()))
+    return sum(each if len(each) > 1 else each * len(ends)) / ends[-1]
+
+
+def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits(recorded):
+    runs = [run for one in recorded.summaries for run in one.measurements if counts(run)]
+
+    again = {run.run.id: numbers.throughput(quotient(*proofs.total(run).split("/"))).text for run in runs}
+    assert len(again) > 100
+    assert again == {run.run.id: numbers.throughput(run.value).text for run in runs}
+
+
+def test_the_steps_of_every_median_run_give_its_value(recorded):
+    found = {one.case.id: (median_run(one), proofs.proof(one).timing) for one in Book(evaluation=recorded).valid}
+
+    again = {
+        case: numbers.throughput(quotient(timing.items, timing.passed)).text for case, (_, timing) in found.items()
+    }
+    assert again == {case: numbers.throughput(run.value).text for case, (run, _) in found.items()}
+
+
+def test_the_lines_shown_are_those_of_the_log(recorded):
+    for one in Book(evaluation=recorded).valid:
+        run = median_run(one)
+        log = (paths.DATA / "recorded" / run.log).read_bytes().split(b"\n")
+
+        assert 2 <= len(run.lines) <= 3
+        for line in run.lines:
+            plain = re.sub(r"\x1b\[[0-9;]*[A-Z]", "", log[line.number - 1].decode())
+            assert plain.startswith(line.text.split("\n")[0])
+            assert line.read and all(line.text[begin:end].strip() for begin, end in line.read)
+
+
+def read(tmp_path, steps: list[str]):
+    log = tmp_path / "log.txt"
+    log.write_text("\n".join(steps) + "\n", "utf-8")
+    found = reading.read_file(log, dialect="toy", devices=1, batch_per_device=8, dialects={"toy": DIALECT})
+    return excerpt.excerpt([log], found, DIALECT)
+
+
+def test_what_was_read_of_a_line_is_marked(tmp_path):
+    lines = read(tmp_path, [f"时间 step {n} took 0.{n % 7 + 1} s" for n in range(1, 140)])
+
+    assert [line.number for line in lines] == [21, 71, 120]
+    assert [[line.text[a:b] for a, b in line.read] for line in lines] == [["21", "0.1"], ["71", "0.2"], ["120", "0.2"]]
+
+
+def test_a_long_line_is_shown_where_it_was_read(tmp_path):
+    lines = read(tmp_path, [f"{'x' * 900} step {n} took 0.{n % 7 + 1} s" for n in range(1, 140)])
+
+    assert all(len(line.text) <= excerpt.LONGEST for line in lines)
+    assert [lines[0].text[a:b] for a, b in lines[0].read] == ["21", "0.1"]
+
+
+def test_a_secret_in_a_line_is_taken_out(tmp_path):
+    lines = read(tmp_path, [f"--password=hunter2x step {n} took 0.{n % 7 + 1} s" for n in range(1, 140)])
+
+    assert lines and all("hunter2x" not in line.text for line in lines)
+
+
+def test_no_recorded_command_keeps_a_placeholder(recorded):
+    found = [one for series in receipts.receipts(Book(evaluation=recorded)) for one in series.cases if one.shell]
+
+    assert len(found) > 40
+    assert [one.case.id for one in found if PLACEHOLDER.search(one.shell.script)] == []
+
+
+def test_every_variable_of_a_command_is_set_above_it(recorded):
+    for series in receipts.receipts(Book(evaluation=recorded)):
+        for one in series.cases:
+            used = set(re.findall(r"\$\{(\w+)\}", one.shell.script))
+
+            assert used == {line.partition("=")[0] for line in one.shell.above if not line.startswith("export ")}
+
+
+def command(*words: str):
+    return replace(next(iter(synthetic.quick().commands.values())), argv=words, environment={})
+
+
+def test_what_a_shell_would_take_for_its_own_is_quoted():
+    words = ("<python>", "a b", "$HOME", '<data>/$x"`y`', "{threads}", '{"k": 1}')
+
+    found = shell.shell(command(*words), synthetic.case(scale=(1, 2)), "case/r0", cores=8)
+
+    plain = [shlex.split(found.words[place])[0] for place in (0, 1, 2, 4, 5)]
+    assert plain == ["${PYTHON}", "a b", "$HOME", "4", '{"k": 1}']
+    assert found.words[3] == '"${DATA}/\\$x\\"\\`y\\`"'
+
+
+def test_a_command_never_writes_to_the_folder_of_the_run():
+    words = ("agent", "-o", "/data/runs/case/r0", "--log_dir=/data/runs/case/r0/scratch")
+
+    found = shell.shell(command(*words), synthetic.case(), "case/r0", cores=None)
+
+    assert found.words[2:] == ('"${RUNS}/case/r0"', '"--log_dir=${RUNS}/case/r0/scratch"')
+
+
+def test_of_several_nodes_the_node_agent_fills_each_ones_own():
+    found = shell.shell(command("x", "{node_rank}"), synthetic.case(scale=(2, 8)), "case/r0", cores=8)
+
+    assert found.words == ("x", "'{node_rank}'")
+
+
+def test_a_clock_that_is_the_value_does_not_confirm_it(tmp_path):
+    made = synthetic.quick()
+    same = replace(made.summaries[0].measurements[0].throughput, method="arrival times")
+    runs = tuple(replace(run, throughput=same) for run in made.summaries[0].measurements)
+    first = replace(made.summaries[0], measurements=runs)
+
+    page = pages.read(
+        report.build(replace(made, summaries=(first, *made.summaries[1:])), tmp_path)[0].read_text("utf-8")
+    )
+
+    said = [row.text("en") for row in page.one(id="reproduction").all("tr") if "same source" in row.text("en")]
+    assert len(said) == len(runs)
+
+
+def test_a_large_page_holds_the_sums_of_each_run_and_no_steps(monkeypatch, tmp_path):
+    made = synthetic.quick()
+    assert "data-passed=" in report.build(made, tmp_path)[0].read_text("utf-8")
+    for room in (book, receipts):
+        monkeypatch.setattr(room, "LARGE", len(made.planned) - 1)
+
+    html = report.build(made, tmp_path)[0].read_text("utf-8")
+
+    assert html.count("data-sum=") == sum(counts(run) for one in made.summaries for run in one.measurements)
+    assert "data-passed=" not in html
+
+
+def test_the_bundle_holds_the_lines_of_every_run(tmp_path):
+    made = synthetic.quick()
+
+    path = forms.write(("zip",), made, tmp_path, ("zh", "en"))[0]
+
+    found = json.loads(zipfile.ZipFile(path).read("evidence.json"))
+    by_run = {one["run_id"]: one for one in found}
+    for one in made.summaries:
+        for run in one.measurements:
+            if run.value is not None:
+                entry = by_run[run.run.id]
+                assert entry["lines"][0]["text"] == run.lines[0].text
+                assert sum(entry["items"]) / sum(entry["seconds"]) == pytest.approx(run.value)
