@@ -23,12 +23,18 @@ function receiptOf(id, receipt) {
   return [
     element("div", { class: "drawer-head" }, [element("h2", { id: "drawer-title" }, [title]), close]),
     ...recounted(found, runs, proof),
-    ...(proof ? [...stepTimes(proof), titleOf(one("summary", proof)), ...copiesOf(proof, ".log-lines, .note, .where")] : []),
+    ...(proof ? proven(proof) : []),
     ...hashOf(runs),
     ...commandOf(receipt),
     element("p", {}, [whole]),
   ];
 }
+
+const proven = (proof) => [
+  ...stepTimes(proof),
+  titleOf(one("summary", proof)),
+  ...copiesOf(proof, ".log-lines, .note, .where"),
+];
 
 const titleOf = (from) => element("h3", {}, [...from.childNodes].map((node) => node.cloneNode(true)));
 
@@ -69,7 +75,8 @@ function recounted(found, runs, proof) {
 function hashOf(runs) {
   const hash = runs[(runs.length - 1) >> 1]?.hash;
   if (!/^[0-9a-f]{64}$/.test(hash)) return []; // not recorded
-  return [element("p", { class: "drawer-hash" }, [word("drawer.hash"), " ", element("code", { class: "sha" }, [hash])])];
+  const shown = element("code", { class: "sha" }, [hash]);
+  return [element("p", { class: "drawer-hash" }, [word("drawer.hash"), " ", shown])];
 }
 
 /* The command of the case; in a large report that of its series, with what differs put in. */

@@ -27,7 +27,8 @@ export function stepTimes(proof) {
     drawn("polyline", { points: times.map((time, place) => `${x(place + 0.5)},${y(time)}`).join(" ") }),
   );
   const range = ` · ${milliseconds(least)}–${milliseconds(most)} ms`;
-  return [element("figure", { class: "spark-box" }, [svg, element("figcaption", {}, [word("drawer.steptime"), range])])];
+  const caption = element("figcaption", {}, [word("drawer.steptime"), range]);
+  return [element("figure", { class: "spark-box" }, [svg, caption])];
 }
 
 const milliseconds = (seconds) => Number((seconds * 1000).toPrecision(3));
