@@ -10,9 +10,11 @@ from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
 from evalsuite.results import answers as answers_room
 from evalsuite.results import breaks as breaks_room
+from evalsuite.results import suspicions as suspicions_room
 from evalsuite.results.answers import Answer
 from evalsuite.results.breaks import Breaks
 from evalsuite.results.summary import valid
+from evalsuite.results.suspicions import Suspicion
 
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
 HUGE = 1_000  # from here on each model has a page of its own beside that of the report
@@ -87,6 +89,11 @@ class Book:
     def answers(self) -> tuple[Answer, ...]:
         """Who is fastest, for each setting and scale in the order of the page."""
         return answers_room.answers(self.summaries, self.planned, self.skips)
+
+    @cached_property
+    def suspicions(self) -> tuple[Suspicion, ...]:
+        """What a reviewer would ask."""
+        return suspicions_room.suspicions(self.valid)
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:

@@ -9,7 +9,7 @@ from evalsuite.lab import BothLanguages, KeptProblem, LabDocument
 from evalsuite.model import Breakdown, Case, Interval, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
-from evalsuite.report.data import answers_json, breaks_json
+from evalsuite.report.data import answers_json, breaks_json, suspicions_json
 from evalsuite.report.data.finished import SCHEMA_VERSION
 from evalsuite.report.sections import author, fairness
 from evalsuite.report.text import findings
@@ -39,6 +39,7 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "skips": [{"case": _case(skip.case), "kind": skip.kind, "reason": skip.reason} for skip in book.skips],
         "findings": [findings.document(finding) for finding in book.findings],
         "breaks": breaks_json.document(book.breaks),
+        "suspicions": [suspicions_json.document(one) for one in book.suspicions],
         "answers": [answers_json.document(one) for one in book.answers],
         "fairness": [_comparison(one) for one in fairness.comparisons(book)],
         "data_quality": _quality(book),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.report.sections import acceptance, answers, cards, headlines, matrix, notices
+from evalsuite.report.sections import acceptance, answers, cards, headlines, matrix, notices, suspicions
 from evalsuite.report.sections.acceptance import AcceptanceTable
 from evalsuite.report.sections.answers import Answered, AnsweredQuestion
 from evalsuite.report.sections.cards import Card
@@ -12,6 +12,7 @@ from evalsuite.report.sections.markdown import NOTHING, MarkdownWriter, listed, 
 from evalsuite.report.sections.matrix import WinnerCell, WinnerMatrix
 from evalsuite.report.sections.notices import Notice
 from evalsuite.report.sections.section import Section, Subject
+from evalsuite.report.sections.suspicions import SuspicionFacts
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text, Words
 
@@ -53,6 +54,7 @@ class VerdictFacts:
     without_card: tuple[str, ...]  # anchors of the criteria that have none
     headlines: tuple[Text, ...]
     coverage: Text
+    suspicions: SuspicionFacts | None
 
 
 def section(subject: Subject) -> Section:
@@ -90,6 +92,7 @@ def facts(subject: Subject) -> VerdictFacts:
         without_card=tuple(card.id for card in criteria if not acceptance.applies(card.verdict)),
         headlines=headlines.headlines(book, subject.models, words),
         coverage=notices.coverage(book, words),
+        suspicions=suspicions.facts(book, words),
     )
 
 
@@ -123,6 +126,7 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     )
     yield from (f"> {writer.said(notice.line)}" for notice in notices.notices(book, words))
     yield from _markdown_matrix(matrix.matrix(book, answers.questions(book, words), words), writer)
+    yield from suspicions.markdown(suspicions.facts(book, words), writer)
     criteria = cards.cards(book, words)
     judged = [card for card in criteria if acceptance.applies(card.verdict)]
     if judged:

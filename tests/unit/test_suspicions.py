@@ -1,0 +1,184 @@
+"""What a reviewer would ask: each rule with what breaks it and what comes close, and that nothing follows from one."""
+
+import json
+from dataclasses import replace
+
+import pages
+import pytest
+import synthetic
+
+from evalsuite import paths, report
+from evalsuite.model import Fact, Score
+from evalsuite.report.book.book import Book
+from evalsuite.results import evaluation, published, suspicions
+from evalsuite.results.scaling import with_scaling
+from evalsuite.results.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase
+from evalsuite.runs.store import Store
+
+V100 = "8 x Tesla V100-SXM2-16GB, Intel(R) Xeon(R) (64 cores), driver 450.80"
+
+
+def one(rate, framework="pytorch", scale=(1, 1), **changes):
+    case = synthetic.case(framework, scale, **changes)
+    return synthetic.summary(synthetic.measured(case, repeat, rate * (1 + 0.001 * repeat)) for repeat in range(3))
+
+
+def on_v100(rate, **changes):
+    wanted = {"device": "gpu", "batch_per_device": 128, "options": (), **changes}
+    found = one(rate, **wanted)
+    runs = tuple(
+        replace(run, environment=V100, facts=(*run.facts, Fact(key="input_size", value="224", source="recipe")))
+        for run in found.measurements
+    )
+    return replace(found, measurements=runs)
+
+
+def of(kind, found):
+    return [each for each in suspicions.suspicions(found) if isinstance(each, kind)]
+
+
+def test_a_framework_far_below_the_median_of_the_others_is_asked_about():
+    others = [one(80, "tensorflow"), one(77, "mxnet"), one(73, "pytorch")]
+
+    (found,) = of(FarBelow, [*others, one(15, "paddlepaddle")])
+
+    assert found.one.case.framework == "paddlepaddle"
+    assert (found.others, found.median) == (3, pytest.approx(77, rel=0.01))
+    assert found.times == pytest.approx(77 / 15, rel=0.01)
+    assert found.settings == ("FLAGS_use_mkldnn=1", "OMP_NUM_THREADS")
+
+
+def test_slower_but_not_many_times_is_no_question():
+    others = [one(80, "tensorflow"), one(77, "mxnet"), one(73, "pytorch")]
+
+    assert of(FarBelow, [*others, one(25, "paddlepaddle")]) == []
+
+
+def test_one_other_framework_is_no_yardstick():
+    assert of(FarBelow, [one(80, "tensorflow"), one(10, "paddlepaddle")]) == []
+
+
+def test_what_does_other_work_is_not_held_against_it():
+    others = [one(80, "tensorflow"), one(77, "mxnet"), one(73, "pytorch")]
+
+    assert of(FarBelow, [*others, one(10, "paddlepaddle", options=(("image_size", "512"),))]) == []
+
+
+@pytest.mark.parametrize(("rate", "above"), [(150, False), (700, True)])
+def test_a_rate_unlike_any_that_is_published_is_asked_about(rate, above):
+    (found,) = of(OutsidePublished, [on_v100(rate)])
+
+    assert found.above is above
+    assert (found.range.device, found.range.low, found.range.high) == ("V100", 356.0, 432.0)
+    assert found.range.figures >= published.FEWEST_FIGURES
+    assert found.range.sources
+
+
+@pytest.mark.parametrize("rate", [200, 390, 530])
+def test_a_rate_like_those_published_is_no_question(rate):
+    assert of(OutsidePublished, [on_v100(rate)]) == []
+
+
+@pytest.mark.parametrize("changes", [{"batch_per_device": 2}, {"device": "cpu"}, {"scale": (1, 8)}, {"model": "other"}])
+def test_figures_of_other_conditions_are_no_yardstick(changes):
+    assert of(OutsidePublished, [on_v100(10, **changes)]) == []
+
+
+def test_every_published_figure_names_its_place():
+    rows = [line.split(",") for line in published.FILE.read_text("utf-8").splitlines()]
+
+    assert len(rows) > 50
+    assert all(float(each.items_per_s) > 0 and each.source for each in published.rates())
+    assert len({each.id for each in published.rates()}) == len(published.rates())
+
+
+def scaled(bases, larger):
+    found = []
+    for framework in bases:
+        found += with_scaling([one(bases[framework], framework), one(larger[framework], framework, (1, 2))])
+    return found
+
+
+def test_efficiency_that_is_first_because_its_base_is_slow_is_asked_about():
+    bases = {"tensorflow": 80, "mxnet": 77, "pytorch": 73, "paddlepaddle": 15}
+    larger = {"tensorflow": 120, "mxnet": 130, "pytorch": 110, "paddlepaddle": 29}
+
+    (found,) = of(SlowBase, scaled(bases, larger))
+
+    assert (found.one.case.framework, found.one.case.scale) == ("paddlepaddle", "1x2")
+    assert found.base.case.scale == "1x1"
+    assert found.share == pytest.approx(15 / 77, rel=0.01)
+
+
+def test_the_best_efficiency_of_a_fast_base_is_no_question():
+    bases = {"tensorflow": 80, "mxnet": 77, "pytorch": 73, "paddlepaddle": 15}
+    larger = {"tensorflow": 159, "mxnet": 130, "pytorch": 110, "paddlepaddle": 20}
+
+    assert of(SlowBase, scaled(bases, larger)) == []
+
+
+def trained(accuracy, model="mnist_mlp", split="validation"):
+    found = one(100, model=model)
+    scores = (Score(metric="accuracy", split=split, value=accuracy, epoch=2),)
+    return replace(found, measurements=tuple(replace(run, scores=scores) for run in found.measurements))
+
+
+def test_a_trained_model_that_guesses_is_asked_about():
+    (found,) = of(AtChance, [trained(10.4)])
+
+    assert (found.classes, found.score.value) == (10, 10.4)
+    assert of(AtChance, [trained(13.0), trained(97.0), trained(7.0)]) == []
+    assert of(AtChance, [trained(10.0, model="unheard_of")]) == []
+    assert of(AtChance, [trained(10.0, split="train")]) == []
+
+
+def clocked(method, printed):
+    found = one(100)
+    runs = [
+        replace(run, throughput=replace(run.throughput, method=method, printed_items_per_s=printed))
+        for run in found.measurements
+    ]
+    return replace(found, measurements=tuple(runs))
+
+
+def test_two_clocks_that_are_one_are_told_once_for_all_cases():
+    alone = clocked("arrival times", None)
+    other = replace(alone, case=replace(alone.case, framework="mxnet"))
+
+    (found,) = of(OneClock, [alone, other, clocked("arrival times", 99.0), clocked("log stamps", None)])
+
+    assert [case.framework for case in found.cases] == ["pytorch", "mxnet"]
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    return evaluation.evaluate(Store(paths.DATA / "recorded"))
+
+
+def test_paddlepaddle_on_a_cpu_is_asked_about_with_its_known_cause(recorded, tmp_path):
+    made = replace(recorded, summaries=tuple(s for s in recorded.summaries if s.case.recipe == "reference-resnet50"))
+
+    page = pages.read(report.build(made, tmp_path)[0].read_text("utf-8"))
+
+    said = [item.text("zh-CN") for item in page.one(class_="suspicions").all("li")]
+    assert any("PaddlePaddle" in text and "1/5.0" in text and "FLAGS_use_mkldnn" in text for text in said)
+    assert all(item.text("en") for item in page.one(class_="suspicions").all("li"))
+
+
+def test_nothing_is_left_out_and_nothing_judged_because_of_a_suspicion(recorded, tmp_path):
+    written = json.loads((report.build(recorded, tmp_path)[0].parent / "summary.json").read_text("utf-8"))
+
+    rules = {entry["rule"] for entry in written["suspicions"]}
+    assert {"far_below", "slow_base", "at_chance"} <= rules
+    suspected = {case for entry in written["suspicions"] for case in entry["cases"]}
+    assert suspected <= {one["id"] for one in written["summaries"] if one["n"]}
+    assert {finding["code"] for finding in written["findings"]}.isdisjoint(rules)
+
+
+def test_a_report_without_a_suspicion_has_no_panel(tmp_path):
+    made = synthetic.one_case()
+    assert Book(evaluation=made).suspicions == ()
+
+    page = report.build(made, tmp_path)[0].read_text("utf-8")
+
+    assert 'class="suspicions"' not in page
