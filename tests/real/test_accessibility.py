@@ -57,11 +57,23 @@ def wide(tab):
 def test_axe_finds_no_violation(tab, axe, address, name, look):
     tab.visit(f"{address(name)}#{look}")
     tab.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+
+    assert violations(tab, axe) == []
+
+
+@pytest.mark.parametrize("look", ["lang=zh&theme=light", "lang=en&theme=dark"])
+def test_axe_finds_no_violation_in_an_open_receipt(tab, axe, address, look):
+    tab.visit(f"{address('quick')}#{look}")
+    tab.evaluate("document.querySelector('table.values a.num').click()")
+
+    assert tab.evaluate("document.querySelector('#drawer').open")
+    assert violations(tab, axe) == []
+
+
+def violations(tab, axe) -> list[str]:
     tab.evaluate(axe)
     options = json.dumps({"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]})
-    found = tab.evaluate(
+    return tab.evaluate(
         f"axe.run(document, {options}).then(said => said.violations.map(one => `${{one.id}}: ${{one.help}}; "
         "${one.nodes.length}, such as ${one.nodes[0].html.slice(0, 160)}`))"
     )
-
-    assert found == []

@@ -641,6 +641,17 @@ def test_every_receipt_counts_to_the_printed_value(tab, address):
     assert set(found) == {"drawer-same"}
 
 
+def test_a_number_of_a_part_opens_its_receipt_too(tab, tmp_path, monkeypatch):
+    monkeypatch.setattr(book, "HUGE", 2)
+    report.build(synthetic.training(), tmp_path)
+    page = min(tmp_path.glob("report.part-*.html"))
+    tab.visit(f"{page.as_uri()}#lang=en")
+    tab.evaluate("document.querySelector('main a.num[href^=\"#c-\"]').click()")
+
+    assert "same as in the report" in drawn_receipt(tab)
+    assert tab.complaints() == []
+
+
 def test_hostile_text_stays_text_in_a_receipt(tab, address):
     tab.visit(f"{address('hostile')}#lang=en")
     tab.evaluate(f"{NUMBER}.click()")
