@@ -172,7 +172,7 @@ def test_markdown_lists_what_the_data_rules_found(tmp_path):
     text = markdown.document(material(synthetic.quick(), tmp_path), "en")
 
     table = text[text.index("## Data findings") :]
-    assert "| Rule | Level | Count | Range | The worst |" in table
+    assert "| Rule | Level | Count | Range | Worst |" in table
     assert "D05: fewer than 5 valid repeats" in table
 
 
