@@ -58,6 +58,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     import os
     from dataclasses import replace
 
+    from evalsuite import locks
     from evalsuite.commands.terminal import note, progress
     from evalsuite.errors import EvalsuiteError
     from evalsuite.launch import campaign, runner
@@ -87,6 +88,8 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
         note(say("run.all_done", runs=len(asked.plan.runs)))
     if not missing:
         return asked, _failed(asked)
+    if not locks.has_flock(asked.store.root):
+        note(say("run.no_flock", folder=asked.store.root))
     started = campaign.begin(whole, asked.store)
     with progress(missing, asked.estimate()) as shown:
         launcher = runner.Launcher(

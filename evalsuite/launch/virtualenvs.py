@@ -8,7 +8,6 @@ on a machine without a GPU, and makes sure that a half-made environment is never
 
 import ast
 import contextlib
-import fcntl
 import hashlib
 import importlib.util
 import json
@@ -22,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import paths
+from evalsuite import locks, paths
 from evalsuite.adapter import Recipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Device
@@ -312,12 +311,8 @@ def _size_bytes(folder: Path) -> int:
 @contextlib.contextmanager
 def _only_maker(folder: Path, progress: Progress) -> Iterator[None]:
     """Holds the lock of this environment; the system frees it if we die."""
-    with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress(f"another evalsuite is making {folder.name}; waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    lock = folder.with_name(f"{folder.name}.lock")
+    with locks.held(lock, waiting=lambda: progress(f"another evalsuite is making {folder.name}; waiting for it")):
         yield
 
 

@@ -6,7 +6,6 @@ one before. A run that was taken away and made again is therefore seen, and so i
 """
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -15,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from evalsuite import documents
+from evalsuite import documents, locks
 from evalsuite.documents import Document
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, write_json
@@ -94,8 +93,7 @@ class Journal:
     @contextlib.contextmanager
     def _open(self) -> Iterator[list[str]]:
         """The lines so far, held by this process alone."""
-        with open(self.root / f".{ATTEMPTS}.lock", "w") as lock:  # it is let go when it is closed
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locks.held(self.root / f".{ATTEMPTS}.lock"):
             yield self._lines()
 
     def _append(self, lines: Sequence[str], entry: JournalLine) -> None:

@@ -10,7 +10,6 @@ corrected what was said lies beside its place as `amended-r<repeat>-<k>`.
 """
 
 import contextlib
-import fcntl
 import hashlib
 import re
 import shutil
@@ -18,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalsuite import redaction
+from evalsuite import locks, redaction
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, sha256, write_json
@@ -251,18 +250,14 @@ class Store:
         What an interrupted attempt left is moved aside to `r<repeat>.interrupted-<k>`, never deleted.
         """
         folder = self.folder(run)
-        try:
-            folder.path.parent.mkdir(parents=True, exist_ok=True)
-            lock = open(folder.path.with_name(f".r{run.repeat}.lock"), "w")  # noqa: SIM115, closed by `with` below
-        except OSError as error:
-            raise _unwritable(folder.path.parent, error) from error
-        with lock:
+        with contextlib.ExitStack() as stack:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield None
-                return
-            if folder.finished:
+                folder.path.parent.mkdir(parents=True, exist_ok=True)
+                lock = folder.path.with_name(f".r{run.repeat}.lock")
+                ours = stack.enter_context(locks.held(lock, wait=False))
+            except OSError as error:
+                raise _unwritable(folder.path.parent, error) from error
+            if not ours or folder.finished:
                 yield None
                 return
             _move_aside(folder.path)

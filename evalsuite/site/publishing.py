@@ -6,13 +6,13 @@ Nothing in `reports/` is ever removed or written over.
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evalsuite import locks
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
 from evalsuite.report.data import finished
@@ -77,8 +77,7 @@ def _check_ours(site: Path) -> None:
 @contextlib.contextmanager
 def _alone(site: Path) -> Iterator[None]:
     """This process alone writes the site; another one waits. What a killed one left half-copied is removed."""
-    with open(site / LOCK, "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locks.held(site / LOCK):
         for half in (site / REPORTS).glob(f"{INCOMING}*"):
             shutil.rmtree(half)
         yield
