@@ -667,6 +667,13 @@ class AheadInSecondHalf(Finding):
     gap: Share
 
 
+@rule("side_by_side", "flag")
+class SideBySide(Finding):
+    """Asked for with --share, by this evaluation or by the other."""
+
+    evaluations: Count
+
+
 @rule("oversubscribed", "flag")
 class Oversubscribed(Finding):
     processes: Count

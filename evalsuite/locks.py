@@ -104,7 +104,7 @@ def _made(path: Path) -> bool:
 
 
 def _me() -> dict[str, object]:
-    return {"host": socket.gethostname(), "boot": _boot(), "pid": os.getpid(), "began": _began(os.getpid())}
+    return {"host": socket.gethostname(), "boot": boot(), "pid": os.getpid(), "began": began(os.getpid())}
 
 
 def _left_behind(path: Path) -> bool:
@@ -117,7 +117,7 @@ def _left_behind(path: Path) -> bool:
     if known.get("host") != socket.gethostname():
         return False
     pid = known.get("pid")
-    return known.get("boot") != _boot() or not isinstance(pid, int) or _began(pid) != known.get("began")
+    return known.get("boot") != boot() or not isinstance(pid, int) or began(pid) != known.get("began")
 
 
 def _maker(path: Path) -> dict[str, object] | None:
@@ -146,8 +146,8 @@ def _check_host(path: Path) -> None:
     known = _maker(path)
     if known and known.get("host") != socket.gethostname():
         raise EvalsuiteError(
-            f"{path}: held by process {known.get('pid')} on {known.get('host')}, and this file system has no flock that "
-            "would tell whether it still works; expected nobody. Wait for it; if it is gone, remove the file."
+            f"{path}: held by process {known.get('pid')} on {known.get('host')}, and this file system has no flock "
+            "that would tell whether it still works; expected nobody. Wait for it; if it is gone, remove the file."
         )
 
 
@@ -158,17 +158,19 @@ def _age_s(path: Path) -> float:
         return 0.0
 
 
-def _boot() -> str:
+def boot() -> str:
+    """Which start of this machine it is that runs."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         return ""
 
 
-def _began(pid: int) -> str | None:
-    """When the process began, in ticks since the machine did; None if there is none."""
+def began(pid: int) -> str | None:
+    """When the process began, in ticks since the machine did; None if it has ended."""
     try:
         content = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
         return None
-    return content[content.rindex(b")") + 2 :].split()[19].decode()
+    fields = content[content.rindex(b")") + 2 :].split()
+    return None if fields[0] == b"Z" else fields[19].decode()

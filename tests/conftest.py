@@ -2,7 +2,9 @@
 
 import functools
 import os
+import secrets
 import signal
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 SHARED = HERE.parent.parent / "shared"
 
 os.environ.setdefault("NO_COLOR", "1")
+os.environ["EVALSUITE_NODE_LOCK"] = tempfile.mkdtemp(prefix="evalsuite-")  # no test waits for what runs beside it
 os.environ["LC_ALL"] = "C.UTF-8"  # commands print in the language of the locale
 
 # `pytest --hypothesis-profile=thorough` tries each property on many examples
@@ -32,6 +35,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE / "real" in item.path.parents:
             item.add_marker(pytest.mark.real)
+
+
+@pytest.fixture(autouse=True)
+def _measures_alone(tmp_path_factory, monkeypatch):
+    """The agents of one test do not wait for those that another has left."""
+    monkeypatch.setenv("EVALSUITE_NODE_LOCK", str(tmp_path_factory.getbasetemp() / f"node-{secrets.token_hex(6)}"))
 
 
 @pytest.fixture

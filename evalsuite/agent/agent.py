@@ -15,6 +15,7 @@ from datetime import datetime
 from evalsuite import placeholders
 from evalsuite.agent import environment, processes, rendezvous, signals
 from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
+from evalsuite.agent.presence import Presence
 from evalsuite.agent.recording import Quota, Reader
 from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.errors import EvalsuiteError
@@ -36,18 +37,20 @@ class CannotRecord(EvalsuiteError):
     exit_code = AGENT_FAILED
 
 
-def run(order: Order) -> AgentOutcome:
-    """Does what *order* asks; says how that ended.
+def run(order: Order, presence: Presence | None = None) -> AgentOutcome:
+    """Does what *order* asks; says how that ended. *presence*: that it measures on this node.
 
     Raises CannotStart or CannotRecord, with no process left behind. Must be called on the main thread.
     """
     place = rendezvous.node(os.environ)
     folder = _prepared(order)
+    if presence is not None:
+        presence.joined()
     with signals.held() as watched:
         processes.adopt_orphans()
         try:
             folder.write_environment(environment.found(order.host, place.rank))
-            with contextlib.closing(_Agent(order, folder, place, watched)) as agent:
+            with contextlib.closing(_Agent(order, folder, place, watched, presence)) as agent:
                 return agent.run()
         except OSError as error:
             raise _cannot_record(error) from error
@@ -56,8 +59,11 @@ def run(order: Order) -> AgentOutcome:
 class _Agent:
     """One order being carried out."""
 
-    def __init__(self, order: Order, folder: RunFolder, place: placeholders.Node, watched: set[int]) -> None:
+    def __init__(
+        self, order: Order, folder: RunFolder, place: placeholders.Node, watched: set[int], presence: Presence | None
+    ) -> None:
         self.order = order
+        self.presence = presence
         self.folder = folder
         self.place = place
         self.watched = watched
@@ -119,6 +125,7 @@ class _Agent:
     def _spawn(self, local_rank: int, output: int) -> int:
         per_process = self.order.processes is not None
         argv, variables = command(self.order, self.place, local_rank if per_process else None, os.environ)
+        variables |= self.presence.variables if self.presence else {}
         quiet_input = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)] if per_process else []
         try:
             with self._bound(local_rank if per_process else None):
@@ -229,6 +236,7 @@ class _Agent:
             samples=self.sampler.taken,
             samples_missed=self.sampler.missed,
             cores=self.cores or None,
+            beside=self.presence.beside() if self.presence else None,
             sha256={name: found for reader in self.readers for name, found in reader.hashes.items()},
         )
 

@@ -33,6 +33,7 @@ class Asked:
     engine: Engine
     store: Store
     places: Places  # where dialects beside the house's are found
+    share: bool = False  # whether a run may go on beside another evaluation on the machine
     python: Path | None = None  # the interpreter of every framework; None: each has an environment of its own
 
     def missing(self) -> list[Run]:
@@ -67,6 +68,7 @@ class Asked:
             folder=self.store.folder(Run(case=case, repeat=0)).path.resolve(),
             engine=self.engine,
             timeout_s=self.plan.spec.timeout_s,
+            share=self.share,
         )
 
     def without_python(self, case: Case) -> str | None:
@@ -107,6 +109,7 @@ def planned(arguments: argparse.Namespace) -> Asked:
         engine=engine,
         store=store,
         places=places(arguments),
+        share=arguments.share,
         python=Path(sys.executable) if arguments.environment == "current" and not engine.container else None,
     )
 

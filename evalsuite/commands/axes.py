@@ -50,6 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--max-device-hours", metavar="H", help="start no run once so many are spent")
     where.add_argument("--seed", metavar="N", help="of the order of the frameworks within each scale and repeat (0)")
     where.add_argument("--oversubscribe", action="store_true", help="let CPU devices share cores, and mark the cases")
+    where.add_argument(
+        "--share",
+        action="store_true",
+        help="run beside another evaluation on this machine instead of waiting for it, and mark the runs of both",
+    )
     where.add_argument("--engine", default="local", metavar="E", help="what starts the runs (default: local)")
     where.add_argument(
         "--environment",

@@ -98,6 +98,8 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             pythons=ready.pythons,
             packages=ready.packages,
             dialects=catalogue.known(asked.places),
+            share=asked.share,
+            waits=lambda words: note(say("run.waiting", who=words)),
         )
         extent = campaign.Extent(retries=spec.retries, device_hours=spec.max_device_hours)
         launched = campaign.launch_all(

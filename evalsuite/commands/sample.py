@@ -40,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--first-node-only", action="store_true", help="start the command on the first node; the others only sample"
     )
+    parser.add_argument(
+        "--share", action="store_true", help="run beside another evaluation on this machine instead of waiting for it"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not print the command's output")
     parser.add_argument(
         "--end-with-parent", action="store_true", help="end the command when the process that started us is gone"
@@ -51,13 +54,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.agent import agent, guard
+    import sys
+
+    from evalsuite.agent import agent, guard, turn
+
+    def say(words: str) -> None:
+        print(f"evalsuite sample: waiting: {words}", file=sys.stderr, flush=True)
 
     if arguments.csv is not None:
         return _print_table(arguments)
     order = _order(arguments)
+    presence = turn.taken(order, share=arguments.share, end_with_parent=arguments.end_with_parent, say=say)
     guard.stand(arguments.end_with_parent)
-    outcome = agent.run(order)
+    outcome = agent.run(order, presence)
     if not arguments.quiet:
         _print_summary(order, outcome)
     return outcome.exit_code

@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from evalsuite import __version__, files, paths, redaction
@@ -29,6 +29,7 @@ from evalsuite.runs.store import RunFolder
 
 Tick = Callable[[float], None]
 Asks = Callable[[], Enough | None]
+Waits = Callable[[str], None]
 
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
@@ -49,6 +50,8 @@ class Launcher:
     pythons: Mapping[tuple[str, str], Path]  # (framework, recipe) → interpreter of its environment
     packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
     dialects: Mapping[str, Dialect]  # those that the logs are read by
+    share: bool = False  # runs beside another evaluation on the machine instead of waiting for it
+    waits: Waits = lambda words: None  # told for whom a run waits
 
 
 def launch(
@@ -70,16 +73,20 @@ def launch(
     python = launcher.pythons[run.case.framework, recipe.name]
     path = folder.path.resolve()
     line = command_line(
-        recipe, run.case, python=python, folder=path, engine=launcher.engine, timeout_s=launcher.timeout_s
+        recipe,
+        run.case,
+        python=python,
+        folder=path,
+        engine=launcher.engine,
+        timeout_s=launcher.timeout_s,
+        share=launcher.share,
     )
     packages = launcher.packages.get((run.case.framework, recipe.name), {})
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
     _write_files(line.files, folder.scratch)
     asked = folder.asked()
-    started_at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
-    began = time.monotonic()
-    exit_code, why = _finish(line, folder, launcher.timeout_s, tick, enough)
-    duration_s = time.monotonic() - began
+    exit_code, why, duration_s = _finish(line, folder, launcher, tick, enough)
+    started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
     _check_recorded(exit_code, folder)
     outcome = replace(
@@ -101,10 +108,10 @@ def _write_files(texts: Mapping[str, str], scratch: Path) -> None:
 
 
 def _finish(
-    line: CommandLine, folder: RunFolder, timeout_s: float, tick: Tick, enough: Asks
-) -> tuple[int, Enough | None]:
-    """Starts *line* and waits for its end: its exit code (negative: ended by that signal), and why *enough* had
-    it ended, if it did."""
+    line: CommandLine, folder: RunFolder, launcher: Launcher, tick: Tick, enough: Asks
+) -> tuple[int, Enough | None, float]:
+    """Starts *line* and waits for its end: its exit code (negative: ended by that signal), why *enough* had it ended,
+    if it did, and how long it took, without the wait for another evaluation on the machine."""
     with open(folder.engine_log, "wb", opener=files.private) as output:
         try:
             process = subprocess.Popen(
@@ -122,19 +129,25 @@ def _finish(
                 "engines this machine has."
             ) from error
         began = asked = time.monotonic()
+        told: str | None = None
         try:
             while process.poll() is None:
                 now = time.monotonic()
-                if now - began > timeout_s + AGENT_GRACE_S:
-                    return 124, None
+                if waits_for := folder.waiting():
+                    began = asked = now
+                    if waits_for != told:
+                        launcher.waits(waits_for)
+                    told = waits_for
+                if now - began > launcher.timeout_s + AGENT_GRACE_S:
+                    return 124, None, now - began
                 if now - asked > ENOUGH_POLL_S:
                     asked = now
                     if why := enough():
                         _end(process)
-                        return process.returncode, why
+                        return process.returncode, why, time.monotonic() - began
                 tick(now - began)
                 time.sleep(POLL_S)
-            return process.returncode, None
+            return process.returncode, None, time.monotonic() - began
         finally:
             _end(process)
 

@@ -47,7 +47,14 @@ class CommandLine:
 
 
 def command_line(
-    recipe: Recipe, case: Case, *, python: Path | str, folder: Path, engine: Engine, timeout_s: float
+    recipe: Recipe,
+    case: Case,
+    *,
+    python: Path | str,
+    folder: Path,
+    engine: Engine,
+    timeout_s: float,
+    share: bool = False,
 ) -> CommandLine:
     """What starts *case* in *folder*, from the engine inward."""
     command = recipe.command(case)
@@ -61,7 +68,7 @@ def command_line(
     training = tuple(filled(token, known) for token in command.argv)
     environment = {name: filled(value, known) for name, value in command.environment.items()}
     container = _in_image(training, environment, recipe, case, folder, engine)
-    agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training)
+    agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share)
     return CommandLine(
         engine=engine.wrap(case, agent),
         agent=agent,
@@ -103,7 +110,9 @@ def _readable(recipe: Recipe) -> list[str]:
     return [*checkout, str(paths.ADAPTERS / "workloads"), str(paths.data_sets())]
 
 
-def agent_argv(python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str]) -> Argv:
+def agent_argv(
+    python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str], share: bool = False
+) -> Argv:
     """The node agent's command line for one run."""
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
     cores = ("--cores-per-device", str(case.cores_per_device)) if case.cores_per_device else ()
@@ -113,6 +122,7 @@ def agent_argv(python: str, folder: str, case: Case, spawn: str, timeout_s: floa
         *processes,
         *cores,
         *once,
+        *(("--share",) if share else ()),
         *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{timeout_s:g}"),
         *("--", *command),
     )

@@ -14,6 +14,7 @@ from evalsuite.findings import (
     Oversubscribed,
     PartialBatch,
     ShortWindow,
+    SideBySide,
     TooShortWindow,
 )
 from evalsuite.logs import catalogue, excerpt, options, reading
@@ -112,6 +113,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
                 *_short(run.case, window),
                 *_busy_machine(used),
                 *_shared_cores(folder),
+                *_side_by_side(folder),
                 *_hung(outcome),
                 *_unfinished(outcome, read),
                 *_last_batch(run.case, read, throughput, data),
@@ -246,6 +248,12 @@ def _shared_cores(folder: RunFolder) -> tuple[Finding, ...]:
         if len(set(each)) < len(each):
             return (Oversubscribed(processes=len(agent.cores or ()), cores=len(set(each))),)
     return ()
+
+
+def _side_by_side(folder: RunFolder) -> tuple[Finding, ...]:
+    """A flag where another evaluation measured on one of the run's nodes at the same time."""
+    others = max((agent.beside or 0 for agent in folder.agents().values()), default=0)
+    return (SideBySide(evaluations=others),) if others else ()
 
 
 def _hung(outcome: Outcome) -> tuple[Finding, ...]:

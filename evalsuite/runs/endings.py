@@ -56,7 +56,7 @@ class AgentOutcome(Document):
     """How the node agent of one host ended, and what it had to end."""
 
     LEAST: ClassVar[Mapping[str, float]] = dict.fromkeys(
-        ("duration_s", "cpu_s", "left_behind", "survivors", "samples", "samples_missed"), 0
+        ("duration_s", "cpu_s", "left_behind", "survivors", "samples", "samples_missed", "beside"), 0
     )
 
     exit_code: int
@@ -72,4 +72,5 @@ class AgentOutcome(Document):
     samples: int
     samples_missed: int
     cores: tuple[tuple[int, ...], ...] | None = None  # of each device; None: no process was bound to any
+    beside: int | None = None  # other evaluations that measured on the node at the same time; None: nobody knows
     sha256: Mapping[str, str] | None = None  # name of each log and arrivals file → the hash of what was written to it

@@ -20,7 +20,7 @@ from pathlib import Path
 from evalsuite import locks, redaction
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError
-from evalsuite.files import read_json, sha256, write_json
+from evalsuite.files import read_json, sha256, write_atomically, write_json
 from evalsuite.model import Case, Run
 from evalsuite.runs import columns, samples
 from evalsuite.runs.columns import Recorded
@@ -110,6 +110,22 @@ class RunFolder:
 
     def write_environment(self, found: HostEnvironment) -> None:
         write_json(self.environment_path(found.host), found.to_json())
+
+    def write_waiting(self, host: str, words: str | None) -> None:
+        """Says for whom the agent of *host* waits before it begins; None: no longer."""
+        file = self.path / f"waiting.{host}.txt"
+        if words is None:
+            file.unlink(missing_ok=True)
+            return
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, words.encode("utf-8", "backslashreplace"))
+
+    def waiting(self) -> str | None:
+        """For whom an agent waits; None if none does."""
+        for file in sorted(self.path.glob("waiting.*.txt")):
+            with contextlib.suppress(OSError):
+                return file.read_text(errors="replace")
+        return None
 
     def write_agent(self, host: str, outcome: AgentOutcome) -> None:
         write_json(self.path / f"agent.{host}.json", outcome.to_json())

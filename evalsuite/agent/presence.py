@@ -1,0 +1,221 @@
+"""One measurement at a time on a node: who measures here now, and the wait until nobody does.
+
+Two trainings on one machine slow each other down, and neither number says so. So each agent lays a file into a folder
+of this machine, and holds its lock together with all that it starts: a training that outlives its agent is seen. What
+such a survivor is, its environment says; where its guard and its agent are dead, it is ended before another run begins.
+Agents of one run do not wait for each other: a launcher may put several on one machine.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import pwd
+import secrets
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite import locks
+
+PLACE = "EVALSUITE_NODE_LOCK"  # another folder than the machine's own, for what shall not wait for it
+COMMON = Path("/tmp/evalsuite-measuring")  # local on all but the strangest machines, and the same for all users
+PRESENT = ".present"
+VARIABLE = "EVALSUITE_PRESENCE"  # tells the processes of a run from others, whatever they have closed
+BESIDE = b"+\n"  # what one who shares adds to the file of each that he runs beside
+POLL_S = 0.5
+LONGEST_WORDS = 200  # of what a stranger's file says of itself
+OPEN_TO_ALL, STICKY = 0o666, 0o1777
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holder:
+    """An agent that measures on this node."""
+
+    file: Path
+    run: str  # folder of its run
+    words: str  # for whom to wait
+
+
+class Presence:
+    """This agent's file, locked; everything that is started by this process or a child of it holds it too.
+
+    The lock goes with the last of them, and the file when the next one enters.
+    """
+
+    def __init__(self, file: Path, handle: int, met: int) -> None:
+        self.file = file
+        self._handle = handle
+        self._met = met
+
+    def beside(self) -> int:
+        """How many other evaluations have measured on this node at the same time."""
+        size = os.fstat(self._handle).st_size
+        return self._met + os.pread(self._handle, size, 0).count(BESIDE)
+
+    def joined(self) -> None:
+        """Notes that this process, too, ends what the run starts."""
+        with contextlib.suppress(OSError):
+            os.write(self._handle, _line({"pid": os.getpid(), "began": locks.began(os.getpid())}))
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What tells the processes of this run from others, in their environment."""
+        return {VARIABLE: self.file.stem}
+
+
+def enter(run: Path, *, share: bool, waiting: Callable[[str], None]) -> Presence | None:
+    """Waits until no other run is measured on this node, and lays down that *run* is: with *share*, beside others.
+
+    *waiting* is told for whom, again and again while it lasts. None where this machine has no folder for it.
+    """
+    try:
+        place = _place()
+        while True:
+            with _door(place):
+                others = [one for one in _holders(place) if one.run != str(run)]
+                if share or not others:
+                    return _present(place, run, others)
+            waiting(others[0].words)
+            time.sleep(POLL_S)
+    except OSError:  # no room, no permission, no locks: to measure unwatched is better than not to measure
+        return None
+
+
+def _place() -> Path:
+    place = Path(os.environ.get(PLACE) or COMMON)
+    with contextlib.suppress(FileExistsError):
+        place.mkdir(parents=True)
+        place.chmod(STICKY)
+    if place.is_symlink() or not place.is_dir():
+        raise NotADirectoryError(str(place))
+    return place
+
+
+@contextlib.contextmanager
+def _door(place: Path) -> Iterator[None]:
+    """Nobody else looks or enters meanwhile."""
+    handle = _opened(place / "door", os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _opened(file: Path, flags: int) -> int:
+    """*file*, made if it is not there. A file of somebody else in a folder of all may not be opened with O_CREAT."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.open(file, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with contextlib.suppress(FileExistsError):
+        handle = os.open(file, flags | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, OPEN_TO_ALL)
+        os.fchmod(handle, OPEN_TO_ALL)
+        return handle
+    return os.open(file, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def _present(place: Path, run: Path, others: list[Holder]) -> Presence:
+    file = place / f"{os.getpid()}-{secrets.token_hex(8)}{PRESENT}"
+    handle = _opened(file, os.O_RDWR | os.O_APPEND)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    me = {"pid": os.getpid(), "began": locks.began(os.getpid()), "run": str(run), "user": _user()}
+    os.write(handle, _line({**me, "boot": locks.boot(), "pids": _namespace()}))
+    for other in others:
+        with contextlib.suppress(OSError):
+            theirs = os.open(other.file, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK)
+            os.write(theirs, BESIDE)
+            os.close(theirs)
+    os.set_inheritable(handle, True)
+    return Presence(file, handle, len(others))
+
+
+def _holders(place: Path) -> list[Holder]:
+    """Who measures here now, the first first. Survivors of the dead are ended, and files of the gone removed."""
+    found = []
+    for file in sorted(place.glob(f"*{PRESENT}"), key=_age):
+        try:
+            handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            continue
+        try:
+            lines = _lines(os.pread(handle, 1 << 16, 0))
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            _end(survivors(file))  # none holds the lock, and one may have closed it
+            with contextlib.suppress(OSError):
+                file.unlink()
+        except BlockingIOError:
+            if _dead(lines):
+                _end(survivors(file))
+            found.append(_holder(file, lines))
+        except OSError:  # no file that a lock could be held of
+            continue
+        finally:
+            os.close(handle)
+    return found
+
+
+def _holder(file: Path, lines: list[dict[str, object]]) -> Holder:
+    first = lines[0] if lines else {}
+    run = str(first.get("run", file))
+    words = f"{run} is measured on this machine (process {first.get('pid', '?')} of {first.get('user', '?')})"
+    return Holder(file=file, run=run, words="".join(c for c in words if c.isprintable())[:LONGEST_WORDS])
+
+
+def _dead(lines: list[dict[str, object]]) -> bool:
+    """Whether guard and agent of a run are gone: told only of processes that this one would see."""
+    if not lines or lines[0].get("boot") != locks.boot() or lines[0].get("pids") != _namespace():
+        return False
+    known = [(line.get("pid"), line.get("began")) for line in lines]
+    return all(isinstance(pid, int) and locks.began(pid) != began for pid, began in known)
+
+
+def survivors(file: Path) -> list[int]:
+    """The processes of a run, by the name of its *file* in their environment; none that is somebody else's."""
+    mark = f"{VARIABLE}={file.stem}".encode()
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as variables:
+                found += [int(name)] if mark in variables.read().split(b"\0") else []
+    return found
+
+
+def _end(pids: list[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _line(facts: dict[str, object]) -> bytes:
+    return f"{json.dumps(facts)}\n".encode()
+
+
+def _lines(content: bytes) -> list[dict[str, object]]:
+    """The objects in a file of presence, which anybody may have written."""
+    found = []
+    for line in content.splitlines():
+        with contextlib.suppress(ValueError, RecursionError):
+            facts = json.loads(line)
+            found += [facts] if isinstance(facts, dict) else []
+    return found
+
+
+def _age(file: Path) -> float:
+    with contextlib.suppress(OSError):
+        return file.lstat().st_mtime
+    return 0.0
+
+
+def _namespace() -> str:
+    """Which processes this one sees: those of its container, or all of the machine."""
+    with contextlib.suppress(OSError):
+        return os.readlink("/proc/self/ns/pid")
+    return ""
+
+
+def _user() -> str:
+    with contextlib.suppress(KeyError):
+        return pwd.getpwuid(os.getuid()).pw_name
+    return str(os.getuid())

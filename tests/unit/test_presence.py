@@ -1,0 +1,182 @@
+"""One measurement at a time on a node. The processes that a test starts are `sleep`s."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from evalsuite import locks
+from evalsuite.agent import presence, turn
+from evalsuite.placeholders import Node
+
+
+class Waited(Exception):
+    """Raised by a test's `waiting`, so that it need not wait."""
+
+    @classmethod
+    def instead(cls, words):
+        raise cls(words)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv(presence.PLACE, str(tmp_path / "node"))
+    return tmp_path / "node"
+
+
+def gone(found):
+    """As if the process of this presence and all that hold its lock had ended."""
+    os.close(found._handle)
+
+
+def alone(run, share=False):
+    return presence.enter(run, share=share, waiting=Waited.instead)
+
+
+def sleeper(file):
+    return subprocess.Popen(["sleep", "60"], env={**os.environ, presence.VARIABLE: file.stem}, close_fds=True)
+
+
+def test_a_second_run_waits_and_is_told_for_whom(place, tmp_path):
+    found = alone(tmp_path / "runs/a")
+
+    with pytest.raises(Waited, match=rf"runs/a is measured on this machine \(process {os.getpid()} of \w+\)"):
+        alone(tmp_path / "runs/b")
+    assert found.beside() == 0
+
+
+def test_it_begins_once_the_first_has_ended(place, tmp_path):
+    first = alone(tmp_path / "a")
+
+    second = presence.enter(tmp_path / "b", share=False, waiting=lambda words: gone(first))
+
+    assert second.beside() == 0
+    assert [second.file] == list(place.glob("*.present"))
+
+
+def test_with_share_it_runs_beside_and_both_know(place, tmp_path):
+    first = alone(tmp_path / "a")
+    second = alone(tmp_path / "b", share=True)
+    third = alone(tmp_path / "c", share=True)
+
+    assert [one.beside() for one in (first, second, third)] == [2, 2, 2]
+
+
+def test_agents_of_one_run_do_not_wait_for_each_other(place, tmp_path):
+    found = [alone(tmp_path / "a") for _ in range(3)]
+
+    assert [one.beside() for one in found] == [0, 0, 0]
+
+
+def test_a_process_that_was_started_meanwhile_holds_the_lock_too(place, tmp_path):
+    first = alone(tmp_path / "a")
+    child = subprocess.Popen(["sleep", "60"], close_fds=False)
+    gone(first)
+
+    with pytest.raises(Waited):
+        alone(tmp_path / "b")
+
+    child.kill()
+    child.wait()
+    assert alone(tmp_path / "b")
+
+
+def test_what_a_dead_run_left_is_ended_before_another_begins(place, tmp_path):
+    program = f"""
+import os, pathlib, subprocess, sys
+from evalsuite.agent import presence
+found = presence.enter(pathlib.Path({str(tmp_path / "a")!r}), share=False, waiting=print)
+inherits = len(sys.argv) > 1
+child = subprocess.Popen(["sleep", "60"], close_fds=not inherits, stdout=-3, env={{**os.environ, **found.variables}})
+print(child.pid, flush=True)
+os.kill(os.getpid(), 9)
+"""
+    for inherits in ([], ["yes"]):
+        said = subprocess.run([sys.executable, "-c", program, *inherits], stdout=subprocess.PIPE, check=False).stdout
+        survivor = int(said)
+        assert locks.began(survivor)
+
+        found = presence.enter(tmp_path / "b", share=False, waiting=lambda words: None)
+
+        deadline = time.monotonic() + 10
+        while locks.began(survivor):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert found.beside() == 0
+        gone(found)
+
+
+def test_what_lives_of_a_run_whose_agent_lives_is_left_alone(place, tmp_path):
+    first = alone(tmp_path / "a")
+    child = sleeper(first.file)
+
+    with pytest.raises(Waited):
+        alone(tmp_path / "b")
+
+    assert child.poll() is None
+    child.kill()
+    child.wait()
+
+
+@pytest.mark.parametrize("change", [{"boot": "another"}, {"pids": "pid:[1]"}])
+def test_nothing_is_ended_of_a_run_in_another_container(change, place, tmp_path):
+    first = alone(tmp_path / "a")
+    facts = json.loads(first.file.read_text())
+    first.file.write_text(json.dumps({**facts, "pid": 2**22 + 5, **change}) + "\n")
+    child = sleeper(first.file)
+
+    with pytest.raises(Waited):
+        alone(tmp_path / "b")
+
+    assert child.poll() is None
+    child.kill()
+    child.wait()
+
+
+@pytest.mark.parametrize("content", [b"", b"[]\n", b"{", b"\xff\x00", b"[" * 100_000, b'{"pid": "x", "run": 3}\n'])
+def test_a_file_of_a_stranger_does_no_harm(content, place, tmp_path):
+    place.mkdir()
+    (place / "1-a.present").write_bytes(content)
+    (place / "2-link.present").symlink_to("/etc/passwd")
+    os.mkfifo(place / "3-pipe.present")
+
+    assert alone(tmp_path / "b").beside() == 0
+
+
+def test_words_of_a_stranger_command_no_terminal(place, tmp_path):
+    first = alone(tmp_path / "\x1b[31m" / ("x" * 900))
+
+    with pytest.raises(Waited) as told:
+        alone(tmp_path / "b")
+
+    assert "\x1b" not in str(told.value) and len(str(told.value)) <= presence.LONGEST_WORDS
+    gone(first)
+
+
+def test_a_machine_without_a_folder_for_it_measures_all_the_same(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(presence.PLACE, str(tmp_path / "file"))
+
+    assert alone(tmp_path / "a") is None
+
+
+def test_the_folder_of_a_machine_is_for_all_users(place, tmp_path):
+    found = alone(tmp_path / "a")
+
+    assert place.stat().st_mode & 0o7777 == 0o1777
+    assert found.file.stat().st_mode & 0o777 == (place / "door").stat().st_mode & 0o777 == 0o666
+
+
+def test_nodes_take_their_turn_by_name():
+    place = Node(rank=0, nodes=3, master_port=29500, hosts=("n2", "n10", "n1"))
+
+    assert turn.before("n2", place) == ["n1", "n10"]
+    assert turn.before("n1", place) == []
+
+
+@pytest.mark.parametrize("hosts", [(), ("10.0.0.1", "10.0.0.2"), ("n1", "n1")])
+def test_nodes_whose_names_nobody_tells_do_not_wait_for_each_other(hosts):
+    assert turn.before("n1", Node(rank=0, nodes=2, master_port=29500, hosts=hosts)) == []
