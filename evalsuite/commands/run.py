@@ -39,12 +39,16 @@ def add_redo(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands.asked import planned
+    from evalsuite.commands.terminal import note
     from evalsuite.launch import campaign
 
     asked = planned(arguments)
     campaign.redo(arguments.redo, asked.plan, asked.store)
     asked, failed = run_missing(asked, arguments.environment)
     if not asked.plan.cases:
+        return Exit.NOTHING_MEASURED
+    if not _measured(asked):
+        note(say("run.nothing_valid"))
         return Exit.NOTHING_MEASURED
     return Exit.SOME_FAILED if failed else Exit.DONE
 
@@ -127,6 +131,15 @@ def _say_skips(skips: "Sequence[Skip]") -> None:
         cases = [skip.case.id for skip in skips if skip.reason == reason]
         more = ", …" if len(cases) > 1 else ""
         note(say("run.skipped_cases", n=len(cases), first=cases[0], more=more, reason=speech.retold(reason)))
+
+
+def _measured(asked: "Asked") -> bool:
+    """Whether any run of the plan, made in this call or before, gave a number that counts."""
+    from evalsuite.results import measurement
+    from evalsuite.results.summary import counts
+
+    folders = [asked.store.folder(run) for run in asked.plan.runs]
+    return any(counts(measurement.measurement(folder, asked.places)) for folder in folders if folder.finished)
 
 
 def _failed(asked: "Asked") -> int:

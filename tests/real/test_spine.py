@@ -94,6 +94,13 @@ def test_a_run_that_fails_is_kept_and_reported_with_its_reason(tmp_path):
     assert "no room for the weights" in (tmp_path / "report" / "report.html").read_text()
 
 
+def test_run_says_that_nothing_was_measured(tmp_path, capsys):
+    code = cli.main(words(tmp_path, command="run", script="fails.py", repeats="1"))
+
+    assert code == Exit.NOTHING_MEASURED
+    assert "no run gave a valid throughput" in capsys.readouterr().err
+
+
 def test_a_timeout_ends_the_whole_tree_also_a_child_with_a_session_of_its_own(tmp_path):
     spec = tmp_path / "hang.toml"
     spec.write_text(
@@ -105,7 +112,7 @@ def test_a_timeout_ends_the_whole_tree_also_a_child_with_a_session_of_its_own(tm
     code = cli.main([*line, "--runs", str(tmp_path / "runs")])
 
     outcome = json.loads(next((tmp_path / "runs").glob("*/r0/outcome.json")).read_text())
-    assert code == Exit.SOME_FAILED
+    assert code == Exit.NOTHING_MEASURED
     assert outcome["status"] == "timed_out"
     assert not _left_behind()
 
