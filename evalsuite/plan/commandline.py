@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evalsuite import paths, placeholders
 from evalsuite.adapter import Recipe
+from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case
 from evalsuite.placeholders import FIRST_PORT, Node, filled
 from evalsuite.plan import repositories
@@ -65,6 +66,7 @@ def command_line(
         "{data}": str(paths.data_sets()),
         **({"{checkout}": str(repositories.folder(recipe))} if recipe.checkout else {}),
     }
+    _check_paths(known)
     training = tuple(filled(token, known) for token in command.argv)
     environment = {name: filled(value, known) for name, value in command.environment.items()}
     container = _in_image(training, environment, recipe, case, folder, engine)
@@ -77,6 +79,17 @@ def command_line(
         environment=environment,
         files=command.files,
     )
+
+
+def _check_paths(known: Mapping[str, str]) -> None:
+    """Raises EvalsuiteError if a path holds what the node agent replaces: the script would be given another."""
+    for value in known.values():
+        held = next((name for name in placeholders.BY_AGENT if name in value), None)
+        if held:
+            raise EvalsuiteError(
+                f'{value}: "{held}" stands in the path, and the node agent puts a value in its place; expected a path '
+                "without it. Try another folder (--runs, EVALSUITE_CACHE, EVALSUITE_DATA)."
+            )
 
 
 def _of_image() -> dict[str, str]:

@@ -1,6 +1,9 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from evalsuite.errors import EvalsuiteError
 from evalsuite.plan.commandline import agent_argv, command_line
 from evalsuite.plan.engines import ENGINES
 from tests.toys import CASE, toynet
@@ -60,3 +63,17 @@ def test_the_same_case_gives_the_same_command_line():
     asked = {"python": "py", "folder": Path("out"), "engine": ENGINES["slurm"], "timeout_s": 60.0}
 
     assert command_line(RECIPE, CASE, **asked) == command_line(RECIPE, CASE, **asked)
+
+
+def test_a_path_that_holds_what_the_agent_replaces_is_refused():
+    adapter = toynet()
+
+    with pytest.raises(EvalsuiteError, match=r'/runs/\{node_rank\}.*"\{node_rank\}" stands in the path.*--runs'):
+        command_line(
+            adapter.recipes[0],
+            replace(CASE, recipe=adapter.recipes[0].name),
+            python="/usr/bin/python3",
+            folder=Path("/runs/{node_rank}"),
+            engine=ENGINES["local"],
+            timeout_s=60,
+        )
