@@ -16,7 +16,7 @@ from evalsuite.errors import EvalsuiteError
 def read_json(path: Path) -> dict[str, object]:
     """The object in *path*. Raises EvalsuiteError if it is absent, cut off or no JSON object."""
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(path.read_bytes(), object_pairs_hook=_each_once)
     except FileNotFoundError as error:
         raise EvalsuiteError(f"{path}: there is no such file; a run folder has one.") from error
     except (ValueError, OSError, RecursionError) as error:
@@ -26,6 +26,16 @@ def read_json(path: Path) -> dict[str, object]:
         ) from error
     if not isinstance(found, dict):
         raise EvalsuiteError(f"{path}: a {type(found).__name__} stands there; expected a JSON object.")
+    return found
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON. Raises ValueError if a key stands twice: readers differ in which of the two counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f'the key "{twice[:60]}" stands twice')
     return found
 
 

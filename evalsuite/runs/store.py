@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import re
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +36,7 @@ SCRATCH = "scratch"
 PLAN = "plan.json"
 LONGEST_NAME = 180  # bytes of a case's folder; the file system takes 255, and archives and sites put more before it
 SHOWN_OF_A_NAME, HASH_DIGITS = 100, 16
+ABANDONED_S = 3600.0  # a file written atomically is there for milliseconds
 MOST_BYTES = 255  # of one name in a file system
 _PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # what every file system, shell and web server takes as it stands
 _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
@@ -250,6 +252,7 @@ class Store:
         """Keeps what was asked for last, so that `report` knows the skips and the cases not run yet."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
+            sweep(self.root, older_s=ABANDONED_S)
             write_json(self.root / PLAN, planned.to_json())
         except OSError as error:
             raise _unwritable(self.root, error) from error
@@ -351,8 +354,9 @@ def _move_aside(path: Path) -> None:
     sweep(aside)
 
 
-def sweep(folder: Path) -> None:
-    """Removes what a killed process left of files that it was writing; nobody writes into *folder* now."""
+def sweep(folder: Path, older_s: float = 0.0) -> None:
+    """Removes what a killed process left of files that it was writing, of which none is written for *older_s*."""
     for path in folder.glob(f".*.json.{'?' * 8}"):
         with contextlib.suppress(OSError):
-            path.unlink()
+            if time.time() - path.stat().st_mtime >= older_s:
+                path.unlink()

@@ -1,10 +1,12 @@
 import json
+import os
 import re
 from dataclasses import replace
 
 import pytest
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.files import read_json
 from evalsuite.model import Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
@@ -170,3 +172,22 @@ def test_a_folder_that_was_renamed_is_refused_with_both_names(tmp_path):
 
     with pytest.raises(EvalsuiteError, match=r"r0, and the folder is called .*/r7; expected the same"):
         Store(tmp_path).finished()[0].check_name(Run(case=CASE, repeat=0))
+
+
+def test_files_that_a_killed_process_was_writing_are_swept_and_none_that_is_being_written(tmp_path):
+    old, new = tmp_path / ".plan.json.abcdefgh", tmp_path / ".plan.json.hgfedcba"
+    for file in (old, new):
+        file.write_text("{")
+    os.utime(old, (1, 1))
+
+    Store(tmp_path).write_plan(Planned(profile="p", repeats=1, cases=(CASE,), skips=()))
+
+    assert not old.exists() and new.exists()
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path):
+    file = tmp_path / "outcome.json"
+    file.write_text('{"status": "failed", "reason": {"a": 1, "a": 1}, "status": "completed"}')
+
+    with pytest.raises(EvalsuiteError, match=r'outcome\.json: the key "a" stands twice; expected a JSON object'):
+        read_json(file)
