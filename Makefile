@@ -9,10 +9,10 @@ DATA    ?= random-data
 BIN     := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report official plan test unit real lint bench clean
+.PHONY: help setup demo report official plan test test-crash unit real lint bench clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.ready ## make evalsuite's own virtual environment
 
@@ -51,6 +51,9 @@ unit: setup ## the unit floor alone: seconds, no network, no framework
 real: setup ## the real floor alone
 	$(BIN)/python tools/prepare_tests.py
 	$(BIN)/python -m pytest -m real
+
+test-crash: setup ## the whole series of kills, with counts: some twenty minutes
+	EVALSUITE_CRASHES=1 nice -n 19 $(BIN)/python -m pytest -s tests/real/test_crashes.py
 
 lint: setup ## style and types
 	$(BIN)/ruff check evalsuite adapters tests benchmarks tools

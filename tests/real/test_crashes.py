@@ -1,0 +1,167 @@
+"""Kills at moments drawn from a seed: nothing that was finished is lost or changed, and no process is left.
+
+A few of each here; `make test-crash` takes the whole series (EVALSUITE_CRASHES=1) and prints counts.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+TOYS = Path(__file__).resolve().parent / "toy_adapters"
+FULL = bool(os.environ.get("EVALSUITE_CRASHES"))
+SEED = int(os.environ.get("EVALSUITE_SEED", "15"))
+LINGER_S = 20.0  # a guard looks every second, and gives a training five to end
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the node agent runs on Linux")
+
+
+def started(folder, command="run"):
+    words = [command, "--runs", str(folder / "runs")]
+    if command == "run":
+        words += ["--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current"]
+        words += ["--scales", "1x1", "--repeats", "4", "--steps", "5+60", "--device", "cpu"]
+    else:
+        words += ["--out", str(folder / "report")]
+    line = [sys.executable, "-m", "evalsuite", *words]
+    with open(folder / "said.txt", "ab") as said:
+        return subprocess.Popen(line, stdout=said, stderr=said, start_new_session=True)
+
+
+def outcomes(folder):
+    """Folder of each finished run → the hash of all that lies in it."""
+    return {file.parent: _hash(file.parent) for file in (folder / "runs").glob("*/r*/outcome.json")}
+
+
+def _hash(folder):
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return hashlib.sha256(b"".join(str(f.relative_to(folder)).encode() + f.read_bytes() for f in files)).hexdigest()
+
+
+def ours(folder, *words):
+    """Processes of the runs in *folder* whose command line holds all *words*."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            line, where = " ".join(process.cmdline()), process.cwd()
+            if (str(folder) in line or str(folder) in where) and all(word in line for word in words):
+                found.append(process)
+    return found
+
+
+def nothing_left(folder):
+    """Seconds until no process of *folder* was left."""
+    began = time.monotonic()
+    while left := ours(folder):
+        assert time.monotonic() - began < LINGER_S, [one.cmdline() for one in left]
+        time.sleep(0.05)
+    return time.monotonic() - began
+
+
+def whole(folder, statuses):
+    """All four runs have ended, each as one of *statuses*, and nothing half-written lies among them."""
+    found = [json.loads((run / "outcome.json").read_text()) for run in outcomes(folder)]
+    assert len(found) == 4, (folder / "said.txt").read_text()[-2000:]
+    assert {one["status"] for one in found} <= statuses
+    for run in outcomes(folder):
+        assert not (run / "scratch").exists()
+        assert not list(run.glob(".*.json.*"))
+    return found
+
+
+def killed(folder, moments, wanted, victims):
+    """Runs the evaluation in folders below *folder* until *wanted* of *victims* are killed; counts of what was seen."""
+    counts = {"kills": 0, "lives": 0, "evaluations": 0, "finished": 0, "failed": 0, "worst_linger_s": 0.0}
+    while counts["kills"] < wanted:
+        place = folder / f"e{counts['evaluations']}"
+        place.mkdir()
+        counts["evaluations"] += 1
+        for _ in range(60):
+            before = outcomes(place) if (place / "runs").is_dir() else {}
+            process = started(place)
+            counts["lives"] += 1
+            while process.poll() is None and counts["kills"] < wanted:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(moments.uniform(0.3, 3.0))
+                if process.poll() is None and (victim := victims(place, process, moments)):
+                    counts["kills"] += _kill(victim)
+                    if victim == process.pid:
+                        process.wait()
+            process.wait(120)
+            after = outcomes(place)
+            assert {run: after.get(run) for run in before} == before
+            if len(after) == 4:
+                break
+        counts["worst_linger_s"] = max(counts["worst_linger_s"], round(nothing_left(place), 2))
+        ended = whole(place, {"completed"} if victims is evaluator else {"completed", "failed"})
+        counts["finished"] += len(ended)
+        counts["failed"] += sum(one["status"] == "failed" for one in ended)
+        assert "Traceback" not in (place / "said.txt").read_text()
+    print(f"\n{victims.__name__}: {counts}")
+    return counts
+
+
+def _kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return 0
+    return 1
+
+
+def evaluator(place, process, moments):
+    return process.pid
+
+
+def agent(place, process, moments):
+    """The guard or the agent proper: either may be met."""
+    found = ours(place, "evalsuite", "sample", "--quiet")
+    return moments.choice(found).pid if found else None
+
+
+def child(place, process, moments):
+    found = [one for one in ours(place, "train.py") if "sample" not in one.cmdline() and one.pid != process.pid]
+    return moments.choice(found).pid if found else None
+
+
+@pytest.mark.parametrize(("victims", "few", "many"), [(evaluator, 6, 100), (agent, 3, 30), (child, 2, 20)])
+def test_no_kill_loses_a_finished_run_or_leaves_a_process(victims, few, many, tmp_path):
+    wanted = many if FULL else few
+
+    counts = killed(tmp_path, random.Random(SEED), wanted, victims)
+
+    assert counts["kills"] >= wanted
+    assert counts["finished"] == 4 * counts["evaluations"]
+    assert counts["failed"] <= counts["kills"]
+
+
+def test_a_report_that_is_killed_leaves_no_half_file_and_the_next_writes_the_same_bytes(tmp_path):
+    assert started(tmp_path).wait(120) == 0
+    undisturbed = tmp_path / "undisturbed"
+    assert started(tmp_path, "report").wait(120) == 0
+    (tmp_path / "report").rename(undisturbed)
+    moments, kills = random.Random(SEED), 0
+
+    while kills < (60 if FULL else 3):
+        process = started(tmp_path, "report")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(moments.uniform(0.2, 4.0))
+        kills += process.poll() is None
+        process.kill()
+        process.wait()
+        for name in ("report.html", "summary.json"):
+            file = tmp_path / "report" / name
+            assert not file.exists() or file.read_bytes() == (undisturbed / name).read_bytes()
+
+    assert started(tmp_path, "report").wait(120) == 0
+    assert _hash(tmp_path / "report") == _hash(undisturbed)
+    print(f"\nreport: {kills} kills")
