@@ -113,7 +113,7 @@ def test_the_notes_stand_in_markdown_spreadsheet_tables_and_summary(noted):
     assert note["en"].startswith("There are 4 frameworks; the speedup is 1.")
     assert (note["owner"], note["cases"], note["decides"]) == ("Li <b>Wei</b>", [CASE], True)
     (markdown,) = [line for line in (folder / "report.en.md").read_text().split("\n") if "There are 4" in line]
-    assert markdown.startswith("- <strong>")
+    assert markdown.startswith("- **")
     assert "Followed up by Li &lt;b&gt;Wei&lt;/b&gt;" in markdown and "A verdict depends on it." in markdown
     sheet = openpyxl.load_workbook(BytesIO((folder / "report.xlsx").read_bytes())).worksheets[-1]
     told = dict(zip(*[[cell.value for cell in row] for row in sheet.iter_rows(max_row=2)], strict=True))

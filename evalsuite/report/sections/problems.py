@@ -168,7 +168,7 @@ def _markdown(notes: Iterable[tuple[AuthorNote, Said]], writer: MarkdownWriter) 
 
 
 def _note(note: AuthorNote, said: Said, writer: MarkdownWriter) -> str:
-    sentences = [f"<strong>{writer.word(f'severity.{note.severity}')}</strong>", writer.said(said)]
+    sentences = [f"**{writer.word(f'severity.{note.severity}')}**", writer.said(said)]
     if note.owner:
         sentences.append(writer.said(writer.words("problems.owner", name=names.visible(note.owner))))
     if note.decides:
