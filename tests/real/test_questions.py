@@ -1,0 +1,94 @@
+"""Three questions asked of a report of 1,536 cases, each answered in two actions at most, in both languages."""
+
+import math
+
+import pytest
+import synthetic
+
+from evalsuite import report
+from evalsuite.results.scaling import with_scaling
+
+FRAMEWORKS = ("oneflow", "ngc_pytorch", "ngc_mxnet", "ngc_tensorflow", "mxnet", "paddlepaddle", "pytorch", "tensorflow")
+MODELS = ("resnet50_v1.5", "bert_base", "gpt2", "mobilenet_v2", "face_r100", "wide_and_deep")
+SCALES = ((1, 1), (1, 8), (2, 8), (4, 8), (8, 8), (16, 8), (32, 8), (64, 8))
+SETTINGS = (("fp32", 32), ("fp32", 64), ("amp", 32), ("amp", 64))
+AROUND = (-0.004, -0.002, 0, 0.002, 0.004)
+ASKED = ("bert_base", "amp", 64)  # the setting that the questions are about
+BREAKING, FAILED = "ngc_pytorch", "mxnet"
+
+
+def speed(framework: str, model: str, scale: tuple[int, int]) -> float:
+    """Items per second: each framework 3 % behind the one before it; one breaks from 8 nodes to 16."""
+    devices = scale[0] * scale[1]
+    broken = 0.6 if framework == BREAKING and model == "bert_base" and scale[0] >= 16 else 1.0
+    return 300 * 0.97 ** FRAMEWORKS.index(framework) * devices * 0.985 ** math.log2(devices) * broken
+
+
+def of_series(framework: str, model: str, precision: str, batch: int) -> list[object]:
+    found = []
+    for scale in SCALES:
+        about = {"model": model, "recipe": model, "precision": precision, "batch_per_device": batch, "options": ()}
+        of = synthetic.case(framework, scale, device="gpu", protocol=synthetic.FULL, **about)
+        if framework == FAILED and (model, precision, batch) == ASKED and scale == (4, 8):
+            found.append(synthetic.summary(synthetic.failed(of, k, "CUDA out of memory") for k in range(5)))
+        else:
+            value = speed(framework, model, scale)
+            found.append(synthetic.summary(synthetic.measured(of, k, value * (1 + x)) for k, x in enumerate(AROUND)))
+    return with_scaling(found)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    rows = [
+        row
+        for model in MODELS
+        for framework in FRAMEWORKS
+        for precision, batch in SETTINGS
+        for row in of_series(framework, model, precision, batch)
+    ]
+    assert len(rows) == 1536
+    evaluation = synthetic.evaluation(rows, repeats=5, profile="full", title="1,536 cases")
+    return report.build(evaluation, tmp_path_factory.mktemp("large"))[0].as_uri()
+
+
+CELL = """
+[...document.querySelectorAll('.winners')[0].querySelectorAll('tbody tr')].filter(row => {
+  while (row && !row.querySelector('th[scope=rowgroup]')) row = row.previousElementSibling;
+  return row && row.textContent.includes('BERT-Base');
+}).find(row => row.querySelector('th[scope=row]').textContent === 'AMP · bsz 64').querySelectorAll('td')[3]
+"""
+STAGE = "document.querySelector('#answer').innerText"
+
+
+@pytest.mark.parametrize(("language", "answer"), [("en", "OneFlow is fastest"), ("zh", "OneFlow 最快")])
+def test_who_is_fastest_for_bert_amp_at_32_devices_and_by_how_much(tab, address, language, answer):
+    tab.visit(f"{address}#lang={language}")
+    tab.evaluate(f"({CELL}).querySelector('a').click()")
+
+    assert "BERT-Base · AMP · bsz 64 · 4×8" in tab.evaluate(STAGE)
+    assert answer in tab.evaluate(STAGE)
+    assert "3.1%" in tab.evaluate(STAGE)
+
+
+@pytest.mark.parametrize(("language", "why"), [("en", "out of memory"), ("zh", "没有有效运行")])
+def test_why_a_framework_is_missing_there(tab, address, language, why):
+    tab.visit(f"{address}#lang={language}")
+    tab.evaluate(f"({CELL}).querySelector('a').click()")
+    (said,) = [
+        line
+        for line in tab.evaluate("[...document.querySelectorAll('#answer .reasons li')].map(one => one.innerText)")
+        if line.startswith("MXNet")
+    ]
+
+    assert why in said and "CUDA out of memory" in said
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_which_scale_breaks_linear_speedup(tab, address, language):
+    tab.visit(f"{address}#lang={language}")
+    tab.evaluate("document.querySelector('nav a[href=\"#overview\"]').click()")
+    rows = tab.evaluate("[...document.querySelectorAll('#overview tbody tr')].map(row => row.textContent)")
+    broken = [row for row in rows if "8×8 → 16×8" in row]
+
+    assert broken and all("NGC PyTorch" in row and "BERT-Base" in row for row in broken)
+    assert "at=overview" in tab.evaluate("location.hash")
