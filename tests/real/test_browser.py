@@ -94,7 +94,7 @@ def test_without_script_everything_can_be_read_in_both_languages(tab, address):
     assert "结论" in chinese and "Verdict" not in chinese
     assert "Verdict" in english and "结论" not in english
     assert tab.evaluate(SHOWN.format("table")) >= 15
-    assert tab.evaluate(SHOWN.format(".fig-svg")) >= 5
+    assert tab.evaluate(SHOWN.format(".fig-svg")) >= 3
     assert tab.evaluate(SHOWN.format(".js")) == 0
 
 
