@@ -81,7 +81,7 @@ def test_the_page_looks_like_its_golden_picture(tab, address, name):
             "thousand-devices",
             "document.querySelector('section.block .fig-svg').style.visibility = 'hidden'",
         ),
-        ("block-en", "document.querySelectorAll('section.block .fig-svg :is(.mark, path)').forEach(each => each.remove())"),
+        ("block-en", "document.querySelectorAll('section.block .fig-svg :is(.mark, path)').forEach(it => it.remove())"),
         ("verdict-en-dark", "document.documentElement.dataset.theme = 'light'"),
         ("verdict-zh", "document.querySelector('.answers-open').remove()"),
         ("verdict-zh", "document.querySelector('.found').style.visibility = 'hidden'"),
