@@ -1,10 +1,11 @@
 """What the BERT workloads share: two sizes, their arguments, one batch of the pre-training task, what is counted.
 
 Standard library only. The model is that of Devlin et al. (arXiv:1810.04805): embeddings of words, positions and
-segments, an encoder with GELU and the layer norm behind each half, a pooler, and two heads: masked words (dense,
+segments, an encoder with GELU and the layer norm behind each half (dropout on the attention's weights and before each
+layer norm), a pooler, and two heads: masked words (dense,
 GELU, layer norm, then the word embeddings again as the output layer, with a bias of its own) and whether the
-second half follows the first. Every sequence is full, so there is no padding and no attention mask. The
-optimiser has one constant rate, decays every parameter and does not clip.
+second half follows the first. Every sequence is full, so there is no padding and no attention mask. The optimiser is
+each framework's own Adam or AdamW: where its epsilon is added, and whether decay goes through the gradient, differs.
 """
 
 import argparse
@@ -34,6 +35,7 @@ class Size:
     hidden: int
     heads: int
     parameters: int
+    dropout: float = DROPOUT
 
     @property
     def feed_forward(self) -> int:

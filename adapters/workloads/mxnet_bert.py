@@ -36,13 +36,7 @@ def _train(job, arguments) -> None:
         bert.announce_case("mxnet", mx.__version__, arguments, place.world_size)
         definition = "gluon blocks, contrib.interleaved_matmul_selfatt"
         bert.announce_model(size, definition, mxnet_loop.trainable(network), "mx.optimizer.Adam")
-    metric = mx.metric.Loss("cross-entropy")
-
-    def measured(output, losses):
-        metric.update(None, [losses])
-        return metric
-
-    mxnet_loop.train(job, network, inputs, _losses_of(job, batch), trainer, measured, arguments)
+    mxnet_loop.train(job, network, inputs, _losses_of(job, batch), trainer, arguments)
 
 
 def _inputs(job, batch: bert.Batch) -> list:

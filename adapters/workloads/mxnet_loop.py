@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import common
 
+TIMED = ("forward", "loss", "backward", "optimiser", "loss_to_host")  # what is done between two readings of the clock
 SERVER_TIMEOUT_S = 20  # servers and scheduler leave by themselves when the workers have closed the store
 
 
@@ -57,31 +58,57 @@ def prepare(job: Job, network, inputs: Sequence) -> None:
     job.mx.nd.waitall()
 
 
-def train(job: Job, network, inputs: Sequence, losses_of: Callable, trainer, metric: Callable, arguments) -> None:
-    """Trains *network* on the same inputs in every step.
+def train(job: Job, network, inputs: Sequence, losses_of: Callable, trainer, arguments) -> None:
+    """Trains *network* on the same inputs in every step; *losses_of* gives the output a loss for each of its items."""
+    mx = job.mx
+    step_done = stepper(job, network, inputs, losses_of, trainer, arguments)
+    seen = _loss_seen(mx)
+    speedometer = mx.callback.Speedometer(arguments.batch_size, frequent=1)
+    speedometer(_batch_end(mx, 0, None))  # the first call starts its clock and prints nothing
+    for step in range(1, arguments.steps + 1):
+        losses = step_done()
+        mx.nd.waitall()  # the engine is asynchronous: a step ends when its update is done
+        seen.update(None, common.finite(float(losses.mean().asscalar()), step))
+        speedometer(_batch_end(mx, step, seen))
 
-    *losses_of* gives the output a loss for each item of the batch; *metric* takes (output, losses) of every step and
-    gives the mx.metric.EvalMetric that Speedometer prints.
-    """
+
+def stepper(job: Job, network, inputs: Sequence, losses_of: Callable, trainer, arguments) -> Callable:
+    """One optimiser step on *inputs*: () → the losses before it, which are still being computed."""
     mx, amp = job.mx, job.amp
     scaled = amp is not None and arguments.device == "gpu"
     if scaled:
         amp.init_trainer(trainer)
-    speedometer = mx.callback.Speedometer(arguments.batch_size, frequent=1)
-    speedometer(_batch_end(mx, 0, None))  # the first call starts its clock and prints nothing
-    for step in range(1, arguments.steps + 1):
+
+    def step():
         with mx.autograd.record():
-            output = network(*inputs)
-            losses = losses_of(output)
+            losses = losses_of(network(*inputs))
             if scaled:
                 with amp.scale_loss(losses, trainer) as goal:
                     mx.autograd.backward(goal)
         if not scaled:
             losses.backward()
         trainer.step(arguments.batch_size * job.place.world_size)
-        mx.nd.waitall()  # the engine is asynchronous: a step ends when its update is done
-        common.finite(float(losses.mean().asscalar()), step)
-        speedometer(_batch_end(mx, step, metric(output, losses)))
+        return losses
+
+    return step
+
+
+def at_least_float32(scores):
+    """*scores* as the loss wants them: those of mixed precision in float32."""
+    import numpy
+
+    return scores if scores.dtype in (numpy.float32, numpy.float64) else scores.astype("float32")
+
+
+def _loss_seen(mx):
+    """What Speedometer prints: the loss that the loop has read already, so that no other metric waits for a device."""
+
+    class LossSeen(mx.metric.EvalMetric):
+        def update(self, labels, preds):
+            self.sum_metric += preds
+            self.num_inst += 1
+
+    return LossSeen("cross-entropy")
 
 
 def trainable(network) -> int:

@@ -20,36 +20,22 @@ def _train(job, arguments) -> None:
     network = resnet50(mx)
     network.initialize(mx.init.Xavier(rnd_type="gaussian", factor_type="in", magnitude=2), ctx=job.context)
     network.hybridize(static_alloc=True, static_shape=True)
-    trainer = mxnet_loop.trainer(
-        job,
-        network,
-        "sgd",
-        learning_rate=common.LEARNING_RATE,
-        momentum=common.MOMENTUM,
-        wd=common.WEIGHT_DECAY,
-    )
     images, labels = _batch(job, arguments)
     mxnet_loop.prepare(job, network, [images])
     if place.rank == 0:
         common.announce_case("mxnet", mx.__version__, arguments, place.world_size)
         common.announce_model("gluon.model_zoo ResNetV1, own bottleneck", *_what_was_built(network), "NCHW")
-    losses_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
-    metric = mx.metric.CompositeEvalMetric([mx.metric.Accuracy(), mx.metric.Loss("cross-entropy")])
+    mxnet_loop.train(job, network, [images], losses_of_batch(job, labels), trainer(job, network), arguments)
 
-    def measured(output, losses):
-        metric.metrics[0].update([labels], [output])
-        metric.metrics[1].update(None, [losses])
-        return metric
 
-    mxnet_loop.train(
-        job,
-        network,
-        [images],
-        lambda output: losses_of(output.astype("float32"), labels),
-        trainer,
-        measured,
-        arguments,
-    )
+def trainer(job, network, learning_rate: float = common.LEARNING_RATE, weight_decay: float = common.WEIGHT_DECAY):
+    settings = {"learning_rate": learning_rate, "momentum": common.MOMENTUM, "wd": weight_decay}
+    return mxnet_loop.trainer(job, network, "sgd", **settings)
+
+
+def losses_of_batch(job, labels):
+    losses_of = job.mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    return lambda output: losses_of(mxnet_loop.at_least_float32(output), labels)
 
 
 def _batch(job, arguments):

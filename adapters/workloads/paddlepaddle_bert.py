@@ -23,27 +23,33 @@ def main() -> None:
     _train(job, model, arguments)
 
 
-def _train(job, model, arguments) -> None:
-    paddle, batch = job.paddle, bert.batch(arguments, job.rank)
-    inputs = [paddle.to_tensor(rows) for rows in (batch.words, batch.segments, batch.masked)]
-    hidden_words, follows = paddle.to_tensor(batch.hidden_words).flatten(), paddle.to_tensor(batch.follows)
-    optimiser = paddle.optimizer.AdamW(
-        bert.LEARNING_RATE,
+def inputs_of(paddle, batch: bert.Batch) -> list:
+    return [paddle.to_tensor(rows) for rows in (batch.words, batch.segments, batch.masked)]
+
+
+def optimiser(paddle, model, learning_rate: float = bert.LEARNING_RATE, weight_decay: float = bert.WEIGHT_DECAY):
+    return paddle.optimizer.AdamW(
+        learning_rate,
         epsilon=bert.ADAM_EPSILON,
         parameters=model.parameters(),
-        weight_decay=bert.WEIGHT_DECAY,
+        weight_decay=weight_decay,
     )
+
+
+def loss_of(paddle, batch: bert.Batch):
+    hidden_words, follows = paddle.to_tensor(batch.hidden_words).flatten(), paddle.to_tensor(batch.follows)
     cross_entropy = paddle.nn.functional.cross_entropy
+    return lambda output: cross_entropy(output[0], hidden_words) + cross_entropy(output[1], follows)
 
-    def loss_of(output):
-        return cross_entropy(output[0], hidden_words) + cross_entropy(output[1], follows)
 
-    step = paddlepaddle_loop.stepper(job, model, inputs, loss_of, optimiser, arguments)
+def _train(job, model, arguments) -> None:
+    paddle, batch = job.paddle, bert.batch(arguments, job.rank)
+    goal, updates = loss_of(paddle, batch), optimiser(paddle, model)
+    step = paddlepaddle_loop.stepper(job, model, inputs_of(paddle, batch), goal, updates, arguments)
     begun = time.perf_counter()
     for number in range(1, arguments.steps + 1):
         reader_s = time.perf_counter() - begun
-        _, loss = step()
-        loss = common.finite(float(loss), number)
+        loss = common.finite(float(step()), number)
         paddlepaddle_loop.wait(job, arguments)
         batch_s = time.perf_counter() - begun
         begun = time.perf_counter()
@@ -80,13 +86,14 @@ def bert_model(paddle, size: bert.Size):
             super().__init__()
             self.words, self.positions = embedding(bert.WORDS), embedding(bert.POSITIONS)
             self.segments = embedding(bert.SEGMENTS)
-            self.norm, self.dropout = norm(), nn.Dropout(bert.DROPOUT)
+            self.norm, self.dropout = norm(), nn.Dropout(size.dropout)
             layer = nn.TransformerEncoderLayer(
                 size.hidden,
                 size.heads,
                 size.feed_forward,
-                bert.DROPOUT,
+                size.dropout,
                 "gelu",
+                act_dropout=0.0,  # behind GELU, where BERT has none
                 weight_attr=matrix,
                 layer_norm_eps=bert.LAYER_NORM_EPSILON,
             )

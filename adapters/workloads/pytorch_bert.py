@@ -22,16 +22,17 @@ class Bert(nn.Module):
         self.positions = nn.Embedding(bert.POSITIONS, size.hidden)
         self.segments = nn.Embedding(bert.SEGMENTS, size.hidden)
         self.norm = nn.LayerNorm(size.hidden, bert.LAYER_NORM_EPSILON)
-        self.dropout = nn.Dropout(bert.DROPOUT)
+        self.dropout = nn.Dropout(size.dropout)
         layer = nn.TransformerEncoderLayer(
             size.hidden,
             size.heads,
             size.feed_forward,
-            bert.DROPOUT,
+            size.dropout,
             "gelu",
             bert.LAYER_NORM_EPSILON,
             batch_first=True,
         )
+        layer.dropout = nn.Identity()  # behind GELU, where BERT has none
         self.encoder = nn.TransformerEncoder(layer, size.layers, enable_nested_tensor=False)
         self.pooler = nn.Sequential(nn.Linear(size.hidden, size.hidden), nn.Tanh())
         self.transform = nn.Sequential(
@@ -64,38 +65,28 @@ def main() -> None:
     with pytorch_loop.job(arguments, place) as device:
         size = bert.SIZES[arguments.size]
         model = Bert(size).to(device)
-        optimiser = torch.optim.AdamW(
-            model.parameters(),
-            lr=bert.LEARNING_RATE,
-            eps=bert.ADAM_EPSILON,
-            weight_decay=bert.WEIGHT_DECAY,
-        )
         if place.rank == 0:
             bert.announce_case("pytorch", torch.__version__, arguments, place.world_size)
             parameters = pytorch_loop.trainable(model)
             bert.announce_model(size, "torch.nn.TransformerEncoder", parameters, "torch.optim.AdamW")
-        _train(model, optimiser, device, arguments, place)
+        batch = bert.batch(arguments, place.rank)
+        inputs = inputs_of(batch, device)
+        pytorch_loop.train(model, inputs, loss_of(batch, device), optimiser(model), device, arguments, place)
 
 
-def _train(model: Bert, optimiser, device: torch.device, arguments, place: common.Place) -> None:
-    batch = bert.batch(arguments, place.rank)
-    tensors = [torch.tensor(rows, device=device) for rows in (batch.words, batch.segments, batch.masked)]
+def inputs_of(batch: bert.Batch, device: torch.device) -> list[torch.Tensor]:
+    return [torch.tensor(rows, device=device) for rows in (batch.words, batch.segments, batch.masked)]
+
+
+def optimiser(model, learning_rate: float = bert.LEARNING_RATE, weight_decay: float = bert.WEIGHT_DECAY):
+    return torch.optim.AdamW(model.parameters(), lr=learning_rate, eps=bert.ADAM_EPSILON, weight_decay=weight_decay)
+
+
+def loss_of(batch: bert.Batch, device: torch.device):
     hidden_words = torch.tensor(batch.hidden_words, device=device).flatten()
     follows = torch.tensor(batch.follows, device=device)
     cross_entropy = nn.functional.cross_entropy
-    pytorch_loop.train(
-        model,
-        tensors,
-        lambda output: cross_entropy(output[0], hidden_words) + cross_entropy(output[1], follows),
-        optimiser,
-        {
-            "MLM": lambda output: pytorch_loop.hits_percent(output[0], hidden_words),
-            "NSP": lambda output: pytorch_loop.hits_percent(output[1], follows),
-        },
-        device,
-        arguments,
-        place,
-    )
+    return lambda output: cross_entropy(output[0], hidden_words) + cross_entropy(output[1], follows)
 
 
 if __name__ == "__main__":

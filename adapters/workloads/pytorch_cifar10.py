@@ -12,6 +12,7 @@ import time
 import cifar10
 import common
 import pytorch_loop
+import pytorch_resnet50
 import torch
 import torchvision_models
 from torch import distributed
@@ -22,33 +23,30 @@ DEFINITIONS = {"resnet50": "resnet50", "mobilenetv2": "mobilenet_v2"}  # names i
 def main() -> None:
     arguments, place = cifar10.arguments(), common.place()
     with pytorch_loop.job(arguments, place) as device:
-        name = DEFINITIONS[arguments.model]
-        model = getattr(torchvision_models.models(), name)(num_classes=cifar10.CLASSES).to(device)
+        network = model(arguments.model).to(device)
         if place.rank == 0:
             cifar10.announce_case("pytorch", torch.__version__, arguments, place.world_size)
-            definition = f"torchvision.models.{name}"
-            cifar10.announce_model(arguments, definition, pytorch_loop.trainable(model), "NCHW")
-        _train(torch.compile(model) if arguments.compile else model, device, arguments, place)
+            definition = f"torchvision.models.{DEFINITIONS[arguments.model]}"
+            cifar10.announce_model(arguments, definition, pytorch_loop.trainable(network), "NCHW")
+        _train(torch.compile(network) if arguments.compile else network, device, arguments, place)
+
+
+def model(name: str, **settings: float):
+    return getattr(torchvision_models.models(), DEFINITIONS[name])(num_classes=cifar10.CLASSES, **settings)
 
 
 def _train(model, device: torch.device, arguments, place: common.Place) -> None:
     batches = Batches(device, arguments, place)
-    optimiser = torch.optim.SGD(
-        model.parameters(),
-        lr=common.LEARNING_RATE,
-        momentum=common.MOMENTUM,
-        weight_decay=common.WEIGHT_DECAY,
-    )
+    optimiser = pytorch_resnet50.optimiser(model)
     mixed, scaler = pytorch_loop.autocast(device, arguments), pytorch_loop.scaler_for(device, arguments)
-    time_s, data_s, losses, hits = (common.Meter() for _ in range(4))
+    time_s, data_s, losses = (common.Meter() for _ in range(3))
     begun = time.perf_counter()
     for step in range(1, arguments.steps + 1):
         parts = cifar10.Parts()
         images, labels = batches.next()
         parts.ended("data")
         with mixed:
-            output = model(images)
-            loss = torch.nn.functional.cross_entropy(output, labels)
+            loss = torch.nn.functional.cross_entropy(model(images), labels)
         optimiser.zero_grad()
         scaler.scale(loss).backward()
         parts.ended(cifar10.FORWARD_BACKWARD)
@@ -59,15 +57,13 @@ def _train(model, device: torch.device, arguments, place: common.Place) -> None:
         scaler.update()
         parts.ended("optimiser")
         losses.update(common.finite(loss.item(), step))
-        hits.update(pytorch_loop.hits_percent(output, labels))
         pytorch_loop.wait_for(device)
         data_s.update(parts.seconds["data"])
         time_s.update(time.perf_counter() - begun)
         begun = time.perf_counter()
         if place.rank == 0:
             cifar10.announce_parts(step, parts, arguments)
-            line = pytorch_loop.line(step, arguments.steps, time_s, data_s, losses, {"Acc@1": hits})
-            print(line, flush=True)
+            print(pytorch_loop.line(step, arguments.steps, time_s, data_s, losses), flush=True)
 
 
 def _average_gradients(model, place: common.Place) -> None:

@@ -14,34 +14,24 @@ import torchvision_models
 def main() -> None:
     arguments, place = common.arguments(), common.place()
     with pytorch_loop.job(arguments, place) as device:
-        model = torchvision_models.models().resnet50().to(device)
+        network = model().to(device)
         if place.rank == 0:
             common.announce_case("pytorch", torch.__version__, arguments, place.world_size)
-            common.announce_model("torchvision.models.resnet50", *_what_was_built(model), "NCHW")
-        _train(model, device, arguments, place)
+            common.announce_model("torchvision.models.resnet50", *_what_was_built(network), "NCHW")
+        images, labels = _batch(device, arguments, place)
+        pytorch_loop.train(network, [images], loss_of(labels), optimiser(network), device, arguments, place)
 
 
-def _train(model, device: torch.device, arguments, place: common.Place) -> None:
-    images, labels = _batch(device, arguments, place)
-    optimiser = torch.optim.SGD(
-        model.parameters(),
-        lr=common.LEARNING_RATE,
-        momentum=common.MOMENTUM,
-        weight_decay=common.WEIGHT_DECAY,
-    )
-    pytorch_loop.train(
-        model,
-        [images],
-        lambda output: torch.nn.functional.cross_entropy(output, labels),
-        optimiser,
-        {
-            "Acc@1": lambda output: pytorch_loop.hits_percent(output, labels, 1),
-            "Acc@5": lambda output: pytorch_loop.hits_percent(output, labels, 5),
-        },
-        device,
-        arguments,
-        place,
-    )
+def model():
+    return torchvision_models.models().resnet50()
+
+
+def optimiser(model, learning_rate: float = common.LEARNING_RATE, weight_decay: float = common.WEIGHT_DECAY):
+    return torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=common.MOMENTUM, weight_decay=weight_decay)
+
+
+def loss_of(labels: torch.Tensor):
+    return lambda output: torch.nn.functional.cross_entropy(output, labels)
 
 
 def _batch(device: torch.device, arguments, place: common.Place) -> tuple[torch.Tensor, torch.Tensor]:

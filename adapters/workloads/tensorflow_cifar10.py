@@ -20,7 +20,7 @@ def main() -> None:
     job = tensorflow_loop.started(arguments, place)
     with job.strategy.scope():
         model, definition = _model(job.tf, arguments)
-        optimiser = tensorflow_loop.with_scaling(job, _optimiser(job.tf, arguments), arguments)
+        optimiser = tensorflow_loop.with_scaling(job, tensorflow_resnet50.sgd(job.tf, arguments), arguments)
         optimiser.build(model.trainable_variables)
     if place.rank == 0:
         cifar10.announce_case("tensorflow", job.tf.__version__, arguments, place.world_size)
@@ -55,7 +55,7 @@ def _parts_of_a_step(job, model, optimiser, arguments):
     losses_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
 
     def loss_of(images, labels):
-        logits = tf.cast(model(images, training=True), tf.float32)
+        logits = tensorflow_loop.at_least_float32(tf, model(images, training=True))
         return tf.reduce_sum(losses_of(labels, logits)) / job.global_batch(arguments)
 
     gradients_of = tensorflow_loop.gradients_of(job, model, loss_of, optimiser, arguments)
@@ -84,15 +84,6 @@ def _parts_of_a_step(job, model, optimiser, arguments):
         strategy.run(update, args=(gradients,))
 
     return forward_backward, reduced, applied
-
-
-def _optimiser(tf, arguments):
-    return tf.keras.optimizers.SGD(
-        common.LEARNING_RATE,
-        momentum=common.MOMENTUM,
-        weight_decay=common.WEIGHT_DECAY,
-        jit_compile=arguments.compile,
-    )
 
 
 def _model(tf, arguments):

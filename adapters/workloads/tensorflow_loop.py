@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import common
 
+TIMED = ("forward", "loss", "backward", "optimiser", "loss_to_host")  # what is done between two readings of the clock
+
 
 @dataclass(frozen=True)
 class Job:
@@ -110,6 +112,11 @@ def gradients_of(job: Job, model, loss_of: Callable, optimiser, arguments):
 def with_scaling(job: Job, optimiser, arguments):
     """*optimiser*, with loss scaling where the gradients are float16."""
     return job.tf.keras.mixed_precision.LossScaleOptimizer(optimiser) if _scaled(arguments) else optimiser
+
+
+def at_least_float32(tf, scores):
+    """*scores* as the loss wants them: those of mixed precision in float32."""
+    return scores if scores.dtype in (tf.float32, tf.float64) else tf.cast(scores, tf.float32)
 
 
 def trainable(job: Job, model) -> int:

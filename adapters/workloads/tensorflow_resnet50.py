@@ -14,33 +14,38 @@ def main() -> None:
     job = tensorflow_loop.started(arguments, place)
     with job.strategy.scope():
         model = resnet50(job.tf, arguments.image_size)
-        optimiser = tensorflow_loop.with_scaling(job, _optimiser(job.tf, arguments), arguments)
+        optimiser = tensorflow_loop.with_scaling(job, sgd(job.tf, arguments), arguments)
     if place.rank == 0:
         common.announce_case("tensorflow", job.tf.__version__, arguments, place.world_size)
         common.announce_model("evalsuite_keras_layers", *_what_was_built(job, model), "NHWC")
     images, labels = _batch(job.tf, arguments, place)
-    loss_of = _loss_of(job, labels, arguments)
+    loss_of = loss_of_batch(job, labels, arguments)
     step = tensorflow_loop.stepper(job, model, (images,), loss_of, optimiser, arguments)
     tensorflow_loop.train(job, step, arguments)
 
 
-def _loss_of(job, labels, arguments):
+def loss_of_batch(job, labels, arguments):
     tf = job.tf
     losses_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
 
     def loss_of(logits):
-        return tf.reduce_sum(losses_of(labels, tf.cast(logits, tf.float32))) / job.global_batch(arguments)
+        logits = tensorflow_loop.at_least_float32(tf, logits)
+        return tf.reduce_sum(losses_of(labels, logits)) / job.global_batch(arguments)
 
     return loss_of
 
 
-def _optimiser(tf, arguments):
-    return tf.keras.optimizers.SGD(
-        common.LEARNING_RATE,
-        momentum=common.MOMENTUM,
-        weight_decay=common.WEIGHT_DECAY,
-        jit_compile=arguments.compile,
-    )
+def sgd(tf, arguments, learning_rate: float = common.LEARNING_RATE, weight_decay: float = common.WEIGHT_DECAY):
+    """SGD whose decay is part of the gradient (L2), as in the other frameworks.
+
+    Keras's own `weight_decay` shrinks the weights beside the gradient, so that it never enters the momentum.
+    """
+
+    class CoupledDecay(tf.keras.optimizers.SGD):
+        def update_step(self, gradient, variable):
+            super().update_step(gradient + tf.cast(weight_decay, variable.dtype) * variable, variable)
+
+    return CoupledDecay(learning_rate, momentum=common.MOMENTUM, jit_compile=arguments.compile)
 
 
 def _batch(tf, arguments, place: common.Place):
@@ -50,29 +55,35 @@ def _batch(tf, arguments, place: common.Place):
 
 
 def resnet50(tf, image_size: int, classes: int = common.CLASSES):
-    """ResNet-50 v1.5 (arXiv:1512.03385 table 1, with the stride on the 3×3 convolution)."""
+    """ResNet-50 v1.5 (arXiv:1512.03385 table 1, the stride on the 3×3 convolution); layers named as torchvision's."""
     layers = tf.keras.layers
 
-    def convolution(x, filters: int, kernel: int, stride: int = 1):
-        x = layers.Conv2D(filters, kernel, stride, "same", use_bias=False)(x)
-        return layers.BatchNormalization(momentum=0.9, epsilon=1e-5)(x)
+    def convolution(x, names: tuple[str, str], filters: int, kernel: int, stride: int = 1):
+        """Padded alike on all sides: with a stride, Keras's "same" pads only one, which is another function."""
+        x = layers.ZeroPadding2D(kernel // 2)(x) if kernel > 1 else x
+        x = layers.Conv2D(filters, kernel, stride, "valid", use_bias=False, name=names[0])(x)
+        return layers.BatchNormalization(momentum=0.9, epsilon=1e-5, name=names[1])(x)
 
-    def bottleneck(x, filters: int, stride: int, widens: bool):
-        shortcut = convolution(x, 4 * filters, 1, stride) if widens else x
-        x = layers.ReLU()(convolution(x, filters, 1))
-        x = layers.ReLU()(convolution(x, filters, 3, stride))
-        x = convolution(x, 4 * filters, 1)
+    def bottleneck(x, name: str, filters: int, stride: int, widens: bool):
+        def numbered(number: int) -> tuple[str, str]:
+            return f"{name}.conv{number}", f"{name}.bn{number}"
+
+        widening = f"{name}.downsample.0", f"{name}.downsample.1"
+        shortcut = convolution(x, widening, 4 * filters, 1, stride) if widens else x
+        x = layers.ReLU()(convolution(x, numbered(1), filters, 1))
+        x = layers.ReLU()(convolution(x, numbered(2), filters, 3, stride))
+        x = convolution(x, numbered(3), 4 * filters, 1)
         return layers.ReLU()(layers.Add()([x, shortcut]))
 
     inputs = layers.Input((image_size, image_size, 3))
-    x = layers.ReLU()(convolution(inputs, 64, 7, 2))
-    x = layers.MaxPooling2D(3, 2, "same")(x)
+    x = layers.ReLU()(convolution(inputs, ("conv1", "bn1"), 64, 7, 2))
+    x = layers.MaxPooling2D(3, 2)(layers.ZeroPadding2D(1)(x))  # behind ReLU nothing is smaller than the zeros
     for stage, blocks in enumerate((3, 4, 6, 3)):
         for block in range(blocks):
             first = block == 0
-            x = bottleneck(x, 64 * 2**stage, 2 if first and stage > 0 else 1, first)
+            x = bottleneck(x, f"layer{stage + 1}.{block}", 64 * 2**stage, 2 if first and stage > 0 else 1, first)
     x = layers.GlobalAveragePooling2D()(x)
-    return tf.keras.Model(inputs, layers.Dense(classes)(x))
+    return tf.keras.Model(inputs, layers.Dense(classes, name="fc")(x))
 
 
 def _what_was_built(job, model) -> tuple[int, set[int]]:

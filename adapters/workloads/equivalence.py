@@ -1,0 +1,181 @@
+"""What proves that the workloads of several frameworks compute the same: one start, a few steps, what came of them.
+
+Standard library and NumPy. `evalsuite equivalence` starts one `<framework>_equivalence.py` after the other, each in its
+own environment. The first to come writes the start: weights by their canonical names (those of torchvision and
+torch.nn, in PyTorch's layout) and one batch; all the others read it. Each then trains a few steps with the code that
+the workload trains with, and writes its answer: losses, the norm of each gradient, what was counted.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import bert
+import common
+import numpy
+
+STEPS = 3
+IMAGE_SIZE = 64
+IMAGES = 4  # in the batch: with fewer, batch norm over the last 2×2 maps amplifies every rounding
+SEQUENCE_LENGTH = 16
+SEQUENCES = 2
+MODELS = ("resnet50_v1.5", "mobilenetv2_cifar10", "bert_tiny")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How the steps are done: the workload's own rates, or those of a probe that shows how decay enters."""
+
+    name: str
+    dtype: str
+    learning_rate: float
+    weight_decay: float
+    steps: int = STEPS
+
+
+@dataclass(frozen=True)
+class Task:
+    """One model of one framework as it is about to be proven."""
+
+    model: str
+    start: Mapping[str, numpy.ndarray]
+
+    @property
+    def weights(self) -> dict[str, numpy.ndarray]:
+        return {name[2:]: array for name, array in self.start.items() if name.startswith("w/")}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a framework says of its workload."""
+
+    version: str
+    script: str  # the workload's file
+    settings: list[dict]
+    flops_per_item: int | None  # of the forward pass, by the shapes of its layers; None: not counted
+    timed: tuple[str, ...]  # what the workload does between two readings of its clock
+    modes: dict[str, str]  # what may differ and is declared: layout, eager or graph
+
+
+def is_bert(model: str) -> bool:
+    return model.startswith("bert")
+
+
+def settings(model: str) -> tuple[Setting, ...]:
+    own = (bert.LEARNING_RATE, bert.WEIGHT_DECAY) if is_bert(model) else (common.LEARNING_RATE, common.WEIGHT_DECAY)
+    probe = (1e-3, 1.0) if is_bert(model) else (1e-2, 5e-2)
+    return (
+        Setting("own", "float64", *own),
+        Setting("probe", "float64", *probe),
+        Setting("float32", "float32", *own, steps=1),
+    )
+
+
+def arguments_of(model: str) -> argparse.Namespace:
+    """As the workload would be given them."""
+    return argparse.Namespace(
+        batch_size=SEQUENCES if is_bert(model) else IMAGES,
+        sequence_length=SEQUENCE_LENGTH,
+        image_size=IMAGE_SIZE,
+        steps=STEPS,
+        precision="fp32",
+        compile=False,
+        device="cpu",
+        threads=1,
+        hosts="",
+        model=model.removesuffix("_cifar10"),
+        size=model.removeprefix("bert_"),
+    )
+
+
+def run(framework: str, shapes: Callable[[str], Mapping[str, tuple]], answered: Callable[[Task], Answer]) -> None:
+    """The whole of a `<framework>_equivalence.py`.
+
+    *shapes* gives the trainable weights of a model by canonical names, *answered* trains from the start.
+    """
+    common.limit_threads(1)  # before the framework is imported
+    parser = argparse.ArgumentParser(description=f"Trains a workload of {framework} for `evalsuite equivalence`.")
+    parser.add_argument("--model", choices=MODELS, required=True)
+    parser.add_argument("--start", required=True, help="the .npz of the start; made if there is none")
+    parser.add_argument("--answer", required=True, help="the .json to write")
+    asked = parser.parse_args()
+    own = {name: tuple(int(side) for side in shape) for name, shape in shapes(asked.model).items()}
+    if not os.path.exists(asked.start):
+        _write_start(asked.start, asked.model, own)
+    with numpy.load(asked.start) as file:
+        task = Task(asked.model, dict(file))
+    check_names(task.weights, own)
+    found = answered(task)
+    document = {
+        "framework": framework,
+        "version": found.version,
+        "model": asked.model,
+        "script": found.script,
+        "settings": found.settings,
+        "parameters": {name: list(shape) for name, shape in sorted(own.items())},
+        "flops_per_item": found.flops_per_item,
+        "items_per_step": arguments_of(asked.model).batch_size,
+        "bytes_reduced_per_step": 4 * sum(int(numpy.prod(shape)) for shape in own.values()),
+        "timed": list(found.timed),
+        "modes": found.modes,
+    }
+    with open(f"{asked.answer}.part", "w") as file:
+        json.dump(document, file, indent=1)
+    os.replace(f"{asked.answer}.part", asked.answer)
+
+
+def setting_done(setting: Setting, losses: list[float], norms: Mapping[str, float]) -> dict:
+    """One setting as the answer holds it. *norms* are of the gradients of the first step, without decay."""
+    return {
+        "name": setting.name,
+        "dtype": setting.dtype,
+        "learning_rate": setting.learning_rate,
+        "weight_decay": setting.weight_decay,
+        "losses": losses,
+        "gradient_norms": dict(sorted(norms.items())),
+    }
+
+
+def check_names(weights: Mapping[str, numpy.ndarray], here: Mapping[str, tuple]) -> None:
+    """Ends the process where the model has other weights than the start."""
+    there = {name: array.shape for name, array in weights.items()}
+    apart = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
+    if apart:
+        told = ", ".join(f"{name} {there.get(name)} → {here.get(name)}" for name in apart[:5])
+        sys.exit(f"the model has other weights than the start, {len(apart)} of them: {told}")
+
+
+def batch_of(task: Task) -> bert.Batch:
+    """The batch of sequences in the start."""
+    names = ("words", "segments", "masked", "hidden_words", "follows")
+    return bert.Batch(**{name: task.start[name].tolist() for name in names})
+
+
+def _write_start(file: str, model: str, shapes: Mapping[str, tuple]) -> None:
+    chance = numpy.random.default_rng(common.SEED)
+    found = {f"w/{name}": _weight(chance, name, shapes[name], model) for name in sorted(shapes)}
+    numpy.savez(f"{file}.part.npz", **found, **_batch(chance, model))
+    os.replace(f"{file}.part.npz", file)
+
+
+def _weight(chance, name: str, shape: tuple, model: str) -> numpy.ndarray:
+    """Random also where a script would start from 0 or 1, so that no two tensors can be taken for each other."""
+    noise = chance.standard_normal(shape)
+    if len(shape) == 1:
+        return 0.1 * noise + (1.0 if name.endswith("weight") else 0.0)
+    if is_bert(model):
+        return bert.DEVIATION * noise
+    return noise * numpy.sqrt(2.0 / numpy.prod(shape[1:]))
+
+
+def _batch(chance, model: str) -> dict[str, numpy.ndarray]:
+    arguments = arguments_of(model)
+    if is_bert(model):
+        made = bert.batch(arguments, 0)
+        return {name: numpy.array(rows) for name, rows in vars(made).items()}
+    classes = 10 if model.endswith("_cifar10") else common.CLASSES
+    shape = (arguments.batch_size, 3, arguments.image_size, arguments.image_size)
+    return {"images": chance.standard_normal(shape), "labels": chance.integers(classes, size=shape[0])}

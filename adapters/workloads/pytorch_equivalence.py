@@ -1,0 +1,93 @@
+"""The PyTorch workloads as `evalsuite equivalence` asks for them: the same parts, from a start that is given."""
+
+from dataclasses import replace
+
+import bert
+import equivalence
+import pytorch_bert
+import pytorch_cifar10
+import pytorch_loop
+import pytorch_resnet50
+import torch
+from equivalence import Answer, Setting, Task
+
+CPU = torch.device("cpu")
+SCRIPTS = {
+    "resnet50_v1.5": pytorch_resnet50,
+    "mobilenetv2_cifar10": pytorch_cifar10,
+    "bert_tiny": pytorch_bert,
+}
+
+
+def shapes(model: str) -> dict[str, tuple]:
+    return {name: tuple(weight.shape) for name, weight in _network(model).named_parameters()}
+
+
+def answered(task: Task) -> Answer:
+    torch.set_num_threads(1)
+    done = [_done(task, setting) for setting in equivalence.settings(task.model)]
+    return Answer(
+        version=torch.__version__,
+        script=SCRIPTS[task.model].__file__,
+        settings=done,
+        flops_per_item=_flops(task),
+        timed=pytorch_loop.TIMED,
+        modes={"layout": "NCHW", "execution": "eager"},
+    )
+
+
+def _network(model: str):
+    if equivalence.is_bert(model):
+        return pytorch_bert.Bert(replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
+    return pytorch_resnet50.model() if model == "resnet50_v1.5" else pytorch_cifar10.model("mobilenetv2", dropout=0.0)
+
+
+def _started(task: Task, dtype: torch.dtype):
+    network = _network(task.model).to(dtype)
+    with torch.no_grad():
+        for name, weight in network.named_parameters():
+            weight.copy_(torch.from_numpy(task.weights[name]))
+    return network
+
+
+def _inputs_and_loss(task: Task, dtype: torch.dtype):
+    if equivalence.is_bert(task.model):
+        batch = equivalence.batch_of(task)
+        return pytorch_bert.inputs_of(batch, CPU), pytorch_bert.loss_of(batch, CPU)
+    images, labels = torch.from_numpy(task.start["images"]).to(dtype), torch.from_numpy(task.start["labels"])
+    return [images], pytorch_resnet50.loss_of(labels)
+
+
+def _done(task: Task, setting: Setting) -> dict:
+    dtype = getattr(torch, setting.dtype)
+    network = _started(task, dtype)
+    inputs, loss_of = _inputs_and_loss(task, dtype)
+    made_by = pytorch_bert if equivalence.is_bert(task.model) else pytorch_resnet50
+    optimiser = made_by.optimiser(network, setting.learning_rate, setting.weight_decay)
+    arguments = equivalence.arguments_of(task.model)
+    loss_of(network(*inputs)).backward()
+    norms = {name: float(weight.grad.double().norm()) for name, weight in network.named_parameters()}
+    step = pytorch_loop.stepper(network, inputs, loss_of, optimiser, CPU, arguments)
+    return equivalence.setting_done(setting, [step().item() for _ in range(setting.steps)], norms)
+
+
+def _flops(task: Task) -> int | None:
+    """Two for each multiplication with a weight of a convolution or a dense layer, by the shapes of their outputs."""
+    if equivalence.is_bert(task.model):
+        return None
+    found = []
+
+    def counted(layer, _, output):
+        found.append(2 * output[0].numel() * layer.weight[0].numel())
+
+    network = _started(task, torch.float32)
+    for layer in network.modules():
+        if isinstance(layer, (torch.nn.Conv2d, torch.nn.Linear)):
+            layer.register_forward_hook(counted)
+    inputs, _ = _inputs_and_loss(task, torch.float32)
+    network(*inputs)
+    return sum(found)
+
+
+if __name__ == "__main__":
+    equivalence.run("pytorch", shapes, answered)
