@@ -76,6 +76,9 @@ def _recorded(asked: "Asked", arguments: argparse.Namespace) -> int:
 
 
 def _asked_for(recorded: "Store", asked: "Asked") -> "list[Case]":
-    """The recorded cases that were asked for."""
-    wanted = {skip.case.id for skip in asked.plan.skips}
-    return [case for folder in recorded.finished() if (case := folder.run().case).id in wanted]
+    """The recorded cases that were asked for, on however many cores."""
+    from dataclasses import replace
+
+    wanted = {replace(skip.case, cores_per_device=None).id for skip in asked.plan.skips}
+    found = [folder.run().case for folder in recorded.finished()]
+    return [case for case in found if replace(case, cores_per_device=None).id in wanted]

@@ -73,20 +73,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_summary(order: "Order", outcome: "AgentOutcome") -> None:
-    """What was recorded, on standard error: standard output is the command's own."""
+    """What was recorded, on standard error: standard output is the command's own. Means want more than a node has."""
     import sys
 
-    from evalsuite.model import Window
-    from evalsuite.results import utilisation
-    from evalsuite.runs.store import RunFolder
-
-    whole = Window(first_step=0, last_step=0, steps=0, begin_s=0.0, end_s=outcome.duration_s)
-    samples = RunFolder(order.folder).samples(order.host)
-    used, _ = utilisation.of_job({order.host: samples}, whole) if samples else ((), ())
-    means = ", ".join(f"{one.resource} {one.mean:.1f} %" for one in used if one.unit == "%")
     print(
         f"evalsuite sample: {outcome.duration_s:.1f} s, exit code {outcome.exit_code}, {outcome.samples} samples in "
-        f"{order.folder}{': ' + means if means else ''}",
+        f"{order.folder}; `evalsuite sample --csv {order.folder}` prints them",
         file=sys.stderr,
     )
 

@@ -59,7 +59,9 @@ def test_more_nodes_than_the_cluster_has_is_a_failed_run_in_the_words_of_srun(tm
 
     outcome = json.loads((run / "outcome.json").read_text())
     assert outcome["status"] == "failed"
-    assert outcome["reason"].startswith("srun: error: Only allocated 2 nodes asked for 3")
+    assert (
+        outcome["fault"] == "infrastructure" and "srun: error: Only allocated 2 nodes asked for 3" in outcome["reason"]
+    )
 
 
 def test_pytorch_trains_over_two_nodes_through_its_own_launcher(tmp_path):

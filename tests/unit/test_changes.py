@@ -205,9 +205,9 @@ def test_compare_reports_leads_with_disturbances_and_the_pooled_verdict(moved, c
     cli.main(["compare-reports", *moved])
 
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("On record: other programs used the machine during 0 runs of the earlier report and 1")
+    assert lines[0].startswith("Recorded: other programs used the machine during 0 runs of the earlier report and 1")
     assert lines[1].startswith("The campaigns differ (3 of 3 cases slower, 42–67%)")
-    assert lines[2] == "0 slower, 0 faster, 0 without a significant difference, 3 cannot be told, 0 not compared."
+    assert lines[2] == "0 slower, 0 faster, 0 without a significant difference, 3 undecided, 0 not compared."
 
 
 def test_compare_reports_says_once_what_all_cases_share_and_breaks_no_word(moved, capsys, monkeypatch):

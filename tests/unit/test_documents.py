@@ -149,6 +149,7 @@ FULL = (
         samples=9,
         samples_missed=1,
         cores=((0, 1), (2, 3)),
+        beside=1,
         sha256={"log.n0.txt": "0"},
     ),
     AskedRun(repeat=3, case=CASE_WITH_ALL),

@@ -317,7 +317,7 @@ def test_a_loss_of_all_cases_is_told_once_with_the_disturbances_first(slower_eve
     index = pages.read((tmp_path / "site" / "index.html").read_text())
     (told,) = index.one("ul", class_="lost").all("li")
     text = told.text("en")
-    assert text.startswith("On record: other programs used the machine during 0 runs of the earlier report and 2 of")
+    assert text.startswith("Recorded: other programs used the machine during 0 runs of the earlier report and 2 of")
     assert "The campaigns differ (4 of 4 cases slower, 50%); the cause is not separable" in text
     assert text.endswith("2026-11-01 → 2026-11-02")
     facts = json.loads((tmp_path / "site" / "site.json").read_text())

@@ -345,8 +345,8 @@ class TestFiguresOfATable:
 
         assert repeats(bring.store) == [1, 1]
         assert {english(finding) for finding in wrong(bring.store)} == {
-            "stale.md prints 99.00, and a.md prints 100.00 for the same case; neither is a repeat of the other",
-            "a.md prints 100.00, and stale.md prints 99.00 for the same case; neither is a repeat of the other",
+            "stale.md gives 99.00, and a.md gives 100.00 for the same case; they are not treated as repeats",
+            "a.md gives 100.00, and stale.md gives 99.00 for the same case; they are not treated as repeats",
         }
 
     def test_a_median_and_its_runs_are_no_repeats_of_one_another(self, tmp_path, bring):

@@ -236,7 +236,7 @@ def test_the_page_and_its_table_say_so(lab, tmp_path):
 
     page = (out / "report.html").read_text(encoding="utf-8")
     assert 'id="attempts-table"' in page
-    assert "completed, then taken away" in page
+    assert "completed, then removed" in page
     assert "已完成，后被移走" in page
 
 

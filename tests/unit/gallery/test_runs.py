@@ -289,9 +289,7 @@ class TestTheWindow:
         found = self.stepped(tmp_path, seconds, says=[f"{each:.3f}" for each in seconds], arrivals=False)
 
         assert found.throughput.method == "step times"
-        assert said(found, "coarse_figures").startswith(
-            "the digits that the script prints leave room for an error of 1"
-        )
+        assert said(found, "coarse_figures").startswith("the digits that the script prints allow an error of 1")
 
     def test_the_same_steps_are_exact_where_the_arrival_of_the_lines_is_the_clock(self, tmp_path):
         seconds = [0.0044 + 0.0002 * (step % 3) for step in range(120)]
@@ -308,7 +306,7 @@ class TestTheWindow:
     def test_a_window_unlike_the_rest_of_its_log_is_told(self, tmp_path):
         found = self.stepped(tmp_path, [0.5 if step < 120 else 0.6 for step in range(4000)])
 
-        assert said(found, "rest_differs") == "the 282 steps read after the window differ from it by -16.7%"
+        assert said(found, "rest_differs") == "the 282 steps read after the window differ from it by −16.7%"
 
     def test_a_steady_log_has_nothing_to_say(self, tmp_path):
         assert codes(self.stepped(tmp_path, [0.5] * 400)) == []
@@ -329,7 +327,7 @@ class TestTheWindow:
         found = [each for each in evaluate(Store(tmp_path)).findings if each.code == "methods_differ"]
 
         assert [english(each) for each in found] == [
-            "timed by step times, and its base by arrival times: the difference of the clocks is part of the speedup"
+            "timed by step times, but its base by arrival times: the speedup includes the difference of the clocks"
         ]
 
 
@@ -368,7 +366,7 @@ class TestWhatIsAsked:
 
         cases = json.loads(capsys.readouterr().out)["cases"]
         assert {note for case in cases for note in case["notes"]} == {
-            "2 steps discarded and 8 measured; a run of fewer than 20 does not count"
+            "2 steps discarded and 8 measured; a run with fewer than 20 measured steps does not count"
         }
 
     def test_the_plan_skips_what_no_environment_can_be_made_for(self, tmp_path, capsys):
@@ -406,7 +404,7 @@ class TestWhatIsAsked:
 
         assert "excluded: D07" in capsys.readouterr().out
         assert terminal.result(measurement(folder)) == (
-            "excluded: 2 steps discarded and 8 measured; a run of fewer than 20 does not count"
+            "excluded: 2 steps discarded and 8 measured; a run with fewer than 20 measured steps does not count"
         )
 
     def test_a_lone_scale_prints_its_base_and_no_efficiency(self, tmp_path, capsys):

@@ -98,9 +98,7 @@ class TestWhatADeviceCanDo:
 
         assert physics.compute(one).mfu is None
         assert (found.code, found.where) == ("D20", one.case.id)
-        assert english(found).startswith(
-            "1,226.76 TFLOP/s of each device are more than the 989.50 that NVIDIA H200 can do"
-        )
+        assert english(found).startswith("1,226.76 TFLOP/s per device is more than the peak of NVIDIA H200 (989.50)")
 
     def test_less_than_the_peak_is_none(self):
         assert not list(physics.findings([computing(items_per_s=3000)]))
