@@ -20,7 +20,7 @@ STEPS = 4
 TIMEOUT_S = 300
 STEP_LINES = {  # one per framework: how many of them one process prints is the number of steps
     "tensorflow": r"TimeHistory: [\d.]+ seconds, ([\d.]+) examples/second between steps \d+ and (\d+)",
-    "mxnet": r"Epoch\[0\] Batch \[\d+-(\d+)\]\tSpeed: ([\d.]+) samples/sec\taccuracy=[\d.]+\tcross-entropy=(-?[\d.]+)",
+    "mxnet": r"Epoch\[0\] Batch \[\d+-(\d+)\]\tSpeed: ([\d.]+) samples/sec\tcross-entropy=(-?[\d.]+)",
     "paddlepaddle": r"\[Iter: (\d+)/4\].* loss: ([\d.]+), batch_cost: [\d.]+s, .* ips: ([\d.]+) samples/s",
     "pytorch": r"Epoch: \[0\]\[(\d)/4\]\tTime +([\d.]+) .*Loss ([\d.e+-]+) ",
 }
