@@ -49,13 +49,33 @@ def write_json(path: Path, facts: Mapping[str, object]) -> None:
 
 def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Writes *content*, whole or in pieces, beside *path*, flushes it to the disk, and renames it into place."""
+    _put(path, content, mode=0o644, lasting=True)
+
+
+def text(path: Path) -> str | None:
+    """What a small file of the kernel says, without the line end; None if it cannot be read."""
+    try:
+        return path.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Puts *content* into a cache, whole or not at all; one that cannot be written only costs time."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _put(path, content, mode=0o600, lasting=False)
+
+
+def _put(path: Path, content: bytes | Iterable[bytes], *, mode: int, lasting: bool) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines((content,) if isinstance(content, bytes) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)
+            if lasting:
+                file.flush()
+                os.fsync(file.fileno())
+        os.chmod(name, mode)
         os.replace(name, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

@@ -14,7 +14,7 @@ import functools
 import statistics
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,12 +114,14 @@ def _facts(case: Case, row: Mapping[str, str], source: Mapping) -> tuple[Fact, .
     known = ("framework", "recipe", "precision")
     found = next((one for one in source["stated"] if all(one.get(key, row[key]) == row[key] for key in known)), {})
     said, left_open = found.get("facts", {}), found.get("open", ())
-    recipe = _recipe(row) if "precision" not in said else replace(_recipe(row), amp=None)
+    recipe = (
+        recipe_of(row, _features(row)) if "precision" not in said else replace(recipe_of(row, _features(row)), amp=None)
+    )
     own = {key: value for key, value in (recipe.facts or {}).items() if key not in said and key not in left_open}
     recipe = replace(recipe, facts=own or None)
     return facts.of_run(
         case,
-        replace(_command(recipe), stated={**said, "xla": row["xla"], "framework_version": row["framework_version"]}),
+        replace(command_of(recipe), stated={**said, "xla": row["xla"], "framework_version": row["framework_version"]}),
         {"": _environment(source)},
     )
 
@@ -167,12 +169,12 @@ def _environment(source: Mapping) -> HostEnvironment:
 
 def _commands(rows: Iterable[Mapping[str, str]], measurements: Iterable[Measurement]) -> dict[str, RunCommand]:
     """What the report says of each script; the command lines are not in it."""
-    recipes = {(row["framework"], row["recipe"]): _recipe(row) for row in rows}
-    return {m.run.id: _command(recipes[m.run.case.framework, m.run.case.recipe]) for m in measurements}
+    recipes = {(row["framework"], row["recipe"]): recipe_of(row, _features(row)) for row in rows}
+    return {m.run.id: command_of(recipes[m.run.case.framework, m.run.case.recipe]) for m in measurements}
 
 
-def _recipe(row: Mapping[str, str]) -> UsedRecipe:
-    """The script of a row; what its AMP is, the adapter that launches the same commit says."""
+def recipe_of(row: Mapping[str, str], features: tuple[str, ...] | None = None) -> UsedRecipe:
+    """The script of a row; its AMP, and its *features* if none are given, the adapter that launches it says."""
     declared = _adapters()[row["framework"]].recipe(row["recipe"])
     return UsedRecipe(
         kind="official",
@@ -181,7 +183,7 @@ def _recipe(row: Mapping[str, str]) -> UsedRecipe:
         image=row["image"],
         spawn=declared.spawn,
         amp=declared.amp,
-        features=_features(row),
+        features=declared.features if features is None else features,
         facts=dict(declared.facts) or None,
     )
 
@@ -198,24 +200,24 @@ def _adapters() -> Mapping[str, Adapter]:
     return registry.discover()
 
 
-def _command(recipe: UsedRecipe) -> RunCommand:
+def command_of(recipe: UsedRecipe) -> RunCommand:
     return RunCommand(argv=(), command=(), environment={}, recipe=recipe)
 
 
-def main() -> None:
+def write(of: Callable[[], Evaluation], out: Path, description: str) -> None:
+    """Writes the report of what *of* gives to the folder that the command line names, by default *out*."""
     from evalsuite import report
     from evalsuite.report import forms
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=OUT)
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--out", type=Path, default=out)
     parser.add_argument("--forms", default="html,md")
     arguments = parser.parse_args()
-    of, languages = evaluation(), LANGUAGES
-    names = forms.named(arguments.forms)
-    written = report.build(of, arguments.out, languages) + forms.write(names, of, arguments.out, languages)
+    found, names = of(), forms.named(arguments.forms)
+    written = report.build(found, arguments.out, LANGUAGES) + forms.write(names, found, arguments.out, LANGUAGES)
     for path in written:
         print(f"{path} ({path.stat().st_size:,} bytes)")
 
 
 if __name__ == "__main__":
-    main()
+    write(evaluation, OUT, __doc__.splitlines()[0])

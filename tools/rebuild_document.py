@@ -7,7 +7,6 @@ BERT-Base as in the example dlperf-v1, those of face recognition, GPT and Wide &
 Every value is *cited*: it carries †, decides no criterion, and its receipt leads to a line of a file at a commit.
 """
 
-import argparse
 import csv
 import sys
 import tomllib
@@ -21,8 +20,8 @@ sys.path[:0] = [str(HOUSE), str(HOUSE / "tools")]  # this checkout's own code, w
 import rebuild_dlperf as dlperf
 
 from evalsuite import paths
-from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
-from evalsuite.model import LANGUAGES, Case, Evaluation, Measurement, Protocol, Run, Throughput
+from evalsuite.documents import HostEnvironment
+from evalsuite.model import Case, Evaluation, Measurement, Protocol, Run, Throughput
 from evalsuite.report.sections import author
 from evalsuite.results import criteria, facts, scaling, summary
 from evalsuite.results.verdicts import verdicts
@@ -50,7 +49,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
         summaries=tuple(summaries),
         verdicts=verdicts(summaries, criteria.read()),
         findings=tuple(dict.fromkeys(dlperf._findings(summaries))),
-        commands={**known.commands, **{run.run.id: _command(row) for row, run in runs}},
+        commands={**known.commands, **{run.run.id: dlperf.command_of(dlperf.recipe_of(row)) for row, run in runs}},
     )
     return author.attached(found, author.read(folder / "author.toml"))
 
@@ -67,7 +66,7 @@ def _measurement(row: Mapping[str, str], source: Mapping, machine: str, host: Ho
         throughput=None if row["reason"] else _throughput(row, case),
         environment=machine,
         framework_version=row["framework_version"],
-        facts=facts.of_run(case, replace(_command(row), stated=stated), {"": host}),
+        facts=facts.of_run(case, replace(dlperf.command_of(dlperf.recipe_of(row)), stated=stated), {"": host}),
         log=f"{row['file']}@{source['commit'][:12]}",
         log_sha256=source["sha256"][row["file"]],
     )
@@ -102,36 +101,5 @@ def _case(row: Mapping[str, str]) -> Case:
     )
 
 
-def _command(row: Mapping[str, str]) -> RunCommand:
-    """What the report says of the script, and the adapter that launches the same one."""
-    declared = dlperf._adapters()[row["framework"]].recipe(row["recipe"])
-    recipe = UsedRecipe(
-        kind="official",
-        source=row["source"],
-        commit=row["commit"],
-        image=row["image"],
-        spawn=declared.spawn,
-        amp=declared.amp,
-        features=declared.features,
-        facts=dict(declared.facts) or None,
-    )
-    return RunCommand(argv=(), command=(), environment={}, recipe=recipe)
-
-
-def main() -> None:
-    from evalsuite import report
-    from evalsuite.report import forms
-
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=OUT)
-    parser.add_argument("--forms", default="html,md")
-    arguments = parser.parse_args()
-    of, languages = evaluation(), LANGUAGES
-    names = forms.named(arguments.forms)
-    written = report.build(of, arguments.out, languages) + forms.write(names, of, arguments.out, languages)
-    for path in written:
-        print(f"{path} ({path.stat().st_size:,} bytes)")
-
-
 if __name__ == "__main__":
-    main()
+    dlperf.write(evaluation, OUT, __doc__.splitlines()[0])

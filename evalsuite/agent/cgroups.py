@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalsuite import files
+
 MICROSECONDS = 1e6
 NANOSECONDS = 1e9
 UNLIMITED_BYTES = 1 << 62  # version 1 writes the largest page-aligned number where there is no limit
@@ -34,17 +36,17 @@ class Group:
     def cpus(self) -> float | None:
         """The quota in cores; None without one."""
         if self.version == 2:
-            quota, _, period = (_text(self.folder / "cpu.max") or "max").partition(" ")
+            quota, _, period = (files.text(self.folder / "cpu.max") or "max").partition(" ")
         else:
-            quota = _text(self.folder / "cpu.cfs_quota_us") or "-1"
-            period = _text(self.folder / "cpu.cfs_period_us") or ""
+            quota = files.text(self.folder / "cpu.cfs_quota_us") or "-1"
+            period = files.text(self.folder / "cpu.cfs_period_us") or ""
         if not quota.isdigit() or not period.isdigit() or int(period) == 0:
             return None
         return int(quota) / int(period)
 
     def memory_bytes(self) -> int | None:
         """The memory limit; None without one."""
-        limit = _text(self.folder / ("memory.max" if self.version == 2 else "memory.limit_in_bytes")) or ""
+        limit = files.text(self.folder / ("memory.max" if self.version == 2 else "memory.limit_in_bytes")) or ""
         return int(limit) if limit.isdigit() and int(limit) < UNLIMITED_BYTES else None
 
     def cpu_s(self) -> float | None:
@@ -52,7 +54,7 @@ class Group:
         if self.version == 2:
             used = _table(self.folder / "cpu.stat").get("usage_usec")
             return None if used is None else used / MICROSECONDS
-        counted = _text(self.folder / "cpuacct.usage") or ""
+        counted = files.text(self.folder / "cpuacct.usage") or ""
         return int(counted) / NANOSECONDS if counted.isdigit() else None
 
     def memory_used_bytes(self) -> int | None:
@@ -66,7 +68,7 @@ class Group:
             if self.version == 2
             else ("memory.usage_in_bytes", "total_inactive_file")
         )
-        used = _text(self.folder / current) or ""
+        used = files.text(self.folder / current) or ""
         if not used.isdigit():
             return None
         return max(0, int(used) - _table(self.folder / "memory.stat").get(inactive, 0))
@@ -113,7 +115,7 @@ def _groups(controller: str, root: Path) -> Iterator[Group]:
 
 def _memberships(root: Path) -> Iterator[tuple[str, str]]:
     """Controller → path of our group, as /proc/self/cgroup says; "" for version 2."""
-    for line in (_text(root / "proc/self/cgroup") or "").splitlines():
+    for line in (files.text(root / "proc/self/cgroup") or "").splitlines():
         _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):
             yield controller, path
@@ -124,7 +126,7 @@ def _mounts(root: Path) -> Iterator[tuple[int, frozenset[str], str, str]]:
 
     35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory    (proc_pid_mountinfo(5))
     """
-    for line in (_text(root / "proc/self/mountinfo") or "").splitlines():
+    for line in (files.text(root / "proc/self/mountinfo") or "").splitlines():
         place, _, kind = line.partition(" - ")
         fields, (filesystem, _, options) = place.split(" "), [*kind.split(" ", 2), "", ""][:3]
         if filesystem in ("cgroup", "cgroup2") and len(fields) > 4:
@@ -139,16 +141,9 @@ def _below(path: str, inner: str) -> str:
     return path.lstrip("/") if ".." not in path.split("/") else ""
 
 
-def _text(file: Path) -> str | None:
-    try:
-        return file.read_text().strip()
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
 def _table(file: Path) -> dict[str, int]:
     """`name number` lines."""
-    pairs = (line.split() for line in (_text(file) or "").splitlines())
+    pairs = (line.split() for line in (files.text(file) or "").splitlines())
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.agent import cgroups, sensors
 
 VARIABLE = "EVALSUITE_CORES"  # tells the processes of a node their cores: "0,1;2,3", in the order of LOCAL_RANK
@@ -30,7 +31,9 @@ class Usable:
 def usable(root: Path = Path("/")) -> Usable:
     """One thread of each physical core of our affinity, as many as a container's quota holds whole ones."""
     own = sensors.usable_cores()
-    siblings = {core: sensors.numbers(_text(root / CPUS / f"cpu{core}/topology/thread_siblings_list")) for core in own}
+    siblings = {
+        core: sensors.numbers(files.text(root / CPUS / f"cpu{core}/topology/thread_siblings_list")) for core in own
+    }
     told = all(siblings.values())
     first = [core for core in own if not told or core == min(set(siblings[core] or ()) & set(own), default=core)]
     node_of = _nodes(root)
@@ -56,12 +59,5 @@ def _nodes(root: Path) -> dict[int, int]:
     found: dict[int, int] = {}
     for folder in (root / NODES).glob("node[0-9]*"):
         number = int(folder.name.removeprefix("node"))
-        found |= dict.fromkeys(sensors.numbers(_text(folder / "cpulist")) or (), number)
+        found |= dict.fromkeys(sensors.numbers(files.text(folder / "cpulist")) or (), number)
     return found
-
-
-def _text(file: Path) -> str | None:
-    try:
-        return file.read_text().strip()
-    except OSError:
-        return None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evalsuite import files
 from evalsuite.agent import cgroups
 from evalsuite.documents import Gpu, Interface
 from evalsuite.runs.samples import DiskCounters, GpuReading, InterfaceCounters
@@ -36,7 +37,7 @@ class Cpu:
     def __init__(self, limits: cgroups.Limits, root: Path = Path("/"), cores: Sequence[int] = ()) -> None:
         """*cores* are the job's own; () for all that this process may use."""
         self.cores = sorted(cores) or usable_cores()
-        online = numbers(_text(root / "sys/devices/system/cpu/online")) or list(range(os.cpu_count() or 1))
+        online = numbers(files.text(root / "sys/devices/system/cpu/online")) or list(range(os.cpu_count() or 1))
         self._positions = [online.index(core) for core in self.cores if core in online]
         quota = limits.cpus if limits.cpus is not None and limits.cpus < len(self.cores) else None
         self.capacity = float(len(self.cores)) if quota is None else quota
@@ -400,7 +401,7 @@ def _interfaces(state: Mapping[str, Any], folder: Path, infiniband: bool) -> lis
     names = [name for name in state if (folder / name / "device").exists()]
     names = names or [name for name, stats in state.items() if stats.isup]
     if infiniband:
-        names = [name for name in names if _text(folder / name / "type") != INFINIBAND]
+        names = [name for name in names if files.text(folder / name / "type") != INFINIBAND]
     return sorted({*names, *state.keys() & {LOOPBACK}})
 
 
@@ -415,12 +416,12 @@ def _ports(root: Path) -> list[Path]:
 
 def _port_speed(port: Path) -> int | None:
     """`100 Gb/sec (4X EDR)` → 100000."""
-    rate = (_text(port / "rate") or "").split()
+    rate = (files.text(port / "rate") or "").split()
     return int(float(rate[0]) * 1000) if len(rate) > 1 and rate[1].startswith("Gb") else None
 
 
 def _words(file: Path) -> int | None:
-    words = _text(file) or ""
+    words = files.text(file) or ""
     return int(words) * WORD_BYTES if words.isdigit() else None
 
 
@@ -444,10 +445,3 @@ def _scaled(value: float | None, factor: float) -> float | None:
 
 def _string(value: bytes | str | None) -> str | None:
     return value.decode(errors="replace") if isinstance(value, bytes) else value
-
-
-def _text(file: Path) -> str | None:
-    try:
-        return file.read_text().strip()
-    except (OSError, UnicodeDecodeError):
-        return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import adapter, paths, registry
+from evalsuite import adapter, files, paths, registry
 from evalsuite.agent import cgroups, environment, sensors
 from evalsuite.launch import virtualenvs
 from evalsuite.model import Device
@@ -145,7 +145,7 @@ def devices(root: Path = Path("/")) -> Iterator[Check]:
 def nvidia_cards(root: Path = Path("/")) -> int:
     """NVIDIA graphics and 3D controllers on the PCI bus."""
     return sum(
-        _text(device / "vendor") == NVIDIA and _text(device / "class").startswith(DISPLAY)
+        files.text(device / "vendor") == NVIDIA and (files.text(device / "class") or "").startswith(DISPLAY)
         for device in root.glob("sys/bus/pci/devices/*")
     )
 
@@ -325,10 +325,3 @@ def _answer(argv: Sequence[str]) -> tuple[bool, str]:
         return False, ""
     lines = done.stdout.decode(errors="replace").strip().splitlines()
     return done.returncode == 0, lines[0].strip() if lines else ""
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text().strip()
-    except OSError:
-        return ""

@@ -12,7 +12,6 @@ import io
 import os
 import pickle
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
@@ -116,11 +115,6 @@ def _read(file: Path | None) -> object:
 
 def _kept(value: Value, file: Path | None) -> Value:
     """*value*, kept whole or not at all; a cache that cannot be written only costs time."""
-    if file is None or value is None:
-        return value
-    with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("wb", dir=file.parent, delete=False) as written:
-            pickle.dump(value, written, protocol=pickle.HIGHEST_PROTOCOL)
-        os.replace(written.name, file)
+    if file is not None and value is not None:
+        files.keep(file, pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
     return value

@@ -1,13 +1,12 @@
 """Figures already drawn: an unchanged chart is read back, and matplotlib is then not even imported."""
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.report.figures import sheet
 from evalsuite.report.figures.style import Look
 
@@ -24,7 +23,7 @@ def drawn(draw: Callable[..., str], id: str, look: Look, *arguments: object) -> 
     known = _read(path)
     if known is None:
         known = _draw(draw, id, look, arguments)
-        _keep(path, known)
+        files.keep(path, known.encode())
     return known
 
 
@@ -39,17 +38,6 @@ def _read(path: Path) -> str | None:
     except (OSError, UnicodeDecodeError):
         return None
     return text if text.startswith("<svg ") and text.endswith("</svg>") else None
-
-
-def _keep(path: Path, svg: str) -> None:
-    """Whole or not at all; a cache that cannot be written (read-only home, full disk) only costs time."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            file.write(svg)
-        os.replace(file.name, path)
-    except OSError:
-        return
 
 
 @cache
