@@ -58,13 +58,16 @@ _LACKS = {
 }
 
 
-def of_machine(error: OSError) -> EvalsuiteError | None:
-    """What to say of an *error* that the machine's state explains; None if it does not, and the defect is ours."""
+def of_machine(error: OSError, where: object = None) -> EvalsuiteError | None:
+    """What to say of an *error* that the machine's state explains; None if it does not, and the defect is ours.
+
+    *where*: what was written or read, if the error itself does not say it.
+    """
     if error.errno not in _LACKS:
         return None
     lack, advice = _LACKS[error.errno]
-    where = f"{error.filename}: " if error.filename else ""
-    return EvalsuiteError(f"{where}{lack} ({error.strerror}). {advice}")
+    place, said = error.filename or where, f"{lack} ({error.strerror}). {advice}"
+    return EvalsuiteError(f"{place}: {said}" if place else said)
 
 
 def for_terminal(message: str) -> str:

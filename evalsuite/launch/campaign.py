@@ -3,7 +3,6 @@
 One start of it is a campaign: it seals what is to be run before the first run, and notes every attempt in the journal.
 """
 
-import errno
 import functools
 import secrets
 import time
@@ -17,7 +16,7 @@ from evalsuite import __version__
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace
-from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.errors import EvalsuiteError, did_you_mean, of_machine
 from evalsuite.launch import probe, runner, virtualenvs
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan.plan import Machine, Plan
@@ -99,7 +98,9 @@ def begin(planned: Planned, store: Store) -> Campaign:
     try:
         store.journal.begin(started)
     except OSError as error:
-        raise _mendable(error, store.root) from error
+        if mendable := of_machine(error, store.root):
+            raise mendable from error
+        raise
     return started
 
 
@@ -188,7 +189,9 @@ def launch_all(
                     probe_s = round(probe.seconds(), 6)
                 ended = going.launched(run, adapters[run.case.framework].recipe(run.case.recipe), folder, probe_s)
             except OSError as error:
-                raise _mendable(error, folder.path) from error
+                if mendable := of_machine(error, folder.path):
+                    raise mendable from error
+                raise
         yield ended
 
 
@@ -269,16 +272,6 @@ def _enough(
 
 def _silent_s(logs: Sequence[Log]) -> float:
     return time.time() - max(log.path.stat().st_mtime for log in logs)
-
-
-def _mendable(error: OSError, path: Path) -> Exception:
-    """A full disk and a missing permission are the user's to mend; anything else is our defect."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        hint = "free some space, or use --runs DIR on another disk, and start again: finished runs are kept."
-        return EvalsuiteError(f"{path}: the disk is full; expected room for logs and samples. Try: {hint}")
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return EvalsuiteError(f"{path}: {error.strerror}; the runs folder must be writable. Try --runs DIR.")
-    return error
 
 
 def _by_recipe(cases: Sequence[Case]) -> dict[tuple[str, str], list[Case]]:

@@ -55,3 +55,9 @@ def test_a_name_that_is_no_utf_8_is_kept_and_comes_back(tmp_path):
     files.write_json(tmp_path / "a.json", {"path": name})
 
     assert files.read_json(tmp_path / "a.json") == {"path": name}
+
+
+def test_what_a_write_without_a_name_met_is_said_of_the_folder_it_was_for():
+    said = str(of_machine(OSError(28, "No space left on device"), "/runs/a/r0"))
+
+    assert said.startswith("/runs/a/r0: the disk is full") and "another disk" in said
