@@ -1,14 +1,18 @@
 """Where the processes of a run meet: node rank, number of nodes, address and port, out of the launcher's words.
 
 Read in this order: EVALSUITE_*, Slurm (srun(1), "OUTPUT ENVIRONMENT VARIABLES"), Open MPI (mpirun(1),
-"Environment Variables"; one task a node), and if none of them speaks, this machine alone.
+"Environment Variables"; one task a node), the platforms of `agent/platforms`, and if none of them speaks, this machine
+alone.
 """
 
+import itertools
 import random
 import re
 import socket
 from collections.abc import Mapping
 
+from evalsuite.agent import platforms
+from evalsuite.agent.platforms import Told
 from evalsuite.errors import EvalsuiteError
 from evalsuite.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, Node
 
@@ -17,15 +21,18 @@ PORTS_KEPT_FREE = 16  # some frameworks give the ports after MASTER_PORT to thei
 
 def node(environment: Mapping[str, str]) -> Node:
     """This node's place, as the launcher's environment tells it. Raises EvalsuiteError if it tells half."""
-    rank = _number(environment, "EVALSUITE_NODE_RANK", "SLURM_NODEID", "OMPI_COMM_WORLD_RANK")
-    nodes = _number(environment, "EVALSUITE_NODES", _slurm_nodes(environment), "OMPI_COMM_WORLD_SIZE")
-    port = _number(environment, "EVALSUITE_MASTER_PORT")
+    told = _told(environment)
+    rank = _number(environment, "EVALSUITE_NODE_RANK")
+    rank = _whole("the node's rank", told.rank) if rank is None else rank
+    nodes = _number(environment, "EVALSUITE_NODES") or _whole("the number of nodes", told.nodes) or 1
+    port = _number(environment, "EVALSUITE_MASTER_PORT") or _whole("the master's port", told.master_port)
+    hosts = _hosts(environment, told, nodes)
     found = Node(
         rank=rank or 0,
-        nodes=nodes or 1,
-        master_addr=environment.get("EVALSUITE_MASTER_ADDR") or _address(environment, nodes or 1),
-        master_port=port or _port(environment, nodes or 1),
-        hosts=_hosts(environment, nodes or 1),
+        nodes=nodes,
+        master_addr=environment.get("EVALSUITE_MASTER_ADDR") or _address(told, hosts, nodes),
+        master_port=port or _port(environment, nodes),
+        hosts=hosts,
     )
     if not 0 <= found.rank < found.nodes:
         raise EvalsuiteError(
@@ -35,16 +42,26 @@ def node(environment: Mapping[str, str]) -> Node:
     return found
 
 
+def _told(environment: Mapping[str, str]) -> Told:
+    """What the launcher says: Slurm's step before mpirun, which it may have started, and then a platform."""
+    nodelist = environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST")
+    hosts = hosts_of(nodelist) if nodelist else ()
+    if environment.get("SLURM_NODEID"):
+        nodes = environment.get("SLURM_STEP_NUM_NODES") or environment.get("SLURM_NNODES")
+        return Told(rank=environment["SLURM_NODEID"], nodes=nodes, hosts=hosts)
+    if environment.get("OMPI_COMM_WORLD_RANK"):
+        return Told(
+            rank=environment["OMPI_COMM_WORLD_RANK"],
+            nodes=environment.get("OMPI_COMM_WORLD_SIZE"),
+            master_addr=_open_mpi_address(environment.get("OMPI_MCA_orte_hnp_uri", "")),
+            hosts=hosts,
+        )
+    return platforms.told(environment) or Told(rank=None)
+
+
 def host(environment: Mapping[str, str]) -> str:
     """This node's name: the scheduler's, which no other node of the run has, else the machine's own."""
     return environment.get("SLURMD_NODENAME") or socket.gethostname() or "localhost"
-
-
-def first_host(nodelist: str) -> str:
-    """The first host of a Slurm list: `gpu[03-07,12],login1` → gpu03."""
-    match = re.match(r"^([^\[,]*)(?:\[(\d+)[^\]]*\])?([^,\[]*)", nodelist)
-    prefix, number, suffix = match.groups() if match else ("", None, "")
-    return f"{prefix}{number or ''}{suffix}"
 
 
 def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, str]:
@@ -64,53 +81,57 @@ def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, 
     return found
 
 
-def _hosts(environment: Mapping[str, str], nodes: int) -> tuple[str, ...]:
-    """All nodes by rank. Open MPI tells its processes no names, so there they have to be given."""
+def _hosts(environment: Mapping[str, str], told: Told, nodes: int) -> tuple[str, ...]:
+    """All nodes by rank. Open MPI and Hydra tell their processes no names, so there they have to be given."""
     named = environment.get("EVALSUITE_HOSTS")
     if named:
         return tuple(host.strip() for host in named.split(",") if host.strip())
-    nodelist = environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST")
-    if nodelist and nodes > 1:
-        return hosts_of(nodelist)
-    return ("localhost",) if nodes == 1 else ()
+    return ("localhost",) if nodes == 1 else told.hosts
 
 
 def hosts_of(nodelist: str) -> tuple[str, ...]:
-    """A Slurm list, unrolled: `gpu[03-05,12],login1` → gpu03, gpu04, gpu05, gpu12, login1."""
-    found = []
-    for prefix, ranges, suffix in re.findall(r"([^,\[\]]+)(?:\[([^\]]*)\])?([^,\[\]]*)(?:,|$)", nodelist):
-        for part in ranges.split(",") if ranges else [""]:
-            first, _, last = part.partition("-")
-            numbers = range(int(first), int(last or first) + 1) if first else [None]
-            found += [f"{prefix}{'' if n is None else str(n).zfill(len(first))}{suffix}" for n in numbers]
+    """A Slurm list, unrolled as `scontrol show hostnames` does: `gpu[03-05,12],login1` → gpu03, gpu04, gpu05, gpu12,
+    login1; of several brackets (`x0b[0-1]n[0-1]`) the last one counts fastest."""
+    found: list[str] = []
+    for name in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", nodelist):
+        parts = [_ranges(part) if part.startswith("[") else [part] for part in re.findall(r"\[[^\]]*\]|[^\[]+", name)]
+        found += ["".join(pieces) for pieces in itertools.product(*parts)]
     return tuple(found)
 
 
-def _number(environment: Mapping[str, str], *names: str) -> int | None:
-    """The first of *names* that is set."""
-    for name in names:
-        text = environment.get(name)
-        if text:
-            if not text.isdigit():
-                raise EvalsuiteError(f'{name}: "{text}" stands there; expected a number. Unset it to do without.')
-            return int(text)
-    return None
+def _ranges(bracket: str) -> list[str]:
+    """`[03-05,12]` → 03, 04, 05, 12."""
+    found: list[str] = []
+    for part in bracket.strip("[]").split(","):
+        first, _, last = part.partition("-")
+        if not first.isdigit() or not (last or first).isdigit():
+            raise EvalsuiteError(
+                f'Slurm\'s list of nodes: "{bracket[:60]}" stands there; expected numbers, as in gpu[03-05,12]. '
+                "Set EVALSUITE_HOSTS=h1,h2,… instead."
+            )
+        found += [str(number).zfill(len(first)) for number in range(int(first), int(last or first) + 1)]
+    return found
 
 
-def _slurm_nodes(environment: Mapping[str, str]) -> str:
-    """A step may take fewer nodes than its job."""
-    return "SLURM_STEP_NUM_NODES" if environment.get("SLURM_STEP_NUM_NODES") else "SLURM_NNODES"
+def _number(environment: Mapping[str, str], name: str) -> int | None:
+    return _whole(name, environment.get(name))
 
 
-def _address(environment: Mapping[str, str], nodes: int) -> str:
+def _whole(what: str, text: str | None) -> int | None:
+    if not text:
+        return None
+    if not text.isdigit():
+        raise EvalsuiteError(f'{what}: "{text}" stands there; expected a number. Unset it to do without.')
+    return int(text)
+
+
+def _address(told: Told, hosts: tuple[str, ...], nodes: int) -> str:
     if nodes == 1:
         return LOCALHOST
-    nodelist = environment.get("SLURM_STEP_NODELIST") or environment.get("SLURM_JOB_NODELIST")
-    if nodelist:
-        return first_host(nodelist)
-    address = _open_mpi_address(environment.get("OMPI_MCA_orte_hnp_uri", ""))
-    if address:
-        return address
+    if told.master_addr:
+        return told.master_addr
+    if hosts:
+        return hosts[0]
     raise EvalsuiteError(
         f"the launcher's environment: {nodes} nodes and no address where they meet; expected "
         "EVALSUITE_MASTER_ADDR, Slurm's node list or Open MPI's own address. Try EVALSUITE_MASTER_ADDR=<first host>."

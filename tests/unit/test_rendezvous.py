@@ -72,20 +72,6 @@ def test_our_own_variables_win_over_the_launchers():
 
 
 @pytest.mark.parametrize(
-    ("nodelist", "host"),
-    [
-        ("gpu[03-07,12],login1", "gpu03"),
-        ("node7", "node7"),
-        ("a,b", "a"),
-        ("rack1-n[001-016]-ib", "rack1-n001-ib"),
-        ("n[5]", "n5"),
-    ],
-)
-def test_the_first_host_of_a_slurm_list(nodelist, host):
-    assert rendezvous.first_host(nodelist) == host
-
-
-@pytest.mark.parametrize(
     ("environment", "part"),
     [
         ({"EVALSUITE_NODES": "2"}, "EVALSUITE_MASTER_ADDR=<first host>"),
@@ -128,6 +114,8 @@ def test_a_command_that_starts_its_own_workers_is_given_no_rank():
         ("gpu[098-101]", ("gpu098", "gpu099", "gpu100", "gpu101")),
         ("a,b", ("a", "b")),
         ("n1", ("n1",)),
+        ("n[5]", ("n5",)),
+        ("x1000c0s0b[0-1]n[0-1]", ("x1000c0s0b0n0", "x1000c0s0b0n1", "x1000c0s0b1n0", "x1000c0s0b1n1")),
     ],
 )
 def test_a_slurm_list_is_unrolled_with_its_leading_zeros(nodelist, hosts):
@@ -148,3 +136,85 @@ def test_hosts_are_filled_in_with_their_slots():
     found = placeholders.of_node(place, processes=8, threads=1)
 
     assert [found[name] for name in placeholders.OF_HOSTS] == ["b", "a,b", "a:8,b:8", "a:7,b:7"]
+
+
+def test_a_list_in_a_shape_of_slurm_that_is_not_known_is_an_error_that_shows_it():
+    with pytest.raises(EvalsuiteError, match=r'"\[0-3x0-3\]" stands there.*EVALSUITE_HOSTS'):
+        rendezvous.hosts_of("tux[0-3x0-3]")
+
+
+PLATFORMS = {
+    "SkyPilot": {"SKYPILOT_NODE_RANK": "1", "SKYPILOT_NUM_NODES": "2", "SKYPILOT_NODE_IPS": "10.0.0.1\n10.0.0.2"},
+    "dstack": {
+        "DSTACK_NODE_RANK": "1",
+        "DSTACK_NODES_NUM": "2",
+        "DSTACK_MASTER_NODE_IP": "10.0.0.1",
+        "DSTACK_NODES_IPS": "10.0.0.1\n10.0.0.2",
+    },
+    "Lepton": {
+        "LEPTON_JOB_WORKER_INDEX": "1",
+        "LEPTON_JOB_TOTAL_WORKERS": "2",
+        "LEPTON_JOB_WORKER_PREFIX": "worker",
+        "LEPTON_SUBDOMAIN": "env-job-98bw-job-svc",
+    },
+    "SageMaker": {"SM_HOSTS": '["algo-1", "algo-2"]', "SM_CURRENT_HOST": "algo-2"},
+    "Volcano": {"VC_TASK_INDEX": "1", "VC_WORKER_HOSTS": "job-worker-0.job,job-worker-1.job"},
+    "Volcano with a master": {
+        "VC_TASK_INDEX": "0",
+        "VC_MASTER_HOSTS": "job-master-0.job",
+        "VC_WORKER_HOSTS": "job-worker-0.job",
+        "HOSTNAME": "job-worker-0",
+    },
+    "torchrun": {
+        "PET_NODE_RANK": "1",
+        "PET_NNODES": "2",
+        "PET_MASTER_ADDR": "train-node-0-0.train",
+        "PET_MASTER_PORT": "29400",
+    },
+    "Hydra": {"PMI_RANK": "1", "PMI_SIZE": "2", "EVALSUITE_HOSTS": "a,b"},
+}
+FIRST_HOST = {
+    "SkyPilot": "10.0.0.1",
+    "dstack": "10.0.0.1",
+    "Lepton": "worker-0.env-job-98bw-job-svc",
+    "SageMaker": "algo-1",
+    "Volcano": "job-worker-0.job",
+    "Volcano with a master": "job-master-0.job",
+    "torchrun": "train-node-0-0.train",
+    "Hydra": "a",
+}
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_platform_that_starts_the_agent_on_every_node_says_which_this_is(platform):
+    found = rendezvous.node(PLATFORMS[platform])
+
+    assert (found.rank, found.nodes, found.master_addr) == (1, 2, FIRST_HOST[platform])
+
+
+def test_torchruns_own_port_is_where_the_processes_meet():
+    assert rendezvous.node(PLATFORMS["torchrun"]).master_port == 29400
+
+
+@pytest.mark.parametrize(
+    ("environment", "part"),
+    [
+        ({"SM_CURRENT_HOST": "algo-3", "SM_HOSTS": '["algo-1"]'}, "SM_HOSTS names algo-1"),
+        ({"SM_CURRENT_HOST": "algo-1", "SM_HOSTS": "algo-1"}, 'SM_HOSTS: "algo-1" stands there'),
+        ({"PET_NODE_RANK": "0", "PET_NNODES": "1:4"}, 'the number of nodes: "1:4" stands there'),
+        ({"PMI_RANK": "0", "PMI_SIZE": "2"}, "no address where they meet"),
+    ],
+)
+def test_a_platform_that_says_half_is_an_error_that_shows_it(environment, part):
+    with pytest.raises(EvalsuiteError, match="expected") as error:
+        rendezvous.node(environment)
+
+    assert part in str(error.value)
+
+
+def test_our_own_words_win_over_a_platforms():
+    own = {"EVALSUITE_NODES": "1", "EVALSUITE_NODE_RANK": "0"}
+
+    found = rendezvous.node(PLATFORMS["SkyPilot"] | own)
+
+    assert (found.rank, found.nodes, found.master_addr) == (0, 1, "127.0.0.1")
