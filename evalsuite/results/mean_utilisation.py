@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evalsuite.findings import ThinSamples
-from evalsuite.model import Case, Interval, Outcome, Summary, Unmeasured, Utilisation, Verdict
+from evalsuite.model import Case, Interval, Outcome, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
 from evalsuite.results.criteria import MeanUtilisation
 from evalsuite.results.linear_speedup import CHOSEN, DECIDING_ORIGINS
 from evalsuite.results.summary import valid
@@ -52,10 +52,10 @@ def _read_in_two_ways(rows: Sequence[Row], asked: MeanUtilisation, planned: Sequ
         return _both(replace(whole, reason="no_large_scale", values=values))
     found = {one.case: _shares(one) for one in measured}
     common = [name for name in RESOURCES if all(name in shares for shares in found.values())]
-    verdicts = [_judged(whole, measured, {case: _only(["gpu"], of) for case, of in found.items()}, scope)]
+    verdicts = [_with_cells(whole, measured, {case: _only(["gpu"], of) for case, of in found.items()}, scope)]
     if set(common) - {"gpu"}:
         of_all = {case: _only(common, of) for case, of in found.items()}
-        verdicts.append(_judged(_verdict(ALL, asked), measured, of_all, scope, common))
+        verdicts.append(_with_cells(_verdict(ALL, asked), measured, of_all, scope, common))
     return verdicts
 
 
@@ -71,6 +71,43 @@ def _verdict(name: str, asked: MeanUtilisation) -> Verdict:
 
 def _both(verdict: Verdict) -> list[Verdict]:
     return [verdict, replace(verdict, criterion=ALL)]
+
+
+def _with_cells(
+    verdict: Verdict,
+    measured: Sequence[Summary],
+    shares: dict[Case, Shares],
+    scope: Sequence[Case],
+    counted: Sequence[str] = ("gpu",),
+) -> Verdict:
+    """*verdict* decided over all cases in scope, with a cell for each framework, model and precision."""
+    cells = []
+    for key in dict.fromkeys(map(_place, scope)):
+        own = [case for case in scope if _place(case) == key]
+        rows = [one for one in measured if _place(one.case) == key]
+        found = _judged(verdict, rows, {one.case: shares[one.case] for one in rows}, own, counted)
+        cells.append(_cell(found, own))
+    return replace(_judged(verdict, measured, shares, scope, counted), cells=tuple(cells))
+
+
+def _place(case: Case) -> tuple[str, str, str]:
+    return case.framework, case.model, case.precision
+
+
+def _cell(found: Verdict, cases: Sequence[Case]) -> VerdictCell:
+    framework, model, precision = _place(cases[0])
+    return VerdictCell(
+        framework=framework,
+        model=model,
+        precision=precision,
+        outcome=found.outcome,
+        scales=tuple(dict.fromkeys(case.scale for case in cases)),
+        measured=found.measured,
+        n=found.n,
+        case=found.case,
+        reason=found.reason,
+        values=found.values,
+    )
 
 
 def _judged(

@@ -1,23 +1,14 @@
-"""Acceptance: a card for each criterion that can be judged here, framework by model; the others in one line."""
+"""Acceptance: which criteria can be judged here, and one line for the others."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from evalsuite.model import Verdict
-from evalsuite.report.sections.cards import Card, CardCell
+from evalsuite.report.sections.cards import Card
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
 
 INFORMATION = "C3"  # said by the headlines and the winner matrix
 NOT_HERE = ("no_large_scale", "no_samples", "no_gpu", "nothing_to_compare")  # reasons why a criterion cannot apply
-
-
-@dataclass(frozen=True, kw_only=True)
-class AcceptanceTable:
-    """One criterion: frameworks by models and precisions."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[CardCell | None, ...]], ...]
 
 
 def applies(verdict: Verdict) -> bool:
@@ -46,21 +37,6 @@ def not_here(found: Sequence[Card], words: Words) -> Text | None:
 
 def _named(card: Card, words: Words) -> Rendered:
     return Traced(words=words, inside=words.same(card.verdict.criterion), ref=card.id)
-
-
-def table(card: Card) -> AcceptanceTable | None:
-    """The cells of *card* as frameworks by models; None where there are no two to set side by side."""
-    if len(card.cells) < 2:
-        return None
-    place = {(cell.cell.framework, _column(cell)): cell for cell in card.cells}
-    columns = tuple(dict.fromkeys(_column(cell) for cell in card.cells))
-    frameworks = dict.fromkeys(cell.cell.framework for cell in card.cells)
-    rows = tuple((names.framework(name), tuple(place.get((name, each)) for each in columns)) for name in frameworks)
-    return AcceptanceTable(columns=columns, rows=rows)
-
-
-def _column(cell: CardCell) -> str:
-    return f"{names.model(cell.cell.model)} · {names.precision(cell.cell.precision)}"
 
 
 def about(card: Card) -> str:

@@ -136,14 +136,19 @@ def _reason(verdict: Verdict | VerdictCell, words: Words) -> Text | None:
     if not verdict.reason:
         return None
     key = f"verdicts.{verdict.reason}"
-    values = {name: _named(name, value) for name, value in verdict.values}
+    values = {name: _named(name, value, words) for name, value in verdict.values}
     if verdict.reason == "no_large_scale" and values.get("largest") == "0":
         return words("verdicts.nothing_measured", min_nodes=values["min_nodes"])
     return words(key, **values) if key in words else words("verdicts.other", reason=names.visible(verdict.reason))
 
 
-def _named(name: str, value: str) -> str:
-    """Frameworks are called by their proper names, scales are printed as everywhere."""
+def _named(name: str, value: str, words: Words) -> object:
+    """Frameworks are called by their proper names, resources by their words, scales are printed as everywhere."""
+    if name in ("resources", "left_out"):
+        return words.listed(
+            words(f"resource_kinds.{each}") if f"resource_kinds.{each}" in words else names.visible(each)
+            for each in value.split(", ")
+        )
     if name in ("scale", "scales"):
         return names.visible(value).replace("x", "×")
     if name == "group":

@@ -3,8 +3,17 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.report.sections import acceptance, answers, cards, headlines, matrix, notices, suspicions
-from evalsuite.report.sections.acceptance import AcceptanceTable
+from evalsuite.report.sections import (
+    acceptance,
+    acceptance_matrix,
+    answers,
+    cards,
+    headlines,
+    matrix,
+    notices,
+    suspicions,
+)
+from evalsuite.report.sections.acceptance_matrix import AcceptanceMatrix
 from evalsuite.report.sections.answers import Answered, AnsweredQuestion
 from evalsuite.report.sections.cards import Card
 from evalsuite.report.sections.drawn import Drawn
@@ -37,7 +46,6 @@ class JudgedCard:
     card: Card
     bullet: Drawn | None
     about: str  # model and precision of its value
-    table: AcceptanceTable | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +57,7 @@ class VerdictFacts:
     questions: tuple[AnsweredQuestion, ...]
     shown: tuple[AnsweredQuestion, ...]  # drawn where they stand; without them the reader asks
     matrix: WinnerMatrix | None
+    accepted: AcceptanceMatrix | None
     cards: tuple[JudgedCard, ...]
     not_here: Text | None  # the criteria that cannot apply
     without_card: tuple[str, ...]  # anchors of the criteria that have none
@@ -72,21 +81,17 @@ def facts(subject: Subject) -> VerdictFacts:
     questions = answers.questions(book, words)
     shown = _in_place(questions)
     criteria = cards.cards(book, words)
+    judged = [card for card in criteria if acceptance.applies(card.verdict)]
     return VerdictFacts(
         found=found(book, words),
         notices=notices.notices(book, words),
         questions=questions,
         shown=shown,
         matrix=None if shown else matrix.matrix(book, questions, words),
+        accepted=acceptance_matrix.matrix(judged),
         cards=tuple(
-            JudgedCard(
-                card=card,
-                bullet=cards.bullet(card, subject.look, words),
-                about=acceptance.about(card),
-                table=acceptance.table(card),
-            )
-            for card in criteria
-            if acceptance.applies(card.verdict)
+            JudgedCard(card=card, bullet=cards.bullet(card, subject.look, words), about=acceptance.about(card))
+            for card in judged
         ),
         not_here=acceptance.not_here(criteria, words),
         without_card=tuple(card.id for card in criteria if not acceptance.applies(card.verdict)),
@@ -126,9 +131,9 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     )
     yield from (f"> {writer.said(notice.line)}" for notice in notices.notices(book, words))
     yield from _markdown_matrix(matrix.matrix(book, answers.questions(book, words), words), writer)
-    yield from suspicions.markdown(suspicions.facts(book, words), writer)
     criteria = cards.cards(book, words)
     judged = [card for card in criteria if acceptance.applies(card.verdict)]
+    yield from acceptance_matrix.markdown(acceptance_matrix.matrix(judged), writer)
     if judged:
         heads = ("verdict.title", "verdict.measured", "verdict.interval", "verdict.threshold", "verdict.n")
         yield table(
@@ -141,6 +146,7 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
         yield writer.said(left_out)
     elif not judged:
         yield writer.word("verdict.none")
+    yield from suspicions.markdown(suspicions.facts(book, words), writer)
     sentences = (*headlines.headlines(book, subject.models, words), notices.coverage(book, words))
     yield listed(map(writer.said, sentences))
 

@@ -312,6 +312,20 @@ def test_mean_utilisation_of_runs_that_were_chosen_passes_nothing():
     assert (verdict.outcome, verdict.reason) == ("undetermined", "taken_away")
 
 
+def test_mean_utilisation_is_judged_for_each_framework_model_and_precision():
+    other = replace(SCALE, framework="othernet")
+    low, high = runs(SCALE, 14_000.0, utilisation=(gpu(70.0),)), runs(other, 14_000.0, utilisation=(gpu(90.0),))
+
+    found = c2(low, high, planned=(SCALE, other, replace(other, precision="amp")))["C2a"]
+
+    assert found.outcome == "fail"
+    assert [(cell.framework, cell.precision, cell.outcome) for cell in found.cells] == [
+        (SCALE.framework, SCALE.precision, "fail"),
+        ("othernet", SCALE.precision, "pass"),
+        ("othernet", "amp", "undetermined"),
+    ]
+
+
 def test_mean_utilisation_forgets_no_planned_scale():
     planned = (SCALE, CASE.at_scale(40, 8))
 
@@ -326,7 +340,7 @@ def test_the_mean_of_all_resources_names_those_that_have_a_capacity():
     found = c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0), gpu(80.0, resource="cpu"), disk)))["C2b"]
 
     assert (found.outcome, found.measured.value) == ("pass", pytest.approx(0.85))
-    assert "as the mean of gpu, cpu." in said(found)
+    assert "as the mean of GPU, CPU." in said(found)
 
 
 def test_the_mean_of_all_resources_is_dropped_where_the_gpus_alone_have_a_capacity():

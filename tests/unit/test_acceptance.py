@@ -1,0 +1,79 @@
+"""Acceptance on the page: every framework, model and precision in one matrix, with what would decide the open ones."""
+
+import accepted
+import pages
+import pytest
+import synthetic
+
+from evalsuite import report
+from evalsuite.report.book.blocks import models
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import drawn, verdict
+from evalsuite.report.sections.markdown import MarkdownWriter
+from evalsuite.report.sections.section import Subject
+from evalsuite.report.text import words
+
+SPOKEN = words.read()
+
+
+@pytest.fixture(scope="module")
+def subject():
+    book = Book(evaluation=accepted.accepted())
+    return Subject(book=book, models=models(book), look=drawn.look(book), words=SPOKEN)
+
+
+@pytest.fixture(scope="module")
+def matrix(subject):
+    return verdict.facts(subject).accepted
+
+
+def cell(matrix, framework, column):
+    row = next(row for row in matrix.rows if row.framework == framework)
+    return {one.criterion: one for one in row.cells[column]}
+
+
+def test_one_matrix_holds_all_frameworks_models_precisions_and_criteria(matrix):
+    assert matrix.models == (("ResNet-50 v1.5", 2), ("BERT-Base", 1)) and matrix.precisions == ("FP32", "AMP", "AMP")
+    assert [row.framework for row in matrix.rows] == ["MXNet", "OneFlow", "PaddlePaddle", "PyTorch", "TensorFlow"]
+    assert all({one.criterion for one in each} == {"C1", "C2a", "C2b"} for row in matrix.rows for each in row.cells)
+
+
+def test_measured_runs_at_32_nodes_pass_fail_and_stay_open(matrix):
+    passed, failed, broken = cell(matrix, "PyTorch", 0), cell(matrix, "MXNet", 0), cell(matrix, "PaddlePaddle", 1)
+
+    assert (passed["C1"].outcome, passed["C1"].value.text, passed["C1"].note) == ("pass", "93.1%", None)
+    assert (failed["C1"].outcome, failed["C1"].value.text) == ("fail", "63.7%")
+    assert (broken["C1"].outcome, broken["C1"].value) == ("fail", None)
+    assert cell(matrix, "MXNet", 2)["C2a"].outcome == "fail"
+    assert cell(matrix, "TensorFlow", 1)["C1"].outcome == cell(matrix, "TensorFlow", 2)["C2a"].outcome == "undetermined"
+
+
+def test_reasons_stand_once_below_the_matrix_in_both_languages(matrix):
+    said = [one.plain("en") for one in matrix.notes]
+
+    assert len(said) == len(set(said)) == 3
+    note = cell(matrix, "TensorFlow", 1)["C1"].note
+    assert "More repeats would decide." in said[note - 1] and "增加重复次数" in matrix.notes[note - 1].plain("zh")
+    missing = {cell(matrix, "TensorFlow", 2)[name].note for name in ("C1", "C2a")}
+    assert len(missing) == 1 and "Planned scales without a valid result: 32×8" in said[missing.pop() - 1]
+
+
+@pytest.mark.parametrize("name", ["one_case", "gpu"])  # of one cell; of small scales, where no criterion can apply
+def test_without_two_cells_that_a_criterion_is_about_there_is_no_matrix(name):
+    book = Book(evaluation=synthetic.PAGES[name]())
+
+    found = verdict.facts(Subject(book=book, models=models(book), look=drawn.look(book), words=SPOKEN))
+
+    assert found.accepted is None and found.not_here is not None
+
+
+def test_the_page_and_markdown_show_the_same_outcomes(subject, tmp_path):
+    report.build(subject.book.evaluation, tmp_path)
+    page = pages.read((tmp_path / "report.html").read_text(encoding="utf-8"))
+    (table,) = page.all("table", class_="acceptance")
+    rows = pages.rows(table)
+
+    assert rows[0][1] == "C1 Fail 63.7% C2a Pass 91.0% C2b Fail 35.3%"
+    (shown,) = [part for part in verdict.section(subject).markdown(MarkdownWriter("en")) if "C1: Fail 63.7%" in part]
+    assert "| MXNet | C1: Fail 63.7%; C2a: Pass 91.0%; C2b: Fail 35.3% |" in shown
+    assert "资源" not in shown and "GPU、CPU、内存、网络" in page.one("section", id="verdict").text("zh-CN")
