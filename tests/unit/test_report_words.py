@@ -36,6 +36,7 @@ COMPOSED = (
         "axes",
         "columns",
         "criteria",
+        "resource_kinds",
         "criteria_short",
         "fields",
         "figures",
