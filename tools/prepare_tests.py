@@ -19,6 +19,7 @@ NEEDED = {
     "slurmctld": "slurmctld",
     "slurmd": "slurmd",
     "munged": "munge",
+    "ch-run": "charliecloud",
 }
 PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
 # The golden pictures are drawn with this one (docs/decisions/0012-screens.md), and a PDF can embed it as it is.

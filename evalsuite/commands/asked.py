@@ -18,6 +18,7 @@ from evalsuite.plan import containers, engines, plan
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.estimate import Estimate
+from evalsuite.plan.given_images import with_images
 from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.registry import discover
 from evalsuite.runs.store import Store
@@ -88,8 +89,13 @@ def planned(arguments: argparse.Namespace) -> Asked:
     engine = engines.engine(arguments.engine)
     if arguments.container:
         engine = replace(engine, container=containers.here(arguments.container))
+    elif arguments.image:
+        raise EvalsuiteError(
+            f"--image {arguments.image[0]}: no --container says what runs it; expected one of "
+            f"{', '.join(containers.RUNTIMES)}. Try --container docker."
+        )
     spec = axes.spec_from(arguments)
-    adapters = discover(arguments.adapters)
+    adapters = with_images(discover(arguments.adapters), arguments.image)
     found = campaign.machine(arguments.device)
     machine = replace(found, binds=engine.name == "local" and engine.container is None)
     refusals = [lambda case, recipe: engine.refusal(case), _mpirun_in_mpirun(engine)]
@@ -97,7 +103,9 @@ def planned(arguments: argparse.Namespace) -> Asked:
         refusals.append(_no_image)
     if not getattr(arguments, "commands", False):  # what would be run can be shown without what it needs
         refusals.append(readiness.refusal())
-        if not engine.container:
+        if engine.container:
+            refusals.append(_absent_image)
+        else:
             refusals.append(_no_interpreter(arguments.environment))
     made = plan.plan(spec, adapters, machine, refusals)
     _check_dialects(made, adapters, places(arguments))
@@ -133,7 +141,15 @@ def _mpirun_in_mpirun(engine: Engine) -> Refusal:
 
 
 def _no_image(case: Case, recipe: Recipe) -> str | None:
-    return None if recipe.image else f"recipe {recipe.name} names no container image; try without --container"
+    if recipe.image:
+        return None
+    return f"recipe {recipe.name} names no container image; try --image IMAGE, or without --container"
+
+
+def _absent_image(case: Case, recipe: Recipe) -> str | None:
+    if not recipe.image.startswith("/") or Path(recipe.image).exists():
+        return None
+    return f"the image {recipe.image} does not exist here; expected a file or folder that every node sees. Try --image"
 
 
 def _no_interpreter(kind: str) -> Refusal:

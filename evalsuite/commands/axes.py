@@ -63,7 +63,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="managed: a virtual environment for each framework (default); current: this interpreter",
     )
     where.add_argument(
-        "--container", metavar="C", help="run each recipe in its image: docker, podman, apptainer, enroot or pyxis"
+        "--container",
+        metavar="C",
+        help="run each recipe in its image: docker, podman, apptainer, enroot, pyxis or charliecloud",
+    )
+    where.add_argument(
+        "--image",
+        metavar="[FRAMEWORK=]IMAGE",
+        action="append",
+        default=[],
+        help="the image of all recipes, or of a framework's, in place of their own; repeatable; with --container",
     )
     places.add_arguments(where)
     where.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")

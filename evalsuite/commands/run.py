@@ -79,7 +79,8 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     if asked.missing():
         if why := asked.engine.unready(os.environ):
             raise EvalsuiteError(why)
-        ready = campaign.environments(asked.plan, asked.adapters, asked.environment(environment), note)
+        kind = asked.environment(environment)
+        ready = campaign.environments(asked.plan, asked.adapters, kind, note, asked.engine.container)
         _say_skips(ready.skips)
         asked = replace(asked, plan=asked.plan.without(ready.skips))
     spec = asked.plan.spec

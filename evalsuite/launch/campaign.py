@@ -17,8 +17,9 @@ from evalsuite.adapter import Adapter, Recipe
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace
 from evalsuite.errors import EvalsuiteError, did_you_mean, of_machine
-from evalsuite.launch import probe, runner, virtualenvs
+from evalsuite.launch import images, probe, runner, virtualenvs
 from evalsuite.model import Case, Device, Run, Skip
+from evalsuite.plan.containers import Container
 from evalsuite.plan.plan import Machine, Plan
 from evalsuite.runs import journal
 from evalsuite.runs.endings import Enough, Outcome
@@ -57,12 +58,16 @@ class Environments:
 
 
 def environments(
-    plan: Plan, adapters: Mapping[str, Adapter], kind: str, progress: Callable[[str], None]
+    plan: Plan,
+    adapters: Mapping[str, Adapter],
+    kind: str,
+    progress: Callable[[str], None],
+    container: Container | None = None,
 ) -> Environments:
     """Makes sure of every environment that the plan needs; a recipe without one turns its cases into skips.
 
     *kind* is "managed" (a virtual environment for each framework), "current" (this interpreter) or "container"
-    (what the recipe's image holds).
+    (what the recipe's image holds, as *container* runs it).
     """
     pythons, packages, skips = {}, {}, []
     for (framework, name), cases in _by_recipe(plan.cases).items():
@@ -73,7 +78,9 @@ def environments(
             skips += [Skip(case=case, reason=str(error)) for case in cases]
             continue
         pythons[framework, name] = python
-        packages[framework, name] = virtualenvs.packages(python) if kind != "container" else {}
+        packages[framework, name] = (
+            images.packages(container, recipe.image) if container else virtualenvs.packages(python)
+        )
     return Environments(pythons=pythons, packages=packages, skips=tuple(skips))
 
 

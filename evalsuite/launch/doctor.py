@@ -76,6 +76,7 @@ ENGINES = (
     ),
     Program(name="podman", purpose="containers", remedy="apt install podman"),
     Program(name="apptainer", purpose="containers", remedy="see apptainer.org/docs/admin/main/installation.html"),
+    Program(name="ch-run", purpose="containers without privileges", remedy="apt install charliecloud"),
     Program(
         name="kubectl",
         purpose="Kubernetes jobs",

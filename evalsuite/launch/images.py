@@ -1,9 +1,17 @@
 """What is known of a container image on this machine."""
 
+import functools
+import json
 import subprocess
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 
-from evalsuite.plan.containers import Runtime
+from evalsuite.launch.virtualenvs import LISTING
+from evalsuite.plan.containers import Container, Runtime
+from evalsuite.runs.store import SCRATCH
+
+ASKING_S = 600.0  # a runtime that has not the image yet pulls it first
 
 
 def digest(found: Runtime, image: str, environment: Mapping[str, str] | None = None) -> str | None:
@@ -17,3 +25,35 @@ def digest(found: Runtime, image: str, environment: Mapping[str, str] | None = N
     except OSError:
         return None
     return next(iter(answer.stdout.split()), None) if answer.returncode == 0 else None
+
+
+@functools.cache
+def packages(container: Container, image: str) -> Mapping[str, str]:
+    """Distribution → version, as the Python inside *image* sees them; empty where it cannot be asked from here.
+
+    A run says by itself why the image does not start: nothing is refused for it here.
+    """
+    with tempfile.TemporaryDirectory(prefix="evalsuite-image-") as folder:
+        (Path(folder) / SCRATCH).mkdir()
+        asking = container.argv(("python3", "-I", "-c", LISTING), image=image, folder=folder)
+        try:
+            answer = subprocess.run(
+                container.runtime.alone(asking),
+                capture_output=True,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                timeout=ASKING_S,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return {}
+    return _listed(answer.stdout) if answer.returncode == 0 else {}
+
+
+def _listed(printed: str) -> dict[str, str]:
+    """What LISTING printed: the last line, for an image may greet before it."""
+    lines = printed.strip().splitlines()
+    try:
+        found = json.loads(lines[-1]) if lines else {}
+    except ValueError:
+        return {}
+    return {str(name): str(version) for name, version in sorted(found.items())} if isinstance(found, dict) else {}

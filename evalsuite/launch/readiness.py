@@ -1,6 +1,5 @@
 """What a recipe needs of this machine beside its environment: the official script, programs, data sets."""
 
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ from evalsuite.adapter import Recipe
 from evalsuite.launch import checkouts
 from evalsuite.model import Case
 from evalsuite.plan import repositories
+from evalsuite.plan.data_sets import names
 
 PACKAGES = {"mpirun": "openmpi-bin", "mpicc": "libopenmpi-dev", "cmake": "cmake", "g++": "g++"}
 
@@ -41,10 +41,8 @@ def _own_words(folder: Path) -> dict[str, object]:
 
 
 def data_sets(case: Case, recipe: Recipe) -> list[str]:
-    """The names of the data sets that the script reads: what follows `{data}/` in its command."""
-    command = recipe.command(case)
-    tokens = (*command.argv, *command.environment.values(), *command.files.values())
-    return sorted({name for token in tokens for name in re.findall(r"\{data\}/([\w.+-]+)", token)})
+    """The names of the data sets that the script reads."""
+    return names(recipe.command(case))
 
 
 def _program_missing(recipe: Recipe) -> str | None:

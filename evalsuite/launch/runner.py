@@ -90,7 +90,7 @@ def launch(
     shutil.rmtree(folder.scratch, ignore_errors=True)
     _check_recorded(exit_code, folder)
     outcome = replace(
-        _meddled(folder, asked) or (_ended(why) if why else _ending(exit_code, folder, run.case, launcher.timeout_s)),
+        _meddled(folder, asked) or (_ended(why) if why else _ending(exit_code, folder, run.case, launcher)),
         exit_code=exit_code,
         started_at=started_at,
         duration_s=round(duration_s, 3),
@@ -199,11 +199,11 @@ def _ended(why: Enough) -> Outcome:
     return Outcome(status="completed", reason=ENOUGH[why], enough=why)
 
 
-def _ending(exit_code: int, folder: RunFolder, case: Case, timeout_s: float) -> Outcome:
+def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -> Outcome:
     """Status and reason of a run that has ended."""
     agents = folder.agents()
     if exit_code == 124 or any(agent.timed_out for agent in agents.values()):
-        return Outcome(status="timed_out", reason=f"the time limit of {timeout_s:g} s was reached")
+        return Outcome(status="timed_out", reason=f"the time limit of {launcher.timeout_s:g} s was reached")
     if exit_code == 0:
         return Outcome(status="completed", reason="")
     if error := _agent_error(folder):
@@ -211,6 +211,8 @@ def _ending(exit_code: int, folder: RunFolder, case: Case, timeout_s: float) -> 
     if lost := blame.infrastructure(folder, case):
         said = _engine_said(folder.engine_log)
         return Outcome(status="failed", reason=f"{lost}{f': {said}' if said else ''}", fault="infrastructure")
+    if refused := blame.container(folder, launcher.engine.container):
+        return Outcome(status="failed", reason=refused, fault="infrastructure")
     if not any(log.path.stat().st_size for log in folder.logs()):  # the training never spoke: the engine may have
         return Outcome(status="failed", reason=_engine_said(folder.engine_log) or f"exit code {exit_code}")
     if exit_code < 0 or exit_code > 128:

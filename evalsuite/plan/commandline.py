@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite import paths, placeholders
-from evalsuite.adapter import Recipe
+from evalsuite.adapter import Command, Recipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case
 from evalsuite.placeholders import FIRST_PORT, Node, filled
-from evalsuite.plan import repositories
+from evalsuite.plan import data_sets, repositories
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs.store import SCRATCH
 
@@ -69,7 +69,7 @@ def command_line(
     _check_paths(known)
     training = tuple(filled(token, known) for token in command.argv)
     environment = {name: filled(value, known) for name, value in command.environment.items()}
-    container = _in_image(training, environment, recipe, case, folder, engine)
+    container = _in_image(training, recipe, command, case, folder, engine)
     agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share)
     return CommandLine(
         engine=engine.wrap(case, agent),
@@ -103,7 +103,7 @@ def _of_environment(python: Path | str) -> dict[str, str]:
 
 
 def _in_image(
-    training: Argv, environment: Mapping[str, str], recipe: Recipe, case: Case, folder: Path, engine: Engine
+    training: Argv, recipe: Recipe, command: Command, case: Case, folder: Path, engine: Engine
 ) -> Argv | None:
     if engine.container is None:
         return None
@@ -111,16 +111,18 @@ def _in_image(
         training,
         image=recipe.image,
         folder=str(folder),
-        readable=_readable(recipe),
-        names=sorted(environment),
+        readable=_readable(recipe, command),
+        names=sorted(command.environment),
         gpus=case.device == "gpu",
     )
 
 
-def _readable(recipe: Recipe) -> list[str]:
-    """What a container is given to read: the official repository, our workloads, the data sets."""
+def _readable(recipe: Recipe, command: Command) -> list[str]:
+    """What a container is given to read: the official repository, our workloads or the folder of the adapter's author,
+    and the data sets if it reads any: no runtime mounts a folder that does not exist."""
     checkout = [str(repositories.folder(recipe))] if recipe.checkout else []
-    return [*checkout, str(paths.ADAPTERS / "workloads"), str(paths.data_sets())]
+    author = [str(recipe.brought_by.absolute())] if recipe.brought_by not in (None, paths.ADAPTERS) else []
+    return [*checkout, str(paths.ADAPTERS / "workloads"), *author, *data_sets.folders(command)]
 
 
 def agent_argv(

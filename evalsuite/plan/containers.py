@@ -2,12 +2,13 @@
 
 The prefix goes inside the node agent (`srun … agent … docker run … python train.py`): the agent samples the
 machine from outside, and what it fills in (ranks, addresses) is passed on by name. Sources: the manuals of
-docker run, podman run, apptainer exec, enroot start and pyxis.
+docker run, podman run, apptainer exec, enroot start, pyxis and ch-run.
 """
 
 import os
+import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.runs.store import SCRATCH
 
 Argv = tuple[str, ...]
+ON_ITS_NODE = "--nodelist={host}"  # filled by the node agent
 SHARED_MEMORY = "16g"  # data loaders and NCCL exchange through /dev/shm, of which a container has 64 MB
 INFINIBAND = Path("/dev/infiniband")
+IMAGE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # docker's, where an image names none
 # What the node agent gives each process (evalsuite.rendezvous) and what users set for NCCL and MPI.
 PASSED_ON = (
     *("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"),
@@ -50,7 +53,16 @@ class Runtime:
     name: str
     program: str
     wrap: Callable[[Wish, Argv], Argv]
+    complaint: re.Pattern[str]  # a line in which the runtime itself says why it started nothing
     digest_argv: Callable[[str], Argv] | None = None  # what prints the digest of an image that is there
+
+    def alone(self, argv: Argv) -> Argv:
+        """*argv* of `wrap` for a start by hand, without the node agent that says which node it is on."""
+        return tuple(word for word in argv if word != ON_ITS_NODE)
+
+    def said(self, lines: Iterable[str]) -> str | None:
+        """The first of *lines* in which the runtime itself says why it started nothing."""
+        return next((line.strip() for line in lines if self.complaint.match(line)), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +74,14 @@ class Container:
     user: str
 
     def argv(
-        self, command: Argv, *, image: str, folder: str, readable: Sequence[str], names: Sequence[str], gpus: bool
+        self,
+        command: Argv,
+        *,
+        image: str,
+        folder: str,
+        readable: Sequence[str] = (),
+        names: Sequence[str] = (),
+        gpus: bool = False,
     ) -> Argv:
         """*command* in *image*, with its run *folder* as it lies outside, and the variables of *names*."""
         wish = Wish(
@@ -87,12 +106,12 @@ def _each(flag: str, values: Sequence[str]) -> Argv:
     return tuple(word for value in values for word in (flag, value))
 
 
-def _docker_like(program: str, gpus: Argv, user: Callable[[str], Argv]) -> Callable[[Wish, Argv], Argv]:
+def _docker_like(program: str, limits: Argv, gpus: Argv, user: Callable[[str], Argv]) -> Callable[[Wish, Argv], Argv]:
     def wrap(wish: Wish, command: Argv) -> Argv:
         mounts = (f"{wish.folder}:{wish.folder}", *(f"{path}:{path}:ro" for path in wish.readable))
         return (
             *(program, "run", "--rm", "--init", "--network", "host", "--ipc", "private"),
-            *("--shm-size", SHARED_MEMORY, "--ulimit", "memlock=-1", "--ulimit", "stack=67108864"),
+            *("--shm-size", SHARED_MEMORY, *limits),
             *(gpus if wish.gpus else ()),
             *(("--device", str(INFINIBAND), "--cap-add", "IPC_LOCK") if wish.infiniband else ()),
             *(user(wish.user) if wish.user else ()),
@@ -137,11 +156,35 @@ def _pyxis(wish: Wish, command: Argv) -> Argv:
     """A step of its own on the agent's node: pyxis is a plugin of srun. `--overlap` shares the agent's cores."""
     mounts = (f"{wish.folder}:{wish.folder}", *(f"{path}:{path}:ro" for path in wish.readable))
     return (
-        *("srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist={host}"),
+        *("srun", "--overlap", "--nodes=1", "--ntasks=1", ON_ITS_NODE),
         f"--container-image={_pyxis_image(wish.image)}",
         *(f"--container-mounts={','.join(mounts)}", f"--container-workdir={wish.workdir}"),
         *(f"--container-env={','.join(wish.variables)}", "--no-container-mount-home", *command),
     )
+
+
+def _charliecloud(wish: Wish, command: Argv) -> Argv:
+    """An image that is a folder or a SquashFS file, run without any privilege. /dev is the host's; what a GPU needs
+    beside it is put into the image by `ch-fromhost --nvidia`. The shell on the node takes nothing of the host's
+    environment but what is wanted, over what the image sets itself (/ch/environment)."""
+    mounts = (wish.folder, *wish.readable)
+    files = wish.image.endswith((".sqfs", ".squashfs"))
+    return (
+        *("sh", "-c", INTO_CHARLIECLOUD.format(names=" ".join(wish.variables)), "ch-run"),
+        wish.image,
+        "--write-fake" if files else "--write",  # so that mount points which the image lacks can be made
+        *(f"--bind={path}:{path}" for path in mounts),
+        *(f"--cd={wish.workdir}", wish.image, "--", *command),
+    )
+
+
+# ch-run strips one pair of single quotes from a value, and stops without $USER.
+INTO_CHARLIECLOUD = (
+    'image=$1; shift; for name in {names}; do eval "[ -z \\"\\${{$name+set}}\\" ] || '
+    'set -- \\"--set-env=$name=\'\\$$name\'\\" \\"\\$@\\""; done; '
+    '[ ! -f "$image/ch/environment" ] || set -- --set-env "$@"; export USER="${{USER:-$(id -un)}}"; '
+    f'exec ch-run --env-no-expand "--unset-env=*" --set-env=PATH={IMAGE_PATH} --set-env=HOME=/tmp "$@"'
+)
 
 
 def _pyxis_image(image: str) -> str:
@@ -150,24 +193,44 @@ def _pyxis_image(image: str) -> str:
     return f"{registry}#{rest}" if slash and "." in registry and not image.startswith("/") else image
 
 
+UNLIMITED = ("--ulimit", "memlock=-1", "--ulimit", "stack=67108864")  # pinned buffers; the daemon may raise them
+OURS = ("--ulimit", "host")  # podman raises no limit beyond that of the user who starts it
+
+
+def _rootless(user: str) -> Argv:
+    """Who writes is who started podman. Root is root inside as well, and podman refuses keep-id to it."""
+    return () if user.startswith("0:") else ("--userns", "keep-id")
+
+
 RUNTIMES = {
     runtime.name: runtime
     for runtime in (
         Runtime(
             name="docker",
             program="docker",
-            wrap=_docker_like("docker", ("--gpus", "all"), lambda user: ("--user", user)),
+            wrap=_docker_like("docker", UNLIMITED, ("--gpus", "all"), lambda user: ("--user", user)),
+            # docker: Error response from daemon: pull access denied for lab/net, repository does not exist or …
+            complaint=re.compile(r"docker: |Unable to find image|.*[Cc]annot connect to the Docker daemon|Error resp"),
             digest_argv=lambda image: ("docker", "image", "inspect", "--format", '{{join .RepoDigests " "}}', image),
         ),
         Runtime(
             name="podman",
             program="podman",
-            wrap=_docker_like("podman", ("--device", "nvidia.com/gpu=all"), lambda user: ("--userns", "keep-id")),
+            wrap=_docker_like("podman", OURS, ("--device", "nvidia.com/gpu=all"), _rootless),
+            # Error: initializing source docker://lab/net:1: reading manifest 1 in lab/net: requested access …
+            complaint=re.compile(r"Error: "),
             digest_argv=lambda image: ("podman", "image", "inspect", "--format", '{{join .RepoDigests " "}}', image),
         ),
-        Runtime(name="apptainer", program="apptainer", wrap=_apptainer),
-        Runtime(name="enroot", program="enroot", wrap=_enroot),
-        Runtime(name="pyxis", program="srun", wrap=_pyxis),
+        # FATAL:   Unable to handle docker://lab/net uri: failed to get checksum …
+        Runtime(name="apptainer", program="apptainer", wrap=_apptainer, complaint=re.compile(r"FATAL:\s")),
+        # [ERROR] No such file or directory: /images/net.sqsh
+        Runtime(name="enroot", program="enroot", wrap=_enroot, complaint=re.compile(r"(?:enroot|\[ERROR\])[: ]")),
+        # slurmstepd: error: pyxis: failed to import docker image
+        Runtime(name="pyxis", program="srun", wrap=_pyxis, complaint=re.compile(r".*error: pyxis: ")),
+        # ch-run[8302]: error: can't bind: destination not found: /images/net/data (ch_misc.c:234)
+        Runtime(
+            name="charliecloud", program="ch-run", wrap=_charliecloud, complaint=re.compile(r"ch-run\[\d+\]: error: ")
+        ),
     )
 }
 

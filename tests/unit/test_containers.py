@@ -4,11 +4,15 @@ from dataclasses import replace
 
 import pytest
 
+from evalsuite.adapter import Command
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import images
-from evalsuite.plan import containers
+from evalsuite.launch import blame, images
+from evalsuite.plan import containers, data_sets
 from evalsuite.plan.containers import RUNTIMES, Wish
+from evalsuite.plan.given_images import with_images
+from evalsuite.runs.store import RunFolder
 from tests import goldens
+from tests.toys import toynet
 
 COMMAND = ("python3", "/models/train.py", "--rank", "{node_rank}", "--note", "two words")
 WISH = Wish(
@@ -89,6 +93,92 @@ def test_the_digest_is_what_the_runtime_tells(tmp_path):
 
     assert told == "nvcr.io/nvidia/pytorch@sha256:abc"
     assert images.digest(RUNTIMES["enroot"], WISH.image) is None
+
+
+def test_podman_keeps_the_user_s_number_where_it_is_not_root_who_starts_it():
+    def prefix(user):
+        return RUNTIMES["podman"].wrap(replace(WISH, user=user), COMMAND)
+
+    assert "keep-id" in prefix("1000:1000")
+    assert "keep-id" not in prefix("0:0")
+    assert "memlock=-1" not in prefix("1000:1000")  # a user may not raise it, and podman stops
+
+
+def test_only_data_that_a_script_reads_is_mounted(monkeypatch, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "imagenet").symlink_to(tmp_path / "elsewhere")
+    monkeypatch.setenv("EVALSUITE_DATA", str(tmp_path))
+
+    assert data_sets.folders(Command(argv=("{python}", "train.py"))) == []
+    assert data_sets.folders(Command(argv=("train", "{data}/imagenet/train"))) == [
+        str(tmp_path),
+        str(tmp_path / "elsewhere"),
+    ]
+
+
+def test_an_image_is_given_to_all_recipes_or_to_those_of_one_framework():
+    ours = {"toynet": toynet(), "other": toynet("other")}
+
+    given = with_images(ours, ["lab/all:1", "other=lab/one:2"])
+
+    assert [given[name].recipes[0].image for name in ours] == ["lab/all:1", "lab/one:2"]
+    assert with_images(ours, ["/images/a=b.sqfs"])["toynet"].recipes[0].image == "/images/a=b.sqfs"
+    assert with_images(ours, []) == ours
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("tonet=x", "Did you mean toynet"), ("toynet=", "is no image"), ("-v", "no image")]
+)
+def test_a_word_that_names_no_image_is_refused(word, said):
+    with pytest.raises(EvalsuiteError, match=said):
+        with_images({"toynet": toynet()}, [word])
+
+
+def test_versions_are_those_of_the_python_in_the_image(tmp_path, monkeypatch):
+    stand_in = tmp_path / "podman"
+    stand_in.write_text("""#!/bin/sh\necho "Welcome to the image"\necho '{"torch": "2.3.0"}'\n""")
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    box = containers.here("podman")
+
+    assert images.packages(box, "lab/net:1") == {"torch": "2.3.0"}
+    stand_in.write_text("#!/bin/sh\nexit 125\n")
+    assert images.packages(box, "lab/net:2") == {}
+
+
+def test_a_step_of_its_own_is_not_bound_to_a_node_that_nobody_named():
+    runtime = RUNTIMES["pyxis"]
+
+    assert any("{host}" in word for word in runtime.wrap(WISH, COMMAND))
+    assert not any("{host}" in word for word in runtime.alone(runtime.wrap(WISH, COMMAND)))
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("docker", "docker: Error response from daemon: pull access denied for lab/net, repository does not exist."),
+        ("docker", "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is it running?"),
+        ("podman", "Error: statfs /data: no such file or directory"),
+        ("apptainer", "FATAL:   Unable to handle docker://lab/net uri: failed to get checksum"),
+        ("enroot", "[ERROR] No such file or directory: /images/net.sqsh"),
+        ("pyxis", "slurmstepd: error: pyxis: failed to import docker image"),
+        ("charliecloud", "ch-run[8302]: error: can't bind: destination not found: /image/dev (ch_core.c:111)"),
+    ],
+)
+def test_what_a_runtime_says_of_itself_is_the_reason_and_the_platform_s(name, line, tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.log_path("n1").write_text(f"Trying to pull …\n{line}\n")
+    box = replace(containers.here("docker"), runtime=RUNTIMES[name])
+
+    assert blame.container(folder, box) == f"{name}: {line}"
+    assert blame.container(folder, None) is None
+
+
+def test_a_training_that_prints_such_a_line_is_not_taken_for_the_runtime(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.log_path("n1").write_text("step\n" * 40 + "Error: the loss is not finite\n")
+
+    assert blame.container(folder, containers.here("podman")) is None
 
 
 def test_an_unknown_runtime_gets_the_known_ones_and_the_nearest():

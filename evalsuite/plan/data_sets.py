@@ -1,0 +1,24 @@
+"""The data sets that a training script reads."""
+
+import re
+
+from evalsuite import paths
+from evalsuite.adapter import Command
+
+
+def names(command: Command) -> list[str]:
+    """The names of the data sets in *command*: what follows `{data}/`."""
+    return sorted({name for token in _tokens(command) for name in re.findall(r"\{data\}/([\w.+-]+)", token)})
+
+
+def folders(command: Command) -> list[str]:
+    """The folders that *command* reads its data from, and where their links lead; none where it reads none."""
+    if not any("{data}" in token for token in _tokens(command)):
+        return []
+    place = paths.data_sets()
+    linked = [str((place / name).resolve()) for name in names(command) if (place / name).is_symlink()]
+    return [str(place), *dict.fromkeys(linked)]
+
+
+def _tokens(command: Command) -> list[str]:
+    return [*command.argv, *command.environment.values(), *command.files.values()]

@@ -1,0 +1,41 @@
+"""Container images that are asked for on the command line, in place of those that the recipes name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from evalsuite.adapter import Adapter, listed
+from evalsuite.errors import EvalsuiteError
+
+OF_ALL = ""  # in place of a framework's name
+
+
+def with_images(adapters: Mapping[str, Adapter], given: Sequence[str]) -> dict[str, Adapter]:
+    """*adapters* whose recipes run in the images *given*: `IMAGE` for all, `FRAMEWORK=IMAGE` for one, which wins.
+
+    Raises EvalsuiteError on a word that is neither.
+    """
+    images = dict(_named(text, adapters) for text in given)
+    return {name: _in(adapter, images.get(name, images.get(OF_ALL))) for name, adapter in adapters.items()}
+
+
+def _in(adapter: Adapter, image: str | None) -> Adapter:
+    if image is None:
+        return adapter
+    return replace(adapter, recipes=tuple(replace(recipe, image=image) for recipe in adapter.recipes))
+
+
+def _named(text: str, adapters: Mapping[str, Adapter]) -> tuple[str, str]:
+    """The framework that *text* names, and the image."""
+    name, equals, image = text.partition("=")
+    if not equals or "/" in name:  # the path of a file may hold a =
+        name, image = OF_ALL, text
+    elif name not in adapters:
+        raise EvalsuiteError(f'--image "{text}": unknown framework "{name}"; {listed("frameworks", name, adapters)}')
+    if not image or image.startswith("-"):
+        raise EvalsuiteError(
+            f'--image "{text}": "{image}" is no image; expected IMAGE or FRAMEWORK=IMAGE. Try '
+            "--image pytorch=nvcr.io/nvidia/pytorch:24.05-py3"
+        )
+    path = image.startswith(("./", "../", "~"))  # a run starts in a folder of its own
+    return name, str(Path(image).expanduser().absolute()) if path else image
