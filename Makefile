@@ -9,7 +9,7 @@ DATA    ?= random-data
 BIN     := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report official plan test test-crash unit real lint bench clean
+.PHONY: help setup demo report official plan equivalence test test-crash unit real lint bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ official: setup ## the same for the official scripts that train without a GPU, o
 
 plan: setup ## show what `make report` would run
 	$(BIN)/python -m evalsuite plan --profile $(PROFILE) --runs $(RUNS)
+
+equivalence: setup ## prove that our reference workloads compute the same; writes data/equivalence
+	$(BIN)/python -m evalsuite equivalence --model all --receipts data/equivalence
 
 test: setup ## everything: the unit floor, then the real floor (frameworks, browser)
 	$(BIN)/python tools/prepare_tests.py

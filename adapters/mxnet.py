@@ -50,6 +50,7 @@ _RESNET50 = Recipe(
     import_name="mxnet",
     package="mxnet",
     source="mxnet.gluon.model_zoo.vision.ResNetV1, with the bottlenecks of v1.5",
+    equivalence="mxnet_equivalence.py",
 )
 ADAPTER = Adapter(
     name="mxnet",

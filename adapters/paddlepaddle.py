@@ -65,6 +65,7 @@ _RESNET50 = Recipe(
     import_name="paddle",
     package="paddlepaddle",
     source="paddle.vision.models.resnet50",
+    equivalence="paddlepaddle_equivalence.py",
 )
 ADAPTER = Adapter(
     name="paddlepaddle",

@@ -66,6 +66,7 @@ _RESNET50 = Recipe(
     import_name="torch",
     package="torch",
     source="torchvision.models.resnet50",
+    equivalence="pytorch_equivalence.py",
 )
 ADAPTER = Adapter(
     name="pytorch",

@@ -55,6 +55,7 @@ _RESNET50 = Recipe(
     import_name="tensorflow",
     package="tensorflow-cpu",
     source="adapters/workloads/tensorflow_resnet50.py",
+    equivalence="tensorflow_equivalence.py",
 )
 ADAPTER = Adapter(
     name="tensorflow",

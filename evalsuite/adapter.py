@@ -82,6 +82,9 @@ class Recipe:
     all, or each printer's own."""
     printed_by: PrintedBy = "rank0"
     outside: str = ""  # how evaluation and checkpoints are kept out of the measured steps
+    equivalence: str = ""
+    """The program in the adapter's folder `workloads` that trains this workload from a given start, for
+    `evalsuite equivalence`; "" = there is none."""
     source: str = ""  # repository of an official script, or of the model definition
     commit: str = ""
     image: str = ""  # container image, where there is one

@@ -18,6 +18,7 @@ COMMANDS = {
     "plan": "show the test matrix; nothing is started",
     "run": "run what is missing of the test matrix",
     "report": "write the report from run folders; nothing is started",
+    "equivalence": "prove that the reference workloads compute the same, pair by pair",
     "compare-reports": "say what changed between two finished reports, and what cannot be compared",
     "publish": "build a static site out of finished reports, with their history",
     "parse": "say what a training log says",

@@ -79,6 +79,7 @@ def reference_bert(
             source=source,
             dialect=dialect or resnet50.dialect,
             unsupported=unsupported,
+            equivalence="",
         )
         for size in ("base", "tiny")
     )
@@ -99,6 +100,7 @@ def reference_cifar10(
         command=command,
         options={"image_size": (CIFAR10_SIZE,)},
         unsupported=reference_cifar10_unsupported,
+        equivalence="",
     )
     return (
         replace(small, name="reference-resnet50-cifar10", model="resnet50_cifar10"),

@@ -70,6 +70,7 @@ def settings(model: str) -> tuple[Setting, ...]:
     return (
         Setting("own", "float64", *own),
         Setting("probe", "float64", *probe),
+        Setting("undecayed", "float64", own[0], 0.0),  # tells decay from the optimiser's own step
         Setting("float32", "float32", *own, steps=1),
     )
 
@@ -110,12 +111,13 @@ def run(framework: str, shapes: Callable[[str], Mapping[str, tuple]], answered: 
     check_names(task.weights, own)
     found = answered(task)
     document = {
+        "schema": 1,  # of evalsuite/runs/equivalence.py, WorkloadAnswer
         "framework": framework,
         "version": found.version,
         "model": asked.model,
-        "script": found.script,
+        "script": os.path.basename(found.script),
         "settings": found.settings,
-        "parameters": {name: list(shape) for name, shape in sorted(own.items())},
+        "parameters": {name: "x".join(map(str, shape)) for name, shape in sorted(own.items())},
         "flops_per_item": found.flops_per_item,
         "items_per_step": arguments_of(asked.model).batch_size,
         "bytes_reduced_per_step": 4 * sum(int(numpy.prod(shape)) for shape in own.values()),
@@ -134,7 +136,7 @@ def setting_done(setting: Setting, losses: list[float], norms: Mapping[str, floa
         "dtype": setting.dtype,
         "learning_rate": setting.learning_rate,
         "weight_decay": setting.weight_decay,
-        "losses": losses,
+        "losses": [common.finite(loss, step) for step, loss in enumerate(losses, 1)],
         "gradient_norms": dict(sorted(norms.items())),
     }
 

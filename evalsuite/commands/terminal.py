@@ -142,6 +142,22 @@ def progress(runs: Sequence[Run], estimate: Estimate) -> Iterator[Progress]:
 
 
 @contextmanager
+def working(pieces: int) -> Iterator[Callable[[int, str], None]]:
+    """To be told how many of *pieces* are done, in words: a bar if standard error is a terminal, else lines."""
+    if not sys.stderr.isatty():
+        yield lambda done, text: note(text)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=pieces)
+        yield lambda done, text: bar.update(task, completed=done, description=text)
+
+
+@contextmanager
 def reading(file: Path) -> Iterator[Callable[[int], None] | None]:
     """Where standard error is a terminal, a bar of how far *file* is read: the bytes so far are to be told."""
     size = file.stat().st_size if file.is_file() else 0

@@ -1,0 +1,220 @@
+"""`evalsuite equivalence`: do the reference workloads of several frameworks train the same thing?"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalsuite.commands import places, speech
+from evalsuite.commands.speech import say
+from evalsuite.errors import EvalsuiteError, Exit
+
+if TYPE_CHECKING:
+    from evalsuite.launch.equivalence import NotRun, ProvenWorkload
+    from evalsuite.results.equivalence import WorkloadDifference, WorkloadPair
+    from evalsuite.runs.equivalence import WorkloadAnswer
+
+HELP = "prove that the reference workloads compute the same, pair by pair"
+EXAMPLES = """  evalsuite equivalence
+  evalsuite equivalence --frameworks pytorch,tensorflow --model resnet50_v1.5
+  evalsuite equivalence --model all --receipts receipts --json
+"""
+ALL = "all"
+DEFAULT_MODEL = "resnet50_v1.5"
+SCHEMA = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProvenModel:
+    """What came of one model."""
+
+    model: str
+    answers: tuple["WorkloadAnswer", ...]
+    absent: tuple["NotRun", ...]
+    pairs: tuple["WorkloadPair", ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--frameworks", metavar="A,B,…", help="only these (default: all that have such a workload)")
+    parser.add_argument(
+        "--model", default=DEFAULT_MODEL, help=f"which model, or {ALL} of them (default: {DEFAULT_MODEL})"
+    )
+    receipts = "write a receipt of each model there: all answers, and the hashes of the workloads' files"
+    parser.add_argument("--receipts", metavar="DIR", type=Path, help=receipts)
+    places.add_adapters(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    speech.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from evalsuite.launch import equivalence
+    from evalsuite.registry import discover
+
+    if arguments.receipts is not None and arguments.receipts.exists() and not arguments.receipts.is_dir():
+        raise EvalsuiteError(
+            f"{arguments.receipts}: a file stands there; --receipts takes a folder. Try {arguments.receipts}.d"
+        )
+    adapters = discover(arguments.adapters)
+    names = arguments.frameworks.split(",") if arguments.frameworks is not None else None
+    asked = equivalence.models(adapters) if arguments.model == ALL else (arguments.model,)
+    wanted = {model: equivalence.workloads(adapters, names, model) for model in asked}
+    if all(len(workloads) < 2 for workloads in wanted.values()):
+        _refuse(wanted, arguments.frameworks)
+    found = [_proven(model, workloads) for model, workloads in wanted.items() if len(workloads) > 1]
+    if arguments.receipts is not None:
+        for one in found:
+            _write_receipt(one, arguments.receipts)
+    if arguments.json:
+        print(json.dumps({"schema": SCHEMA, "models": [_facts(one) for one in found]}, indent=1, ensure_ascii=False))
+    else:
+        for one in found:
+            _print(one)
+    return _exit_code(found)
+
+
+def _refuse(wanted: dict[str, list["ProvenWorkload"]], frameworks: str | None) -> None:
+    here = sorted({workload.framework for workloads in wanted.values() for workload in workloads})
+    models = ", ".join(wanted)
+    raise EvalsuiteError(
+        f"--frameworks {frameworks or ''}: of {models}, {len(here)} of them can be proven"
+        f"{f' ({here[0]})' if here else ''}; expected two at least, to compare with each other. Leave --frameworks "
+        "away, or name another --model."
+    )
+
+
+def _proven(model: str, workloads: Sequence["ProvenWorkload"]) -> ProvenModel:
+    """Trains them one after the other, which is said as it goes, and compares what they answer."""
+    import tempfile
+    import time
+
+    from evalsuite.commands.terminal import duration, note, working
+    from evalsuite.launch import equivalence
+    from evalsuite.results.equivalence import pairs
+
+    answers, absent = [], []
+    with tempfile.TemporaryDirectory(prefix="evalsuite-equivalence-") as folder, working(len(workloads)) as told:
+        for place, workload in enumerate(workloads):
+            where = {"model": model, "framework": workload.framework, "place": place + 1, "n": len(workloads)}
+            told(place, say("equivalence.started", **where))
+            began = time.monotonic()
+            found = equivalence.answer(workload, Path(folder), note)
+            took = duration(time.monotonic() - began)
+            if isinstance(found, equivalence.NotRun):
+                absent.append(found)
+                told(place + 1, say("equivalence.failed", **where, reason=speech.retold(found.reason), time=took))
+            else:
+                answers.append(found)
+                told(place + 1, say("equivalence.ended", **where, time=took))
+    return ProvenModel(model=model, answers=tuple(answers), absent=tuple(absent), pairs=tuple(pairs(answers)))
+
+
+def _write_receipt(found: ProvenModel, folder: Path) -> None:
+    from datetime import UTC, datetime
+
+    from evalsuite import __version__
+    from evalsuite.commands.terminal import note
+    from evalsuite.runs.equivalence import EquivalenceReceipt, write
+
+    if len(found.answers) < 2:
+        note(say("equivalence.no_receipt", model=found.model))
+        return
+    day = datetime.now(UTC).date().isoformat()
+    receipt = EquivalenceReceipt(model=found.model, day=day, evalsuite=__version__, answers=found.answers)
+    note(say("equivalence.receipt", file=write(receipt, folder)))
+
+
+def _exit_code(found: Sequence[ProvenModel]) -> int:
+    every = [pair for one in found for pair in one.pairs]
+    if not every:
+        return Exit.NOTHING_MEASURED
+    if any(pair.verdict == "differs" for pair in every):
+        return Exit.CRITERION_FAILED
+    return Exit.SOME_FAILED if any(one.absent for one in found) else Exit.DONE
+
+
+def _facts(found: ProvenModel) -> dict[str, Any]:
+    return {
+        "model": found.model,
+        "answers": [answer.to_json() for answer in found.answers],
+        "not_run": [asdict(one) for one in found.absent],
+        "pairs": [{"verdict": pair.verdict, **asdict(pair)} for pair in found.pairs],
+    }
+
+
+def _print(found: ProvenModel) -> None:
+    from evalsuite.commands.terminal import line, table
+
+    names = ("pair", "verdict", "loss1", "loss2", "loss3", "gradients", "float32")
+    columns = [(say(f"columns.{name}"), "left" if name in names[:2] else "right") for name in names]
+    table(say("equivalence.title", model=found.model), columns, list(_rows(found)))
+    columns = [(say(f"columns.{name}"), "left") for name in ("framework", "version", "counts", "timed", "modes")]
+    table(say("equivalence.counted", model=found.model), columns, [_counted(answer) for answer in found.answers])
+    for pair in found.pairs:
+        for difference in pair.differences:
+            line(_said(pair, difference))
+    for one in found.absent:
+        line(say("equivalence.absent", framework=one.framework, reason=speech.retold(one.reason)))
+    proven = sum(pair.verdict == "proven" for pair in found.pairs)
+    expected = len(found.answers) + len(found.absent)
+    line(say("equivalence.sum", model=found.model, proven=proven, n=expected * (expected - 1) // 2))
+
+
+def _rows(found: ProvenModel) -> Iterator[list[str]]:
+    from itertools import combinations
+
+    for pair in found.pairs:
+        verdict = say(f"statuses.{pair.verdict}")
+        if pair.differences:
+            verdict += ": " + ", ".join(say(f"causes.{one.cause}") for one in pair.differences)
+        losses = [*pair.losses, *[None] * 3][:3]
+        yield [
+            f"{pair.first} – {pair.second}",
+            verdict,
+            *(_apart(each) for each in (*losses, pair.gradient_norm, pair.float32)),
+        ]
+    gone = {one.framework for one in found.absent}
+    names = [answer.framework for answer in found.answers] + sorted(gone)
+    for two in combinations(names, 2):
+        if gone & set(two):
+            yield [" – ".join(two), say("statuses.not_run"), *["–"] * 5]
+
+
+def _apart(value: float | None) -> str:
+    return "–" if value is None else "0" if value == 0 else f"{value:.1e}"
+
+
+def _counted(answer: "WorkloadAnswer") -> list[str]:
+    flops = f"{answer.flops_per_item:,}" if answer.flops_per_item is not None else "–"
+    counts = say(
+        "equivalence.counts_of",
+        parameters=f"{_elements(answer):,}",
+        tensors=len(answer.parameters),
+        flops=flops,
+        items=answer.items_per_step,
+        bytes=f"{answer.bytes_reduced_per_step:,}",
+    )
+    modes = ", ".join(f"{name}={value}" for name, value in answer.modes.items())
+    return [answer.framework, answer.version, counts, ", ".join(answer.timed), modes]
+
+
+def _elements(answer: "WorkloadAnswer") -> int:
+    from math import prod
+
+    return sum(prod(map(int, shape.split("x"))) for shape in answer.parameters.values())
+
+
+def _said(pair: "WorkloadPair", found: "WorkloadDifference") -> str:
+    values = {"first": pair.first, "second": pair.second, "ours": found.ours, "theirs": found.theirs}
+    what = say(f"causes.{found.cause}")
+    if found.relative is None or found.limit is None:
+        return say("equivalence.unlike", **values, what=what, where=f" {found.where}" if found.where else "")
+    return say(
+        "equivalence.apart",
+        **values,
+        what=what,
+        where=found.where,
+        relative=_apart(found.relative),
+        limit=f"{found.limit:.0e}",
+    )

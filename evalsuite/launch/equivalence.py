@@ -1,0 +1,103 @@
+"""Trains the reference workloads of one model from one start, each framework in its own environment.
+
+`adapters/workloads/equivalence.py` says what such a program does: the first makes the start, all answer from it.
+"""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evalsuite import files, redaction
+from evalsuite.adapter import Adapter, Recipe, listed
+from evalsuite.errors import EvalsuiteError
+from evalsuite.launch import virtualenvs
+from evalsuite.reference import REFERENCE_ENVIRONMENT
+from evalsuite.registry import chosen
+from evalsuite.runs.equivalence import WorkloadAnswer, hashes
+
+TIMEOUT_S = 900.0  # of one framework: float64 on one thread; ResNet-50 takes half a minute
+LAST_LINES = 3  # of a program that failed
+START = "start.npz"
+ENVIRONMENT = {**REFERENCE_ENVIRONMENT, "TF_CPP_MIN_LOG_LEVEL": "1"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProvenWorkload:
+    """A reference workload that can train from a given start."""
+
+    framework: str
+    recipe: Recipe
+
+    @property
+    def program(self) -> Path:
+        if self.recipe.brought_by is None:
+            raise EvalsuiteError(
+                f"recipe {self.recipe.name}: no adapter's file brought it; expected one with a folder."
+            )
+        return self.recipe.brought_by / "workloads" / self.recipe.equivalence
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotRun:
+    """A workload that gave no answer, and why."""
+
+    framework: str
+    reason: str
+
+
+def workloads(adapters: Mapping[str, Adapter], frameworks: Iterable[str] | None, model: str) -> list[ProvenWorkload]:
+    """Those of *model*, of *frameworks* or of all. Raises EvalsuiteError for a name that is not known."""
+    known = models(adapters)
+    if model not in known:
+        raise EvalsuiteError(f'--model: "{model}" cannot be proven; {listed("models", model, known)}')
+    asked = chosen(frameworks, adapters) if frameworks is not None else adapters.values()
+    return [
+        ProvenWorkload(framework=adapter.name, recipe=recipe)
+        for adapter in asked
+        for recipe in adapter.recipes
+        if recipe.equivalence and recipe.model == model
+    ]
+
+
+def models(adapters: Mapping[str, Adapter]) -> tuple[str, ...]:
+    """All models of which some workload can be proven."""
+    found = (recipe.model for adapter in adapters.values() for recipe in adapter.recipes if recipe.equivalence)
+    return tuple(dict.fromkeys(found))
+
+
+def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], None]) -> WorkloadAnswer | NotRun:
+    """What *workload* says after training from the start in *folder*, which it makes if there is none."""
+    try:
+        python = virtualenvs.ensure(workload.recipe, progress=progress)
+    except virtualenvs.CannotInstall as error:
+        return NotRun(framework=workload.framework, reason=str(error))
+    file = folder / f"{workload.framework}.json"
+    program = workload.program
+    argv = (
+        *(python, program, "--model", workload.recipe.model),
+        *("--start", folder / START, "--answer", file),
+    )
+    try:
+        ended = subprocess.run(
+            argv,
+            cwd=folder,
+            env={**os.environ, **ENVIRONMENT},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired:
+        return NotRun(framework=workload.framework, reason=f"no answer in {TIMEOUT_S:g} s")
+    if ended.returncode or not file.is_file():
+        said = redaction.redacted(" · ".join(line.strip() for line in ended.stdout.strip().splitlines()[-LAST_LINES:]))
+        return NotRun(framework=workload.framework, reason=f"{program.name} ended with {ended.returncode}: {said}")
+    try:
+        found = WorkloadAnswer.from_json(files.read_json(file), file)
+        return replace(found, files=hashes(program.parent / found.script))
+    except (EvalsuiteError, OSError) as error:
+        return NotRun(framework=workload.framework, reason=f"{program.name} answered what cannot be read: {error}")

@@ -1,0 +1,181 @@
+"""Do two reference workloads compute the same? Their answers to one start are compared, and a difference is named.
+
+The order is that of a step: what was built, the forward pass, the backward pass, the optimiser's step, its decay. The
+first that differs is the cause; what comes behind it follows from it and is not said again.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from evalsuite.runs.equivalence import TrainedSetting, WorkloadAnswer
+
+Verdict = Literal["proven", "limited", "differs"]
+Cause = Literal[
+    "parameters",  # what was built, and what is timed
+    "flops",
+    "items",
+    "bytes",
+    "timed",
+    "forward",  # what it computes
+    "backward",
+    "optimiser_step",
+    "optimiser_state",
+    "weight_decay",
+    "float32",
+]
+LOSS_LIMITS = (1e-6, 1e-6, 1e-5)  # of the relative difference at steps 1 to 3, in float64
+NORM_LIMIT = 1e-6  # of each tensor's gradient, in float64; measured: 2e-12 for ResNet-50
+FLOAT32_LIMIT = 1e-4  # of the first loss in float32
+NO_GRADIENT = 1e-6  # of the largest norm: what is smaller is rounding, as of the bias of a key in an attention
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadDifference:
+    """One thing in which two workloads differ."""
+
+    cause: Cause
+    where: str  # the tensor, or the setting and step; "" where the cause says it all
+    ours: str
+    theirs: str
+    relative: float | None = None  # None: nothing that is measured
+    limit: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadPair:
+    """Two workloads side by side."""
+
+    first: str  # framework
+    second: str
+    limited: bool  # one of the two cannot train in float64
+    differences: tuple[WorkloadDifference, ...]
+    losses: tuple[float, ...]  # the largest relative difference at each step in float64
+    gradient_norm: float | None  # the largest of any tensor in float64
+    float32: float | None  # that of the first loss in float32
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.differences:
+            return "differs"
+        return "limited" if self.limited else "proven"
+
+
+def pairs(answers: Sequence[WorkloadAnswer]) -> list[WorkloadPair]:
+    return [pair(first, second) for first, second in combinations(answers, 2)]
+
+
+def pair(first: WorkloadAnswer, second: WorkloadAnswer) -> WorkloadPair:
+    """How far *first* and *second*, answers to the same start, are apart."""
+    doubles = [(ours, theirs) for ours, theirs in _settings(first, second) if ours.dtype == "float64"]
+    singles = [(ours, theirs) for ours, theirs in _settings(first, second) if ours.dtype == "float32"]
+    return WorkloadPair(
+        first=first.framework,
+        second=second.framework,
+        limited=not doubles,
+        differences=(*_of_shape(first, second), *_of_steps(doubles, singles)),
+        losses=_largest([[relative(*two) for two in _losses(*one)] for one in doubles]),
+        gradient_norm=max((relative for one in doubles for _, relative in _norms(*one)), default=None),
+        float32=max((relative(*next(_losses(*one))) for one in singles), default=None),
+    )
+
+
+def relative(ours: float, theirs: float) -> float:
+    """The difference as a part of the larger of the two."""
+    largest = max(abs(ours), abs(theirs))
+    return abs(ours - theirs) / largest if largest else 0.0
+
+
+def _settings(first: WorkloadAnswer, second: WorkloadAnswer) -> list[tuple[TrainedSetting, TrainedSetting]]:
+    found = ((ours, second.setting(ours.name)) for ours in first.settings)
+    return [(ours, theirs) for ours, theirs in found if theirs is not None and theirs.dtype == ours.dtype]
+
+
+def _of_shape(first: WorkloadAnswer, second: WorkloadAnswer) -> Iterator[WorkloadDifference]:
+    """What can be told apart without training."""
+    names = first.parameters.keys() | second.parameters.keys()
+    apart = sorted(name for name in names if first.parameters.get(name) != second.parameters.get(name))
+    if apart:
+        ours, theirs = (side.parameters.get(apart[0], "none") for side in (first, second))
+        yield WorkloadDifference(cause="parameters", where=apart[0], ours=ours, theirs=theirs)
+    counts: tuple[tuple[Cause, int | None, int | None], ...] = (
+        ("flops", first.flops_per_item, second.flops_per_item),
+        ("items", first.items_per_step, second.items_per_step),
+        ("bytes", first.bytes_reduced_per_step, second.bytes_reduced_per_step),
+    )
+    for cause, our_count, their_count in counts:
+        if our_count is not None and their_count is not None and our_count != their_count:
+            yield WorkloadDifference(cause=cause, where="", ours=str(our_count), theirs=str(their_count))
+    if first.timed != second.timed:
+        yield WorkloadDifference(cause="timed", where="", ours=", ".join(first.timed), theirs=", ".join(second.timed))
+
+
+def _of_steps(
+    doubles: Sequence[tuple[TrainedSetting, TrainedSetting]], singles: Sequence[tuple[TrainedSetting, TrainedSetting]]
+) -> Iterator[WorkloadDifference]:
+    if doubles and (found := _forward(*doubles[0]) or _backward(*doubles[0]) or _optimiser(doubles)):
+        yield found
+        return
+    for ours, theirs in singles:
+        if (apart := relative(ours.losses[0], theirs.losses[0])) > FLOAT32_LIMIT:
+            yield _measured("float32", "1", ours.losses[0], theirs.losses[0], apart, FLOAT32_LIMIT)
+
+
+def _forward(ours: TrainedSetting, theirs: TrainedSetting) -> WorkloadDifference | None:
+    """Padding, an activation, a normalisation or the loss: the first loss knows nothing else."""
+    return _loss_apart("forward", ours, theirs, steps=(1,))
+
+
+def _backward(ours: TrainedSetting, theirs: TrainedSetting) -> WorkloadDifference | None:
+    name, apart = max(_norms(ours, theirs), key=lambda found: found[1], default=("", 0.0))
+    if apart <= NORM_LIMIT:
+        return None
+    return _measured("backward", name, ours.gradient_norms[name], theirs.gradient_norms[name], apart, NORM_LIMIT)
+
+
+def _optimiser(settings: Sequence[tuple[TrainedSetting, TrainedSetting]]) -> WorkloadDifference | None:
+    """The step itself and what it remembers (momentum, moments) show without decay, and decay with it."""
+    for ours, theirs in settings:
+        if ours.weight_decay == 0:
+            found = _loss_apart("optimiser_step", ours, theirs, steps=(2,)) or _loss_apart(
+                "optimiser_state", ours, theirs, steps=(3,)
+            )
+            if found:
+                return found
+    decayed = ((ours, theirs) for ours, theirs in settings if ours.weight_decay != 0)
+    return next((found for one in decayed if (found := _loss_apart("weight_decay", *one, steps=(2, 3)))), None)
+
+
+def _loss_apart(
+    cause: Cause, ours: TrainedSetting, theirs: TrainedSetting, steps: Sequence[int]
+) -> WorkloadDifference | None:
+    for step, two in enumerate(_losses(ours, theirs), 1):
+        limit = LOSS_LIMITS[min(step, len(LOSS_LIMITS)) - 1]
+        if step in steps and (apart := relative(*two)) > limit:
+            return _measured(cause, f"{ours.name}, {step}", *two, apart, limit)
+    return None
+
+
+def _losses(ours: TrainedSetting, theirs: TrainedSetting) -> Iterator[tuple[float, float]]:
+    return zip(ours.losses, theirs.losses, strict=False)
+
+
+def _norms(ours: TrainedSetting, theirs: TrainedSetting) -> Iterator[tuple[str, float]]:
+    """Each tensor that both have, and how far the norms of its gradients are apart."""
+    both = ours.gradient_norms.keys() & theirs.gradient_norms.keys()
+    least = NO_GRADIENT * max((ours.gradient_norms[name] for name in both), default=0.0)
+    for name in sorted(both):
+        one, other = ours.gradient_norms[name], theirs.gradient_norms[name]
+        yield name, abs(one - other) / max(one, other, least) if max(one, other, least) else 0.0
+
+
+def _measured(cause: Cause, where: str, ours: float, theirs: float, apart: float, limit: float) -> WorkloadDifference:
+    return WorkloadDifference(
+        cause=cause, where=where, ours=f"{ours:.9g}", theirs=f"{theirs:.9g}", relative=apart, limit=limit
+    )
+
+
+def _largest(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """The largest at each place, of rows of several lengths."""
+    return tuple(max(row[step] for row in rows if len(row) > step) for step in range(max(map(len, rows), default=0)))

@@ -1,0 +1,283 @@
+"""Workloads that differ in one thing are told apart by their answers, and the thing is named."""
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy
+import pytest
+
+from evalsuite import cli, paths
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch import virtualenvs
+from evalsuite.registry import discover
+from evalsuite.results.equivalence import pair
+from evalsuite.runs.equivalence import EquivalenceReceipt, TrainedSetting, WorkloadAnswer, hashes, write
+
+CHANCE = numpy.random.default_rng(5)
+SIGNAL, KERNEL, TARGET = CHANCE.standard_normal(8), CHANCE.standard_normal(3), CHANCE.standard_normal(4)
+OWN, PROBE, UNDECAYED = (1e-3, 1e-4), (1e-2, 5e-2), (1e-3, 0.0)
+
+
+def trained(
+    rate: float,
+    decay: float,
+    *,
+    padding: tuple[int, int] = (1, 1),
+    decoupled: bool = False,
+    momentum: float = 0.9,
+    gain: float = 1.0,
+    optimiser: str = "sgd",
+    dtype: str = "float64",
+    name: str = "own",
+) -> TrainedSetting:
+    """Three steps of a convolution of stride 2, written out: what a workload does, small enough to be read."""
+    signal = numpy.pad(SIGNAL, padding).astype(dtype)
+    windows = numpy.stack([signal[at : at + 3] for at in range(0, 8, 2)])
+    kernel, speed, square = KERNEL.astype(dtype), numpy.zeros(3, dtype), numpy.zeros(3, dtype)
+    losses, norms = [], {}
+    for step in (1, 2, 3):
+        error = windows @ kernel - TARGET.astype(dtype)
+        losses.append(float((error**2).mean()))
+        gradient = gain * 2 * windows.T @ error / len(error)
+        norms = norms or {"conv.weight": float(numpy.linalg.norm(gradient))}
+        pulled = gradient if decoupled else gradient + decay * kernel
+        shrunk = rate * decay * kernel if decoupled else 0.0
+        if optimiser == "adam":
+            speed, square = 0.9 * speed + 0.1 * pulled, 0.999 * square + 0.001 * pulled**2
+            kernel = (
+                kernel - shrunk - rate * (speed / (1 - 0.9**step)) / (numpy.sqrt(square / (1 - 0.999**step)) + 1e-6)
+            )
+        else:
+            speed = momentum * speed + pulled
+            kernel = kernel - shrunk - rate * speed
+    return TrainedSetting(
+        name=name, dtype=dtype, learning_rate=rate, weight_decay=decay, losses=tuple(losses), gradient_norms=norms
+    )
+
+
+def answer(framework: str = "toynet", only32: bool = False, **how) -> WorkloadAnswer:
+    """What a framework says that trains as *how* says."""
+    doubles = [("own", OWN), ("probe", PROBE), ("undecayed", UNDECAYED)]
+    singles = trained(*OWN, dtype="float32", name="float32", **how)
+    return WorkloadAnswer(
+        framework=framework,
+        version="1.0",
+        model="resnet50_v1.5",
+        script="toynet_resnet50.py",
+        settings=(*(() if only32 else (trained(*rates, name=name, **how) for name, rates in doubles)), singles),
+        parameters={"conv.weight": "3"},
+        flops_per_item=24,
+        items_per_step=1,
+        bytes_reduced_per_step=12,
+        timed=("forward", "loss", "backward", "optimiser", "loss_to_host"),
+        modes={"layout": "NCHW"},
+    )
+
+
+def causes(other: WorkloadAnswer, ours: WorkloadAnswer | None = None) -> list[str]:
+    return [one.cause for one in pair(ours or answer(), other).differences]
+
+
+def test_the_same_computation_is_proven_and_the_numbers_of_the_proof_are_kept():
+    found = pair(answer(), answer("other"))
+
+    assert (found.verdict, found.losses, found.gradient_norm) == ("proven", (0.0, 0.0, 0.0), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("how", "cause"),
+    [
+        ({"padding": (0, 1)}, "forward"),  # Keras's "same": one side alone
+        ({"gain": 1.001}, "backward"),
+        ({"momentum": 0.8}, "optimiser_state"),  # the first step of SGD knows no momentum
+        ({"optimiser": "adam"}, "optimiser_step"),
+        ({"decoupled": True}, "weight_decay"),
+    ],
+)
+def test_what_differs_is_named_and_what_follows_from_it_is_not(how, cause):
+    assert causes(answer("other", **how)) == [cause]
+
+
+def test_decay_through_the_gradient_is_told_from_decay_beside_it_in_adam_too():
+    assert causes(answer("other", optimiser="adam", decoupled=True), answer(optimiser="adam")) == ["weight_decay"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"parameters": {"conv.weight": "3", "conv.bias": "1"}}, "parameters"),
+        ({"flops_per_item": 48}, "flops"),
+        ({"items_per_step": 2}, "items"),
+        ({"bytes_reduced_per_step": 16}, "bytes"),
+        ({"timed": ("forward", "loss", "backward", "optimiser")}, "timed"),
+    ],
+)
+def test_what_is_built_and_what_is_timed_must_be_the_same(changes, cause):
+    assert causes(replace(answer("other"), **changes)) == [cause]
+
+
+def test_what_nobody_counted_is_no_difference():
+    assert causes(replace(answer("other"), flops_per_item=None)) == []
+
+
+def test_a_framework_without_float64_gets_a_limited_proof():
+    found = pair(answer(), answer("other", only32=True))
+
+    assert found.verdict == "limited"
+    assert found.losses == ()
+    assert found.float32 == 0.0
+
+
+def test_a_gradient_that_is_nothing_but_rounding_is_no_difference():
+    def rounded(each: float) -> WorkloadAnswer:
+        settings = [replace(one, gradient_norms={**one.gradient_norms, "key.bias": each}) for one in answer().settings]
+        return replace(answer("other"), settings=tuple(settings))
+
+    assert causes(rounded(1e-17), rounded(3e-16)) == []
+    assert causes(rounded(1e-2), rounded(3e-2)) == ["backward"]
+
+
+# the files of a workload
+
+
+def test_a_workload_is_its_script_and_all_that_it_imports_beside_it(tmp_path):
+    (tmp_path / "train.py").write_text("import loop\nimport json\nimport torch\n")
+    (tmp_path / "loop.py").write_text("from common import place\nimport train\n")
+    (tmp_path / "common.py").write_text("place = 1\n")
+    (tmp_path / "json_reader.py").write_text("")
+
+    before = hashes(tmp_path / "train.py")
+    (tmp_path / "common.py").write_text("place = 2\n")
+
+    assert sorted(before) == ["common.py", "loop.py", "train.py"]
+    assert [name for name, one in hashes(tmp_path / "train.py").items() if one != before[name]] == ["common.py"]
+
+
+def test_a_receipt_is_read_as_it_was_written(tmp_path):
+    receipt = EquivalenceReceipt(model="m", day="2026-11-22", evalsuite="0.1.0", answers=(answer(), answer("other")))
+
+    file = write(receipt, tmp_path)
+
+    assert EquivalenceReceipt.from_json(json.loads(file.read_text()), file) == receipt
+
+
+def test_every_program_that_a_recipe_names_is_there():
+    named = {recipe.equivalence for adapter in discover().values() for recipe in adapter.recipes if recipe.equivalence}
+
+    assert {name for name in named if not (paths.ADAPTERS / "workloads" / name).is_file()} == set()
+
+
+# the command
+
+
+PROGRAM = """
+import json, sys
+said = json.loads({said!r})
+options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+print("a line of the framework's own")
+{last}
+open(options["--answer"], "w").write(json.dumps(said))
+"""
+TOY = """
+from evalsuite.adapter import Adapter, Command, Recipe
+
+ADAPTER = Adapter(name="{name}", title="{name}", recipes=(Recipe(
+    name="reference-toy", model="toy", kind="reference", dialect="pytorch_examples", requirements=("toy==1",),
+    command=lambda case: Command(argv=("{{python}}", "train.py")), equivalence="{name}_equivalence.py"),))
+"""
+
+
+@pytest.fixture
+def toys(tmp_path, monkeypatch):
+    """Adds a framework that answers as given; returns the words of the command."""
+    monkeypatch.setattr(virtualenvs, "ensure", lambda recipe, **_: sys.executable)
+    (tmp_path / "workloads").mkdir()
+    (tmp_path / "workloads" / "toynet_resnet50.py").write_text("")
+
+    def add(name: str, last: str = "", **how) -> list[str]:
+        (tmp_path / f"{name}.py").write_text(TOY.format(name=name))
+        said = json.dumps(answer(name, **how).to_json())
+        program = PROGRAM.format(said=said, last=last)
+        (tmp_path / "workloads" / f"{name}_equivalence.py").write_text(program)
+        return ["equivalence", "--model", "toy", "--adapters", str(tmp_path)]
+
+    return add
+
+
+def test_proven_pairs_are_printed_and_the_receipt_holds_the_hashes(toys, tmp_path, capsys):
+    toys("anet")
+    words = toys("bnet")
+
+    code = cli.main([*words, "--receipts", str(tmp_path / "receipts")])
+
+    said = capsys.readouterr()
+    assert code == Exit.DONE
+    assert "anet – bnet   proven" in said.out
+    assert "toy: 1 of 1 pairs proven." in said.out
+    assert "[2/2] toy: bnet answered in" in said.err
+    receipt = json.loads((tmp_path / "receipts" / "toy.json").read_text())
+    assert [list(one["files"]) for one in receipt["answers"]] == [["toynet_resnet50.py"]] * 2
+
+
+def test_a_difference_is_said_with_its_numbers_and_is_a_failed_criterion(toys, capsys):
+    toys("anet")
+    words = toys("bnet", padding=(0, 1))
+
+    assert cli.main([*words, "--lang", "en"]) == Exit.CRITERION_FAILED
+    assert "differs: forward pass: padding, activation" in " ".join(capsys.readouterr().out.split())
+
+
+def test_one_that_fails_is_not_run_and_stops_no_other(toys, capsys):
+    toys("anet")
+    toys("bnet", last="sys.exit('no such operator')")
+    words = toys("cnet")
+
+    assert cli.main([*words, "--json"]) == Exit.SOME_FAILED
+
+    found = json.loads(capsys.readouterr().out)["models"][0]
+    assert [(one["first"], one["second"], one["verdict"]) for one in found["pairs"]] == [("anet", "cnet", "proven")]
+    assert "no such operator" in found["not_run"][0]["reason"]
+
+
+def test_where_none_answers_nothing_was_measured(toys, tmp_path, capsys):
+    toys("anet", last="sys.exit(7)")
+    words = toys("bnet", last="sys.exit(7)")
+
+    assert cli.main([*words, "--receipts", str(tmp_path / "receipts")]) == Exit.NOTHING_MEASURED
+
+    assert not (tmp_path / "receipts").exists()
+    assert "anet: not run: anet_equivalence.py ended with 7" in capsys.readouterr().out
+
+
+def test_a_loss_that_is_no_number_is_no_answer(toys, capsys):
+    toys("anet")
+    words = toys("bnet", last='said["settings"][0]["losses"][1] = float("nan")')
+
+    assert cli.main(words) == Exit.NOTHING_MEASURED
+    assert "bnet: not run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--model", "resnet50"], "Did you mean resnet50_v1.5?"),
+        (["--frameworks", "pytorhc"], "Did you mean pytorch?"),
+        (["--frameworks", "pytorch"], "expected two at least"),
+        (["--frameworks", "oneflow,horovod"], "expected two at least"),
+        (["--receipts", __file__], "--receipts takes a folder"),
+    ],
+)
+def test_what_cannot_be_compared_is_said_before_anything_starts(words, said, capsys):
+    assert cli.main(["equivalence", *words]) == Exit.USAGE
+
+    assert said in capsys.readouterr().err
+
+
+def test_a_recipe_that_no_file_brought_names_none():
+    from evalsuite.launch.equivalence import ProvenWorkload
+
+    recipe = replace(discover()["pytorch"].recipe("reference-resnet50"), brought_by=None)
+
+    with pytest.raises(EvalsuiteError, match="no adapter's file brought it"):
+        _ = ProvenWorkload(framework="pytorch", recipe=recipe).program
