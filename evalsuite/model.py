@@ -7,7 +7,7 @@ Of ours this module imports what an evaluation hands on (documents, what a lab w
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Literal, get_args, overload
+from typing import ClassVar, Literal, NamedTuple, get_args, overload
 
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.lab import KeptProblem, LabDocument
@@ -132,14 +132,14 @@ class Finding:
     where: str = ""  # a run id, a case id, or file:line
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
+class Step(NamedTuple):
     """One report of a training log: the end of step *index*, counted from 1 over the whole run.
 
-    A log that prints every k-th step gives one Step for k training steps (*steps* = k).
+    A log that prints every k-th step gives one Step for k training steps (*steps* = k). A named tuple, because logs
+    have many.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of a step
     steps: int = 1  # training steps since the previous report
     items: float | None = None  # items of the whole job in those steps
     seconds: float | None = None  # the script's own time for those steps (all of them together)

@@ -97,13 +97,13 @@ class Chunk:
         index = bisect.bisect_left(self.removed, (position,)) - 1
         return self.offset + position + (self.removed[index][1] if index >= 0 else 0)
 
-    def lines_from(self, begin: int, size: int) -> "Chunk":
-        """The whole lines that begin at or after *begin*, about *size* bytes of them."""
+    def lines_from(self, begin: int, size: int) -> tuple["Chunk", int]:
+        """(The whole lines that begin at or after *begin*, about *size* bytes of them; where in the text they end)."""
         start = 0 if begin == 0 else self.text.find(b"\n", begin - 1) + 1 or len(self.text)
         end = len(self.text) if start + size >= len(self.text) else self.text.find(b"\n", start + size) + 1
         end = end or len(self.text)
         whole = end < len(self.text)
-        return Chunk(
+        part = Chunk(
             text=self.text[start:end],
             first_line=self.first_line + self.text.count(b"\n", 0, start),
             offset=self.raw_offset(start),
@@ -111,6 +111,7 @@ class Chunk:
             line_ends=self.text.count(b"\n", start, end),
             commas=self.commas,
         )
+        return part, end
 
 
 def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:

@@ -41,6 +41,7 @@ SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one
 LOOK_BACK_BYTES = 1 << 12
 THOROUGH_BYTES = 1 << 22  # of a log in whose first lines no dialect fits, every chunk is looked at so far
 SAMPLED_CHUNKS = 8  # and behind that one of so many, before all are
+LEAD_RECORDS = 2  # of each printer, from which the first increment behind the window is told
 MARGIN_STEPS = 20  # read so much further than the window: other ranks print the same step a little later
 
 
@@ -191,13 +192,18 @@ def _against_rest(
     asked: _Asked,
 ) -> "_Numbers":
     """*numbers* of a window, with a finding if the log says that the steps after it went otherwise."""
-    whole = _numbers([scan.with_rest() for scan in scans], arrivals, spoken, asked)
-    known, other = numbers.throughput, whole.throughput
-    if known is None or other is None or known.window != other.window:
+    found, known = numbers.merged, numbers.throughput
+    if known is None or known.window is None or known.line_last is None or in_epochs(found.steps, spoken):
         return numbers
+    begun = next(scan for scan in scans if scan.records)
+    reached = bisect.bisect_right(begun.records, known.line_last, key=lambda record: record.line)
+    begin = 0 if spoken.mean_reports else max(0, reached - LEAD_RECORDS * max(1, found.printers))
+    sample = [[*scan.records[begin:], *scan.rest.records] for scan in scans]
+    behind = steps_room.merged(sample, spoken, numbers.facts, arrivals=arrivals, scope=found.scope)
+    within = _within(found.steps, known.window)
+    differs = tuple(window.unlike_rest(known, within, behind.steps, trust_stamps=spoken.trust_stamps))
     own = tuple(one for one in known.findings if not isinstance(one, RestDiffers))  # of the few steps read so far
-    found = tuple(one for one in other.findings if isinstance(one, RestDiffers))
-    return replace(numbers, throughput=replace(known, findings=(*own, *found)))
+    return replace(numbers, throughput=replace(known, findings=(*own, *differs)))
 
 
 def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect | Reading:

@@ -7,7 +7,8 @@ import calendar
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from evalsuite.dialect import Dialect, Fields, Line
@@ -93,8 +94,8 @@ class Extractor:
             if start and text[start - 1] != NEWLINE:
                 _look_ahead_of(text, start, values)
             end = text.find(b"\n", match.end()) + 1 or len(text)
-            record = Record(line, chunk.raw_offset(end), paused, **values)
-            found.append(record)
+            values[:3] = line, chunk.raw_offset(end), paused
+            found.append(Record._make(values))
             if steps is not None and enough(found, steps):
                 return match.end()
         self._paused = self._paused or any(at >= seen for at in pauses)
@@ -218,14 +219,32 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-def _values(fields: Iterable[tuple[str, bytes | float | None]]) -> dict[str, Any]:
-    """Groups of a line as fields of a record; other groups are facts and not for here."""
-    found = {}
-    for name, value in fields:
-        if value is not None and name in _FIELDS:
-            field, convert = _FIELDS[name]
-            found[field] = convert(value)
-    return found
+_Values = list[Any]
+"""The fields of a record, each at its place."""
+
+_PLACES = {name: place for place, name in enumerate(Record._fields)}
+_NOTHING = list(Record(line=0, end=0))
+_RANK, _STAMP, _RELAYED = _PLACES["rank"], _PLACES["stamp_s"], _PLACES["relayed"]
+
+
+@lru_cache(maxsize=256)
+def _taken(names: tuple[str, ...]) -> tuple[tuple[int, int, Callable[[Any], Any]], ...]:
+    """(place among *names*, place in a record, how its text becomes the value) of those that are of a record.
+
+    Others are facts and not for here.
+    """
+    known = ((place, *_FIELDS[name]) for place, name in enumerate(names) if name in _FIELDS)
+    return tuple((place, _PLACES[field], convert) for place, field, convert in known)
+
+
+def _values(names: tuple[str, ...], said: Sequence[bytes | float | None]) -> _Values:
+    """What a line *said* in groups of those *names*, as fields of a record."""
+    values = _NOTHING.copy()
+    for place, field, convert in _taken(names):
+        value = said[place]
+        if value is not None:
+            values[field] = convert(value)
+    return values
 
 
 # who prints: the prefixes of launchers
@@ -293,23 +312,23 @@ def _seconds_of(parts: Mapping[str, bytes]) -> float | None:
     return days + 3600 * hour + 60 * minute + second
 
 
-def _read(match: "re.Match[bytes]", line: Line) -> dict[str, Any] | None:
+def _read(match: "re.Match[bytes]", line: Line) -> _Values | None:
     if line.fields is None:
-        return _values(zip(line.groups, match.groups(), strict=True))
+        return _values(line.groups, match.groups())
     fields = line.read(match)
-    return None if fields is None else _values(fields.items())
+    return None if fields is None else _values(tuple(fields), tuple(fields.values()))
 
 
-def _look_ahead_of(text: bytes, start: int, values: dict[str, Any]) -> None:
+def _look_ahead_of(text: bytes, start: int, values: _Values) -> None:
     """Takes rank and stamp from what stands in the same line before the match, where the match has none."""
     lead = text[_line_start(text, start) : start]
-    if lead and values.get("rank") is None:
-        values["rank"] = printer(lead)
-    if lead and values.get("stamp_s") is None:
+    if lead and values[_RANK] is None:
+        values[_RANK] = printer(lead)
+    if lead and values[_STAMP] is None:
         relay = _RELAY.match(lead)
-        values["stamp_s"] = stamp_s(lead[relay.end() :] if relay else lead)
-        if relay and values["stamp_s"] is None:
-            values["stamp_s"], values["relayed"] = stamp_s(relay[0]), True
+        values[_STAMP] = stamp_s(lead[relay.end() :] if relay else lead)
+        if relay and values[_STAMP] is None:
+            values[_STAMP], values[_RELAYED] = stamp_s(relay[0]), True
 
 
 def _line_start(text: bytes, position: int) -> int:

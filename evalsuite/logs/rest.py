@@ -8,7 +8,8 @@ from evalsuite.dialect import Dialect
 from evalsuite.logs.logfile import Chunk
 from evalsuite.logs.records import Extractor, Record
 
-NEXT_BYTES = 1 << 14  # read at once until there are as many reports as the window has
+NEXT_PIECES = 4  # of each piece of the file
+NEXT_BYTES = 1 << 12  # read at once until there are as many reports as the window has
 SAMPLE_BYTES = 1 << 11  # of each later piece
 MOST_RECORDS = 20_000  # of a log of any size
 
@@ -24,9 +25,17 @@ class Rest:
 
     def add(self, chunk: Chunk, begin: int, in_window: int) -> None:
         """Samples *chunk* from *begin* on, behind a window of *in_window* records."""
-        if len(self.records) > MOST_RECORDS:
-            return
-        part = chunk.lines_from(begin, NEXT_BYTES if len(self.records) < in_window else SAMPLE_BYTES)
+        for _ in range(NEXT_PIECES):
+            if len(self.records) > MOST_RECORDS or begin >= len(chunk.text):
+                return
+            size = NEXT_BYTES if len(self.records) < in_window else SAMPLE_BYTES
+            part, begin = chunk.lines_from(begin, size)
+            self._take(part)
+            self._reached = chunk.raw_offset(begin)
+            if len(self.records) >= in_window:
+                return
+
+    def _take(self, part: Chunk) -> None:
         apart = self._reached not in (None, part.offset)
         if apart:
             self._extractor = Extractor(self._dialect)
@@ -34,4 +43,3 @@ class Rest:
         if found and apart:
             found[0] = found[0]._replace(gap=True)  # nobody knows what lies between it and the report before
         self.records += found
-        self._reached = part.offset + len(part.text)

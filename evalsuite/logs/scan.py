@@ -4,7 +4,6 @@ Memory stays bounded whatever the file holds: after the window step lines are on
 after the last of them a few chunks are kept, where a failure would stand.
 """
 
-import copy
 import re
 from collections import deque
 from dataclasses import replace
@@ -100,12 +99,6 @@ class Scan:
                 self.final = rate
         self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
         self.cut_line = chunk.first_line + chunk.line_ends if _cut_off(chunk, self.dialect) else None
-
-    def with_rest(self) -> "Scan":
-        """The same scan, as if it had kept the sample of what lies behind the window, too."""
-        longer = copy.copy(self)
-        longer.records = [*self.records, *self.rest.records]
-        return longer
 
     @property
     def after(self) -> list[tuple[int, bytes]]:

@@ -10,6 +10,8 @@ from evalsuite.model import Finding
 FEWEST_FIGURES = 10  # of fewer nobody can tell digits that are not printed from zeros
 LEAST_DIGITS = 3  # that scripts print behind the point, where all figures are the same and zeros may end them
 MOST_DIGITS = 6  # behind the point; more are no rounding by a script
+UNLIKE = RestDiffers.limit  # what lies behind the window, against its value
+ERRORS = 2.0
 EXACT = 1e-6  # a printed decimal as a float is that near to it
 
 
@@ -48,7 +50,8 @@ def stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
         yield LongStall(share=share, seconds=longest)
 
 
-def unlike_rest(value: float, rest: float | None, steps: int) -> Iterator[Finding]:
-    """A flag where the *steps* after the window went at another speed than those within."""
-    if rest is not None and abs(rest / value - 1) > RestDiffers.limit:
-        yield RestDiffers(difference=rest / value - 1, steps=steps)
+def error(sample: Sequence[float]) -> float:
+    """By what share the mean of a *sample* may be off by chance alone: so many standard errors; 0 of one figure."""
+    if len(sample) < 2:
+        return 0.0
+    return ERRORS * statistics.stdev(sample) / math.sqrt(len(sample)) / statistics.fmean(sample)

@@ -177,20 +177,20 @@ def _steps(streams: list[list[Increment]], clock: int, job: _Job) -> list[Step]:
 
 def _step(increments: list[Increment], timed: list[Increment], job: _Job) -> Step:
     one = increments[0] if len(increments) == 1 else _middle(increments)
-    items = _items(one, job)
     ends = one if not timed else timed[0] if len(timed) == 1 else max(timed, key=lambda increment: increment.record.end)
+    items, at, record = _items(one, job), _latest(timed), ends.record
     return Step(
-        index=one.step,
-        steps=one.steps,
-        items=items,
-        seconds=one.seconds,
-        items_per_s=_rate(one, items, job),
-        stamp_s=None if ends.record.relayed else _latest(timed),
-        arrival_s=job.arrival(ends.record.end) if job.arrival and timed else None,
-        relay_s=_latest(timed) if ends.record.relayed else None,
-        loss=one.record.loss,
-        line=ends.record.line,
-        after_pause=one.pause,
+        one.step,
+        one.steps,
+        items,
+        one.seconds,
+        _rate(one, items, job),
+        None if record.relayed else at,
+        job.arrival(record.end) if job.arrival and timed else None,
+        at if record.relayed else None,
+        one.record.loss,
+        record.line,
+        one.pause,
     )
 
 

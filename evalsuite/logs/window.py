@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.findings import ArrivalsBursty, ClockDisagrees, Drift, PartialBatch, RatesScatter
+from evalsuite.findings import ArrivalsBursty, ClockDisagrees, Drift, PartialBatch, RatesScatter, RestDiffers
 from evalsuite.logs import soundness
 from evalsuite.model import Counted, Finding, Protocol, Step, Throughput, Window
 
@@ -310,22 +310,49 @@ def _figures(chosen: Span, method: str) -> list[float]:
 
 
 def _rest(steps: Sequence[Step], chosen: Span, value: float, method: str) -> Iterator[Finding]:
-    """The steps after the window by the same clock, where they are as many as within.
+    """The steps after the window by the same clock, where they are as many as within."""
+    last = chosen.reports[-1]
+    after = tuple(step for step in steps if step.index > last.index)
+    if chosen.complete:
+        yield from _behind(Span(before=last, reports=after, complete=False), chosen, value, method)
+
+
+def unlike_rest(
+    known: Throughput, within: Sequence[Step], sample: Sequence[Step], *, trust_stamps: bool = True
+) -> Iterator[Finding]:
+    """Did a *sample* of what lies behind the window go at another speed than its reports *within*?
+
+    The sample begins before the window ends.
+    """
+    partial = _partial_batches(sample) if trust_stamps and _fine(sample) else {}
+    kept = [step for step in sample if step.index not in partial]
+    ends = known.line_last or 0
+    begin = next((place for place, step in enumerate(kept) if (step.line or 0) > ends), len(kept))
+    if begin and known.items_per_s is not None:
+        behind = Span(before=kept[begin - 1], reports=tuple(kept[begin:]), complete=False)
+        chosen = Span(before=None, reports=tuple(within), complete=True)
+        yield from _behind(behind, chosen, known.items_per_s, known.method)
+
+
+def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[Finding]:
+    """A flag where what is *behind* the *window*, as many steps as in it, does not give the same *value*.
 
     Of a sample (`rest`) the first report of each piece reaches back over what was not read: it is left out.
     """
-    last = chosen.reports[-1]
-    after = tuple(step for step in steps if step.index > last.index)
-    behind = Span(before=last, reports=after, complete=False)
-    usual = max(step.steps for step in chosen.reports)
-    read = replace(behind, reports=tuple(step for step in after if not (step.after_pause and step.steps > usual)))
-    if not chosen.complete or read.steps < chosen.steps:
+    usual = max(step.steps for step in window.reports)
+    told = tuple(step for step in behind.reports if not (step.after_pause and step.steps > usual))
+    read = replace(behind, reports=told)
+    if read.steps < window.steps:
         return
     if method in (STAMPS, ARRIVALS):
         rest = _by_clock(behind, _stamp if method == STAMPS else _arrival)
     else:
         rest = mean_rate(read.reports) if method == RATES else _printed(read)[0]
-    yield from soundness.unlike_rest(value, rest, read.steps)
+    if rest is None or abs(rest / value - 1) <= soundness.UNLIKE:
+        return
+    told_s = [seconds for _, seconds in _durations(read, method) if seconds]
+    if abs(rest / value - 1) > soundness.UNLIKE + soundness.error(told_s):
+        yield RestDiffers(difference=rest / value - 1, steps=read.steps)
 
 
 def _drift(chosen: Span, method: str) -> list[Finding]:

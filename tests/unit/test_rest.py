@@ -1,6 +1,7 @@
 """The steps behind a window are sampled, wherever in the file they stand, at a cost that does not grow with it."""
 
 import itertools
+import random
 
 from evalsuite.logs import reading
 from evalsuite.logs.rest import MOST_RECORDS
@@ -43,23 +44,33 @@ def test_the_first_report_of_a_sampled_piece_does_not_stand_for_what_was_not_rea
 
 def _piece_starts(path):
     """The numbers of the reports that begin a piece of the sample."""
-    read = reading.scanned(path, _dialect(), _Hundred())
+    read = reading.scanned(path, _dialect(), _Window())
     return {record.step for record in read.rest.records if record.gap}
 
 
 def test_few_of_many_reports_are_read(tmp_path):
-    read = reading.scanned(_log(tmp_path / "log", [0.3] * 60_000), _dialect(), _Hundred())
+    read = reading.scanned(_log(tmp_path / "log", [0.3] * 60_000), _dialect(), _Window())
 
     assert read.uncollected > 50_000
-    assert 100 <= len(read.rest.records) < MOST_RECORDS / 10
+    assert 141 <= len(read.rest.records) < MOST_RECORDS / 10
 
 
 def _dialect():
     return reading.catalogue.discover()["pytorch_examples"]
 
 
-class _Hundred:
-    steps = 100
+class _Window:
+    steps = 141  # as many reports as a reading keeps: 20 + 100, and 20 more
 
     def __call__(self, scan):
         return len(scan.records) >= self.steps
+
+
+def test_a_sample_of_uneven_reports_is_allowed_its_chance(tmp_path):
+    """Times that vary as much everywhere: the mean of a sample is off by some per cent, and nothing differs."""
+    flagged = [
+        bool(_differences(_log(tmp_path / "log", [draw.choice((0.25, 0.35)) for _ in range(3000)])))
+        for draw in map(random.Random, range(12))
+    ]
+
+    assert sum(flagged) <= 1

@@ -1,7 +1,6 @@
 """The window: which steps are measured and what they make as a number (docs/report.md#definitions)."""
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -30,7 +29,7 @@ def steps(count, *, every=1, seconds=0.5, **fields):
 
 
 def clocked(found, field, seconds, *, begin=1000.25):
-    return [replace(step, **{field: begin + seconds * step.index}) for step in found]
+    return [step._replace(**{field: begin + seconds * step.index}) for step in found]
 
 
 def measured(found, **options):
@@ -38,7 +37,7 @@ def measured(found, **options):
 
 
 def test_twenty_steps_are_thrown_away_and_the_next_hundred_are_measured():
-    slow_start = [replace(step, seconds=9.0) if step.index <= 20 else step for step in steps(200)]
+    slow_start = [step._replace(seconds=9.0) if step.index <= 20 else step for step in steps(200)]
 
     result, complete = measured(slow_start)
 
@@ -114,7 +113,7 @@ def test_clocks_that_differ_by_more_than_two_percent_are_a_finding():
 
 
 def test_lines_that_arrive_in_blocks_are_not_a_clock():
-    blocks = [replace(step, arrival_s=10.0 * math.ceil(step.index / 20)) for step in steps(130)]
+    blocks = [step._replace(arrival_s=10.0 * math.ceil(step.index / 20)) for step in steps(130)]
 
     result, _ = measured(blocks)
 
@@ -135,7 +134,7 @@ def test_rates_alone_give_their_harmonic_mean_and_the_arithmetic_mean_stands_bes
 
 def test_evaluation_in_the_window_counts_neither_as_items_nor_as_time():
     found = clocked(steps(130), "stamp_s", 0.5)
-    found = [replace(s, stamp_s=s.stamp_s + 60, after_pause=s.index == 50) if s.index >= 50 else s for s in found]
+    found = [s._replace(stamp_s=s.stamp_s + 60, after_pause=s.index == 50) if s.index >= 50 else s for s in found]
 
     result, _ = measured(found)
 
@@ -208,13 +207,13 @@ def test_an_epoch_that_took_no_time_is_not_averaged_with_the_others():
 
 
 def test_times_without_a_batch_size_make_no_number():
-    result, _ = measured([replace(step, items=None) for step in steps(130)])
+    result, _ = measured([step._replace(items=None) for step in steps(130)])
 
     assert result is None
 
 
 def test_a_throughput_that_falls_within_the_window_is_a_finding():
-    found = [replace(step, seconds=0.5 + step.index / 400) for step in steps(130)]
+    found = [step._replace(seconds=0.5 + step.index / 400) for step in steps(130)]
 
     result, _ = measured(found)
 
