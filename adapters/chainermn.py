@@ -4,6 +4,7 @@ import math
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import IMAGENET
 from evalsuite.model import Case
 
 PINS = ("chainer==7.8.1", "numpy==1.23.5", "setuptools==59.8.0", "wheel==0.45.1", "pillow==10.4.0")
@@ -63,14 +64,7 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_imagenet_unsupported,
             options={"double_buffering": ("off", "on"), "allreduce_grad_dtype": ("float32", "float16")},
-            facts={  # train_imagenet.py:194, models/resnet50.py:82
-                "optimiser": "sgd",
-                "clipping": "none",
-                "weight_decay": "none",
-                "parallel_layout": "DP",
-                "input_size": "224",
-                "data": "imagenet",
-            },
+            facts={**IMAGENET, "weight_decay": "none"},  # train_imagenet.py:194, models/resnet50.py:82
             amp="",
             xla="",
             needs_gpu="train_imagenet.py stops at once without a GPU: ImageNet requires GPU support.",
@@ -91,6 +85,14 @@ ADAPTER = Adapter(
             command=_mnist,
             spawn="once",
             options={},
+            facts={  # train_mnist.py:90, 96 and 102: MNIST's images lie in memory, as rows of 784 numbers
+                "optimiser": "adam",
+                "clipping": "none",
+                "weight_decay": "none",
+                "parallel_layout": "DP",
+                "input_size": "28",
+                "data": "mnist",
+            },
             amp="",
             xla="",
             step_bound="examples",

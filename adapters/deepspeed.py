@@ -3,6 +3,7 @@
 import json
 
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import ADAM
 from evalsuite.model import Case
 
 
@@ -81,6 +82,8 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_unsupported,
             options={"zero_stage": ("0", "1", "2"), "tensor_parallel": ("1", "2", "4", "8")},
+            # pretrain_gpt2.py:43 and 114 (Apex's FusedAdam is AdamW); the layout is the axis zero_stage
+            facts=ADAM,
             amp="fp16, dynamic loss scale",
             xla="",
             needs_gpu="The script calls torch.cuda.set_device before anything else.",

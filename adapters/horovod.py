@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import IMAGES
 from evalsuite.model import Case
 
 BUILD = {"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1"}
@@ -14,7 +15,8 @@ NEEDED = (
 )
 CONTROLLER = {"controller": ("gloo", "mpi")}
 LOOSE = {"fp16_allreduce": ("off", "on")}  # compresses what is sent; the training stays in fp32
-# Without being told: pytorch_synthetic_benchmark.py:59 and 75, tensorflow2_synthetic_benchmark.py:64 and 66.
+# Without being told: mxnet_imagenet_resnet50.py:55, 270 and 326; and
+# pytorch_synthetic_benchmark.py:59 and 75, tensorflow2_synthetic_benchmark.py:64 and 66:
 SYNTHETIC = {
     "optimiser": "sgd without momentum",
     "clipping": "none",
@@ -23,8 +25,6 @@ SYNTHETIC = {
     "input_size": "224",
     "data": "synthetic",
 }
-# mxnet_imagenet_resnet50.py:55, 270 and 326
-IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
 
 
 BATCHES = 10  # in one printed "Iter": the script's own default, which the dialect counts on, as it is not printed

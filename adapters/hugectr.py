@@ -1,6 +1,7 @@
 """HugeCTR: Wide & Deep of its samples, on the 8 GPUs of one node that the sample is written for."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import CLICKS, SPLIT_TABLES
 from evalsuite.model import Case
 
 BATCH = 16_384  # of the whole job, written into the samples
@@ -32,6 +33,8 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_unsupported,
             options={},
+            # wdl_8gpu.py:64 (Adam over all rows), 86 and 97; solver_wrapper.hpp:135: FP32 unless told otherwise.
+            facts={**CLICKS, "parallel_layout": SPLIT_TABLES},
             amp="",
             xla="",
             needs_gpu="HugeCTR is written in CUDA.",

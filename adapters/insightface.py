@@ -2,6 +2,7 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import FACES, SPLIT_CLASSIFIER
 from evalsuite.model import Case
 
 NEEDS_GPU = "The script takes GPUs without asking."
@@ -75,6 +76,8 @@ ADAPTER = Adapter(
             command=_arcface_mxnet,
             unsupported=_one_node,
             options={"classifier": ("data", "model")},
+            # train.py:356 and 264, sample_config.py:118; the layout is the axis "classifier", which keeps cases apart.
+            facts={**FACES, "data": "emore"},
             amp="",
             xla="",
             needs_gpu=NEEDS_GPU,
@@ -94,6 +97,8 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_partial_fc_unsupported,
             options={},
+            # train_memory.py:96 and 124, default.py:18 and 60
+            facts={**FACES, "data": "glint360k", "parallel_layout": SPLIT_CLASSIFIER},
             amp="",
             xla="",
             needs_gpu=NEEDS_GPU,
@@ -110,6 +115,8 @@ ADAPTER = Adapter(
             command=_arcface_torch,
             unsupported=_arcface_torch_unsupported,
             options={},
+            # train_v2.py:98, 116, 121 and 189, dataset.py:179: float images of one random array
+            facts={**FACES, "clipping": "5.0", "data": "synthetic", "parallel_layout": SPLIT_CLASSIFIER},
             amp="native autocast, dynamic loss scale",
             xla="",
             needs_gpu="The script starts NCCL without asking.",

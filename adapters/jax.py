@@ -1,6 +1,7 @@
 """JAX: the ImageNet example of Flax. XLA is always on: it is what JAX compiles with."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import IMAGENET
 from evalsuite.model import Case
 
 
@@ -44,6 +45,7 @@ ADAPTER = Adapter(
             command=_command,
             unsupported=_unsupported,
             options={},
+            facts={**IMAGENET, "memory_layout": "NHWC"},  # imagenet/train.py:128, 253 and 287, configs/default.py:26
             amp="float16 where half_precision, bfloat16 on TPUs",
             outside="one evaluation step and one checkpoint, both behind the last step",
             requirements=(

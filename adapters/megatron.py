@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import ADAM
 from evalsuite.model import Case
 
 SIZES = (
@@ -87,7 +88,7 @@ def _gpt(case: Case) -> Command:
     )
 
 
-def _recipe(name: str, checkout: str, command: Callable[[Case], Command], amp: str, image: str) -> Recipe:
+def _recipe(name: str, checkout: str, command: Callable[[Case], Command], data: str, amp: str, image: str) -> Recipe:
     return Recipe(
         name=name,
         model="gpt2_345m",
@@ -97,7 +98,8 @@ def _recipe(name: str, checkout: str, command: Callable[[Case], Command], amp: s
         command=command,
         unsupported=launchers.replica_refused,
         options=launchers.REPLICA,
-        facts={"optimiser": "adam", "weight_decay": "decoupled", "clipping": "1.0"},  # arguments.py:261 and 263 (2021)
+        # arguments.py:261 and 263, optimizer/__init__.py:16 (2021); core/optimizer/optimizer_config.py:209 and 250
+        facts={**ADAM, "data": data},
         amp=amp,
         xla="",
         needs_gpu="Megatron-LM asserts that CUDA is there.",
@@ -112,8 +114,9 @@ ADAPTER = Adapter(
     title="Megatron-LM",
     recipes=(
         _recipe(
-            "gpt2-2021", "megatron-2021", _gpt_2021, "fp16, dynamic loss scale", "nvcr.io/nvidia/pytorch:20.12-py3"
+            *("gpt2-2021", "megatron-2021", _gpt_2021, "text"),
+            *("fp16, dynamic loss scale", "nvcr.io/nvidia/pytorch:20.12-py3"),
         ),
-        _recipe("gpt2", "megatron", _gpt, "bf16, no loss scale", "nvcr.io/nvidia/pytorch:26.06-py3"),
+        _recipe("gpt2", "megatron", _gpt, "synthetic", "bf16, no loss scale", "nvcr.io/nvidia/pytorch:26.06-py3"),
     ),
 )

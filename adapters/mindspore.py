@@ -2,6 +2,7 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import IMAGENET
 from evalsuite.model import Case
 
 TARGETS = {"gpu": "GPU", "cpu": "CPU"}
@@ -48,6 +49,15 @@ def _one_cpu(case: Case) -> str | None:
     return None
 
 
+def _models_unsupported(case: Case) -> str | None:
+    """train.py:172 trains in float32 on CPUs; line 178 in float16 on everything else, and no argument changes it."""
+    if case.device == "gpu" and case.precision == "fp32":
+        return "On GPUs train.py casts everything to float16 (amp_level O3) and has no argument for it; ask for amp."
+    if case.device == "cpu" and case.precision == "amp":
+        return "On CPUs train.py trains in float32 and has no argument for it; ask for fp32."
+    return _one_cpu(case)
+
+
 ADAPTER = Adapter(
     name="mindspore",
     title="MindSpore",
@@ -59,9 +69,10 @@ ADAPTER = Adapter(
             dialect="mindspore",
             command=_models,
             spawn="once",
-            unsupported=_one_cpu,
+            unsupported=_models_unsupported,
             options={},
-            amp="",
+            facts=IMAGENET,  # train.py:88 and 162, resnet50_imagenet2012_config.yaml:25 and 62, dataset.py:109
+            amp="all of it cast to float16 (MindSpore O3), static loss scale",
             xla="",
             printed_by="every_rank",
             step_bound="examples",
@@ -79,7 +90,8 @@ ADAPTER = Adapter(
             spawn="once",
             unsupported=_one_cpu,
             options={"loader_workers": ()},
-            amp="MindSpore O2",
+            facts={**IMAGENET, "optimiser": "adam"},  # config.py:75, 168, 179 and 185, optim_factory.py:295
+            amp="MindSpore O2: all but normalisation and loss in float16, static loss scale 1",
             xla="",
             step_bound="none",
             outside="--val_while_train False; the run is ended within its first epoch",

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import ADAM, IMAGENET, IMAGES
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
@@ -18,8 +19,7 @@ NEEDED = (
     "PyYAML==6.0.2",
 )
 # Without being told: common/fit.py's --optimizer sgd; train_horovod.py:74 and 380 (Nesterov's, which reads and writes
-# the same); scripts/bert/run_pretraining.py:244.
-IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
+# the same); scripts/bert/run_pretraining.py:244, and 336: the norm of all gradients is clipped at 1.
 GPUS_ALONE = "Under Horovod run_pretraining.py trains on GPUs alone: its only context is mx.gpu(local_rank)."
 
 
@@ -135,7 +135,7 @@ ADAPTER = Adapter(
                 command=_gluoncv,
                 spawn="once",
                 options={},
-                facts={**IMAGES, "data": "imagenet"},
+                facts=IMAGENET,
                 amp="all of it cast to float16",
                 xla="",
                 step_bound="none",
@@ -155,7 +155,7 @@ ADAPTER = Adapter(
                 command=_gluonnlp,
                 spawn="once",
                 options=BERT_LENGTH,
-                facts={"optimiser": "adam", "weight_decay": "decoupled", "parallel_layout": "DP"},
+                facts={**ADAM, "parallel_layout": "DP"},
                 amp="all of it cast to float16, dynamic loss scale",
                 xla="",
                 needs_gpu=GPUS_ALONE,

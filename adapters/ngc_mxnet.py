@@ -2,6 +2,7 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, PrintedBy, Recipe
+from evalsuite.customs import IMAGES
 from evalsuite.model import Case
 
 # What the repository's own wrapper `runner` sets.
@@ -20,7 +21,6 @@ ENVIRONMENT = {
     "HOROVOD_NUM_NCCL_STREAMS": "2",
 }
 # Without being told: fit.py:92 and 468 (2019), 126 and 548 (2023); data.py's image shape.
-IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
 FP32 = ("--dtype", "float32", "--input-layout", "NHWC", "--fuse-bn-relu", "0", "--fuse-bn-add-relu", "0")
 AMP = (
     "--dtype",

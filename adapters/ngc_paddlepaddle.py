@@ -2,21 +2,13 @@
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import IMAGENET, LAMB
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
 NEEDS_GPU = "The script imports cuda and NVIDIA DALI before it trains."
 AMP = ("--amp", "--scale-loss", "128.0", "--use-dynamic-loss-scaling")
-# Without being told: optimizer.py:34 and 83 of each script, utils/config.py:327 and 369.
-IMAGES = {
-    "optimiser": "sgd",
-    "clipping": "none",
-    "weight_decay": "L2",
-    "parallel_layout": "DP",
-    "input_size": "224",
-    "data": "imagenet",
-}
-LAMB = {"optimiser": "lamb", "weight_decay": "decoupled", "clipping": "1.0", "parallel_layout": "DP"}
+# Without being told: optimizer.py:34 and 83 of each script, utils/config.py:327 and 369; BERT reads HDF5 files.
 
 
 def _resnet50(case: Case) -> Command:
@@ -59,7 +51,7 @@ ADAPTER = Adapter(
             dialect="dllogger_paddle",
             command=_resnet50,
             options={},
-            facts=IMAGES,
+            facts=IMAGENET,
             amp="static graph AMP O1, dynamic loss scale",
             xla="",
             needs_gpu=NEEDS_GPU,
@@ -74,7 +66,7 @@ ADAPTER = Adapter(
             dialect="dllogger_paddle",
             command=_bert,
             options=BERT_LENGTH,
-            facts=LAMB,
+            facts={**LAMB, "parallel_layout": "DP"},
             amp="static graph AMP O1, dynamic loss scale",
             xla="",
             needs_gpu=NEEDS_GPU,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import IMAGES, LAMB
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
@@ -12,9 +13,8 @@ BERT = "{checkout}/PyTorch/LanguageModeling/BERT"
 NEEDS_GPU = "The script calls torch.cuda.set_device before anything else."
 SCALES = {"loss_scale": ("static", "dynamic")}  # moved DLPerf's BERT figures by up to 43 %: never compare across
 # Without being told: image_classification/training.py:118 (2020), optimizers.py:52 and main.py:209 (2023).
-IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
 # run_pretraining.py:383 and 429; both LAMBs clip the norm of all gradients at 1 by default (fused_lamb.py:17).
-LAMB = {"optimiser": "lamb", "weight_decay": "decoupled", "clipping": "1.0", "parallel_layout": "DP"}
+PRETRAINING = {**LAMB, "parallel_layout": "DP"}
 BASE = (
     '{"attention_probs_dropout_prob": 0.1, "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "hidden_size": 768, '
     '"initializer_range": 0.02, "intermediate_size": 3072, "max_position_embeddings": 512, '
@@ -121,7 +121,7 @@ ADAPTER = Adapter(
             dialect="dllogger_pytorch_bert",
             command=_bert(2020),
             options={**BERT_LENGTH, "loss_scale": ("dynamic", "static")},
-            facts=LAMB,
+            facts=PRETRAINING,
             features=("APEX",),
             amp="Apex O2",
             xla="",
@@ -137,7 +137,7 @@ ADAPTER = Adapter(
             dialect="dllogger_pytorch_bert",
             command=_bert(2023),
             options={**BERT_LENGTH, "loss_scale": ("dynamic", "static")},
-            facts=LAMB,
+            facts=PRETRAINING,
             amp="native autocast to float16",
             features=("DistributedDataParallel",),
             xla="",

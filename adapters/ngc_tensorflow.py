@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import IMAGES, LAMB
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
@@ -12,16 +13,9 @@ BERT = "{checkout}/TensorFlow/LanguageModeling/BERT/run_pretraining.py"
 NEEDS_GPU = "The script computes in NCHW, which TensorFlow 1 has for GPUs only."
 VARIABLES = ("NCCL_DEBUG", "HOROVOD_GPU_ALLREDUCE", "CUDA_DEVICE_ORDER")
 # Without being told: model/resnet.py:260 and 295 (2020), 298 and 333 (2023), utils/cmdline_helper.py:113.
-IMAGES = {
-    "optimiser": "sgd",
-    "clipping": "none",
-    "weight_decay": "L2",
-    "parallel_layout": "DP",
-    "input_size": "224",
-    "memory_layout": "NCHW",
-}
-# run_pretraining.py:67, optimization.py:174
-LAMB = {"optimiser": "lamb", "weight_decay": "decoupled", "clipping": "1.0", "parallel_layout": "DP"}
+IN_NCHW = {**IMAGES, "memory_layout": "NCHW"}
+# run_pretraining.py:67 and 514 (TFRecord), optimization.py:174
+PRETRAINING = {**LAMB, "parallel_layout": "DP"}
 BASE = (
     '{"attention_probs_dropout_prob": 0.1, "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "hidden_size": 768, '
     '"initializer_range": 0.02, "intermediate_size": 3072, "max_position_embeddings": 512, '
@@ -104,7 +98,7 @@ ADAPTER = Adapter(
             features=("Horovod",),
             unsupported=_too_few_warmup,
             options={"data": ("synthetic", "dali")},
-            facts=IMAGES,
+            facts=IN_NCHW,
             amp="graph rewrite, static loss scale 128",
             xla="XLA",
             needs_gpu=NEEDS_GPU,
@@ -121,7 +115,7 @@ ADAPTER = Adapter(
             features=("Horovod",),
             unsupported=_too_few_warmup,
             options={"data": ("synthetic", "dali")},
-            facts=IMAGES,
+            facts=IN_NCHW,
             amp="graph rewrite, static loss scale 128",
             xla="XLA",
             needs_gpu=NEEDS_GPU,
@@ -138,7 +132,7 @@ ADAPTER = Adapter(
             spawn="once",
             features=("Horovod",),
             options=BERT_LENGTH,
-            facts=LAMB,
+            facts=PRETRAINING,
             amp="graph rewrite, dynamic loss scale",
             xla="XLA",
             needs_gpu=NEEDS_GPU,

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import ADAM, IMAGENET, IMAGES
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
@@ -13,7 +14,8 @@ CPU = {"PYTHONPATH": "{workloads}/shims"}  # PyTorch for CPUs beside a torchvisi
 WORKERS = {"loader_workers": ()}  # per device; DLPerf's figures differ 2.4 times between 1 and 6 of them
 # What the scripts do without being told, at the commits of data/repositories.toml: imagenet/main.py:202 and 247 (in
 # 2020 173 and 210), references/classification/train.py's options, imagenet_ddp_apex.py:163 and 212.
-IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
+# Hugging Face's Trainer: transformers 4.20.1, training_args.py:549, 553 and 816; AdamW whose decay is 0 by default.
+TRAINER = {**ADAM, "weight_decay": "none", "parallel_layout": "DP"}
 # config/job_config.py:135, 264 and 282 (0.2.2), train_configs/llama3_8b.toml: parameters are cast to bfloat16 for each
 # step, whatever the case's precision is called.
 TITAN = {
@@ -196,7 +198,7 @@ ADAPTER = Adapter(
             command=_examples_2020,
             unsupported=_examples_2020_unsupported,
             options={"data": ("imagenet",), **WORKERS},
-            facts={**IMAGES, "data": "imagenet"},
+            facts=IMAGENET,
             amp="",
             xla="",
             step_bound="none",
@@ -216,7 +218,7 @@ ADAPTER = Adapter(
             command=_torchvision,
             unsupported=_torchvision_unsupported,
             options=WORKERS,
-            facts={**IMAGES, "data": "imagenet"},
+            facts=IMAGENET,
             amp="native autocast, dynamic loss scale",
             xla="",
             step_bound="none",
@@ -235,6 +237,7 @@ ADAPTER = Adapter(
             command=_run_mlm,
             unsupported=_run_mlm_unsupported,
             options=BERT_LENGTH,
+            facts=TRAINER,
             amp="native autocast, dynamic loss scale",
             xla="",
             outside="it saves and evaluates nothing",
@@ -287,7 +290,7 @@ ADAPTER = Adapter(
             dialect="apex_imagenet",
             command=_hal,
             options=WORKERS,
-            facts={**IMAGES, "data": "imagenet"},
+            facts=IMAGENET,
             features=("APEX",),
             amp="Apex O2, dynamic loss scale",
             xla="",

@@ -4,14 +4,13 @@ import json
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.customs import ADAM, IMAGENET, IMAGES
 from evalsuite.model import Case
 from evalsuite.reference import BERT_LENGTH
 
 ONE_CPU = "On CPUs the script trains in one process a node, with all cores; ask for 1 device per node."
 # Without being told. tensorflow/models: SGD with momentum 0.9 and an L2 term in the loss (configs/examples/resnet/
 # imagenet/gpu.yaml; vision/configs/image_classification.py); BERT: nlp/optimization.py, AdamWeightDecay.
-IMAGES = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP", "input_size": "224"}
-ADAM = {"optimiser": "adam", "weight_decay": "decoupled", "clipping": "1.0", "parallel_layout": "DP"}
 # tf_cnn_benchmarks/benchmark_cnn.py:306, 344 and 346: its "sgd" is GradientDescentOptimizer (line 1232)
 TF_CNN = {**IMAGES, "optimiser": "sgd without momentum"}
 
@@ -228,7 +227,7 @@ ADAPTER = Adapter(
             command=_vision_train,
             unsupported=_only_one_cpu,
             options={},
-            facts={**IMAGES, "data": "imagenet"},
+            facts=IMAGENET,
             amp="Keras mixed_float16, dynamic loss scale",
             xla="XLA",
             printed_by="every_node",
@@ -247,7 +246,7 @@ ADAPTER = Adapter(
             command=_bert_2020,
             unsupported=_bert_2020_unsupported,
             options=BERT_LENGTH,
-            facts=ADAM,
+            facts={**ADAM, "parallel_layout": "DP"},
             amp="Keras mixed_float16, dynamic loss scale",
             xla="",
             outside="one epoch; a checkpoint at its end",

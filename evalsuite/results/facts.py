@@ -60,6 +60,7 @@ OPTION_OF = {  # axes of a case that have another name here
     "gradient_clipping": "clipping",
     "data_loader": "loader",
 }
+LAYOUT_AXES = {"zero_stage": "ZeRO", "tensor_parallel": "TP", "pipeline_parallel": "PP"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,9 +304,13 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
     if precisions:
         found["precision"] = _together(precisions)
     if layout:
-        parted = [f"{part} {value}" for part, value in sorted(layout.items()) if value not in UNPARTED]
-        found["parallel_layout"] = " · ".join(parted) or "DP"
+        found["parallel_layout"] = _layout(layout)
     return found
+
+
+def _layout(parts: Mapping[str, str]) -> str:
+    """A parallel layout in words: {"TP": "2", "PP": "1"} is "TP 2"; where nothing is split, it is "DP"."""
+    return " · ".join(f"{part} {value}" for part, value in sorted(parts.items()) if value not in UNPARTED) or "DP"
 
 
 def _together(precisions: Iterable[str]) -> str:
@@ -441,6 +446,8 @@ def _known(named: Mapping[str, str]) -> dict[str, str]:
     }
     if "optimiser" in found:
         found["optimiser"] = _optimiser(found["optimiser"])
+    if parts := {LAYOUT_AXES[name]: value for name, value in named.items() if name in LAYOUT_AXES}:
+        found.setdefault("parallel_layout", _layout(parts))
     loaders = rules().loaders
     if found.get("data") in loaders.names:  # of two scripts that read ImageNet one calls its data "dali", one "records"
         found = {"loader": found["data"], **found, "data": loaders.read}

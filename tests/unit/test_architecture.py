@@ -13,7 +13,7 @@ import pytest
 from evalsuite import paths
 
 GROUND = {"model", "documents", "lab", "errors", "paths", "files", "findings", "redaction", "locks"}
-CONTRACT = {"adapter", "authored", "reference", "launchers", "dialect", "placeholders", "registry"}
+CONTRACT = {"adapter", "authored", "customs", "reference", "launchers", "dialect", "placeholders", "registry"}
 MAY_IMPORT = {  # beside ground and contract
     "plan": {"runs"},
     "agent": {"runs"},
@@ -46,7 +46,7 @@ STARTS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "
 ASKS_TIME = {
     ("time", name) for name in ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "sleep", "localtime")
 } | {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("date", "today")}
-ADAPTERS_MAY_IMPORT = {"evalsuite.adapter", "evalsuite.reference", "evalsuite.launchers", "evalsuite.model"}
+ADAPTERS_MAY_IMPORT = {f"evalsuite.{room}" for room in ("adapter", "customs", "reference", "launchers", "model")}
 ADAPTERS_MAY_NOT = {"os", "subprocess", "pathlib", "socket", "shutil", "time"}
 THIRD_PARTY = {  # package → where it may be imported
     "jinja2": ("evalsuite.report.page.templates",),
