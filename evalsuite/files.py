@@ -7,8 +7,9 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from evalsuite.errors import EvalsuiteError
 
@@ -68,10 +69,17 @@ def keep(path: Path, content: bytes) -> None:
 
 
 def _put(path: Path, content: bytes | Iterable[bytes], *, mode: int, lasting: bool) -> None:
+    with replacing(path, mode=mode, lasting=lasting) as file:
+        file.writelines((content,) if isinstance(content, bytes) else content)
+
+
+@contextlib.contextmanager
+def replacing(path: Path, *, mode: int = 0o644, lasting: bool = True) -> Iterator[BinaryIO]:
+    """A new file that takes the place of *path* once it is written whole, and goes if something goes wrong."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.writelines((content,) if isinstance(content, bytes) else content)
+            yield file
             if lasting:
                 file.flush()
                 os.fsync(file.fileno())

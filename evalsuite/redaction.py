@@ -5,9 +5,10 @@ signs one is known: the name that it goes by, the shape that its issuer gives it
 that only a machine can have made. What is taken out is named: `[secret: --password]`.
 """
 
+import functools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # The last word of a name says what it is: HF_TOKEN, db.password, --api-key. `key` alone is too common a word.
 _WORDS = (
@@ -15,7 +16,11 @@ _WORDS = (
     r"(?:api|access|private|secret|signing|encryption|ssh|account|master|license|auth|wandb|comet|ucx|service)[_-]?key|"
     r"client[_-]?secret|connection[_-]?string|dsn|sas|signature|netrc"
 )
-_NAME = re.compile(rf"(?:^|[_.\-])(?:{_WORDS})(?:[_-]?(?:id|value|file|b64|base64|hash))?$", re.IGNORECASE)
+_CHINESE = "密码|口令|密钥|令牌"
+_NAME = re.compile(
+    rf"(?:(?:^|[_.\-])(?:{_WORDS})(?:[_-]?(?:id|value|file|b64|base64|hash))?|(?:{_CHINESE}))$",
+    re.IGNORECASE | re.ASCII,
+)
 # Names that end like one and mean items of text: tokens per second are what a language model is measured by.
 HARMLESS = frozenset({
     "next_token", "eos_token", "pad_token", "bos_token", "unk_token", "mask_token", "cls_token", "sep_token",
@@ -33,22 +38,36 @@ _ISSUED = re.compile(  # shapes that issuers give, so that they can be found in 
     | (?P<slack_token>\bxox[abeoprs]-[\w-]{8,})
     | (?P<google_key>\bAIza[\w-]{30,}|\bya29\.[\w.-]{16,})
     | (?P<npm_token>\bnpm_[A-Za-z0-9]{30,}|\bpypi-[\w-]{16,}|\bdop_v1_[0-9a-f]{32,})
+    | (?P<web_hook>https://hooks\.slack\.com/services/[\w/]{16,}|https://discord(?:app)?\.com/api/webhooks/[\w/-]{16,})
+    | (?P<bot_token>\b\d{8,10}:AA[\w-]{30,})
     | (?P<web_token>\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?)
     | (?P<bearer>\b(?:Bearer|Basic)[ ]+[\w+/.~-]{8,}=*)
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.ASCII,
 )
-_ADDRESS = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^\s/@:'\"]*)(?::(?P<word>[^\s/@'\"]*))?@")
+# What a program takes by a place or a short option: (what stands before it)(the secret).
+_BY_PLACE = re.compile(
+    r"""(?P<before>\bwandb[ ]+login[ ]+(?:--?[\w-]+[ ]+)*|\bsshpass[ ]+-p[ ]*|"""
+    r"""(?:^|[ ])(?:-u|--user)[ =]+["']?[\w.@-]+:)"""
+    r"""(?P<value>(?!\[secret:|\*)[^\s"'-][^\s"']*)""",
+    re.ASCII,
+)
+_ADDRESS = re.compile(
+    r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^\s/@:'\"]*)(?::(?P<word>[^\s/@'\"]*))?@", re.ASCII
+)
 _QUERY = re.compile(
-    rf"(?P<name>[?&;](?:[\w.-]*[_.-])?(?:{_WORDS}|sig|x-amz-[\w-]+)=)(?P<value>[^&\s'\"#]+)", re.IGNORECASE
+    rf"(?P<name>[?&;](?:[\w.-]*[_.-])?(?:{_WORDS}|sig|x-amz-[\w-]+)=)(?P<value>[^&\s'\"#]+)", re.IGNORECASE | re.ASCII
 )
 _GIVEN = re.compile(  # NAME=value, "name": "value", --name value, name: value
-    rf"""(?P<name>(?<![\w])-{{0,2}}(?:[A-Za-z][\w.-]*[_.-])?(?:{_WORDS}))(?P<between>["']?\s*(?:=|:)\s*|(?<=\w)[ ]+)"""
+    rf"""(?P<name>(?<![\w])-{{0,2}}(?:[A-Za-z][\w.-]*[_.-])?(?:{_WORDS})|{_CHINESE})"""
+    r"""(?P<between>["']?\s*(?:=(?!=)|[:\N{FULLWIDTH COLON}])\s*|(?<=\w)[ ]+|(?<=[\u4e00-\u9fff])(?:是|为|\s)\s*)"""
     r"""(?P<value>"[^"]*"|'[^']*'|[^\s,;"'&)\]}]+)""",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
-_RANDOM = re.compile(r"(?<![\w/+.-])[A-Za-z0-9_+/-]{28,}={0,2}(?![\w/+.-])")
-_DIGEST = re.compile(r"(?:sha\d+[:-])?[0-9a-f]+|[0-9A-F]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_RANDOM = re.compile(r"(?<![\w/+.-])[A-Za-z0-9_+/-]{28,}={0,2}(?![\w/+.-])", re.ASCII)
+_DIGEST = re.compile(
+    r"(?:sha\d+[:-])?[0-9a-f]+|[0-9A-F]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|sha(?:256|384|512)-[\w+/]+={0,2}"
+)
 LEAST_BITS = 4.2  # per character: English words and names of files have below 4, random letters and digits above 4.5
 MARK = re.compile(r"\[secret: [^\]]*\]")
 
@@ -59,11 +78,13 @@ def is_secret_name(name: str) -> bool:
     return plain.lower() not in HARMLESS and bool(_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain)))
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def redacted(text: str) -> str:
     """*text* with what looks like a secret replaced by what it is called."""
     text = _ISSUED.sub(lambda match: _mark((match.lastgroup or "").replace("_", " ")), text)
     text = _ADDRESS.sub(_without_credentials, text)
-    text = _QUERY.sub(lambda match: match["name"] + _mark(match["name"].strip("?&;=")), text)
+    text = _QUERY.sub(_without_answer, text)
+    text = _BY_PLACE.sub(lambda match: match["before"] + _mark(match["before"].split()[0].split("=")[0]), text)
     text = _GIVEN.sub(_without_value, text)
     return _RANDOM.sub(lambda match: _mark("random text") if _is_random(match[0]) else match[0], text)
 
@@ -71,9 +92,12 @@ def redacted(text: str) -> str:
 def words(line: Sequence[str]) -> tuple[str, ...]:
     """The words of a command line, less the secrets: also the word that follows an option called like one."""
     found, before = [], ""
-    for word in line:
+    for place, word in enumerate(line):
+        by_place = _BY_PLACE.search(" ".join(line[max(0, place - 3) : place + 1]))
         if before.startswith("-") and "=" not in before and is_secret_name(before) and not word.startswith("--"):
             found.append(_mark(before))
+        elif by_place and by_place["value"] and word.endswith(by_place["value"]):
+            found.append(word.removesuffix(by_place["value"]) + _mark(by_place["before"].split()[0]))
         else:
             found.append(redacted(word))
         before = word
@@ -88,18 +112,52 @@ def variables(given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def first_of(found: object, key: str = "") -> str | None:
+    """The key of the first text in *found*, a value as JSON and TOML have them, that holds what looks like a secret."""
+    if isinstance(found, str):
+        return (key or "the text") if redacted(found) != found or _is_named_secret(key, found) else None
+    inside: Iterable[tuple[str, object]] = ()
+    if isinstance(found, Mapping):
+        inside = ((f"{key}.{name}" if key else str(name), value) for name, value in found.items())
+    elif isinstance(found, list | tuple):
+        inside = ((f"{key}[{place}]", value) for place, value in enumerate(found))
+    return next((where for name, value in inside if (where := first_of(value, redacted(name)))), None)
+
+
+def _is_named_secret(key: str, found: str) -> bool:
+    return is_secret_name(key) and bool(found) and not found.isdigit() and not _is_hidden(found)
+
+
+def _is_hidden(value: str) -> bool:
+    """Whether a mark or a mask stands there already."""
+    return value.startswith("[secret:") or not value.strip("*")
+
+
+def is_issued(text: str) -> bool:
+    """Whether something in *text*, a page or a table of anybody's, has the shape of a secret and of nothing else."""
+    if _ISSUED.search(text) or any(map(_is_held, _ADDRESS.finditer(text))):
+        return True
+    return any(not _is_hidden(match["value"]) for match in _QUERY.finditer(text))
+
+
 def masked(text: bytes) -> bytes:
     """*text* with each secret in it overwritten by as many `*`: places and lengths stay what they were."""
-    decoded, out = text.decode("latin-1"), bytearray(text)
-    for start, end in _places(decoded):
-        out[start:end] = bytes(b if b in b"\r\n" else ord("*") for b in out[start:end])
-    return bytes(out)
+    decoded = text.decode("utf-8", "surrogateescape")
+    out, behind = bytearray(), 0
+    for start, end in sorted(_places(decoded)):
+        if end > behind:
+            out += decoded[behind:start].encode("utf-8", "surrogateescape")
+            hidden = decoded[max(start, behind) : end].encode("utf-8", "surrogateescape")
+            out += bytes(byte if byte in b"\r\n" else ord("*") for byte in hidden)
+            behind = end
+    return bytes(out) + decoded[behind:].encode("utf-8", "surrogateescape")
 
 
 def _places(text: str) -> Iterator[tuple[int, int]]:
     yield from (match.span() for match in _ISSUED.finditer(text))
-    yield from (match.span("word" if match["word"] else "user") for match in _ADDRESS.finditer(text))
+    yield from (match.span("word" if match["word"] else "user") for match in _ADDRESS.finditer(text) if _is_held(match))
     yield from (match.span("value") for match in _QUERY.finditer(text))
+    yield from (match.span("value") for match in _BY_PLACE.finditer(text))
     yield from (match.span("value") for match in _GIVEN.finditer(text) if _is_told(match))
     yield from (match.span() for match in _RANDOM.finditer(text) if _is_random(match[0]))
 
@@ -109,20 +167,29 @@ def _mark(name: str) -> str:
 
 
 def _without_credentials(match: "re.Match[str]") -> str:
-    """`https://[secret: credentials]@host`; ssh's `git@host` names an account that is no secret."""
-    if match["word"] is None and (match["user"] in ("git", "") or len(match["user"]) < 16):
-        return match[0]
-    return f"{match['scheme']}{_mark('credentials')}@"
+    """`https://[secret: credentials]@host`"""
+    return f"{match['scheme']}{_mark('credentials')}@" if _is_held(match) else match[0]
+
+
+def _is_held(match: "re.Match[str]") -> bool:
+    """Whether an address holds credentials; ssh's `git@host` names an account that is no secret."""
+    if match["word"] is not None:
+        return bool(match["word"].strip("*"))
+    return len(match["user"]) >= 16 and bool(match["user"].strip("*"))
+
+
+def _without_answer(match: "re.Match[str]") -> str:
+    return match[0] if _is_hidden(match["value"]) else match["name"] + _mark(match["name"].strip("?&;="))
 
 
 def _is_told(match: "re.Match[str]") -> bool:
     """Whether a name is followed by its secret, and not by more of a sentence ("token 120", "password is wrong")."""
     value = match["value"].strip("\"'")
-    if not is_secret_name(match["name"]) or MARK.match(match["value"]) or value.startswith("[secret:") or not value:
+    if not is_secret_name(match["name"]) or _is_hidden(value):
         return False
     if re.fullmatch(r"[\d.,%]+|true|false|none|null|<\w+>", value, re.IGNORECASE):
         return False
-    spoken = match["between"].isspace() or ":" in match["between"]
+    spoken = match["between"].isspace() or any(sign in match["between"] for sign in ":\N{FULLWIDTH COLON}是为")
     return match["name"].startswith("-") or not spoken or not value.isalpha()
 
 

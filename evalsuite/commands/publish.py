@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.site import publishing, shelf
 
+    _check_shown(arguments)
     about = shelf.About(title=arguments.title, url=_url(arguments.url))
     try:
         published = publishing.publish(arguments.reports, arguments.site, about)
@@ -36,6 +37,17 @@ def run(arguments: argparse.Namespace) -> int:
         ) from error
     _print(published, arguments)
     return Exit.DONE
+
+
+def _check_shown(arguments: argparse.Namespace) -> None:
+    """Raises EvalsuiteError if a name or an address that all pages show holds what looks like a secret."""
+    from evalsuite import redaction
+
+    for option in ("title", "url"):
+        if redaction.first_of(getattr(arguments, option)):
+            raise EvalsuiteError(
+                f"--{option}: what stands there looks like a secret, and each page of the site shows it; expected none."
+            )
 
 
 def _url(text: str | None) -> str | None:

@@ -42,7 +42,7 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
         "--forms",
         metavar="F,…",
         default="html",
-        help="html (with summary.json and CSV, always), single, md, xlsx, pdf, zip (default: html)",
+        help="html (with summary.json and CSV, always), single, md, xlsx, pdf, zip, logs (default: html)",
     )
     output.add_argument(
         "--author",
@@ -135,7 +135,7 @@ def write(
     old = forms.outdated(evaluation, arguments.out)
     try:
         written = report.build(evaluation, arguments.out, languages=languages)
-        more = forms.write(check_forms(arguments.forms), evaluation, arguments.out, languages)
+        more = forms.write(check_forms(arguments.forms), evaluation, arguments.out, languages, store.root)
         _remove([path for path in old if path not in more])
     except OSError as error:
         raise EvalsuiteError(

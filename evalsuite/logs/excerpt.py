@@ -57,9 +57,8 @@ def _shown(number: int, line: bytes, parts: Sequence[tuple[int, int]]) -> LogLin
     line = line[: line.find(b"\n", parts[-1][1] if parts else 0) % (len(line) + 1)]
     begin = max(0, parts[0][0] - EARLIER) if parts and parts[-1][1] > LONGEST else 0
     places = [(_length(line[begin:a]), _length(line[begin:b])) for a, b in parts]
-    text = _text(line[begin:])[:LONGEST]
-    if redaction.redacted(text) != text:
-        return LogLine(number=number, text=redaction.redacted(text))
+    shown = redaction.masked(line)  # the whole line: a secret that is cut in two looks like none
+    text = _text(shown[begin:])[:LONGEST]
     return LogLine(number=number, text=text, read=tuple((a, b) for a, b in places if b <= len(text)))
 
 

@@ -121,7 +121,7 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
     """
     line, offset = 1, 0
     written, prefix = None, None
-    for raw, complete in _pieces(path):
+    for raw, complete in pieces(path):
         prefix = prefix or (prefixes.lowest(raw) if bare else None)
         text, removed = _plain(raw, prefix)
         written = written or decimals.judged(text)
@@ -139,7 +139,7 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
         offset += len(raw)
 
 
-def _pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
+def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
     """(whole lines, does the last one end) until the end of the file. A line without end comes in pieces."""
     size = FIRST_CHUNK_BYTES
     with _opened(path) as file:

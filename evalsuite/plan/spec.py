@@ -212,7 +212,7 @@ def option(name: str, value: object) -> tuple[str, str]:
     """A further axis of a case and its value, as text. Raises EvalsuiteError if no command line could hold them."""
     if not OPTION.fullmatch(name):
         raise EvalsuiteError(f"option {name!r}: expected a name of letters, digits and _ . - such as image_size.")
-    if redaction.is_secret_name(name):
+    if redaction.first_of({name: str(value)}):
         raise EvalsuiteError(
             f"option {name}: it looks like a secret, and options stand in names of folders and the report; expected "
             "an axis such as image_size. Try giving it to the script by a variable of the environment."

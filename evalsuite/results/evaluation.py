@@ -15,6 +15,7 @@ from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Summary, Timeline, Unmeasured
 from evalsuite.results import attempts, convergence, criteria, remembered, rules
 from evalsuite.results import measurement as measurement_room
+from evalsuite.results.disclosed import disclosed
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import median_run, summaries, valid
 from evalsuite.results.verdicts import verdicts
@@ -61,7 +62,7 @@ def evaluate(
     commands = _commands(store, ordered)
     recorded = attempts.read(store.journal).of(wanted)
     rows, beside = attempts.noted(with_scaling(summaries(ordered)), recorded, commands)
-    return Evaluation(
+    whole = Evaluation(
         title=TITLE,
         profile=planned.profile if planned else "custom",
         planned=cases,
@@ -84,6 +85,7 @@ def evaluate(
         campaigns=recorded.starts,
         superseded=attempts.superseded(recorded, commands),
     )
+    return disclosed(whole)
 
 
 def _measured(

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import ClassVar, Self
 
-from evalsuite import documents
+from evalsuite import documents, redaction
 from evalsuite.documents import Document
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Measurement, Run, Skip
@@ -81,6 +81,12 @@ def _check(case: Case, where: Path | str, hint: str) -> None:
             raise EvalsuiteError(f"{where}: {key}: {found} stands there; expected at least {least}. {hint}")
     if case.batch_per_device <= 0:
         raise EvalsuiteError(f"{where}: batch_per_device: {case.batch_per_device} stands there; expected more. {hint}")
+    names = {"framework": case.framework, "recipe": case.recipe, "model": case.model}
+    if secret := redaction.first_of({**names, "options": dict(case.options)}):
+        raise EvalsuiteError(
+            f"{where}: {secret}: it looks like a secret, and names of cases stand in the report; expected none. Give "
+            "it to the script by a variable of the environment, run the case again, and make the secret invalid."
+        )
     for key in ("framework", "recipe", "model"):
         if not getattr(case, key):
             raise EvalsuiteError(f"{where}: {key}: nothing stands there; expected a name. {hint}")

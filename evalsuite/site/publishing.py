@@ -16,6 +16,7 @@ from evalsuite import locks
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
 from evalsuite.report.data import finished
+from evalsuite.site import secrets
 from evalsuite.site.history import History, history
 from evalsuite.site.pages import pages
 from evalsuite.site.shelf import REPORTS, About, OnShelf, Shelved, content_id, files_of, shelved
@@ -58,6 +59,7 @@ def publish(reports: Sequence[Path], site: Path, about: About | None = None) -> 
 
 def _source(folder: Path, site: Path) -> tuple[Path, str]:
     finished.read(folder)
+    secrets.check(files_of(folder))
     if site.resolve().is_relative_to(folder.resolve()):
         raise EvalsuiteError(f"{site}: the site lies inside the report {folder}; expected a folder of its own.")
     return folder, content_id(folder)

@@ -39,7 +39,7 @@ def test_forms_are_named_in_one_order_and_once():
 
 @pytest.mark.parametrize("text", ["docx", "", "md,docx"])
 def test_an_unknown_form_is_told_with_the_known_ones(text):
-    with pytest.raises(EvalsuiteError, match="expected one or more of html, single, md, xlsx, pdf, zip"):
+    with pytest.raises(EvalsuiteError, match="expected one or more of html, single, md, xlsx, pdf, zip, logs"):
         forms.named(text)
 
 

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite import redaction
+from tests.planted import MADE, WORD
 
-WORD = "correct-horse7"  # of a person's
-MADE = "Zx9Qw3Lk8Vb2Nm7Rt5Yp1Hs6Dg4Fj0Ca"  # of a machine's
 LINES = {  # how it is told → where the secret stands
     "flag and word": (("train.py", "--password", WORD), WORD),
     "flag=word": (("train.py", f"--api-key={WORD}"), WORD),
@@ -31,6 +30,24 @@ LINES = {  # how it is told → where the secret stands
     "service": (("x", "sk-proj-" + MADE), MADE),
     "slack": (("x", "xoxb-123456-abcdef"), "xoxb-123456-abcdef"),
     "web token": (("x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"), "c2lnbmF0dXJl"),
+    "web hook": (("x", f"https://hooks.slack.com/services/T00/B00/{MADE}"), MADE),
+    "bot": (("x", f"123456789:AA{MADE}"), MADE),
+    "place": (
+        ("wandb", "login", "0123456789abcdef0123456789abcdef01234567"),
+        "0123456789abcdef0123456789abcdef01234567",
+    ),
+    "place behind an option": (("wandb", "login", "--relogin", WORD), WORD),
+    "user and word": (("curl", "-u", f"me:{WORD}", "https://store"), WORD),
+    "sshpass": (("sshpass", "-p", WORD, "ssh", "host"), WORD),
+    "jdbc": (("x", f"jdbc:mysql://db/x?user=me&password={WORD}"), WORD),
+    "azure": (("x", f"DefaultEndpointsProtocol=https;AccountKey={MADE}==;EndpointSuffix=x"), MADE),
+    "netrc": (("x", f"machine host login me password {WORD}"), WORD),
+    "aws profile": (("x", f"aws_secret_access_key = {MADE}"), MADE),
+    "camel case": (("x", f'{{"clientSecret": "{WORD}"}}'), WORD),
+    "another header": (("curl", "-H", f"X-Api-Key: {WORD}"), WORD),
+    "in Chinese": (("x", f"密码\N{FULLWIDTH COLON}{WORD}"), WORD),
+    "behind Chinese": (("x", f"登录password={WORD}，继续"), WORD),
+    "open ssh": (("x", f"-----BEGIN OPENSSH PRIVATE KEY-----\n{MADE}\n-----END OPENSSH PRIVATE KEY-----"), MADE),
     "private key": (("x", "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----"), "MIIEow"),
 }
 VARIABLES = {
@@ -49,6 +66,7 @@ HARMLESS = [
     "--tokenizer=bert-base-uncased", "author", "--optimizer-keys", "NCCL_IB_HCA=mlx5_0,mlx5_1", "git@github.com:a/b",
     "https://github.com/pytorch/examples", "nvcr.io/nvidia/pytorch:24.01-py3", "pad_token", "Loss 6.7 Time 0.5",
     "--rdzv_endpoint=localhost:29500", "RuntimeError: CUDA out of memory", "passed 3 of 4", "the token is wrong",
+    "google-auth==2.62.2", "sha256-wref5st9LP575ewsY5+kLLR9yEOSEwP5jevlvXzdkoo=", "口令是错的", "-u root", "--user me",
 ]  # fmt: skip
 
 

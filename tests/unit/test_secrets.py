@@ -1,59 +1,179 @@
 """Secrets planted wherever a run can hold one: none may stand in anything that evalsuite writes for others."""
 
+import hashlib
 import json
 import os
+import shutil
 import stat
+import zipfile
 from dataclasses import replace
 
 import pytest
 import runfolders
-from test_redaction import LINES, MADE, VARIABLES, WORD
+from test_attacks import with_json
+from test_redaction import LINES, VARIABLES
 
 from evalsuite import cli, redaction
 from evalsuite.agent import variables
-from evalsuite.documents import HostEnvironment
 from evalsuite.errors import Exit
+from evalsuite.results import log_copies
 from evalsuite.runs.store import RunFolder
+from tests import planted as planting
+from tests.planted import LAST_LINE, MADE, WORD
 from tests.toys import CASE, COMMAND
 
-LAST_LINE = f"RuntimeError: cannot log in with api_key={WORD} at https://me:{WORD}@host.example.org"
-SECRETS = (WORD, MADE, *(secret for _, secret in LINES.values()))
+COMMANDS = tuple(word for line, _ in LINES.values() for word in line)
+SECRETS = {WORD, MADE, *(secret for _, secret in LINES.values())}
+FORMS = "html,single,md,xlsx,zip,logs"
 
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """Runs of an older version, whose records hold every kind of secret: 21 in words, 12 in variables, 2 in a log."""
-    runs = tmp_path_factory.mktemp("planted")
-    every = tuple(word for line, _ in LINES.values() for word in line)
-    for repeat in range(2):
-        host = runfolders.Host(environment=HostEnvironment(host="n0", environment_variables=VARIABLES))
-        printed = runfolders.steps(lines=[LAST_LINE], arrivals_s=[1.0]) if repeat else runfolders.steps()
-        ended = {"status": "failed", "exit_code": 1} if repeat else {}
-        folder = runfolders.finished(runs, replace(host, printed=(printed,)), repeat=repeat, **ended)
-        facts = {**json.loads((folder.path / "command.json").read_text()), "argv": every, "command": every}
-        facts |= {"environment": VARIABLES, "files": {"config.json": json.dumps({"password": WORD})}}
-        (folder.path / "command.json").write_text(json.dumps(facts))
-    return runs
+    """Runs of an older version, with 37 kinds of secrets in words, 12 in variables, and some in each record and log."""
+    return planting.plant(tmp_path_factory.mktemp("planted"), COMMANDS, VARIABLES)
 
 
-def test_no_planted_secret_stands_in_any_form_of_the_report(planted, tmp_path, capsys):
-    forms = "html,single,md,xlsx,zip"
+@pytest.fixture(scope="module")
+def report(planted, tmp_path_factory):
+    """The report of these runs in every form that needs no browser."""
+    out = tmp_path_factory.mktemp("shown") / "report"
+    assert cli.main(["report", "--runs", str(planted), "--out", str(out), "--forms", FORMS]) == Exit.DONE
+    return out
 
-    assert cli.main(["report", "--runs", str(planted), "--out", str(tmp_path / "out"), "--forms", forms]) == Exit.DONE
-    assert cli.main(["publish", str(tmp_path / "out"), "--site", str(tmp_path / "site")]) == Exit.DONE
 
-    shown = [("the terminal", "".join(capsys.readouterr()).encode())]
-    shown += [(path.name, content) for path in tmp_path.rglob("*") if path.is_file() for content in opened(path)]
+def held(folder):
+    """Which secrets stand where below *folder*, by name."""
+    shown = [(path.name, content) for path in folder.rglob("*") if path.is_file() for content in opened(path)]
     assert len(shown) > 15
-    found = {(secret, name) for name, content in shown for secret in SECRETS if secret.encode() in content}
-    assert found == set()
-    assert any(b"[secret: " in content for name, content in shown if name == "report.html")
+    return {(secret, name) for name, content in shown for secret in SECRETS if secret.encode() in content}
+
+
+def test_no_planted_secret_stands_in_any_form_of_the_report(report):
+    assert held(report) == set()
+    assert "[secret: " in (report / "report.html").read_text()
+
+
+def test_no_planted_secret_stands_on_a_site(report, tmp_path):
+    assert cli.main(["publish", str(report), "--site", str(tmp_path / "site")]) == Exit.DONE
+
+    assert held(tmp_path / "site") == set()
+
+
+@pytest.mark.parametrize("command", ["report", "plan", "parse", "parse --json", "compare-reports"])
+def test_no_planted_secret_reaches_the_terminal(command, planted, report, tmp_path, capfd):
+    log = planted / CASE.id / "r1" / "log.n0.txt"
+    words = {
+        "report": ["--runs", planted, "--out", tmp_path / "out"],
+        "plan": ["--runs", planted, "--frameworks", "pytorch", "--device", "cpu", "--environment", "current"],
+        "compare-reports": [report, report],
+    }.get(command, [log])
+
+    cli.main([*command.split(), *map(str, words)])
+
+    said = "".join(capfd.readouterr())
+    assert len(said) > 100
+    assert [secret for secret in SECRETS if secret in said] == []
+
+
+def test_a_copied_log_keeps_its_lines_and_the_manifest_has_both_hashes(planted, report):
+    with zipfile.ZipFile(report / "report-logs.zip") as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        for one in manifest["logs"]:
+            raw, copy = (planted / one["log"]).read_bytes(), archive.read(one["log"])
+
+            assert (one["sha256"], one["masked_sha256"]) == tuple(hashlib.sha256(x).hexdigest() for x in (raw, copy))
+            assert raw != copy and [*map(len, raw.split(b"\n"))] == [*map(len, copy.split(b"\n"))]
+    assert len(manifest["logs"]) == 2
+
+
+def test_a_private_key_over_several_pieces_of_a_log_is_masked_whole():
+    begin, end = b"a\n-----BEGIN EC PRIVATE KEY-----\n", b"-----END EC PRIVATE KEY-----\nb\n"
+
+    found = list(log_copies.masked(iter([begin, b"MHcCAQEEIAk\n", end])))
+
+    assert b"".join(found).startswith(b"a\n***") and b"MHc" not in b"".join(found) and found[-1].endswith(b"\nb\n")
+    assert [*map(len, found)] == [len(begin), 12, len(end)]
+
+
+def test_the_lines_of_a_receipt_still_show_what_was_read_of_them(report):
+    with zipfile.ZipFile(report / "report-data.zip") as archive:
+        (run, *_) = json.loads(archive.read("evidence.json"))
+
+    assert len(run["lines"]) == 3
+    for line in run["lines"]:
+        assert line["read"] and f"token={'*' * len(WORD)}" in line["text"]
+
+
+SHOWN_TO_ALL = {
+    "case": ("summaries.0.case.framework", f"sk-proj-{MADE}"),
+    "option": ("summaries.0.case.options", {"api_key": WORD}),
+    "title": ("title", f"of https://me:{WORD}@host"),
+    "reason": ("summaries.0.runs.0.reason", f"password={WORD}"),
+}
+
+
+@pytest.mark.parametrize("what", SHOWN_TO_ALL)
+def test_a_report_with_a_secret_in_it_is_not_published(what, report, tmp_path, capsys):
+    key, value = SHOWN_TO_ALL[what]
+    shutil.copytree(report, tmp_path / "report")
+    file = tmp_path / "report" / "summary.json"
+    file.write_text(json.dumps(with_json(json.loads(file.read_text()), key, json.dumps(value))))
+
+    assert cli.main(["publish", str(tmp_path / "report"), "--site", str(tmp_path / "site")]) == Exit.USAGE
+    said = capsys.readouterr().err
+    assert "summary.json" in said and WORD not in said and MADE not in said
+    assert not (tmp_path / "site").exists()
+
+
+@pytest.mark.parametrize("name", ["report.html", "tables/more.csv", "report-data.zip"])
+def test_a_file_of_a_report_with_a_secret_in_it_is_not_published(name, report, tmp_path, capsys):
+    shutil.copytree(report, tmp_path / "report")
+    file = tmp_path / "report" / name
+    if name.endswith("zip"):
+        with zipfile.ZipFile(file, "a") as archive:
+            archive.writestr("more.csv", f"a\nhttps://me:{WORD}@host\n")
+    else:
+        with open(file, "a") as into:
+            into.write(f"\nhf_{MADE}\n")
+
+    assert cli.main(["publish", str(tmp_path / "report"), "--site", str(tmp_path / "site")]) == Exit.USAGE
+    said = capsys.readouterr().err
+    assert "looks like a secret" in said and WORD not in said and MADE not in said
+
+
+@pytest.mark.parametrize("option", [f"--title=password={WORD}", f"--url=https://me:{WORD}@host.example.org/"])
+def test_a_site_is_not_called_by_a_secret(option, report, tmp_path, capsys):
+    assert cli.main(["publish", str(report), "--site", str(tmp_path / "site"), option]) == Exit.USAGE
+    assert WORD not in capsys.readouterr().err
+
+
+def test_an_author_who_writes_a_secret_is_told(planted, tmp_path, capsys):
+    (tmp_path / "mine.toml").write_text(f'[[finding]]\nzh = "密码：{WORD}"\nen = "see above"\n')
+
+    code = cli.main(
+        ["report", "--runs", str(planted), "--author", str(tmp_path / "mine.toml"), "--out", str(tmp_path / "o")]
+    )
+
+    said = capsys.readouterr().err
+    assert code == Exit.USAGE and "mine.toml: finding[0].zh" in said and WORD not in said
+
+
+def test_a_run_whose_case_is_called_by_a_secret_is_left_out_and_said(tmp_path, capfd):
+    runfolders.finished(tmp_path / "runs")
+    runfolders.finished(tmp_path / "runs", case=replace(CASE, options=(("api_key", WORD),)))
+
+    assert (
+        cli.main(["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "out"), "--forms", "md"])
+        == Exit.DONE
+    )
+
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert WORD not in page + "".join(capfd.readouterr())
+    assert "options.api_key: it looks like a secret" in page
 
 
 def opened(path):
     """What is in *path*, and in the files of an archive."""
-    import zipfile
-
     yield path.read_bytes()
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:

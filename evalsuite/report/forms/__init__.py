@@ -1,4 +1,5 @@
-"""The forms of a report beside `report.html`: one page per language, Markdown, spreadsheet, PDF, data bundle.
+"""The forms of a report beside `report.html`: one page per language, Markdown, spreadsheet, PDF, data bundle,
+copies of the logs.
 
 Each is a module with `check()`, which raises EvalsuiteError where what the form needs is missing, and
 `write(material)`, which gives the files it wrote. They are made from the same book as the page.
@@ -15,8 +16,8 @@ from evalsuite.report.book import identity
 from evalsuite.report.forms.material import material_of
 
 ONE_LANGUAGE = tuple(f"report.??.{ending}" for ending in ("html", "md", "svg", "pdf"))
-FILES = (*ONE_LANGUAGE, "report.xlsx", "report-data.zip")  # what the forms write
-NAMES = ("html", "single", "md", "xlsx", "pdf", "zip")
+FILES = (*ONE_LANGUAGE, "report.xlsx", "report-data.zip", "report-logs.zip")  # what the forms write
+NAMES = ("html", "single", "md", "xlsx", "pdf", "zip", "logs")
 
 
 def named(text: str) -> tuple[str, ...]:
@@ -32,12 +33,17 @@ def named(text: str) -> tuple[str, ...]:
     return tuple(name for name in NAMES if name in asked)
 
 
-def write(names: Sequence[str], evaluation: Evaluation, out: Path, languages: Sequence[str]) -> list[Path]:
-    """Writes the forms *names* of *evaluation* into *out*, where `report.build` has written the page already."""
+def write(
+    names: Sequence[str], evaluation: Evaluation, out: Path, languages: Sequence[str], runs: Path | None = None
+) -> list[Path]:
+    """Writes the forms *names* of *evaluation* into *out*, where `report.build` has written the page already.
+
+    *runs*: the folder that it was measured from, for copies of the logs.
+    """
     asked = [_modules()[name] for name in names if name in _modules()]
     if not asked:
         return []
-    material = material_of(evaluation, out, languages)
+    material = material_of(evaluation, out, languages, runs)
     return [path for form in asked for path in form.write(material)]
 
 
@@ -55,6 +61,6 @@ def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
 
 def _modules() -> Mapping[str, ModuleType]:
     """`html` is missing: the page, `summary.json` and the CSV tables are always written."""
-    from evalsuite.report.forms import bundle, markdown, pdf, single, spreadsheet
+    from evalsuite.report.forms import bundle, log_bundle, markdown, pdf, single, spreadsheet
 
-    return {"single": single, "md": markdown, "xlsx": spreadsheet, "pdf": pdf, "zip": bundle}
+    return {"single": single, "md": markdown, "xlsx": spreadsheet, "pdf": pdf, "zip": bundle, "logs": log_bundle}

@@ -46,12 +46,17 @@ def zipped(files: dict[str, bytes]) -> bytes:
     into = BytesIO()
     with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(files):
-            entry = zipfile.ZipInfo(name, EARLIEST)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix on every system, so that the mode means the same
-            entry.external_attr = 0o100644 << 16
-            archive.writestr(entry, files[name])
+            archive.writestr(entry(name), files[name])
     return into.getvalue()
+
+
+def entry(name: str) -> zipfile.ZipInfo:
+    """The entry *name* of an archive, the same each time."""
+    found = zipfile.ZipInfo(name, EARLIEST)
+    found.compress_type = zipfile.ZIP_DEFLATED
+    found.create_system = 3  # Unix on every system, so that the mode means the same
+    found.external_attr = 0o100644 << 16
+    return found
 
 
 def _json(facts: object) -> bytes:

@@ -17,12 +17,14 @@ class Material:
     build_hash: str
     out: Path
     languages: tuple[str, ...]
+    runs: Path | None = None  # the folder that it was measured from; None: no run folders are at hand
 
 
-def material_of(evaluation: Evaluation, out: Path, languages: Sequence[str]) -> Material:
+def material_of(evaluation: Evaluation, out: Path, languages: Sequence[str], runs: Path | None = None) -> Material:
     return Material(
         book=Book(evaluation=identity.ordered(evaluation)),
         build_hash=identity.build_hash(evaluation),
         out=Path(out),
         languages=tuple(languages),
+        runs=runs,
     )

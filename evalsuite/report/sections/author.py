@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from markupsafe import Markup, escape
 
+from evalsuite import redaction
 from evalsuite.authored import shown
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.findings import AuthorDiffers
@@ -107,6 +108,11 @@ def read(file: Path) -> Authored:
                 f"{file}: unknown key {shown(key)}; expected {', '.join(TABLES.values())}."
                 f"{did_you_mean(key, TABLES, cutoff=0.4)} {SEE}"
             )
+    if secret := redaction.first_of(found):
+        raise AuthorError(
+            f"{file}: {secret}: it looks like a secret, and what stands here is published; expected none. Take it out. "
+            f"{SEE}"
+        )
     if not any(found.values()):
         raise AuthorError(f"{file}: no [[finding]]; expected {', '.join(TABLES.values())}, one at least. {SEE}")
     try:

@@ -1,0 +1,50 @@
+"""`report-logs.zip`: every log of the report less its secrets, and a manifest with the hashes of log and copy."""
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.files import replacing
+from evalsuite.report.forms.bundle import entry
+from evalsuite.report.forms.material import Material
+from evalsuite.results import log_copies
+from evalsuite.results.log_copies import LogCopy
+
+NAME = "report-logs.zip"
+MANIFEST = "manifest.json"
+
+
+def check() -> None:
+    """The standard library does it all."""
+
+
+def write(material: Material) -> list[Path]:
+    if material.runs is None:
+        raise EvalsuiteError("--forms logs: no run folders are at hand; expected those of the report. Give --runs DIR.")
+    path = material.out / NAME
+    copies = sorted(log_copies.of(material.runs, material.book.measurements), key=lambda one: one.name)
+    with (
+        replacing(path) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive,
+    ):
+        facts = {"build": material.build_hash, "logs": [_copied(one, archive) for one in copies]}
+        archive.writestr(entry(MANIFEST), json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+    return [path]
+
+
+def _copied(copy: LogCopy, archive: zipfile.ZipFile) -> dict[str, Any]:
+    """What the manifest says of a log, having copied it into *archive*; of one that cannot be read, why."""
+    said = {"run_id": copy.run_id, "log": copy.name, "sha256": copy.raw_sha256, "bytes": copy.file.stat().st_size}
+    hashed, size = hashlib.sha256(), 0
+    try:
+        with archive.open(entry(copy.name), "w", force_zip64=True) as into:
+            for piece in copy.pieces():
+                into.write(piece)
+                hashed.update(piece)
+                size += len(piece)
+    except EvalsuiteError as error:
+        return {**said, "cut_off": str(error), "masked_sha256": hashed.hexdigest(), "masked_bytes": size}
+    return {**said, "masked_sha256": hashed.hexdigest(), "masked_bytes": size}

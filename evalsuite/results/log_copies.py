@@ -1,0 +1,61 @@
+"""Copies of logs for others: byte for byte what a run printed, each secret in it overwritten by as many `*`.
+
+Lines and places stay what they were, so that a receipt that names a line is right for the copy too. What was packed or
+in UTF-16 is copied as the text in it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite import redaction
+from evalsuite.errors import EvalsuiteError
+from evalsuite.files import sha256
+from evalsuite.logs import logfile
+from evalsuite.model import Measurement
+from evalsuite.runs.store import RunFolder, Store
+
+_KEY_BEGINS = b"-----BEGIN PRIVATE KEY-----"
+_KEY_EDGE = re.compile(rb"-----(BEGIN|END)[ A-Z]*PRIVATE KEY-----")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogCopy:
+    """A log of a run, to be copied."""
+
+    run_id: str
+    name: str  # below the folder of runs: CASE/r0/log.HOST.txt
+    file: Path
+
+    @property
+    def raw_sha256(self) -> str:
+        """Of the log as it lies in the run folder: the one that its outcome and the report name."""
+        return sha256(self.file)
+
+    def pieces(self) -> Iterator[bytes]:
+        """The copy, in order. Raises EvalsuiteError where the log can be read no further."""
+        try:
+            yield from masked(raw for raw, _ in logfile.pieces(self.file))
+        except logfile.Unreadable as error:
+            raise EvalsuiteError(f"{self.name}: {error}; expected a log. The copy ends there.") from error
+
+
+def of(root: Path, runs: Sequence[Measurement]) -> Iterator[LogCopy]:
+    """The logs of *runs*, whose folders lie below *root*."""
+    store = Store(root)
+    for run in runs:
+        folder: RunFolder = store.folder(run.run)
+        place = f"{folder.path.parent.name}/{folder.path.name}"
+        for log in folder.logs():
+            yield LogCopy(run_id=run.run.id, name=f"{place}/{log.path.name}", file=log.path)
+
+
+def masked(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """*pieces* of whole lines less their secrets; a private key may go over several of them."""
+    inside = False
+    for piece in pieces:
+        before = _KEY_BEGINS if inside else b""
+        yield redaction.masked(before + piece)[len(before) :]
+        edges = _KEY_EDGE.findall(piece)
+        inside = edges[-1] == b"BEGIN" if edges else inside

@@ -1,0 +1,66 @@
+"""What a site does not take: a report with something in it that looks like a secret.
+
+evalsuite writes none into a report, but the report may be of an older version, or have been written by somebody else,
+and what stands on a site once is read by everybody.
+"""
+
+import json
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from evalsuite import redaction
+from evalsuite.errors import EvalsuiteError
+
+TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml"})
+ARCHIVES = frozenset({".zip", ".xlsx"})
+MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fifth of that
+WHOLE = ("summary.json", "tables.json")  # texts of their own in them, which are judged by all signs
+
+
+def check(files: Sequence[Path]) -> None:
+    """Raises EvalsuiteError with the file and the place of the first secret in *files*, the secret left out."""
+    for file in files:
+        for name, content in _contents(file):
+            if place := _place(name, content):
+                raise EvalsuiteError(
+                    f"{file}: {place}: it looks like a secret, and a site is for everybody; expected none. Write the "
+                    "report again from its run folders with this evalsuite, which shows none."
+                )
+
+
+def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
+    """(name, bytes) of the texts in *file*: its own, or those in an archive."""
+    if file.suffix in TEXTS:
+        if file.stat().st_size > MOST_BYTES:
+            raise _too_large(file)
+        yield file.name, file.read_bytes()
+    elif file.suffix in ARCHIVES:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                if sum(one.file_size for one in archive.infolist()) > MOST_BYTES:
+                    raise _too_large(file)
+                yield from ((one.filename, archive.read(one)) for one in archive.infolist() if not one.is_dir())
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+            raise EvalsuiteError(f"{file}: {error}; expected the archive that evalsuite wrote.") from error
+
+
+def _too_large(file: Path) -> EvalsuiteError:
+    return EvalsuiteError(
+        f"{file}: it holds more than {MOST_BYTES >> 20} MB of text; expected a report. Leave its copies of logs out "
+        "(--forms without logs), and lay them beside the site."
+    )
+
+
+def _place(name: str, content: bytes) -> str | None:
+    """Where in *content* a secret stands; None: nowhere."""
+    text = content.decode("utf-8", "replace")
+    if redaction.is_issued(text):
+        line = next((number for number, one in enumerate(text.split("\n"), 1) if redaction.is_issued(one)), None)
+        return f"{name}, line {line}" if line else name
+    if name not in WHOLE:
+        return None
+    try:
+        return redaction.first_of(json.loads(text))
+    except (ValueError, RecursionError):
+        return None
