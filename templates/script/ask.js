@@ -1,5 +1,6 @@
 /* The answer bar: a model, a setting and a scale lead to one of the answers that the page holds anyway. */
 import { all, byId, one } from "./dom.js";
+import { root } from "./preferences.js";
 import { remember } from "./state.js";
 
 const AXES = ["model", "setting", "scale"];
@@ -10,6 +11,12 @@ const offered = all("#answers > .answer");
 let shown = byId("answer")?.dataset.shown;
 
 const fits = (answer, wanted) => Object.entries(wanted).every(([axis, value]) => answer.dataset[axis] === value);
+
+/** What an axis of an answer is called in the reader's language. @param {any} answer @param {string} axis */
+function called(answer, axis) {
+  const language = root.dataset.lang ?? "";
+  return answer.dataset[`${axis}In${language.charAt(0).toUpperCase()}${language.slice(1)}`] ?? answer.dataset[axis];
+}
 
 /** The answer to what the selects say; to the nearest question where that one was not asked. */
 function asked(changed) {
@@ -26,8 +33,9 @@ function asked(changed) {
 function offer(answer) {
   const above = {};
   for (const axis of AXES) {
-    const values = offered.filter((other) => fits(other, above)).map((other) => other.dataset[axis]);
-    bar.elements[axis].replaceChildren(...[...new Set(values)].map((value) => new Option(value)));
+    const fitting = offered.filter((other) => fits(other, above));
+    const labels = new Map(fitting.map((other) => [other.dataset[axis], called(other, axis)]));
+    bar.elements[axis].replaceChildren(...[...labels].map(([value, label]) => new Option(label, value)));
     bar.elements[axis].value = above[axis] = answer.dataset[axis];
   }
 }
@@ -58,6 +66,7 @@ export function followQuestions() {
     showAnswer(asked(event.target.name).id);
     remember({ ask: shown });
   });
+  for (const input of all('input[name="lang"]')) input.addEventListener("change", () => showAnswer(shown));
   bar.addEventListener("submit", (event) => event.preventDefault());
   for (const link of all('.winners a[href^="#a-"]')) {
     link.addEventListener("click", (event) => {

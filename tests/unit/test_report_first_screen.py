@@ -154,8 +154,11 @@ def test_the_hours_of_the_full_protocol_come_from_the_recorded_durations():
 def test_a_name_of_a_setting_leaves_out_what_all_settings_of_the_model_share():
     book = Book(evaluation=synthetic.quick())
 
-    assert set(answers.settings(book).values()) == {"FP32 · bsz 8"}
-    assert len(set(answers.settings(Book(evaluation=synthetic.variants())).values())) > 4
+    assert {said(one) for one in answers.settings(book, SPOKEN).values()} == {"FP32 · bsz 8"}
+    varied = answers.settings(Book(evaluation=synthetic.variants()), SPOKEN).values()
+    assert len({said(one) for one in varied}) == len(varied) > 4
+    assert "FP32 · bsz 32 · optimiser: gradient all-reduce" in map(said, varied)
+    assert "FP32 · bsz 32 · 优化器：梯度 AllReduce" in [said(one, "zh") for one in varied]
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "tie for fastest: 9,441, 9,373"), ("zh", "并列最快：9,441")])

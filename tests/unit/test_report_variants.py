@@ -37,19 +37,19 @@ def test_each_change_is_of_one_option_at_one_scale_and_batch_size(section):
 
     assert len(found) == 12
     assert {row[0] for row in found} == {"optimiser"}
-    assert found[0][1:4] == ["default → gradient_allreduce", "1×1", "32"]
+    assert found[0][1:4] == ["default → gradient all-reduce", "1×1", "32"]
     assert all(float(row[4].partition("x")[0]) > 0 for row in found if "OOM" not in row)
 
 
 def test_the_chinese_page_says_default_in_chinese(section):
     found = pages.rows(section.all("table", class_="values")[0], "zh-CN")
 
-    assert found[0][:2] == ["优化器", "默认 → gradient_allreduce"]
+    assert found[0][:2] == ["优化器", "默认 → 梯度 AllReduce"]
 
 
 def test_a_side_without_a_result_shows_its_state_and_no_ratio(section):
     found = pages.rows(section.all("table", class_="values")[0])
-    lost = next(row for row in found if row[1:4] == ["default → gradient_allreduce", "4×8", "64"])
+    lost = next(row for row in found if row[1:4] == ["default → gradient all-reduce", "4×8", "64"])
 
     assert (*lost[4:6], lost[-1]) == ("OOM", "OOM", "OOM")
 
@@ -69,20 +69,18 @@ def test_the_cost_in_accuracy_stands_beside_the_gain_in_speed(section):
     table = section.all("table", class_="values")[2]
     found = {(row[0], row[1], row[2]): row[5] for row in pages.rows(table)}  # judged alike: no column
 
-    assert found["all-reduce data type", "default → float16", "4×8"] == (
-        "76.10% → 75.80%−0.30 points · after 90 epochs"
-    )
-    assert found["communication", "ethernet-10g → infiniband-fdr", "1×8"] == "n/r"
+    assert found["all-reduce data type", "default → FP16", "4×8"] == ("76.10% → 75.80%−0.30 points · after 90 epochs")
+    assert found["communication", "10 Gbit/s Ethernet → InfiniBand FDR", "1×8"] == "n/r"
 
 
 def test_a_chain_of_changes_is_taken_apart_into_single_ones():
     chainermn = families()[1]
 
-    assert [setting.given for setting in chainermn.settings] == [
-        "ethernet-10g",
-        "ethernet-10g + double_buffering",
-        "infiniband-fdr",
-        "float16 + ethernet-10g + double_buffering",
+    assert [setting.said(words.read()).plain("en") for setting in chainermn.settings] == [
+        "10 Gbit/s Ethernet",
+        "10 Gbit/s Ethernet + double buffering",
+        "InfiniBand FDR",
+        "FP16 + 10 Gbit/s Ethernet + double buffering",
     ]
     assert {(one.option, *one.values) for one in chainermn.changes} == {
         ("communication", "ethernet-10g", "infiniband-fdr"),
@@ -95,8 +93,12 @@ def test_every_variant_has_a_line_and_the_one_without_an_option_is_called_defaul
     lines, changes = section.all("figure")[0], section.all("figure")[2]
 
     legend = [entry.text("en") for entry in lines.one(class_="fig-legend").all("li")]
-    assert legend[:3] == ["default", "gradient_allreduce", "hierarchical_neighbor_allreduce"]
-    assert {row[0] for row in pages.rows(lines.one("table"), "zh-CN")} == {"默认", *legend[1:3]}
+    assert legend[:3] == ["default", "gradient all-reduce", "hierarchical neighbour all-reduce"]
+    assert {row[0] for row in pages.rows(lines.one("table"), "zh-CN")} == {
+        "默认",
+        "梯度 AllReduce",
+        "分层邻居 AllReduce",
+    }
     assert not changes.all(class_="fig-legend")  # a row for each change, which names it
     assert "Before is always “default”." in changes.text("en")
 
@@ -178,7 +180,7 @@ def test_markdown_has_changes_efficiencies_and_costs(tmp_path):
     text = markdown.document(Material(book=book, out=tmp_path, languages=("en",), build_hash="0" * 64), "en")
 
     assert "## Networks and algorithms" in text
-    assert "| optimiser | default → gradient\\_allreduce | 1×1 | 32 |" in text
+    assert "| optimiser | default → gradient all-reduce | 1×1 | 32 |" in text
     assert "76.10% → 75.80% (−0.30)" in text
 
 

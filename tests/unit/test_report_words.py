@@ -28,6 +28,7 @@ COMPOSED = (
         "phases",
         "steptime",
         "options",
+        "option_values",
         "tables",
         "problem_status",
         "outline",

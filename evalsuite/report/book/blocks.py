@@ -11,7 +11,8 @@ from evalsuite.model import Case, Protocol, Summary, Unmeasured
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.participants import Participant, participants
-from evalsuite.report.text import names
+from evalsuite.report.text import names, options
+from evalsuite.report.text.words import Rendered, Words
 
 CellOf = Callable[[Book, Case], Cell]
 
@@ -235,7 +236,19 @@ def _columns(group: list[Case]) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def told_apart(cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
+@dataclass(frozen=True, kw_only=True)
+class ToldApart:
+    """What tells a case from the others of its framework."""
+
+    recipe: str | None  # where its framework has several
+    options: tuple[tuple[str, str], ...]  # that not all of the script's cases share
+
+    def said(self, words: Words) -> tuple[Rendered, ...]:
+        script = (words.same(self.recipe),) if self.recipe else ()
+        return (*script, *(options.option(*pair, words) for pair in self.options))
+
+
+def told_apart(cases: Iterable[Case]) -> dict[str, ToldApart]:
     """Case id → what tells it from the others of its framework: the script, and the options that not all share."""
     by_script: dict[tuple[str, str], list[Case]] = {}
     for case in cases:
@@ -244,8 +257,8 @@ def told_apart(cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
     found = {}
     for (framework, recipe), alike in by_script.items():
         shared = set.intersection(*(set(case.options) for case in alike))
-        script = (names.visible(recipe),) if scripts[framework] > 1 else ()
+        script = recipe if scripts[framework] > 1 else None
         for case in alike:
-            differing = (pair for pair in case.options if pair not in shared)
-            found[case.id] = (*script, *(names.visible(f"{name} = {value}") for name, value in differing))
+            differing = tuple(pair for pair in case.options if pair not in shared)
+            found[case.id] = ToldApart(recipe=script, options=differing)
     return found

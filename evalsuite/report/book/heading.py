@@ -7,6 +7,7 @@ from evalsuite.model import Case
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.policies import BatchPolicy, Comparable
 from evalsuite.report.text import names, numbers
+from evalsuite.report.text.options import option
 from evalsuite.report.text.words import Listed, Pair, Rendered, Text, Words
 
 
@@ -85,14 +86,6 @@ def setting_of(group: Comparable, table: BatchPolicy, words: Words) -> Listed:
     return words.listed(
         [" · ".join([names.precision(group.block.precision), *xla]), *(option(*pair, words) for pair in own)]
     )
-
-
-def option(name: str, value: str, words: Words) -> Text:
-    """An option by its name in the report's words, or by the adapter's where there is none."""
-    key = f"options.{name}"
-    named = words(key) if key in words else names.visible(name)
-    shown = words(f"words.{value}") if value in ("on", "off") else names.visible(value)
-    return words("models.option", name_text=named, value=shown)
 
 
 def _has_twin(block: Block) -> bool:

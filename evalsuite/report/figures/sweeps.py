@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
-from evalsuite.report.figures.data import Axis, Figure, LegendEntry, Table
+from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
 from evalsuite.report.figures.scaling import entry, positive, scale_columns
 from evalsuite.report.figures.shapes import field, outlines
 from evalsuite.report.figures.sheet import (
@@ -40,7 +40,7 @@ class SweepPoint:
 class SweepLine:
     """One framework over batch sizes."""
 
-    name: str
+    name: Label
     framework: str
     points: tuple[SweepPoint, ...]
     panel: str = ""  # lines of one name here stand in one panel: the precision
@@ -88,7 +88,7 @@ def batch_sweep(
 
 
 def _row_name(sweep: SweepLine) -> str:
-    return " · ".join(filter(None, (sweep.name, sweep.panel)))
+    return " · ".join(filter(None, (plain(sweep.name), sweep.panel)))
 
 
 def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str, capacity: float | None) -> str:

@@ -39,7 +39,7 @@ def drawn(book: Book, words: Words, source: str) -> HeadlineFigure | None:
     parts: list[str] = []
     top = GAP
     for one in shown:
-        parts += _panel(one, top)
+        parts += _panel(one, top, language)
         top += HEAD + ROW * len(one.places) + GAP
     height = top + 16
     about = "; ".join(f"{one.model}: {one.sentence.plain(language)}" for one in shown)
@@ -52,10 +52,10 @@ def drawn(book: Book, words: Words, source: str) -> HeadlineFigure | None:
     )
 
 
-def _panel(one: AnsweredQuestion, top: int) -> Iterable[str]:
+def _panel(one: AnsweredQuestion, top: int, language: str) -> Iterable[str]:
     """One model: its name and setting, the axis, a row for each framework."""
     high = max(run for ranked in one.answer.ranked for run in values(ranked.summary))
-    yield _text(16, top + 12, f"{one.model} · {one.setting} · {one.scale}", weight=600, size=14)
+    yield _text(16, top + 12, f"{one.model} · {one.setting.plain(language)} · {one.scale}", weight=600, size=14)
     bottom = top + HEAD - 14
     yield _text(LEFT, bottom - 2, "0", colour=SOFT, size=11)
     yield _text(LEFT + STRIP, bottom - 2, numbers.rounded(high).text, colour=SOFT, size=11, anchor="end")

@@ -19,7 +19,7 @@ from evalsuite.report.sections import background, drawn, effects, models, verdic
 from evalsuite.report.sections import glossary as glossary_section
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.sections.verdict import VerdictFacts
-from evalsuite.report.text import findings, glossary, names, numbers, times
+from evalsuite.report.text import findings, glossary, names, numbers, options, times
 from evalsuite.report.text.words import HTML_LANG, Pair, Rendered, Text, Words
 
 WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
@@ -114,7 +114,9 @@ def _environment(words: Words) -> templates.Environment:
         "names": names,
         "numbers": numbers,
         "stamp": times.stamp,
-        "option": lambda name, value: heading.option(name, value, words),
+        "option": lambda name, value: options.option(name, value, words),
+        "option_title": lambda name: options.title(name, words),
+        "option_value_of": lambda name, value: options.value_of(name, value, words),
         "GLYPHS": GLYPHS,
         "MARKS": MARKS,
         "HTML_LANG": HTML_LANG,

@@ -1,7 +1,4 @@
-"""Answers in words: who is fastest at a setting and scale, the ranked frameworks with their runs, and every reason.
-
-The question's name says the same in every language, so that one list of choices serves them all.
-"""
+"""Answers in words: who is fastest at a setting and scale, the ranked frameworks with their runs, and every reason."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +9,7 @@ from markupsafe import Markup
 from evalsuite.model import Summary
 from evalsuite.report.book import unlike
 from evalsuite.report.book.book import Book
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
 from evalsuite.results.answers import Answer, Apart, Conditions, Missing, Ranked, headline
@@ -54,7 +51,7 @@ class AnsweredQuestion:
     id: str
     answer: Answer
     model: str
-    setting: str  # the same in every language
+    setting: Rendered
     scale: str
     chosen: bool  # what is said first of its model
     sentence: Text
@@ -71,7 +68,7 @@ def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
     """Those of every setting in which something was measured, in the order of the page."""
     known = {one.setting for one in book.answers if one.ranked}
     first = {id(one) for model in book.models if (one := headline(_of_model(book.answers, model)))}
-    labels = settings(book)
+    labels = settings(book, words)
     return tuple(
         _question(one, labels[one.setting], id(one) in first, words) for one in book.answers if one.setting in known
     )
@@ -86,15 +83,16 @@ def _of_model(found: Iterable[Answer], model: str) -> list[Answer]:
     return [one for one in found if one.setting.model == model]
 
 
-def settings(book: Answered) -> dict[Conditions, str]:
+def settings(book: Answered, words: Words) -> dict[Conditions, Rendered]:
     """Each setting's name beside its model: precision, batch, and what else tells it from the others of its model."""
-    found: dict[Conditions, str] = {}
+    found: dict[Conditions, Rendered] = {}
     for model in book.models:
         own = list(dict.fromkeys(one.setting for one in _of_model(book.answers, model)))
         common = set.intersection(*(set(each.options) for each in own)) if own else set()
         for each in own:
             alike = [other for other in own if _without_protocol(other) == _without_protocol(each)]
-            found[each] = _name(each, common, protocol=len(alike) > 1, device=len({one.device for one in own}) > 1)
+            several = {"protocol": len(alike) > 1, "device": len({one.device for one in own}) > 1}
+            found[each] = _name(each, common, words, **several)
     return found
 
 
@@ -102,15 +100,13 @@ def _without_protocol(one: Conditions) -> tuple[object, ...]:
     return (one.device, one.precision, one.xla, one.batch_per_device, one.options)
 
 
-def _name(one: Conditions, common: set[tuple[str, str]], *, protocol: bool, device: bool) -> str:
-    parts = [names.precision(one.precision), f"bsz {one.batch_per_device:,}"]
+def _name(one: Conditions, common: set[tuple[str, str]], words: Words, *, protocol: bool, device: bool) -> Rendered:
+    parts: list[Rendered | str] = [names.precision(one.precision), f"bsz {one.batch_per_device:,}"]
     parts += [one.device.upper()] * device + ["XLA"] * one.xla
-    parts += [
-        f"{names.visible(key)}={names.visible(value)}" for key, value in one.options if (key, value) not in common
-    ]
+    parts += [options.option(*pair, words) for pair in one.options if pair not in common]
     if protocol:
         parts.append(f"{one.protocol.warmup_steps}+{one.protocol.measured_steps}")
-    return " · ".join(parts)
+    return options.apart(parts, words)
 
 
 def anchor(answer: Answer) -> str:
@@ -126,7 +122,7 @@ def workers(answer: Answer, words: Words) -> Text:
     return words(f"answers.{answer.setting.device}s", n=numbers.count(answer.devices).about(anchor(answer)))
 
 
-def _question(answer: Answer, setting: str, chosen: bool, words: Words) -> AnsweredQuestion:
+def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> AnsweredQuestion:
     runs = [value for one in answer.ranked for value in values(one.summary)]
     low, high = _reach(runs)
     unit = answer.ranked[0].summary.unit if answer.ranked else ""

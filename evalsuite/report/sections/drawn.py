@@ -70,6 +70,12 @@ def anchored(series: figures.ScaleSeries) -> figures.ScaleSeries:
     return replace(series, points=tuple(replace(p, ref=names.anchor("c", p.ref)) for p in series.points))
 
 
+def label(text: Rendered) -> figures.Label:
+    """*text* inside a drawing: in both languages where they differ."""
+    zh, en = (text.plain(text.words.languages[place]) for place in (0, -1))
+    return zh if zh == en else figures.Bilingual(zh=zh, en=en)
+
+
 def setting(block: Block, words: Words) -> Text:
     """Which block a figure belongs to, where several stand together."""
     about = {"model": names.model(block.model), "precision": names.precision(block.precision)}

@@ -13,10 +13,10 @@ from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.exceptions import OfAll, bare, of_all
 from evalsuite.report.figures import Look
 from evalsuite.report.sections import convergence
-from evalsuite.report.sections.drawn import Drawn, ends, median
-from evalsuite.report.text import names, numbers
+from evalsuite.report.sections.drawn import Drawn, ends, label, median
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.report.text.words import Listed, Rendered, Text, Words
 from evalsuite.results.fairness import Obstacle, Ratio, obstacles, relative, setting
 
 OPTIONS = ("xla", "amp")
@@ -152,7 +152,7 @@ def drawn(model: Model, found: Sequence[Effect], option: str, look: Look, words:
     if len({one.before.framework for one in ours if one.ratio}) < 2:
         return None
     unit = ", ".join(model.units)
-    pairs = tuple(_pair(one) for one in shown)
+    pairs = tuple(_pair(one, words) for one in shown)
     figure = figures.dumbbell(pairs, look, id=names.anchor(f"f-o{option}", model.name), unit=unit)
     if figure.svg is None:
         return None
@@ -210,17 +210,12 @@ def furthest(found: Sequence[Effect]) -> Sequence[Effect]:
     return [one for one in found if id(one) in kept]
 
 
-def _pair(one: Effect) -> figures.Dumbbell:
-    return replace(
-        pair(one, f"{one.title} b{one.before.batch_per_device}{_script_options(one)}"), devices=one.before.total_devices
-    )
-
-
-def _script_options(one: Effect) -> str:
-    """What a recipe is told beside, in short: two rows never have one name."""
-    return "".join(f" {names.visible(value)}" for name, value in one.before.options if name != "image_size") + (
-        f" {names.precision(one.before.precision)}" if one.option == "xla" else " XLA" if one.before.xla else ""
-    )
+def _pair(one: Effect, words: Words) -> figures.Dumbbell:
+    """A row with what its recipe is told beside: two rows never have one name."""
+    parts: list[Rendered | str] = [one.title, f"b{one.before.batch_per_device}"]
+    parts += [options.option(*given, words) for given in one.before.options if given[0] != "image_size"]
+    parts += [names.precision(one.before.precision)] if one.option == "xla" else ["XLA"] * one.before.xla
+    return replace(pair(one, label(options.beside(parts, words))), devices=one.before.total_devices)
 
 
 def pair(one: Effect, label: figures.Label) -> figures.Dumbbell:

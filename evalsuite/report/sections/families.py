@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Protocol, Summary, Unmeasured
 from evalsuite.report.book import cells, states
-from evalsuite.report.book import heading as heading_room
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.exceptions import OfAll, bare, of_all
 from evalsuite.report.sections.effects import Cost, Effect, effect, judged_alike, told_once
-from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Text, Words
+from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results import convergence as room
 from evalsuite.results.scaling import Scaled, above_base
 
@@ -27,11 +26,11 @@ class Setting:
 
     values: tuple[tuple[str, str | None], ...]
 
-    @property
-    def given(self) -> str:
-        """As it is printed: "ethernet + double_buffering"; "" where nothing is given."""
+    def said(self, words: Words) -> Rendered:
+        """As it is printed: "Ethernet 10G + double buffering"; the script's default where nothing is given."""
         several = len(self.values) > 1
-        return " + ".join(_spoken(name, value, several) for name, value in self.values if value is not None)
+        given = [_spoken(name, value, several, words) for name, value in self.values if value is not None]
+        return options.together(given, words) if given else words("variants.default")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,12 +165,12 @@ def _told_once(levels: tuple[Level, ...]) -> tuple[tuple[Level, ...], OfAll]:
     return tuple(replace(one, cells=tuple(bare(cell, said) for cell in one.cells)) for one in levels), said
 
 
-def _spoken(name: str, value: str, several: bool) -> str:
+def _spoken(name: str, value: str, several: bool, words: Words) -> Rendered:
     """The value alone where it says enough; with its option where several differ and it is a number or a switch."""
     if several and value == "on":
-        return names.visible(name)
+        return options.title(name, words)
     bare = not several or not (value in NEUTRAL or value.isdigit())
-    return names.visible(value if bare else f"{name}={value}")
+    return options.value_of(name, value, words) if bare else options.option(name, value, words)
 
 
 def _setting(case: Case, varying: Sequence[str]) -> Setting:
@@ -256,7 +255,7 @@ def heading(family: Family, words: Words) -> Text:
     case = family.conditions
     conditions = [names.precision(case.precision), words("words.gpu" if case.device == "gpu" else "words.cpu")]
     conditions += ["XLA"] * case.xla
-    conditions += [heading_room.option(name, value, words) for name, value in family.shared]
+    conditions += [options.option(name, value, words) for name, value in family.shared]
     if family.has_twin:
         steps = (case.protocol.warmup_steps, case.protocol.measured_steps)
         conditions.append(words("variants.steps", warmup=numbers.count(steps[0]), measured=numbers.count(steps[1])))
@@ -269,6 +268,6 @@ def heading(family: Family, words: Words) -> Text:
     )
 
 
-def value(given: str | None, words: Words) -> Text | str:
-    """The value of an option as it is printed."""
-    return names.visible(given) if given else words("variants.default")
+def value(option: str, given: str | None, words: Words) -> Rendered:
+    """The value of *option* as it is printed."""
+    return options.value_of(option, given, words) if given else words("variants.default")

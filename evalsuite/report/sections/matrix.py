@@ -11,7 +11,7 @@ from evalsuite.report.sections.answers import AnsweredQuestion
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.answers import Answer, most_efficient
+from evalsuite.results.answers import Answer, Conditions, most_efficient
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # told: published by others
 MOST_NAMED = 2  # frameworks of a tie that a cell names
@@ -45,7 +45,7 @@ class WinnerRow:
 
     model: str
     span: int  # rows of the model, counted at its first; 0 at the others
-    setting: str
+    setting: Rendered
     cells: tuple[WinnerCell, ...]
     efficiencies: tuple[EfficiencyCell, ...]
 
@@ -65,9 +65,10 @@ class WinnerMatrix:
 
 def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> WinnerMatrix | None:
     """None where no two frameworks can be compared anywhere."""
-    by_setting: dict[tuple[str, str], dict[str, Answer]] = {}
+    by_setting: dict[Conditions, dict[str, Answer]] = {}
     for one in questions:
-        by_setting.setdefault((one.model, one.setting), {})[one.scale] = one.answer
+        by_setting.setdefault(one.answer.setting, {})[one.scale] = one.answer
+    labels = {one.answer.setting: one.setting for one in questions}
     compared = {key: found for key, found in by_setting.items() if any(len(one.ranked) > 1 for one in found.values())}
     if not compared:
         return None
@@ -76,7 +77,7 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
     linear = next((one for one in book.evaluation.verdicts if one.criterion == "C1"), None)
     threshold = linear.threshold if linear else None
     shown_scales = [name for _, _, name in scales]
-    rows = _spanned([_row(key, found, shown_scales, threshold, words) for key, found in compared.items()])
+    rows = _spanned([_row(key, labels[key], found, shown_scales, threshold, words) for key, found in compared.items()])
     return WinnerMatrix(
         scales=tuple(shown_scales),
         rows=rows,
@@ -89,11 +90,15 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
 
 
 def _row(
-    key: tuple[str, str], found: dict[str, Answer], scales: Sequence[str], threshold: float | None, words: Words
+    key: Conditions,
+    setting: Rendered,
+    found: dict[str, Answer],
+    scales: Sequence[str],
+    threshold: float | None,
+    words: Words,
 ) -> WinnerRow:
-    model, setting = key
     return WinnerRow(
-        model=model,
+        model=names.model(key.model),
         span=1,
         setting=setting,
         cells=tuple(_winner(found.get(scale), words) for scale in scales),

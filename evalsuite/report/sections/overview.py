@@ -9,11 +9,11 @@ from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.figures import Look
 from evalsuite.report.sections import breaks, figure_titles
 from evalsuite.report.sections.breaks import BreakFacts
-from evalsuite.report.sections.drawn import Drawn, panel_name, series_of_block
+from evalsuite.report.sections.drawn import Drawn, label, series_of_block
 from evalsuite.report.sections.markdown import MarkdownWriter
 from evalsuite.report.sections.section import Section, Subject
-from evalsuite.report.text import names
-from evalsuite.report.text.words import Words
+from evalsuite.report.text import names, options
+from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.scaling import Scaled, above_base, suspicious
 
 MOST_PANELS = 12  # of the small multiples
@@ -124,29 +124,32 @@ def _placed(one: Scaled) -> bool:
 
 def drawn(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
     """Efficiency of every block side by side."""
-    named = _panel_names(blocks)
+    settings = _settings(blocks, words)
     panels = tuple(
         figures.Multiple(
-            label=names.model(block.model),
-            detail=name.removeprefix(names.model(block.model)).removeprefix(" · "),
-            series=series_of_block(block, "efficiency"),
+            label=names.model(block.model), detail=label(setting), series=series_of_block(block, "efficiency")
         )
-        for block, name in zip(blocks, named, strict=True)
+        for block, setting in zip(blocks, settings, strict=True)
     )
     threshold = blocks[0].book.efficiency_threshold
     figure = figures.small_multiples(panels, look, id="f-overview", threshold=threshold)
     tables = tuple(
-        (f"{block.id}-{'s' if block.book.huge else 'e'}", name) for block, name in zip(blocks, named, strict=True)
+        (f"{block.id}-{'s' if block.book.huge else 'e'}", options.apart([names.model(block.model), setting], words))
+        for block, setting in zip(blocks, settings, strict=True)
     )
     return Drawn(figure=figure, title=figure_titles.of_blocks(blocks, words), help=words("overview.see"), tables=tables)
 
 
-def _panel_names(blocks: Sequence[Block]) -> list[str]:
-    """Model, precision and batch size of each; the unit and the options too where these do not tell it from others."""
-    found = [panel_name(block) for block in blocks]
-    for more in (lambda block: block.unit, lambda block: ", ".join("=".join(option) for option in block.options)):
-        alike = {name for name in found if found.count(name) > 1}
-        told = [(name, names.visible(more(block))) for name, block in zip(found, blocks, strict=True)]
-        differ = {name for name in alike if len({text for each, text in told if each == name}) > 1}
-        found = [f"{name} · {text}" if name in differ and text else name for name, text in told]
-    return found
+def _settings(blocks: Sequence[Block], words: Words) -> list[Rendered]:
+    """Precision and batch size of each; unit and options too where these do not tell it from others of its model."""
+    parts: list[list[Rendered | str]] = [
+        [names.precision(block.precision), f"b{block.batch_per_device}"] for block in blocks
+    ]
+    keys: list[tuple[object, ...]] = [(block.model, block.precision, block.batch_per_device) for block in blocks]
+    for place, block in enumerate(blocks):
+        alike = [other for key, other in zip(keys, blocks, strict=True) if key == keys[place]]
+        if len({other.unit for other in alike}) > 1:
+            parts[place].append(names.visible(block.unit))
+        if len({other.options for other in alike if other.unit == block.unit}) > 1:
+            parts[place] += [options.option(*pair, words) for pair in block.options]
+    return [options.apart(each, words) for each in parts]

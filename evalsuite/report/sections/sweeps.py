@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from evalsuite.model import Case, Summary
 from evalsuite.report import figures
 from evalsuite.report.book import cells, states
-from evalsuite.report.book.blocks import Model, told_apart
+from evalsuite.report.book.blocks import Model, ToldApart, told_apart
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.exceptions import OfAll, bare, of_all
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.drawn import Drawn, ends, median
-from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Text, Words
+from evalsuite.report.sections.drawn import Drawn, ends, label, median
+from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text.words import Rendered, Text, Words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +22,13 @@ class Sweep:
 
     example: Case
     points: tuple[tuple[Case, Cell, Summary | None], ...]  # by batch size
-    notes: tuple[str, ...] = ()  # what tells it from other series of its framework: script and options
+    notes: ToldApart  # from other series of its framework
 
-    @property
-    def name(self) -> str:
+    def name(self, words: Words) -> Rendered:
         """Among series of one precision and scale."""
-        return " · ".join((names.framework(self.example.framework), *["XLA"] * self.example.xla, *self.notes))
+        parts: list[Rendered | str] = [names.framework(self.example.framework), *["XLA"] * self.example.xla]
+        parts += self.notes.said(words)
+        return options.apart(parts, words)
 
 
 def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
@@ -107,7 +108,7 @@ def drawn(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Dra
     shown = at_one_scale(found)
     lines = tuple(
         figures.SweepLine(
-            name=one.name,
+            name=label(one.name(words)),
             framework=one.example.framework,
             points=tuple(_sweep_point(*point) for point in one.points),
             panel=names.precision(one.example.precision),
@@ -127,7 +128,7 @@ def _title(shown: Sequence[Sweep], words: Words) -> Text:
     for one in shown:
         ran = [summary for *_, summary in one.points if summary is not None]
         if len(ran) > 1:
-            name = f"{one.name}, {names.precision(one.example.precision)}"
+            name = words.listed([one.name(words), names.precision(one.example.precision)])
             gains.append((ran[-1].items_per_s.value / ran[0].items_per_s.value - 1, name, ran[-1]))
     if len(gains) < 2:
         return words("sweep.title")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.model import Case, Summary
-from evalsuite.report.book.blocks import Block, Model, told_apart
+from evalsuite.report.book.blocks import Block, Model, ToldApart, told_apart
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
@@ -24,7 +24,7 @@ class TotalsRow:
     """One case of the table."""
 
     case: Case
-    notes: tuple[str, ...]  # what tells it from other rows of its framework
+    notes: ToldApart  # from other rows of its framework
     cells: tuple[TotalsCell | None, ...]  # in the order of the table's columns; None: nothing says it
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Summary, Timeline, Utilisation
-from evalsuite.report.book.blocks import Block, Model, told_apart
+from evalsuite.report.book.blocks import Block, Model, ToldApart, told_apart
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections import timelines
 from evalsuite.report.sections.drawn import Drawn
@@ -56,7 +56,7 @@ class UsageRow:
     """One case of the table."""
 
     summary: Summary
-    notes: tuple[str, ...]  # what tells it from other rows of its framework
+    notes: ToldApart  # from other rows of its framework
     readings: tuple[UsageReading | None, ...]  # in the order of the table's resources; None: not recorded
     samples: int
     coverage: float
@@ -146,7 +146,7 @@ def _usage(book: Book, block: Block) -> Usage | None:
     return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
 
 
-def _row(summary: Summary, notes: tuple[str, ...], resources: Sequence[str]) -> UsageRow:
+def _row(summary: Summary, notes: ToldApart, resources: Sequence[str]) -> UsageRow:
     return UsageRow(
         notes=notes,
         summary=summary,

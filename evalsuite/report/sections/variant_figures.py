@@ -7,11 +7,11 @@ from evalsuite.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.figures import Look
 from evalsuite.report.sections import effects, families
-from evalsuite.report.sections.drawn import Drawn, anchored
+from evalsuite.report.sections.drawn import Drawn, anchored, label
 from evalsuite.report.sections.effects import Effect
 from evalsuite.report.sections.families import Family, Setting
-from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Text, Words
+from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text.words import Words
 from evalsuite.results import convergence as room
 
 MOST_FIGURES = 12  # of lines, in one report: dumbbells and tables have the rest
@@ -37,16 +37,6 @@ def _key(setting: Setting) -> str:
     return ", ".join(f"{name}={value}" for name, value in setting.values if value is not None) or "default"
 
 
-def _named(setting: Setting, words: Words) -> Text | str:
-    return setting.given or words("variants.default")
-
-
-def _label(text: Text | str, words: Words) -> figures.Label:
-    if isinstance(text, str):
-        return text
-    return figures.Bilingual(zh=text.plain(words.languages[0]), en=text.plain(words.languages[-1]))
-
-
 def _lines(family: Family, own: Look, words: Words) -> Iterable[Drawn]:
     """Throughput over scales: a figure for each batch size at which two variants ran, and one of them at two scales."""
     for batch in sorted({one.case.batch_per_device for one in family.summaries}):
@@ -60,7 +50,7 @@ def _lines(family: Family, own: Look, words: Words) -> Iterable[Drawn]:
 def _throughput(family: Family, batch: int, members: Members, own: Look, words: Words) -> Drawn:
     series = tuple(_series(setting, found, words) for setting, found in members)
     figure = figures.throughput(series, own, id=f"f-{family.id}-b{batch}", unit=names.visible(family.unit))
-    named = [_named(setting, words) for setting, _ in members]
+    named = [setting.said(words) for setting, _ in members]
     printed = {figures.plain(each.name): name for each, name in zip(series, named, strict=True)}
     return Drawn(
         figure=figure,
@@ -72,7 +62,7 @@ def _throughput(family: Family, batch: int, members: Members, own: Look, words: 
 
 def _series(setting: Setting, found: Sequence[Summary], words: Words) -> figures.ScaleSeries:
     (series,) = figures.series_of(found, "items_per_s")
-    return anchored(replace(series, name=_label(_named(setting, words), words), framework=_key(setting)))
+    return anchored(replace(series, name=label(setting.said(words)), framework=_key(setting)))
 
 
 def _changes(family: Family, look: Look, words: Words) -> Iterable[Drawn]:
@@ -87,7 +77,7 @@ def _changes(family: Family, look: Look, words: Words) -> Iterable[Drawn]:
     reading = []
     bases = {family.setting_of(one.before) for one in shown}
     if len(bases) == 1:
-        reading.append(words("variants.see_base", before=_named(bases.pop(), words)))
+        reading.append(words("variants.see_base", before=bases.pop().said(words)))
     if len(shown) < len(alike):
         reading.append(words("effects.most", shown=numbers.count(len(shown)), all=numbers.count(len(alike))))
     yield Drawn(
@@ -110,11 +100,10 @@ def _comparable(one: Effect, unit: str) -> bool:
 def _row(family: Family, one: Effect, words: Words) -> figures.Label:
     """Where, and what is set after the change; with the option's name where several differ."""
     where = f"{names.scale(one.after)} b{one.after.batch_per_device}"
-    which = f"{names.visible(one.option)}=" if len(family.settings[0].values) > 1 else ""
-    after = _label(families.value(one.values[1], words), words)
-    if isinstance(after, str):
-        return f"{where} {which}{after}"
-    return figures.Bilingual(zh=f"{where} {which}{after.zh}", en=f"{where} {which}{after.en}")
+    after = families.value(one.option, one.values[1], words)
+    if len(family.settings[0].values) > 1:
+        after = words("models.option", name_text=options.title(one.option, words), value=after)
+    return label(options.beside([where, after], words))
 
 
 # accuracy against time (docs/report.md#convergence)
@@ -152,7 +141,7 @@ def _curves(family: Family, metric: str, found: Sequence[Summary], own: Look, wo
     factor, unit = next(((f, u) for f, u in UNITS if longest / f >= LEAST_LENGTH), UNITS[-1])
     curves = tuple(
         figures.Curve(
-            name=_label(_named(family.setting_of(one.case), words), words),
+            name=label(family.setting_of(one.case).said(words)),
             key=_key(family.setting_of(one.case)),
             points=tuple((at_s / factor, value) for at_s, value in _timed(one, metric)),
             ref=names.case_anchor(one.case),
@@ -160,7 +149,7 @@ def _curves(family: Family, metric: str, found: Sequence[Summary], own: Look, wo
         for one in found
     )
     said, case = words(f"scores.validation_{metric}"), found[0].case
-    panel = figures.CurvePanel(label=_label(said, words), curves=curves, unit="%")
+    panel = figures.CurvePanel(label=label(said), curves=curves, unit="%")
     figure = figures.convergence((panel,), own, id=f"f-{family.id}-a", x_key="time", x_unit=unit)
     return Drawn(
         figure=figure,

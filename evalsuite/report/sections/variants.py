@@ -10,7 +10,7 @@ from evalsuite.report.sections.effects import Effect
 from evalsuite.report.sections.families import Family
 from evalsuite.report.sections.markdown import NOTHING, MarkdownWriter, table, text
 from evalsuite.report.sections.section import Section, Subject
-from evalsuite.report.text import names
+from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Text
 
 
@@ -66,7 +66,7 @@ def _markdown(found: Iterable[Family], writer: MarkdownWriter) -> Iterable[str]:
 
 def _change(one: Effect, writer: MarkdownWriter) -> list[str]:
     words, lacking = writer.words, text(states.GLYPHS[one.lacking])
-    before, after = (writer.said(families.value(given, words)) for given in one.values)
+    before, after = (writer.said(families.value(one.option, given, words)) for given in one.values)
     ratio, judged, cost = lacking, lacking, NOTHING
     if one.obstacles:
         ratio, judged = NOTHING, writer.said(effects.why(one, words))
@@ -75,7 +75,7 @@ def _change(one: Effect, writer: MarkdownWriter) -> list[str]:
     if one.cost:
         cost = f"{text(' → '.join(map(str, one.cost.shown)))} ({text(one.cost.points)})"
     return [
-        writer.known("options", one.option),
+        writer.said(options.title(one.option, words)),
         f"{before} → {after}",
         text(names.scale(one.after)),
         str(one.after.batch_per_device),
@@ -89,7 +89,6 @@ def _change(one: Effect, writer: MarkdownWriter) -> list[str]:
 
 def _levels(family: Family, writer: MarkdownWriter) -> str:
     heads = [writer.word(key) for key in ("filter.batch_per_device", "words.devices")]
-    default = writer.words("variants.default")
-    columns = [writer.said(each.given or default) for each in family.settings]
+    columns = [writer.said(each.said(writer.words)) for each in family.settings]
     rows = [[str(one.batch_per_device), str(one.devices), *map(writer.cell, one.cells)] for one in family.levels]
     return table([*heads, *columns], rows, right=range(2 + len(columns)))

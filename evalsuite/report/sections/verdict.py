@@ -103,7 +103,7 @@ def facts(subject: Subject) -> VerdictFacts:
 
 def found(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
     """A sentence for each model: who is fastest, at the largest of the scales that most frameworks share."""
-    labels = answers.settings(book)
+    labels = answers.settings(book, words)
     return tuple(
         ModelFinding(
             ref=answers.anchor(one),
@@ -118,7 +118,7 @@ def found(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
 
 def _in_place(questions: Sequence[AnsweredQuestion]) -> tuple[AnsweredQuestion, ...]:
     """All answers, what is said first of them in front, where the report has one setting and few scales."""
-    if len({(one.model, one.setting) for one in questions}) != 1 or len(questions) > MOST_OPEN:
+    if len({one.answer.setting for one in questions}) != 1 or len(questions) > MOST_OPEN:
         return ()
     return tuple(sorted(questions, key=lambda one: not one.chosen))
 
@@ -157,7 +157,10 @@ def _markdown_matrix(found: WinnerMatrix | None, writer: MarkdownWriter) -> Iter
     yield f"**{writer.word('matrix.winners')}**"
     yield table(
         [writer.word("answers.model"), writer.word("answers.setting"), *found.scales],
-        [[text(row.model), text(row.setting), *(_winner(cell, writer) for cell in row.cells)] for row in found.rows],
+        [
+            [text(row.model), writer.said(row.setting), *(_winner(cell, writer) for cell in row.cells)]
+            for row in found.rows
+        ],
     )
 
 

@@ -1,0 +1,50 @@
+"""Options of training scripts in the reader's words: `gradient_clipping=off` is "gradient clipping: off".
+
+The words are the tables `options` and `option_values` of data/text; what stands in neither is shown as it is given.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from evalsuite.report.text.words import Listed, Rendered, Text, Words
+
+APART = {"zh": " · ", "en": " · "}
+TOGETHER = {"zh": " + ", "en": " + "}
+BESIDE = {"zh": " ", "en": " "}
+WHOLE = 15  # digits of a number that is printed with separators; what is longer is an identifier
+
+
+def option(name: str, value: str, words: Words) -> Text:
+    """An option with its value."""
+    return words("models.option", name_text=title(name, words), value=value_of(name, value, words))
+
+
+def title(name: str, words: Words) -> Rendered:
+    """The option's own name."""
+    key = f"options.{name}"
+    return words(key) if key in words else words.same(name)
+
+
+def value_of(name: str, value: str, words: Words) -> Rendered:
+    """A value of the option *name*."""
+    for key in (f"option_values.{name}.{value}", f"option_values.{value}"):
+        if key in words:
+            return words(key)
+    if value.isascii() and value.isdigit() and len(value) <= WHOLE and not value.startswith("0"):
+        return words.same(f"{int(value):,}")
+    return words.same(value)
+
+
+def apart(parts: Iterable[Rendered | str], words: Words) -> Listed:
+    """Several conditions one after the other, with dots between them: FP32 · bsz 32 · gradient clipping: off."""
+    return replace(words.listed(parts), separators=APART)
+
+
+def together(parts: Iterable[Rendered | str], words: Words) -> Listed:
+    """What is set at once: Ethernet 10G + double buffering."""
+    return replace(words.listed(parts), separators=TOGETHER)
+
+
+def beside(parts: Iterable[Rendered | str], words: Words) -> Listed:
+    """The parts of one name: 4×8 b32 gradient clipping: off."""
+    return replace(words.listed(parts), separators=BESIDE)

@@ -1,0 +1,37 @@
+"""Options of scripts are told in words wherever a reader meets them; what has no words is shown as it is given."""
+
+import re
+
+import pytest
+
+from evalsuite import registry
+from evalsuite.report.text import options, words
+
+SPOKEN = words.read()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "zh", "en"),
+    [
+        ("gradient_clipping", "off", "梯度裁剪：关", "gradient clipping: off"),
+        ("optimiser", "adamw", "优化器：AdamW", "optimiser: AdamW"),
+        ("classifier", "data", "分类层并行方式：数据并行", "classifier: data parallel"),
+        ("deep_vocabulary", "3200000", "深层词表大小：3,200,000", "vocabulary of the deep part: 3,200,000"),
+        ("some_switch", "<b>x</b>", "some_switch：<b>x</b>", "some_switch: <b>x</b>"),
+        ("serial", "0012", "serial：0012", "serial: 0012"),
+    ],
+)
+def test_an_option_is_said_in_words_and_an_unknown_one_as_it_is_given(name, value, zh, en):
+    said = options.option(name, value, SPOKEN)
+
+    assert (said.plain("zh"), said.plain("en")) == (zh, en)
+    assert "<b>" not in said.in_language("en")
+
+
+def test_every_option_of_an_adapter_has_a_name_in_both_languages():
+    declared = {
+        name for one in registry.discover().values() for recipe in one.recipes for name in (recipe.options or {})
+    }
+
+    assert sorted(name for name in declared if f"options.{name}" not in SPOKEN) == []
+    assert all(re.search("[一-鿿]|FP16", options.title(name, SPOKEN).plain("zh")) for name in declared - {"zero_stage"})
