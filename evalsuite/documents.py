@@ -160,6 +160,7 @@ class RunCommand(Document):
     timeout_s: float | None = None
     checkout: Checkout | None = None
     script_sha256: str | None = None
+    workload_sha256: Mapping[str, str] | None = None  # of a reference workload: its script and what that imports
     framework_version: str | None = None
     packages: Mapping[str, str] | None = None  # distribution → version
     imported: tuple[Source, ...] | None = None

@@ -24,6 +24,7 @@ from evalsuite.model import Case, Run
 from evalsuite.plan import repositories
 from evalsuite.plan.commandline import CommandLine, command_line
 from evalsuite.plan.engines import Engine
+from evalsuite.runs import equivalence
 from evalsuite.runs.endings import Enough, Outcome
 from evalsuite.runs.store import RunFolder
 
@@ -256,6 +257,7 @@ def _command(
         ),
         checkout=checkout,
         script_sha256=files.sha256(script) if script else None,
+        workload_sha256=equivalence.hashes(script) if script and recipe.kind == "reference" else None,
         framework_version=virtualenvs.framework_version(recipe, packages),
         packages=dict(sorted(packages.items())),
     )

@@ -77,6 +77,7 @@ FULL = (
         timeout_s=300.5,
         checkout=Checkout(name="n", repository="r", commit="c", clean=True, absent=("big.bin",), licence="MIT"),
         script_sha256="2",
+        workload_sha256={"train.py": "2", "loop.py": "6"},
         framework_version="2.1",
         packages={"torch": "2.1"},
         imported=(Source(path="a.log", sha256="3"),),

@@ -14,6 +14,7 @@ from evalsuite.report.data import summary_json
 from evalsuite.report.page import render
 from evalsuite.report.sections import fairness
 from evalsuite.report.text import words
+from evalsuite.runs.equivalence import receipts
 
 CASE = synthetic.case("pytorch", (1, 8), device="gpu", precision="amp")
 
@@ -87,6 +88,73 @@ def test_summary_json_has_each_fact_with_its_source():
     }
     assert facts["data"]["values"][theirs] is None
     json.dumps(found)
+
+
+RECEIPT = receipts()["resnet50_v1.5"]
+
+
+def as_recorded(framework, **changes):
+    """The command of a run of the workload that the house's receipt is about."""
+    answer = RECEIPT.answer(framework)
+    recorded = {"workload_sha256": answer.files, "framework_version": answer.version.partition("+")[0], **changes}
+    return replace(synthetic.command(replace(CASE, framework=framework)), **recorded)
+
+
+def computed(*commands):
+    """What summary.json says of the pairs of runs with these commands."""
+    found = [measured(name) for name, _ in commands]
+    recorded = {run.run.id: of for one, (_, of) in zip(found, commands, strict=True) for run in one.measurements}
+    whole = synthetic.evaluation(found, commands=recorded)
+    return summary_json.document(Book(evaluation=whole), "0")["fairness"][0]["computation"]
+
+
+def test_a_pair_is_proven_where_the_scripts_that_ran_are_those_of_the_receipt():
+    (found,) = computed(("pytorch", as_recorded("pytorch")), ("mxnet", as_recorded("mxnet")))
+
+    assert (found["shown"], found["causes"]) == ("proven", [])
+    assert 0 < max(found["losses"]) < 1e-5
+    assert found["receipt"] == RECEIPT.day
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({"workload_sha256": None}, "other_script"),
+        ({"workload_sha256": {**RECEIPT.answer("mxnet").files, "common.py": "0"}}, "other_script"),
+        ({"framework_version": "1.9.0"}, "other_version"),
+    ],
+)
+def test_a_proof_about_other_files_or_another_release_proves_nothing(changes, shown):
+    (found,) = computed(("pytorch", as_recorded("pytorch")), ("mxnet", as_recorded("mxnet", **changes)))
+
+    assert (found["shown"], found["losses"]) == (shown, None)
+
+
+def test_official_scripts_have_no_such_proof():
+    theirs = replace(as_recorded("mxnet"), recipe=replace(as_recorded("mxnet").recipe, kind="official"))
+
+    assert computed(("pytorch", as_recorded("pytorch")), ("mxnet", theirs)) == []
+
+
+def test_a_framework_that_nobody_compared_is_not_proven():
+    other = replace(as_recorded("mxnet"))
+
+    (found,) = computed(("pytorch", as_recorded("pytorch")), ("oneflow", other))
+
+    assert found["shown"] == "no_receipt"
+
+
+def test_the_page_says_of_each_pair_whether_the_same_computation_is_proven(tmp_path):
+    found = [measured("pytorch"), measured("mxnet"), measured("tensorflow")]
+    recorded = {run.run.id: as_recorded(one.case.framework) for one in found for run in one.measurements}
+    recorded[found[2].measurements[0].run.id] = synthetic.command(found[2].case)
+
+    page = report.build(synthetic.evaluation(found, commands=recorded), tmp_path, languages=["en"])[0]
+
+    shown = html.unescape(page.read_text(encoding="utf-8"))
+    assert "proven for 1 of 3 pairs of reference scripts" in shown
+    assert "not proven for this script" in shown
+    assert "×10⁻" in shown
 
 
 def test_the_largest_scale_that_most_frameworks_share_is_compared():

@@ -16,6 +16,7 @@ from evalsuite.report.text import findings
 from evalsuite.results import convergence, physics
 from evalsuite.results import latency as latency_room
 from evalsuite.results.fairness import Comparison, Stated
+from evalsuite.results.proven import CasePair, case_pairs
 from evalsuite.results.summary import counts
 
 
@@ -41,7 +42,7 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "breaks": breaks_json.document(book.breaks),
         "suspicions": [suspicions_json.document(one) for one in book.suspicions],
         "answers": [answers_json.document(one) for one in book.answers],
-        "fairness": [_comparison(one) for one in fairness.comparisons(book)],
+        "fairness": [_comparison(one, book) for one in fairness.comparisons(book)],
         "data_quality": _quality(book),
         "environments": sorted(evaluation.environments),
         "campaigns": [asdict(one) for one in evaluation.campaigns],
@@ -253,7 +254,7 @@ def _cell(cell: VerdictCell) -> dict[str, Any]:
     }
 
 
-def _comparison(one: Comparison) -> dict[str, Any]:
+def _comparison(one: Comparison, book: Book) -> dict[str, Any]:
     """The fairness matrix of one comparison; a fact that nobody states of a case is null there."""
     ids = [summary.case.id for summary in one.members]
     return {
@@ -270,6 +271,21 @@ def _comparison(one: Comparison) -> dict[str, Any]:
             }
             for row in one.rows
         ],
+        "computation": [_computation(pair) for pair in case_pairs(one.members, book.evaluation.commands)],
+    }
+
+
+def _computation(pair: CasePair) -> dict[str, Any]:
+    """What is shown of the computation of two reference workloads; null where no receipt is about both as run."""
+    measured = pair.measured
+    return {
+        "cases": [pair.first.case.id, pair.second.case.id],
+        "shown": pair.shown,
+        "causes": [one.cause for one in measured.differences] if measured else [],
+        "losses": list(measured.losses) if measured else None,
+        "gradient_norm": measured.gradient_norm if measured else None,
+        "float32": measured.float32 if measured else None,
+        "receipt": pair.day,
     }
 
 

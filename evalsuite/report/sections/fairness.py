@@ -1,8 +1,9 @@
 """What was held equal: for each comparison, the facts of every framework side by side, folded to the differences."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalsuite.documents import RunCommand
 from evalsuite.model import Fact, Summary
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, models
@@ -10,9 +11,24 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections import markdown
 from evalsuite.report.sections.markdown import MarkdownWriter
 from evalsuite.report.sections.section import Section, Subject
-from evalsuite.report.text import names
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.results.equivalence import Cause
 from evalsuite.results.fairness import Comparison, FactRow, comparison
+from evalsuite.results.proven import CasePair, Shown, case_pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputationRow:
+    """What is shown of the computation of two reference workloads; numbers where a receipt is about both."""
+
+    pair: str
+    shown: Shown
+    causes: tuple[Cause, ...]
+    loss: Number | None  # the largest relative difference of any step
+    gradient_norm: Number | None
+    float32: Number | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +43,8 @@ class Matrix:
     shown: tuple[FactRow, ...]  # those that differ or are not known of all
     same: tuple[FactRow, ...]
     nobody: Text | None  # facts that nobody states
+    computation: tuple[ComputationRow, ...]  # of each pair of reference workloads
+    computed: Text | None  # of how many pairs the same computation is proven; None: there are no such pairs
 
     @property
     def id(self) -> str:
@@ -49,8 +67,8 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="fairness",
             title=subject.words("fairness.title"),
             template="fairness.html.j2",
-            facts=lambda: FairnessFacts(matrices=_matrices(subject.blocks, subject.words)),
-            markdown=lambda writer: _markdown(subject.blocks, writer),
+            facts=lambda: FairnessFacts(matrices=_matrices(subject, subject.words)),
+            markdown=lambda writer: _markdown(subject, writer),
         )
 
 
@@ -71,12 +89,14 @@ def _frameworks(row: Sequence[Summary]) -> int:
     return len({one.case.framework for one in row})
 
 
-def _matrices(blocks: Iterable[Block], words: Words) -> tuple[Matrix, ...]:
-    return tuple(_matrix(block, found, words) for block in blocks if (found := of_block(block)))
+def _matrices(subject: Subject, words: Words) -> tuple[Matrix, ...]:
+    commands = subject.book.evaluation.commands
+    return tuple(_matrix(block, found, commands, words) for block in subject.blocks if (found := of_block(block)))
 
 
-def _matrix(block: Block, found: Comparison, words: Words) -> Matrix:
+def _matrix(block: Block, found: Comparison, commands: Mapping[str, RunCommand], words: Words) -> Matrix:
     labels = {column.series: column.label for column in block.columns}
+    pairs = case_pairs(found.members, commands)
     unstated = [row for row in found.rows if not any(row.values)]
     return Matrix(
         block=block,
@@ -87,7 +107,35 @@ def _matrix(block: Block, found: Comparison, words: Words) -> Matrix:
         shown=tuple(row for row in found.rows if row.likeness != "same" and any(row.values)),
         same=tuple(row for row in found.rows if row.likeness == "same"),
         nobody=words("fairness.nobody", facts=_named(unstated, words)) if unstated else None,
+        computation=tuple(_computation(one, labels) for one in pairs),
+        computed=_computed(pairs, words),
     )
+
+
+def _computation(found: CasePair, labels: Mapping[str, str]) -> ComputationRow:
+    measured = found.measured
+    return ComputationRow(
+        pair=f"{labels[found.first.case.series]} – {labels[found.second.case.series]}",
+        shown=found.shown,
+        causes=tuple(one.cause for one in measured.differences) if measured else (),
+        loss=_relative(max(measured.losses, default=None) if measured else None),
+        gradient_norm=_relative(measured.gradient_norm if measured else None),
+        float32=_relative(measured.float32 if measured else None),
+    )
+
+
+def _relative(value: float | None) -> Number | None:
+    return numbers.relative(value) if value is not None else None
+
+
+def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
+    if not pairs:
+        return None
+    proven = sum(one.shown == "proven" for one in pairs)
+    days = sorted({one.day for one in pairs if one.shown == "proven" and one.day})
+    if not days:
+        return words("fairness.computed_none", n=numbers.count(len(pairs)))
+    return words("fairness.computed", proven=numbers.count(proven), n=numbers.count(len(pairs)), day=days[-1])
 
 
 def _standing(found: Comparison, labels: dict[str, str], words: Words) -> Text:
@@ -110,10 +158,10 @@ def printed(fact: Fact) -> str:
     return names.precision(fact.value) if fact.key == "precision" else names.visible(fact.value)
 
 
-def _markdown(blocks: Iterable[Block], writer: MarkdownWriter) -> Iterable[str]:
+def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     yield f"## {writer.word('fairness.title')}"
     yield writer.word("fairness.intro")
-    for matrix in _matrices(blocks, writer.words):
+    for matrix in _matrices(subject, writer.words):
         yield f"### {writer.said(matrix.title)}"
         yield writer.said(matrix.standing)
         if matrix.nobody:
@@ -121,6 +169,16 @@ def _markdown(blocks: Iterable[Block], writer: MarkdownWriter) -> Iterable[str]:
         if matrix.shown:
             heads = [writer.word("fairness.fact"), *map(markdown.text, matrix.columns), writer.word("fairness.alike")]
             yield markdown.table(heads, [_row(row, writer) for row in matrix.shown])
+        if matrix.computed:
+            yield writer.said(matrix.computed)
+            heads = [writer.word(f"fairness.{name}") for name in ("pair", "same_work", "loss", "gradients", "float32")]
+            yield markdown.table(heads, [_pair_row(row, writer) for row in matrix.computation])
+
+
+def _pair_row(row: ComputationRow, writer: MarkdownWriter) -> list[str]:
+    causes = "".join(f"; {writer.word(f'values.cause.{cause}')}" for cause in row.causes)
+    measured = ("–" if each is None else str(each) for each in (row.loss, row.gradient_norm, row.float32))
+    return [markdown.text(row.pair), f"{writer.word(f'values.shown.{row.shown}')}{causes}", *measured]
 
 
 def _row(row: FactRow, writer: MarkdownWriter) -> list[str]:

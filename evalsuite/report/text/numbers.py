@@ -18,6 +18,7 @@ RANGE = "–"
 MINUS = "\N{MINUS SIGN}"  # as wide as +, and no hyphen at which a line may break
 FINE_BELOW = 0.1  # below, a throughput is printed with two digits that are not zeros: 0.0042
 WHOLE_FROM = 100_000  # from here on a throughput is printed without decimals
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
 PREFIXES = ("", "k", "M", "G", "T")
 
@@ -135,6 +136,14 @@ def plain(value: float) -> Number:
     """A number of no special kind: as few decimals as it needs, three at most."""
     text = f"{value:,.3f}".rstrip("0").rstrip(".")
     return Number(text="0" if text == "-0" else text.replace("-", MINUS), raw=value)
+
+
+def relative(value: float) -> Number:
+    """A relative difference, mostly tiny, with two digits: 1.8×10⁻⁸."""
+    if value == 0:
+        return _number(value, 0)
+    digits, _, power = f"{value:.1e}".partition("e")
+    return Number(text=f"{digits}×10{str(int(power)).translate(RAISED)}", raw=value)
 
 
 def memory(value_bytes: float) -> Number:
