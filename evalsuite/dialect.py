@@ -140,7 +140,8 @@ class Line:
 
     def may_stand_in(self, text: bytes) -> bool:
         """False where nothing in *text* can fit, which is told faster than what does."""
-        return any(beginning in text for beginning in self.beginnings)
+        beginnings = self.beginnings
+        return beginnings[0] in text if len(beginnings) == 1 else any(beginning in text for beginning in beginnings)
 
     @cached_property
     def shape(self) -> bytes:

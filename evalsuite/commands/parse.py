@@ -106,6 +106,9 @@ def _rows(paths: Sequence[Path], read: Read) -> Iterator[Row]:
         return
     import multiprocessing
 
+    from evalsuite.report.text import findings
+
+    findings.make_ready()
     _INHERITED.append(read)  # by the forked processes; a closure cannot be sent to them
     with multiprocessing.get_context("fork").Pool(min(cores, len(paths))) as pool:
         yield from pool.imap(_read_inherited, paths, chunksize=max(1, len(paths) // (4 * cores)))

@@ -28,13 +28,12 @@ class Incidents:
         self._resumed: tuple[int, str] | None = None
         self._again_line: int | None = None
 
-    def add(self, chunk: Chunk) -> None:
+    def add(self, chunk: Chunk, *, only_steps: bool = False) -> None:
         text = chunk.text
-        if self._anchor is None:
-            self._anchor = _anchor(text, self._dialect)
-        if self._nan_line is None and (b"nan" in text or b"NaN" in text or b"NAN" in text):
+        self._begin(text)
+        if self._nan_line is None and _may_hold_nan(text):
             self._nan_line = _line(chunk, _NAN_LOSS.search(text))
-        if self._resumed is None and (b"esum" in text or b"=> loaded" in text):
+        if self._resumed is None and not only_steps and (b"esum" in text or b"=> loaded" in text):
             found = _RESUMED.search(text)
             line = _line(chunk, found)
             if found is not None and line is not None:
@@ -42,10 +41,15 @@ class Incidents:
 
     def behind(self, chunk: Chunk, begin: int) -> None:
         """Looks at what lies after the window: the text of *chunk* from *begin* on."""
+        self._begin(chunk.text)
         if self._again_line is None and self._anchor:
             at = chunk.text.find(self._anchor, begin)
             if at >= 0:
                 self._again_line = chunk.first_line + chunk.text.count(b"\n", 0, at)
+
+    def _begin(self, text: bytes) -> None:
+        if self._anchor is None:
+            self._anchor = _anchor(text, self._dialect)
 
     def findings(self) -> Iterator[Finding]:
         if self._again_line is not None:
@@ -54,6 +58,11 @@ class Incidents:
             yield Resumed(line=self._resumed[0], text=self._resumed[1])
         if self._nan_line is not None:
             yield LossNotANumber(line=self._nan_line)
+
+
+def _may_hold_nan(text: bytes) -> bool:
+    """Told fast: one letter is found faster than three, and few logs have a capital N."""
+    return b"nan" in text or (b"N" in text and (b"NaN" in text or b"NAN" in text))
 
 
 def _line(chunk: Chunk, match: "re.Match[bytes] | None") -> int | None:

@@ -134,7 +134,7 @@ def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
             continue
         text = text + chunk.text if found else text[-LOOK_BACK_BYTES:] + chunk.text
         found = found or sniffer.fits(text)
-        if found and len(text) >= SNIFF_BYTES:
+        if found and (len(text) >= SNIFF_BYTES or not any(dialect.yields_to for dialect in found)):
             break
     found = found or sniffer.fits(text)
     if not found and passed_over:

@@ -75,7 +75,6 @@ class Scan:
 
     def add(self, chunk: Chunk) -> None:
         text = chunk.text
-        self.incidents.add(chunk)
         self._full = self._full or (bool(self.records) and self._enough(self))
         if self._full:
             seen = count(text, self.dialect)
@@ -89,16 +88,23 @@ class Scan:
         self.scores.add(chunk)
         if self.second is not None:
             self.second.add(text)
-        if chunk.offset < FACT_BYTES:
-            self._collect_facts(text)
-        if self._argued:
-            self._collect_arguments(text)
+        only_steps = self._full and seen == chunk.line_ends  # then nothing else is said in it
+        self.incidents.add(chunk, only_steps=only_steps)
+        if not only_steps:
+            self._collect_said(chunk)
         for match, line in matches(text, self.dialect.final):
             fields = line.read(match)
             if fields is not None and (rate := rate_of(fields)) is not None and whole_match(match, chunk):
                 self.final = rate
         self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
         self.cut_line = chunk.first_line + chunk.line_ends if _cut_off(chunk, self.dialect) else None
+
+    def _collect_said(self, chunk: Chunk) -> None:
+        """What the log says of the job."""
+        if chunk.offset < FACT_BYTES:
+            self._collect_facts(chunk.text)
+        if self._argued:
+            self._collect_arguments(chunk.text)
 
     @property
     def after(self) -> list[tuple[int, bytes]]:

@@ -55,6 +55,11 @@ def english(finding: Finding) -> str:
     return sentence(finding, _english()).plain(ENGLISH)
 
 
+def make_ready() -> None:
+    """Reads the English sentences now: before processes are forked that would each do it."""
+    _english()
+
+
 def document(finding: Finding) -> dict[str, object]:
     """*finding* as JSON has it."""
     return {
