@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from evalsuite import placeholders
-from evalsuite.agent import environment, processes, rendezvous, signals
+from evalsuite.agent import environment, interfaces, processes, rendezvous, signals
 from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
 from evalsuite.agent.presence import Presence
 from evalsuite.agent.recording import Quota, Reader
@@ -43,6 +43,7 @@ def run(order: Order, presence: Presence | None = None) -> AgentOutcome:
     Raises CannotStart or CannotRecord, with no process left behind. Must be called on the main thread.
     """
     place = rendezvous.node(os.environ)
+    os.environ.update(interfaces.variables(os.environ, place))
     folder = _prepared(order)
     if presence is not None:
         presence.joined()

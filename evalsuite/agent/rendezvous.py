@@ -60,8 +60,17 @@ def _told(environment: Mapping[str, str]) -> Told:
 
 
 def host(environment: Mapping[str, str]) -> str:
-    """This node's name: the scheduler's, which no other node of the run has, else the machine's own."""
-    return environment.get("SLURMD_NODENAME") or socket.gethostname() or "localhost"
+    """This node's name: the one it was given, else the scheduler's, which no other node of the run has, else the
+    machine's own."""
+    given = environment.get("EVALSUITE_HOST") or _own(environment)
+    return given or environment.get("SLURMD_NODENAME") or socket.gethostname() or "localhost"
+
+
+def _own(environment: Mapping[str, str]) -> str | None:
+    """This node's among the names of all, where the launcher tells a rank and no name (Hydra)."""
+    names = environment.get("EVALSUITE_HOSTS", "").split(",")
+    rank = environment.get("EVALSUITE_NODE_RANK") or _told(environment).rank
+    return names[int(rank)] if rank and rank.isdigit() and int(rank) < len(names) else None
 
 
 def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, str]:

@@ -114,7 +114,8 @@ _NAMES = {
         CYCLE_TIME FUSION_THRESHOLD LOG_LEVEL NODE_PER_MACHINE OPS_ON_CPU TIMELINE WIN_ON_GPU WITH_NCCL""",
     "OMPI_MCA_": """
         btl btl_base_verbose btl_openib_allow_ib btl_openib_if_include btl_tcp_if_exclude btl_tcp_if_include
-        btl_vader_single_copy_mechanism""",
+        btl_vader_single_copy_mechanism oob_tcp_if_include""",
+    "TP_": "SOCKET_IFNAME",
 }  # fmt: skip
 KNOWN = frozenset(f"{beginning}{name}" for beginning, names in _NAMES.items() for name in names.split())
 _BEGINNINGS = re.compile("|".join(sorted(filter(None, _NAMES))))

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite.adapter import Adapter, Recipe
-from evalsuite.commands import axes
+from evalsuite.commands import axes, where
 from evalsuite.commands.places import places
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import campaign, readiness, virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Run
-from evalsuite.plan import containers, engines, plan
+from evalsuite.plan import containers, plan
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.estimate import Estimate
@@ -86,7 +86,7 @@ class Asked:
 
 def planned(arguments: argparse.Namespace) -> Asked:
     """The plan of *arguments*. Starts nothing and installs nothing."""
-    engine = engines.engine(arguments.engine)
+    engine = where.engine(arguments)
     if arguments.container:
         engine = replace(engine, container=containers.here(arguments.container))
     elif arguments.image:
@@ -131,9 +131,10 @@ def _check_dialects(made: Plan, adapters: Mapping[str, Adapter], places: Places)
 
 def _mpirun_in_mpirun(engine: Engine) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
-        if engine.name == "mpi" and recipe.spawn == "once" and case.nodes > 1:
+        if not engine.nests and recipe.spawn == "once" and case.nodes > 1:
             return (
-                f"recipe {recipe.name} starts a launcher of its own, and mpirun starts none inside another; try slurm"
+                f"recipe {recipe.name} starts a launcher of its own, and mpirun starts none inside another; "
+                "try --engine slurm, or --hosts with --via ssh"
             )
         return None
 

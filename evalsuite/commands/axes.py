@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evalsuite.commands import places
+from evalsuite.commands import where as reach
 from evalsuite.errors import EvalsuiteError
 from evalsuite.plan import spec
 from evalsuite.plan.spec import Spec
@@ -55,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run beside another evaluation on this machine instead of waiting for it, and mark the runs of both",
     )
-    where.add_argument("--engine", default="local", metavar="E", help="what starts the runs (default: local)")
+    reach.add_arguments(where)
     where.add_argument(
         "--environment",
         choices=("managed", "current"),

@@ -18,7 +18,7 @@ from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace, RunCommand, UsedRecipe
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import blame, checkouts, images, readiness, virtualenvs
+from evalsuite.launch import blame, checkouts, engine_words, images, readiness, virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.model import Case, Run
 from evalsuite.plan import repositories
@@ -118,7 +118,7 @@ def _finish(
             process = subprocess.Popen(
                 line.engine,
                 cwd=folder.scratch,
-                env={**os.environ, **_with_ours(line.environment)},
+                env={**os.environ, **_with_ours(line.environment), **launcher.engine.variables},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -277,11 +277,8 @@ def _with_ours(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _engine_said(file: Path) -> str:
-    """The line of the engine's output that says why: the first that names an error, for what follows it follows
-    from it (srun tells of each task that it then ends); else the last."""
-    lines = file.read_text(errors="replace").strip().splitlines() if file.is_file() else []
-    decisive = (line for line in lines if line.startswith("evalsuite sample:") or "error" in line.lower())
-    return redaction.redacted(next(decisive, lines[-1] if lines else "").strip()[:500])
+    """Why the engine failed, by its own output."""
+    return redaction.redacted(engine_words.reason(file.read_text(errors="replace") if file.is_file() else ""))
 
 
 def _signal_name(number: int) -> str:

@@ -5,7 +5,7 @@ the manuals of srun (Slurm 22.05) and mpirun (Open MPI 4.1).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case
@@ -23,6 +23,11 @@ class Engine:
     refusal: Callable[[Case], str | None] = lambda case: None  # why it cannot serve the case
     unready: Callable[[Mapping[str, str]], str | None] = lambda environment: None  # why nothing can start from here
     container: Container | None = None  # what the training runs in; None: an environment of its own
+    nests: bool = True  # whether a script that it starts may start mpirun itself
+    variables: Mapping[str, str] = field(default_factory=dict)  # what the agent finds beside what is set here
+    handed: Callable[[Case, str], Mapping[str, str]] | None = None
+    """Of a case and its folder: the variables that stand in the command line, where the agents inherit nothing from
+    this shell. None: they inherit all of it."""
 
 
 def local(case: Case, agent: Argv) -> Argv:
@@ -52,7 +57,7 @@ def mpi(case: Case, agent: Argv) -> Argv:
 
 def _only_one_node(case: Case) -> str | None:
     if case.nodes > 1:
-        return f"engine local has one node and the case asks for {case.nodes}; try --engine slurm or mpi"
+        return f"engine local has one node and the case asks for {case.nodes}; try --engine slurm, or --hosts a,b"
     return None
 
 
@@ -67,12 +72,15 @@ def _outside_an_allocation(environment: Mapping[str, str]) -> str | None:
     )
 
 
+HOSTS = "hosts"  # the engine that is made of a list of hosts (plan/over_hosts)
+ALONE = {"EVALSUITE_NODES": "1", "EVALSUITE_NODE_RANK": "0"}  # whatever allocation or platform this shell is part of
+
 ENGINES = {
     engine.name: engine
     for engine in (
-        Engine(name="local", wrap=local, refusal=_only_one_node),
+        Engine(name="local", wrap=local, refusal=_only_one_node, variables=ALONE),
         Engine(name="slurm", wrap=slurm, unready=_outside_an_allocation),
-        Engine(name="mpi", wrap=mpi),
+        Engine(name="mpi", wrap=mpi, nests=False),
     )
 }
 
@@ -82,4 +90,5 @@ def engine(name: str) -> Engine:
     if name in ENGINES:
         return ENGINES[name]
     hint = did_you_mean(name, ENGINES)
-    raise EvalsuiteError(f'--engine: unknown engine "{name}"; the engines are {", ".join(ENGINES)}.{hint}')
+    known = ", ".join(sorted([*ENGINES, HOSTS]))
+    raise EvalsuiteError(f'--engine: unknown engine "{name}"; the engines are {known}.{hint}')

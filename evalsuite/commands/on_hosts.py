@@ -1,0 +1,39 @@
+"""`evalsuite on-hosts`: one command on each of some hosts, over ssh."""
+
+import argparse
+from pathlib import Path
+
+HELP = "start a command once on each host over ssh, and end it everywhere"
+EXAMPLES = """\
+  python -m evalsuite on-hosts --hosts gpu01,gpu02 -- nvidia-smi -L
+  python -m evalsuite on-hosts --hostfile hosts.txt -- python -m evalsuite sample -o /shared/out -- sleep 10
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--hosts", metavar="A,B,…", help="their names, as ssh takes them")
+    parser.add_argument("--hostfile", metavar="F", type=Path, help="the same from a file, a host on each line")
+    parser.add_argument("argv", nargs=argparse.REMAINDER, metavar="-- ARGV…", help="the command")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    import sys
+    import threading
+
+    from evalsuite.errors import EvalsuiteError
+    from evalsuite.launch import over_ssh
+    from evalsuite.plan import hosts
+
+    argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
+    if not argv:
+        raise EvalsuiteError("no command; expected one after --. Try: evalsuite on-hosts --hosts a,b -- hostname")
+    if (arguments.hosts is None) == (arguments.hostfile is None):
+        raise EvalsuiteError("--hosts and --hostfile: expected one of the two. Try --hosts gpu01,gpu02")
+    named = hosts.from_file(arguments.hostfile) if arguments.hostfile else hosts.from_words(arguments.hosts)
+    one_at_a_time = threading.Lock()
+
+    def say(line: str) -> None:
+        with one_at_a_time:
+            print(line, flush=True, file=sys.stdout)
+
+    return over_ssh.run(named, argv, say)

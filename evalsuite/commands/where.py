@@ -1,0 +1,54 @@
+"""Where runs are started: the options `--engine`, `--hosts` and theirs, and the engine that they ask for."""
+
+import argparse
+import os
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.launch import handing
+from evalsuite.plan import engines, hosts, over_hosts
+from evalsuite.plan.engines import Engine
+from evalsuite.plan.hosts import Host
+
+OF_HOSTS = ("via", "interface")  # options that mean nothing without hosts
+
+
+def add_arguments(group: "argparse._ActionsContainer") -> None:
+    group.add_argument("--engine", metavar="E", help="what starts the runs: local (default), slurm, mpi or hosts")
+    group.add_argument("--hosts", metavar="A,B:8,…", help="engine hosts: their names, and devices after a colon")
+    group.add_argument("--hostfile", metavar="F", type=Path, help="the same from a file, a host on each line")
+    group.add_argument(
+        "--via", metavar="T", help="what reaches the hosts: ssh (default), openmpi (4 or 5, as is here) or hydra"
+    )
+    group.add_argument("--interface", metavar="I", help="network between the hosts, such as eth1 (that of the route)")
+
+
+def engine(arguments: argparse.Namespace) -> Engine:
+    """The engine that *arguments* ask for. Raises EvalsuiteError with what does not go together."""
+    named = _hosts(arguments)
+    if named and arguments.engine not in (None, engines.HOSTS):
+        raise EvalsuiteError(
+            f"--engine {arguments.engine}: hosts are given too, and only the engine hosts takes them; expected one of "
+            "the two. Try without --engine."
+        )
+    if named:
+        return _over(named, arguments)
+    if arguments.engine == engines.HOSTS:
+        raise EvalsuiteError("--engine hosts: no hosts are given; expected --hosts a,b or --hostfile F.")
+    if given := next((option for option in OF_HOSTS if getattr(arguments, option)), None):
+        raise EvalsuiteError(f"--{given}: no hosts are given; expected --hosts a,b or --hostfile F beside it.")
+    return engines.engine(arguments.engine or "local")
+
+
+def _hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
+    if arguments.hosts is not None and arguments.hostfile is not None:
+        raise EvalsuiteError("--hosts and --hostfile: both are given; expected one of the two.")
+    if arguments.hostfile is not None:
+        return hosts.from_file(arguments.hostfile)
+    return hosts.from_words(arguments.hosts) if arguments.hosts is not None else ()
+
+
+def _over(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
+    via = over_hosts.transport(handing.here(arguments.via or "ssh"))
+    ways = over_hosts.Ways(interface=arguments.interface, root=os.geteuid() == 0)
+    return over_hosts.engine(named, via, handed=handing.handed(os.environ, arguments.interface), ways=ways)

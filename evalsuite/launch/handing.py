@@ -1,0 +1,63 @@
+"""What is handed to hosts that inherit nothing from this shell, and which launcher of MPI is here."""
+
+import importlib.metadata
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+
+from evalsuite import paths
+from evalsuite.agent import variables
+from evalsuite.errors import EvalsuiteError
+
+OPEN_MPI = "openmpi"
+VERSION_TIMEOUT_S = 20.0
+ALSO = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "EVALSUITE_DATA", "EVALSUITE_CACHE", "LC_ALL")
+
+
+def handed(environment: Mapping[str, str], interface: str | None) -> dict[str, str]:
+    """The variables of this shell that change a training, and those that let evalsuite start there."""
+    wanted = [name for name in sorted(environment) if name in variables.KNOWN or name in ALSO]
+    found = {name: environment[name] for name in wanted}
+    return {**found, **_ours(environment), "EVALSUITE_INTERFACE": interface or "auto"}
+
+
+def _ours(environment: Mapping[str, str]) -> dict[str, str]:
+    """What lets `python -m evalsuite` start there; nothing where it is installed."""
+    try:
+        importlib.metadata.distribution("evalsuite")
+    except importlib.metadata.PackageNotFoundError:
+        inherited = environment.get("PYTHONPATH")
+        return {"PYTHONPATH": os.pathsep.join(filter(None, [inherited, str(paths.PACKAGE.parent)]))}
+    return {}
+
+
+def here(transport: str) -> str:
+    """*transport*; where Open MPI is asked for, with the version that is here: "openmpi4" or "openmpi5".
+
+    Raises EvalsuiteError if there is none, or one that is not known.
+    """
+    if transport != OPEN_MPI:
+        return transport
+    said = _version()
+    if said is None:
+        raise EvalsuiteError(
+            "--via openmpi: no mpirun on the PATH; expected that of Open MPI. Try apt install openmpi-bin, or "
+            "--via ssh."
+        )
+    found = re.search(r"\(Open MPI\) (\d+)", said)
+    if found is None or found[1] not in ("4", "5"):
+        first = said.strip().partition("\n")[0][:60]
+        raise EvalsuiteError(
+            f'--via openmpi: mpirun says "{first}"; expected Open MPI 4 or 5. Try --via hydra or --via ssh.'
+        )
+    return f"{OPEN_MPI}{found[1]}"
+
+
+def _version() -> str | None:
+    """What `mpirun --version` prints; None if there is none."""
+    try:
+        line = ("mpirun", "--version")
+        return subprocess.run(line, capture_output=True, text=True, timeout=VERSION_TIMEOUT_S).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None

@@ -1,0 +1,159 @@
+"""Starts a command once on each of some hosts over ssh, and ends it everywhere: when one fails, when we are told to,
+and when we are gone.
+
+The standard input of each connection is its rein: a small shell on the host reads it, and once it is closed (by us, by
+our death, by sshd when the network is cut) ends the command with SIGTERM. Each line that a host prints is passed on
+behind its name.
+"""
+
+import os
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from evalsuite.plan.hosts import Host
+
+UNREACHED = 255  # ssh(1): "255 if an error occurred"; a command of ours ends otherwise
+HERE = "localhost"  # needs no ssh
+POLL_S = 0.05
+GRACE_S = 12.0  # for the agents to end their trees, less than what the evaluator gives us
+OPTIONS = (
+    *("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),  # nobody is there to type a password
+    *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),  # a host that is cut off is known after 15 s
+)
+ON_HOST = """\
+if ! cd "$1" 2>/dev/null; then
+    echo "error: no folder $1 here; expected the runs folder to be the same on every host"
+    exit 126
+fi
+shift
+exec 3<&0
+"$@" </dev/null 3<&- &
+command=$!
+{ while read -r word; do :; done; kill -TERM $command; } <&3 >/dev/null 2>&1 &
+rein=$!
+wait $command
+code=$?
+kill $rein 2>/dev/null
+exit $code
+"""
+
+
+@dataclass(kw_only=True)
+class _Connection:
+    """One host with the command that runs there."""
+
+    host: Host
+    process: subprocess.Popen[bytes]
+    reader: threading.Thread
+    last_line: list[str] = field(default_factory=list)  # at most one
+
+    def let_go(self) -> None:
+        """Ends the command: closes what its shell reads."""
+        if self.process.stdin and not self.process.stdin.closed:
+            self.process.stdin.close()
+
+
+def ssh_line(host: Host, folder: Path, command: Sequence[str], ssh: Sequence[str]) -> list[str]:
+    """What starts *command* in *folder* on *host*. Each word reaches the host as it is, whatever is in it."""
+    there = ["sh", "-c", ON_HOST, "evalsuite", str(folder), *command]
+    if host.name == HERE:
+        return there
+    return [*ssh, *OPTIONS, host.address, shlex.join(there)]
+
+
+def ranked(hosts: Sequence[Host], command: Sequence[str]) -> list[tuple[Host, list[str]]]:
+    """Each host with the command that tells it which one it is."""
+    return [
+        (host, ["env", f"EVALSUITE_NODE_RANK={rank}", f"EVALSUITE_HOST={host.name}", *command])
+        for rank, host in enumerate(hosts)
+    ]
+
+
+def run(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str], None]) -> int:
+    """Runs *command* on all *hosts* at once; the exit code of the first that failed, else 0.
+
+    *say* is given each line, behind the name of its host. Must be called on the main thread.
+    """
+    asked: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+    connections = _started(hosts, command, os.environ, say)
+    try:
+        return _followed(connections, asked, say)
+    finally:
+        for connection in connections:
+            connection.let_go()
+            if connection.process.poll() is None:
+                connection.process.kill()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _started(
+    hosts: Sequence[Host], command: Sequence[str], environment: Mapping[str, str], say: Callable[[str], None]
+) -> list[_Connection]:
+    ssh = shlex.split(environment.get("EVALSUITE_SSH", "ssh"))
+    found = []
+    for host, line in ranked(hosts, command):
+        process = subprocess.Popen(
+            ssh_line(host, Path.cwd(), line, ssh),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # a signal to our group reaches us alone
+        )
+        last: list[str] = []
+        reader = threading.Thread(target=_passed_on, args=(process.stdout, host.name, last, say), daemon=True)
+        reader.start()
+        found.append(_Connection(host=host, process=process, reader=reader, last_line=last))
+    return found
+
+
+def _passed_on(output: IO[bytes], name: str, last: list[str], say: Callable[[str], None]) -> None:
+    for line in output:
+        text = line.decode(errors="replace").rstrip()
+        if text:
+            last[:] = [text]
+            say(f"{name}: {text}")
+
+
+def _followed(connections: Sequence[_Connection], asked: Sequence[int], say: Callable[[str], None]) -> int:
+    """Waits for all; once one has failed, or we are asked to end, ends the others."""
+    code, parent, deadline = 0, os.getppid(), None
+    left = list(connections)
+    while left:
+        for connection in [one for one in left if one.process.poll() is not None]:
+            left.remove(connection)
+            connection.reader.join(1.0)
+            ended = connection.process.returncode
+            if ended and not code and deadline is None:
+                code = ended if ended > 0 else 128 - ended
+            if ended == UNREACHED and deadline is None:
+                say(_unreached(connection))
+        orphaned = os.getppid() != parent
+        if deadline is None and (code or asked or orphaned):
+            deadline = time.monotonic() + GRACE_S
+            code = code or 128 + (asked[0] if asked else signal.SIGTERM)
+            for connection in left:
+                connection.let_go()
+        if deadline is not None and time.monotonic() > deadline:
+            return code
+        time.sleep(POLL_S)
+    return code
+
+
+def _unreached(connection: _Connection) -> str:
+    name = connection.host.name
+    why = connection.last_line[0] if connection.last_line else "ssh said nothing"
+    return f"error: {name} was not reached, or was lost: {why}. Try: ssh {connection.host.address} true"

@@ -1,0 +1,79 @@
+"""The hosts that an evaluation is given by name: `--hosts a,b:8`, or a host file as mpirun reads it."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+
+_NAME = r"(?:[\w.-]+@)?[A-Za-z0-9_][\w.-]*"  # user@host; no dash first: a program would take it for an option
+_WORD = re.compile(rf"({_NAME})(?::(\d{{1,4}}))?", re.ASCII)  # gpu01:8
+_LINE = re.compile(rf"({_NAME})(?::(\d{{1,4}}))?((?:\s+[\w-]+=\S+)*)", re.ASCII)  # gpu01 slots=8 max_slots=8
+_SLOTS = re.compile(r"\bslots=(\d{1,4})\b")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """A machine that a command can be started on."""
+
+    address: str  # as ssh takes it: gpu01, or user@gpu01
+    devices: int | None = None  # None: not said
+
+    @property
+    def name(self) -> str:
+        return self.address.rpartition("@")[2]
+
+
+def from_words(text: str) -> tuple[Host, ...]:
+    """`a,b:8` → two hosts, the second with eight devices. Raises EvalsuiteError with what stands there."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    found = []
+    for word in words:
+        match = _WORD.fullmatch(word)
+        if not match:
+            raise EvalsuiteError(
+                f'--hosts: "{word[:60]}" is no host; expected names as in a,b:8 (devices after a colon).'
+            )
+        found.append(Host(address=match[1], devices=int(match[2]) if match[2] else None))
+    return _checked(found, "--hosts")
+
+
+def from_file(path: Path) -> tuple[Host, ...]:
+    """The hosts of a file with one on each line: `gpu01`, `gpu01 slots=8` (Open MPI) or `gpu01:8` (MPICH)."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise EvalsuiteError(f"--hostfile {path}: {why}; expected a file with a host on each line.") from error
+    found = []
+    for number, line in enumerate(lines, 1):
+        words = line.partition("#")[0].strip()
+        if not words:
+            continue
+        match = _LINE.fullmatch(words)
+        if not match:
+            raise EvalsuiteError(
+                f'{path}:{number}: "{words[:60]}" is no host; expected a line as gpu01, gpu01:8 or gpu01 slots=8.'
+            )
+        slots = match[2] or next(iter(_SLOTS.findall(match[3])), None)
+        found.append(Host(address=match[1], devices=int(slots) if slots else None))
+    return _checked(found, f"--hostfile {path}")
+
+
+def _checked(found: Sequence[Host], where: str) -> tuple[Host, ...]:
+    names = [host.name for host in found]
+    if not names:
+        raise EvalsuiteError(f"{where}: no host stands there; expected one or more, as in a,b:8.")
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice:
+        raise EvalsuiteError(
+            f"{where}: {twice} stands there twice; expected each host once. Its devices are written behind it, as "
+            f"{twice}:8."
+        )
+    return tuple(found)
+
+
+def too_small(hosts: Iterable[Host], devices: int) -> list[str]:
+    """The hosts that say to have fewer devices."""
+    return [host.name for host in hosts if host.devices is not None and host.devices < devices]

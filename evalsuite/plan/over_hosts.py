@@ -1,0 +1,126 @@
+"""The engine "hosts": one agent on each of the first hosts of a list, over plain ssh, Open MPI 4 or 5, or Hydra.
+
+Nothing is left to luck: rank, hosts, the place where they meet and every variable stand in the command line itself
+(`env NAME=VALUE`), which each of the launchers carries as it is. Sources: mpirun(1) of Open MPI 4.1 and 5.0, and
+`mpiexec.hydra --help` of MPICH 4.
+"""
+
+import sys
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.model import Case
+from evalsuite.placeholders import FIRST_PORT, LAST_PORT
+from evalsuite.plan.engines import Argv, Engine
+from evalsuite.plan.hosts import Host, too_small
+
+PORTS_KEPT_FREE = 16  # some frameworks give the ports after the first to their own workers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transport:
+    """A program that starts a command once on each host."""
+
+    name: str
+    line: Callable[[Sequence[Host], Argv, "Ways"], Argv]
+    nests: bool  # whether a script on a host may start mpirun itself
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ways:
+    """What a transport is told beside hosts and command."""
+
+    interface: str | None = None  # eth1: the network that the launchers' own daemons use; None: theirs to choose
+    root: bool = False  # whether the evaluator is root, which Open MPI refuses unless told
+
+
+def port_of(folder: str) -> int:
+    """A port that follows from the run's folder: the same on every node, another for every run."""
+    places = (LAST_PORT - FIRST_PORT) // PORTS_KEPT_FREE
+    return FIRST_PORT + zlib.crc32(folder.encode("utf-8", "surrogateescape")) % places * PORTS_KEPT_FREE
+
+
+def _ssh(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
+    """Our own fan-out, which tells each host its rank and ends all when one fails."""
+    addresses = ",".join(host.address for host in hosts)
+    return (sys.executable, "-m", "evalsuite", "on-hosts", "--hosts", addresses, "--", *command)
+
+
+def _open_mpi(component: str) -> Callable[[Sequence[Host], Argv, Ways], Argv]:
+    """Each host is a part of its own of the line (`… : …`): with one list mpirun may order the ranks as it likes."""
+
+    def line(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
+        words: Argv = ("mpirun", *(("--allow-run-as-root",) if ways.root else ()))
+        if ways.interface:
+            option = "--mca" if component == "oob_tcp_if_include" else "--prtemca"
+            words += (option, component, ways.interface)
+        for rank, host in enumerate(hosts):
+            words += (*((":",) if rank else ()), "-np", "1", "--host", f"{host.address}:1", "--bind-to", "none")
+            words += _told(rank, host, command)
+        return words
+
+    return line
+
+
+def _hydra(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
+    """Ranks follow the list. It tells a process its rank and no name: that is looked up among EVALSUITE_HOSTS."""
+    interface = ("-iface", ways.interface) if ways.interface else ()
+    addresses = ",".join(host.address for host in hosts)
+    size = ("-n", str(len(hosts)), "-ppn", "1")
+    return ("mpiexec.hydra", "-launcher", "ssh", *interface, "-hosts", addresses, *size, "-bind-to", "none", *command)
+
+
+def _told(rank: int, host: Host, command: Argv) -> Argv:
+    return ("env", f"EVALSUITE_NODE_RANK={rank}", f"EVALSUITE_HOST={host.name}", *command)
+
+
+TRANSPORTS = {
+    transport.name: transport
+    for transport in (
+        Transport(name="ssh", line=_ssh, nests=True),
+        Transport(name="openmpi4", line=_open_mpi("oob_tcp_if_include"), nests=False),
+        Transport(name="openmpi5", line=_open_mpi("prte_if_include"), nests=False),
+        Transport(name="hydra", line=_hydra, nests=False),
+    )
+}
+
+
+def transport(name: str) -> Transport:
+    """The transport of that name. Raises EvalsuiteError with the known ones."""
+    if name in TRANSPORTS:
+        return TRANSPORTS[name]
+    hint = did_you_mean(name, TRANSPORTS)
+    raise EvalsuiteError(f'--via: "{name}" starts nothing; expected {", ".join(TRANSPORTS)} or openmpi.{hint}')
+
+
+def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], ways: Ways = Ways()) -> Engine:
+    """The engine over *hosts*; *handed*: the variables of this shell that every agent shall have."""
+
+    def wrap(case: Case, agent: Argv) -> Argv:
+        return via.line(hosts[: case.nodes], agent, ways)
+
+    def refusal(case: Case) -> str | None:
+        if case.nodes > len(hosts):
+            return (
+                f"the case asks for {case.nodes} nodes and --hosts names {len(hosts)}; name more, or smaller --scales"
+            )
+        if small := too_small(hosts[: case.nodes], case.devices_per_node):
+            return f"the case asks for {case.devices_per_node} devices a node and {', '.join(small)} has fewer"
+        return None
+
+    def meeting(case: Case, folder: str) -> dict[str, str]:
+        names = [host.name for host in hosts[: case.nodes]]
+        found = {"EVALSUITE_NODES": str(case.nodes), "EVALSUITE_HOSTS": ",".join(names)}
+        if case.nodes == 1:
+            return found
+        return {**found, "EVALSUITE_MASTER_ADDR": names[0], "EVALSUITE_MASTER_PORT": str(port_of(folder))}
+
+    return Engine(
+        name="hosts",
+        wrap=wrap,
+        refusal=refusal,
+        nests=via.nests,
+        handed=lambda case, folder: {**handed, **meeting(case, folder)},
+    )

@@ -1,0 +1,148 @@
+"""Hosts of their own on this machine: each with its own network, name and list of hosts, all on one switch.
+
+A host is a process that holds three Linux namespaces (network, name, mounts); `Host.enter` starts a command in them.
+They share the disk, the clock and the cores. Nothing of it is seen outside: the switch is in a namespace too, so that
+several tests may have such networks at the same time.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAMS = ("unshare", "nsenter", "ip")
+NETWORK = "10.77.0"
+
+
+@dataclass(frozen=True)
+class Host:
+    name: str
+    address: str
+    holder: subprocess.Popen
+
+    def enter(self, *command: str, folder: Path | None = None) -> list[str]:
+        """*command*, started on this host in *folder* (the root)."""
+        there = ["env", f"--chdir={folder}"] if folder else []
+        return ["nsenter", f"--target={self.holder.pid}", "--net", "--uts", "--mount", *there, *command]
+
+    def cut_off(self) -> None:
+        """Takes the host's link away: what is sent to it is lost."""
+        subprocess.run(self.enter("ip", "link", "set", "eth0", "down"), check=True)
+
+
+def missing() -> str | None:
+    """Why no such hosts can be made here; None if they can."""
+    absent = [name for name in PROGRAMS if shutil.which(name) is None]
+    if absent:
+        return f"no {', '.join(absent)}; on Debian: apt-get install util-linux iproute2"
+    made = subprocess.run(["unshare", "--net", "--uts", "--mount", "true"], capture_output=True)
+    return None if made.returncode == 0 else "namespaces cannot be made here (CAP_SYS_ADMIN is missing)"
+
+
+@contextlib.contextmanager
+def network(*names: str) -> Iterator[dict[str, Host]]:
+    """The hosts *names*, each of which reaches all others by name."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hosts-")))
+        lines = [f"{NETWORK}.{number} {name}" for number, name in enumerate(names, 1)]
+        (folder / "hosts").write_text("\n".join(["127.0.0.1 localhost", *lines, ""]))
+        switch = stack.enter_context(_holder())
+        _inside(switch, "ip link add br0 type bridge && ip link set br0 up && ip link set lo up")
+        found = {}
+        for number, name in enumerate(names, 1):
+            holder = stack.enter_context(_holder())
+            _plug_in(switch, holder, number)
+            _inside(holder, f"hostname {name} && mount --bind {folder / 'hosts'} /etc/hosts")
+            found[name] = Host(name=name, address=f"{NETWORK}.{number}", holder=holder)
+        yield found
+
+
+def _plug_in(switch: subprocess.Popen, holder: subprocess.Popen, number: int) -> None:
+    _inside(switch, f"ip link add p{number} type veth peer name eth0 netns {holder.pid}")
+    _inside(switch, f"ip link set p{number} master br0 && ip link set p{number} up")
+    _inside(holder, f"ip link set lo up && ip address add {NETWORK}.{number}/24 dev eth0 && ip link set eth0 up")
+
+
+@contextlib.contextmanager
+def _holder() -> Iterator[subprocess.Popen]:
+    """A process with namespaces of its own."""
+    process = subprocess.Popen(["unshare", "--net", "--uts", "--mount", "sleep", "infinity"])
+    try:
+        ours = os.readlink("/proc/self/ns/net")
+        for _ in range(500):
+            if os.readlink(f"/proc/{process.pid}/ns/net") != ours and _is_asleep(process.pid):
+                break
+            time.sleep(0.01)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _is_asleep(pid: int) -> bool:
+    """Whether `unshare` has become `sleep`: all its namespaces are made."""
+    return Path(f"/proc/{pid}/comm").read_text().strip() == "sleep"
+
+
+def _inside(holder: subprocess.Popen, script: str) -> None:
+    line = ["nsenter", f"--target={holder.pid}", "--net", "--uts", "--mount", "sh", "-c", script]
+    subprocess.run(line, check=True, capture_output=True)
+
+
+# sshd on hosts
+
+
+def sshd_missing() -> str | None:
+    if shutil.which("sshd", path="/usr/sbin:/sbin") is None or shutil.which("ssh") is None:
+        return "no sshd, ssh; on Debian: apt-get install openssh-server"
+    return missing()
+
+
+@contextlib.contextmanager
+def reached_by_ssh(hosts: Sequence[Host]) -> Iterator[Path]:
+    """sshd on each of *hosts*; gives the file that `ssh -F` takes to reach them without a question."""
+    folder = Path(tempfile.mkdtemp(prefix="sshd-"))
+    started = []
+    try:
+        for name in ("host_key", "user_key"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+        shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
+        key = " ".join((folder / "host_key.pub").read_text().split()[:2])
+        (folder / "known_hosts").write_text("".join(f"{host.name} {key}\n" for host in hosts))
+        (folder / "config").write_text(
+            f"Host *\n  User root\n  IdentityFile {folder}/user_key\n  IdentitiesOnly yes\n"
+            f"  UserKnownHostsFile {folder}/known_hosts\n  GlobalKnownHostsFile /dev/null\n"
+            "  StrictHostKeyChecking yes\n  BatchMode yes\n"
+        )
+        (folder / "sshd_config").write_text(
+            f"HostKey {folder}/host_key\nAuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\nUsePAM no\n"
+            f"PidFile none\nPermitRootLogin yes\nPasswordAuthentication no\nMaxStartups 100\n"
+        )
+        Path("/run/sshd").mkdir(exist_ok=True)
+        program = shutil.which("sshd", path="/usr/sbin:/sbin")
+        for host in hosts:
+            log = open(folder / f"{host.name}.txt", "wb")  # noqa: SIM115 (it lives as long as the daemon)
+            line = host.enter(program, "-D", "-e", "-f", str(folder / "sshd_config"))
+            started.append(subprocess.Popen(line, stderr=log, start_new_session=True))
+        for host in hosts:
+            _wait_for_ssh(host, folder)
+        yield folder / "config"
+    finally:
+        for daemon in started:
+            daemon.kill()
+            daemon.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait_for_ssh(host: Host, folder: Path) -> None:
+    for _ in range(100):
+        line = host.enter("ssh", "-F", str(folder / "config"), host.name, "true")
+        if subprocess.run(line, capture_output=True).returncode == 0:
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"sshd on {host.name} does not answer: {(folder / f'{host.name}.txt').read_text()[-500:]}")

@@ -1,0 +1,115 @@
+"""The engine hosts on three hosts with sshd, each with a network, a name and a list of hosts of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evalsuite import paths
+from evalsuite.errors import Exit
+from tests import namespaces
+
+TOYS = Path(__file__).resolve().parent / "toy_adapters"
+TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
+ONCE = ("--repeats", "1", "--steps", "5+20", "--runs", "runs", "--out", "report")
+LAUNCHERS = {"openmpi": "mpirun.openmpi", "hydra": "mpiexec.hydra"}
+
+
+@pytest.fixture(scope="module")
+def reached():
+    if why := namespaces.sshd_missing():
+        pytest.skip(why)
+    with namespaces.network("a", "b", "c") as found, namespaces.reached_by_ssh(list(found.values())) as config:
+        yield found, config
+
+
+def started(reached, tmp_path, *words: str) -> subprocess.Popen:
+    """evalsuite on host a."""
+    hosts, config = reached
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(paths.PACKAGE.parent),
+        "EVALSUITE_SSH": f"ssh -F {config}",
+        "OMPI_MCA_plm_rsh_args": f"-F {config}",
+        "HYDRA_LAUNCHER_EXTRA_ARGS": f"-F {config}",
+    }
+    line = hosts["a"].enter(sys.executable, "-m", "evalsuite", *words, folder=tmp_path)
+    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def compared(reached, tmp_path, *words: str) -> tuple[int, str]:
+    process = started(reached, tmp_path, "run", *TOYNET, *ONCE[:-2], *words)
+    _, said = process.communicate(timeout=60)
+    return process.returncode, said
+
+
+def only_run(tmp_path) -> Path:
+    return next((tmp_path / "runs").glob("*/r0"))
+
+
+@pytest.mark.parametrize("via", ["ssh", "openmpi", "hydra"])
+def test_every_host_trains_and_is_sampled_whatever_starts_it(reached, tmp_path, via):
+    if via in LAUNCHERS and not any(Path(place, LAUNCHERS[via]).exists() for place in os.get_exec_path()):
+        pytest.skip(f"no {LAUNCHERS[via]} here")
+
+    code, said = compared(
+        reached, tmp_path, "--scales", "3x1", "--option", "script=train.py", "--hosts", "b,a,c", "--via", via
+    )
+
+    run = only_run(tmp_path)
+    assert code == Exit.DONE, said
+    assert {file.name for file in run.glob("log.*")} == {"log.a.txt", "log.b.txt", "log.c.txt"}
+    ranks = {host: json.loads((run / f"environment.{host}.json").read_text())["node_rank"] for host in "abc"}
+    assert ranks == {"b": 0, "a": 1, "c": 2}
+    switches = json.loads((run / "environment.c.json").read_text())["environment_variables"]
+    assert (switches["GLOO_SOCKET_IFNAME"], switches["NCCL_SOCKET_IFNAME"]) == ("eth0", "=eth0")
+
+
+def test_a_host_that_nobody_knows_is_named_and_is_no_fault_of_the_framework(reached, tmp_path):
+    compared(reached, tmp_path, "--scales", "2x1", "--hosts", "a,nowhere", "--retries", "0")
+
+    outcome = json.loads((only_run(tmp_path) / "outcome.json").read_text())
+    assert outcome["fault"] == "infrastructure"
+    assert "nowhere" in outcome["reason"]
+
+
+def test_what_fails_on_a_host_is_the_reason(reached, tmp_path):
+    compared(reached, tmp_path, "--scales", "2x1", "--option", "script=fails.py", "--hosts", "a,b")
+
+    outcome = json.loads((only_run(tmp_path) / "outcome.json").read_text())
+    assert (outcome["status"], outcome.get("fault")) == ("failed", None)
+
+
+def test_the_evaluator_that_is_killed_leaves_nothing_running_anywhere(reached, tmp_path):
+    words = ("--scales", "2x1", "--steps", "5+100000", "--option", "script=train.py", "--hosts", "a,b")
+    process = started(reached, tmp_path, "run", *TOYNET, *words, "--repeats", "1", "--runs", "runs")
+    assert _soon(lambda: len(list((tmp_path / "runs").glob("*/r0/log.*.txt"))) == 2)
+
+    process.kill()  # the evaluator, and nobody tells the hosts
+    process.communicate()
+
+    assert _soon(lambda: not _running(str(tmp_path)))
+
+
+def _running(words: str) -> list[str]:
+    """The command lines that hold *words*."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if words in line:
+            found.append(line)
+    return found
+
+
+def _soon(happened, seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
+    while not happened() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return happened()

@@ -1,0 +1,289 @@
+"""The engine that is made of a list of hosts: what it reads, and what it starts."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evalsuite import cli, paths
+from evalsuite.agent import interfaces, rendezvous
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch import engine_words, handing, over_ssh
+from evalsuite.placeholders import Node
+from evalsuite.plan import hosts, over_hosts
+from evalsuite.plan.commandline import command_line
+from evalsuite.plan.hosts import Host
+from tests.toys import CASE, toynet
+
+TWO = replace(CASE, nodes=2, devices_per_node=8)
+HOSTS = hosts.from_words("gpu01:8,me@gpu02:8,gpu03:4")
+
+
+def test_hosts_are_read_with_their_devices():
+    assert [(host.address, host.name, host.devices) for host in hosts.from_words(" a, me@b:8 ")] == [
+        ("a", "a", None),
+        ("me@b", "b", 8),
+    ]
+
+
+def test_a_host_file_of_open_mpi_or_mpich_is_read(tmp_path):
+    (tmp_path / "hosts").write_text("# rack 1\ngpu01 slots=8 max_slots=8\n\ngpu02:4 # slow\nme@gpu03\n")
+
+    found = hosts.from_file(tmp_path / "hosts")
+
+    assert [(host.name, host.devices) for host in found] == [("gpu01", 8), ("gpu02", 4), ("gpu03", None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no host stands there"),
+        ("a,b,a:8", "a stands there twice"),
+        ("-oProxyCommand=reboot", '"-oProxyCommand=reboot" is no host'),
+        ("a;reboot", '"a;reboot" is no host'),
+        ("a:eight", '"a:eight" is no host'),
+    ],
+)
+def test_what_is_no_list_of_hosts_is_refused(text, said):
+    with pytest.raises(EvalsuiteError, match="expected") as error:
+        hosts.from_words(text)
+
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "No such file"),
+        (b"gpu01 slots eight\n", ':1: "gpu01 slots eight" is no host'),
+        (b"\xff\xfe", "it is no text"),
+    ],
+)
+def test_a_host_file_that_cannot_be_read_is_named(tmp_path, content, said):
+    file = tmp_path / "hosts"
+    if content is not None:
+        file.write_bytes(content)
+
+    with pytest.raises(EvalsuiteError, match="expected") as error:
+        hosts.from_file(file)
+
+    assert str(file) in str(error.value) and said in str(error.value)
+
+
+def line_via(name: str, case=TWO, **ways) -> str:
+    ways = over_hosts.Ways(**ways)
+    engine = over_hosts.engine(HOSTS, over_hosts.transport(name), handed={"NCCL_DEBUG": "INFO"}, ways=ways)
+    line = command_line(
+        toynet().recipes[0], case, python="py", folder=Path("/runs/c/r0"), engine=engine, timeout_s=60
+    ).engine
+    return " ".join(line).replace(sys.executable, "PYTHON")
+
+
+PORT = over_hosts.port_of("/runs/c/r0")
+HANDED = (
+    "env NCCL_DEBUG=INFO EVALSUITE_NODES=2 EVALSUITE_HOSTS=gpu01,gpu02 EVALSUITE_MASTER_ADDR=gpu01 "
+    f"EVALSUITE_MASTER_PORT={PORT} PYTHON -m evalsuite sample -o /runs/c/r0 "
+)
+
+
+def test_over_ssh_our_own_fan_out_gets_the_hosts_and_every_variable_in_words():
+    assert line_via("ssh").startswith(f"PYTHON -m evalsuite on-hosts --hosts gpu01,me@gpu02 -- {HANDED}")
+
+
+@pytest.mark.parametrize(
+    ("name", "interface"), [("openmpi4", "--mca oob_tcp_if_include"), ("openmpi5", "--prtemca prte_if_include")]
+)
+def test_over_open_mpi_each_host_is_a_part_of_the_line_with_its_rank(name, interface):
+    line = line_via(name, interface="eth1", root=True)
+
+    first, _, second = line.partition(" : ")
+    assert first.startswith(
+        f"mpirun --allow-run-as-root {interface} eth1 -np 1 --host gpu01:1 --bind-to none "
+        f"env EVALSUITE_NODE_RANK=0 EVALSUITE_HOST=gpu01 {HANDED}"
+    )
+    assert second.startswith(
+        f"-np 1 --host me@gpu02:1 --bind-to none env EVALSUITE_NODE_RANK=1 EVALSUITE_HOST=gpu02 {HANDED}"
+    )
+
+
+def test_over_hydra_ranks_follow_the_list():
+    start = "mpiexec.hydra -launcher ssh -iface eth1 -hosts gpu01,me@gpu02 -n 2 -ppn 1 -bind-to none "
+
+    assert line_via("hydra", interface="eth1").startswith(start + HANDED)
+
+
+def test_a_node_that_hydra_tells_only_its_rank_finds_its_name_among_all():
+    assert rendezvous.host({"PMI_RANK": "1", "PMI_SIZE": "2", "EVALSUITE_HOSTS": "gpu01,gpu02"}) == "gpu02"
+
+
+def test_a_case_on_one_host_meets_nobody():
+    line = line_via("ssh", replace(CASE, nodes=1))
+
+    assert "EVALSUITE_NODES=1 EVALSUITE_HOSTS=gpu01 PYTHON" in line and "MASTER" not in line
+
+
+def test_two_runs_meet_at_two_ports_and_one_run_at_one():
+    ports = [over_hosts.port_of(f"/runs/c/r{repeat}") for repeat in (0, 1, 0)]
+
+    assert ports[0] == ports[2] != ports[1]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "devices", "said"),
+    [(4, 1, "--hosts names 3"), (3, 8, "8 devices a node and gpu03 has fewer"), (2, 8, None)],
+)
+def test_a_case_that_the_hosts_cannot_serve_is_refused(nodes, devices, said):
+    engine = over_hosts.engine(HOSTS, over_hosts.transport("ssh"), handed={})
+
+    why = engine.refusal(replace(CASE, nodes=nodes, devices_per_node=devices))
+
+    assert (why is None) if said is None else (said in why)
+
+
+def test_what_is_handed_over_changes_the_training_and_holds_no_secret():
+    given = {"NCCL_DEBUG": "INFO", "AWS_SECRET_KEY": "s", "HOME": "/root", "OMP_NUM_THREADS": "4", "PATH": "/bin"}
+
+    found = handing.handed(given, None)
+
+    assert {name for name in found if name in given} == {"NCCL_DEBUG", "OMP_NUM_THREADS", "PATH"}
+    assert found["EVALSUITE_INTERFACE"] == "auto"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--engine", "hosts"), "no hosts are given"),
+        (("--engine", "slurm", "--hosts", "a"), "only the engine hosts takes them"),
+        (("--via", "ssh"), "no hosts are given"),
+        (("--hosts", "a", "--hostfile", "f"), "both are given"),
+        (("--hosts", "a", "--via", "telnet"), '"telnet" starts nothing'),
+    ],
+)
+def test_options_that_do_not_go_together_are_wrong_usage(words, said, capsys):
+    assert cli.main(["plan", *words]) == Exit.USAGE
+    assert said in capsys.readouterr().err
+
+
+# the fan-out itself, on this machine
+
+
+def fan_out(tmp_path, *argv: str, names: str = "localhost") -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "evalsuite", "on-hosts", "--hosts", names, "--", *argv],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(paths.PACKAGE.parent), "EVALSUITE_SSH": "false"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_host_is_told_which_it_is_and_its_words_stand_behind_its_name(tmp_path):
+    said, _ = fan_out(
+        tmp_path, "sh", "-c", "echo $EVALSUITE_NODE_RANK at $EVALSUITE_HOST in $PWD; exit 7"
+    ).communicate()
+
+    assert said == f"localhost: 0 at localhost in {tmp_path}\n"
+
+
+def test_the_exit_code_is_that_of_the_first_that_failed(tmp_path):
+    process = fan_out(tmp_path, "sh", "-c", "exit 7")
+    process.communicate()
+
+    assert process.returncode == 7
+
+
+def test_what_runs_is_asked_to_end_and_has_ended_when_we_have(tmp_path):
+    process = fan_out(
+        tmp_path, "sh", "-c", "trap 'echo ended in order; kill $!; exit 3' TERM; echo up; sleep 60 & wait"
+    )
+    assert process.stdout.readline() == "localhost: up\n"
+
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=10)
+
+    assert said == "localhost: ended in order\n"
+    assert process.returncode == 128 + signal.SIGTERM
+
+
+def test_what_runs_ends_when_the_fan_out_is_killed(tmp_path):
+    process = fan_out(tmp_path, "sh", "-c", "trap 'touch ended; kill $!; exit' TERM; echo up; sleep 60 & wait")
+    process.stdout.readline()
+
+    process.kill()
+    process.wait()
+
+    assert _soon(lambda: (tmp_path / "ended").exists())
+
+
+def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path):
+    ssh = tmp_path / "ssh"
+    ssh.write_text("#!/bin/sh\necho Host key verification failed. >&2\nexit 255\n")
+    ssh.chmod(0o755)
+    said: list[str] = []
+
+    os.environ["EVALSUITE_SSH"] = str(ssh)
+    try:
+        code = over_ssh.run(hosts.from_words("localhost,b"), ["sleep", "60"], said.append)
+    finally:
+        del os.environ["EVALSUITE_SSH"]
+
+    assert code == 255
+    assert engine_words.reason("\n".join(said)) == "b: Host key verification failed."
+    assert any("error: b was not reached" in line and "Try: ssh b true" in line for line in said)
+
+
+def test_every_word_reaches_the_host_as_it_is():
+    line = over_ssh.ssh_line(Host(address="b"), Path("/a b"), ["echo", "it's $HOME", ""], ["ssh"])
+
+    assert line[-2] == "b"
+    said = subprocess.run(["sh", "-c", f"printf '%s|' {line[-1]}"], capture_output=True, text=True).stdout
+    assert said.endswith("evalsuite|/a b|echo|it's $HOME||")
+
+
+def _soon(happened) -> bool:
+    deadline = time.monotonic() + 5
+    while not happened() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return happened()
+
+
+# what the launchers say
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("-----\nb: nothing\n------\n", "b: nothing"),
+        (
+            "ssh: Could not resolve hostname b: Name or service not known\n----\nORTE was unable to start\n----",
+            "ssh: Could",
+        ),
+        ("a: waiting\nb: evalsuite sample: no such program\nb: error: b was lost\n", "b: evalsuite sample"),
+        ("---------\n\n", ""),
+    ],
+)
+def test_a_reason_is_a_line_with_words_that_names_the_failure(text, reason):
+    assert engine_words.reason(text).startswith(reason) and bool(reason) == bool(engine_words.reason(text))
+
+
+# the network between them
+
+
+def test_the_interface_that_was_asked_for_is_every_librarys_and_what_the_user_set_stays():
+    place = Node(rank=0, nodes=2, master_port=1, hosts=("a", "b"))
+
+    found = interfaces.variables({"EVALSUITE_INTERFACE": "eth1", "GLOO_SOCKET_IFNAME": "ib0"}, place)
+
+    assert found["NCCL_SOCKET_IFNAME"] == "=eth1" and "GLOO_SOCKET_IFNAME" not in found
+
+
+def test_the_loopback_is_no_network_between_hosts():
+    place = Node(rank=1, nodes=2, master_addr="127.0.0.1", master_port=1, hosts=("127.0.0.1", "b"))
+
+    assert interfaces.variables({"EVALSUITE_INTERFACE": "auto"}, place) == {}
+    assert interfaces.variables({}, place) == {}
