@@ -1,8 +1,9 @@
 """What a launching command was asked for: spec, adapters, machine, plan and store, from its arguments."""
 
 import argparse
+import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +22,9 @@ from evalsuite.plan.estimate import Estimate
 from evalsuite.plan.given_images import with_images
 from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.registry import discover
-from evalsuite.runs.store import Store
+from evalsuite.runs.store import RunFolder, Store
+
+MOST_READ = 2000  # run folders that are not of the plan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,13 +53,25 @@ class Asked:
         return "container" if self.engine.container else kind
 
     def estimate(self) -> Estimate:
-        """Expected run times, from the finished runs of this store."""
-        known = []
-        for run in self.plan.runs:
-            folder = self.store.folder(run)
-            if folder.finished:
-                known.append((run, folder.outcome().duration_s or 0.0))
-        return Estimate(known)
+        """Expected run times, from the finished runs of this store: those of the plan, and others like them."""
+        known = dict(_timed(self.store.folder(run) for run in self.plan.runs))
+        if {run.case for run in self.missing()} - {run.case for run in known}:
+            known |= dict(_timed(self.store.finished()[:MOST_READ]))
+        return Estimate(list(known.items()))
+
+    def not_made_yet(self) -> list[str]:
+        """The frameworks with runs to be made whose environment is made before them, which takes a time of its own."""
+        if self.python or self.engine.container:
+            return []
+        recipes = dict.fromkeys((run.case.framework, run.case.recipe, run.case.device) for run in self.missing())
+        found = [(name, self.adapters[name].recipe(recipe), device) for name, recipe, device in recipes]
+        return list(
+            dict.fromkeys(
+                name
+                for name, recipe, device in found
+                if recipe.pins(device) and virtualenvs.existing(recipe, device=device) is None
+            )
+        )
 
     def command_line(self, case: Case) -> CommandLine:
         """What starts *case*'s first repeat."""
@@ -82,6 +97,16 @@ class Asked:
 
     def recipe(self, case: Case) -> Recipe:
         return self.adapters[case.framework].recipe(case.recipe)
+
+
+def _timed(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
+    """The runs that have ended, and what each took; a folder that cannot be read tells nothing."""
+    for folder in folders:
+        if folder.finished:
+            with contextlib.suppress(EvalsuiteError):
+                taken = folder.outcome().duration_s
+                if taken is not None:
+                    yield folder.run(), taken
 
 
 def planned(arguments: argparse.Namespace) -> Asked:

@@ -47,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_table(asked: "Asked") -> None:
-    from evalsuite.commands.terminal import duration, table
+    from evalsuite.commands import prices
+    from evalsuite.commands.terminal import table
 
     flags = _flags(asked, speech.finding)
     rows = [
@@ -64,12 +65,8 @@ def _print_table(asked: "Asked") -> None:
     if not left:
         print(say("plan.nothing_left", runs=runs) if runs else say("plan.nothing_can"))
         return
-    estimate = asked.estimate()
-    seconds = estimate.total(left)
-    time = duration(seconds) if seconds is not None else say("plan.unknown_time")
-    hours = sum((estimate.of(run) or 0) * run.case.total_devices for run in left) / 3600
-    cost = say("plan.cost", hours=f"{hours:.2f}") if seconds is not None else ""
-    print(say("plan.left", missing=len(left), runs=runs, time=time, cost=cost))
+    for sentence in prices.sentences(asked):
+        print(sentence)
 
 
 def _axes(case: "Case") -> tuple[str, ...]:
@@ -102,14 +99,18 @@ def _print_commands(asked: "Asked") -> None:
 
 
 def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
+    from dataclasses import asdict
+
     from evalsuite import redaction
     from evalsuite.report.text.findings import english
 
     flags = _flags(asked, english)
+    estimate, left = asked.estimate(), asked.missing()
     return {
         "profile": asked.plan.spec.name,
         "repeats": asked.plan.spec.repeats,
-        "estimated_seconds": asked.estimate().total(asked.missing()),
+        "estimated_seconds": estimate.total(left),
+        "prices": [asdict(one) for one in estimate.prices(left)],
         "cases": [
             {"id": case.id, "framework": case.framework, "model": case.model, "scale": case.scale,
              "precision": case.precision, "xla": case.xla, "batch_per_device": case.batch_per_device,

@@ -13,8 +13,10 @@ from evalsuite.model import LANGUAGES, Case, Evaluation, Skip, Summary, Unmeasur
 
 if TYPE_CHECKING:
     from evalsuite.logs.catalogue import Places
+    from evalsuite.report.book.book import Book
     from evalsuite.runs.store import Store
 
+MOST_STEPS = 3  # commands on a terminal; the page has all
 HELP = "write the report from run folders; nothing is started"
 EXAMPLES = """  evalsuite report
   evalsuite report --runs /data/runs --out /data/report --lang zh,en
@@ -112,6 +114,8 @@ def write(
     from evalsuite import report
     from evalsuite.commands.terminal import note
     from evalsuite.report import forms
+    from evalsuite.report.book import identity
+    from evalsuite.report.book.book import Book
     from evalsuite.report.sections import author
     from evalsuite.results import criteria
     from evalsuite.results.evaluation import evaluate
@@ -142,7 +146,9 @@ def write(
             f"{error.filename or arguments.out}: {error.strerror}; the report is written there. Try --out DIR."
         ) from error
     _print_summaries(evaluation)
-    _print_found(evaluation, speech.language())
+    book = Book(evaluation=identity.ordered(evaluation))
+    _print_found(book, speech.language())
+    _print_price(book, speech.language(), store)
     page = next(path for path in written if path.suffix == ".html")
     for path in (page, *more):
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
@@ -193,16 +199,31 @@ def _size(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
 
 
-def _print_found(evaluation: Evaluation, language: str) -> None:
+def _print_price(book: "Book", language: str, store: "Store") -> None:
+    """What the runs took, and the first of the commands whose runs would decide something open."""
+    from evalsuite.commands.terminal import line
+    from evalsuite.report.sections import price
+    from evalsuite.report.text import words
+
+    spoken = words.read((language,))
+    if book.spent:
+        line(price.line(book.spent, spoken).plain(language).replace("\u202f", " "))
+    steps = price.steps(book.next_repeats, spoken)
+    for one in steps[:MOST_STEPS]:
+        where = "" if str(store.root) == "runs" or book.evaluation.recorded_elsewhere else f" --runs {store.root}"
+        line(f"{one.sentence.plain(language)}\n    {one.command}{where}".replace("\u00a0", " "))
+    if len(steps) > MOST_STEPS:
+        line(say("report.more_steps", n=len(steps) - MOST_STEPS))
+
+
+def _print_found(book: "Book", language: str) -> None:
     """What the page says first, a line for each model."""
     from evalsuite.commands.terminal import line
-    from evalsuite.report.book import identity
-    from evalsuite.report.book.book import Book
     from evalsuite.report.sections import verdict
     from evalsuite.report.text import words
 
     spoken = words.read((language,))
-    for one in verdict.found(Book(evaluation=identity.ordered(evaluation)), spoken):
+    for one in verdict.found(book, spoken):
         said = [one.sentence, *([one.deciding] if one.deciding else [])]
         text = " ".join(each.plain(language) for each in said)
         line(f"{one.model} ({one.about.plain(language)}): {text}".replace("\u00a0", " "))

@@ -63,6 +63,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     from dataclasses import replace
 
     from evalsuite import locks
+    from evalsuite.commands import prices
     from evalsuite.commands.terminal import note, progress
     from evalsuite.errors import EvalsuiteError
     from evalsuite.launch import campaign, runner
@@ -95,6 +96,8 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
         return asked, _failed(asked)
     if not locks.has_flock(asked.store.root):
         note(say("run.no_flock", folder=asked.store.root))
+    for sentence in prices.sentences(asked):
+        note(sentence)
     started = campaign.begin(whole, asked.store)
     with progress(missing, asked.estimate()) as shown:
         launcher = runner.Launcher(

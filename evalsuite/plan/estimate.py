@@ -1,12 +1,41 @@
-"""How long runs will take, from the runs that have ended."""
+"""How long runs will take and what they will cost, from the runs that have ended; what nobody knows is None."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from evalsuite.model import Run
+from evalsuite.model import Case, Run
+
+Basis = Literal[
+    "own",  # runs of the very case
+    "alike",  # runs of the same script, at another scale or batch size
+    "scaled",  # runs of the same script with more or less work, in proportion
+    "others",  # runs of other scripts: good enough for the time left, and no price
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What a run is expected to take, and by what."""
+
+    seconds: float
+    basis: Basis
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """What the runs of one framework that are still to be made will take."""
+
+    framework: str
+    runs: int
+    unknown: int  # runs of which nothing is known
+    seconds: float | None  # one run after the other; None: nothing is known of some
+    device_hours: float | None
+    basis: Basis | None  # the weakest among the runs
 
 
 class Estimate:
-    """Time left, from the runs that have ended: each case's own mean, else its framework's, else all runs'."""
+    """Time left, from the runs that have ended: each case's own mean, else that of runs like it, else all runs'."""
 
     def __init__(self, known: Sequence[tuple[Run, float]] = ()) -> None:
         self._sums: dict[Hashable, tuple[float, int]] = {}  # what runs have alike → their seconds, and how many
@@ -14,24 +43,67 @@ class Estimate:
             self.add(run, seconds)
 
     def add(self, run: Run, seconds: float) -> None:
-        for alike in _alike(run):
+        for basis, alike in _alike(run.case):
             total, runs = self._sums.get(alike, (0.0, 0))
-            self._sums[alike] = (total + seconds, runs + 1)
+            self._sums[alike] = (total + (seconds / _work(run.case) if basis == "scaled" else seconds), runs + 1)
+
+    def expected(self, run: Run) -> Expected | None:
+        """What *run* will take; None if nothing has ended yet."""
+        for basis, alike in _alike(run.case):
+            if alike in self._sums:
+                total, runs = self._sums[alike]
+                work = _work(run.case) if basis == "scaled" else 1
+                return Expected(seconds=work * total / runs, basis=basis)
+        return None
 
     def of(self, run: Run) -> float | None:
         """Expected seconds of *run*; None if nothing has ended yet."""
-        for alike in _alike(run):
-            if alike in self._sums:
-                total, runs = self._sums[alike]
-                return total / runs
-        return None
+        found = self.expected(run)
+        return found.seconds if found else None
 
     def total(self, runs: Sequence[Run]) -> float | None:
         expected = [seconds for run in runs if (seconds := self.of(run)) is not None]
         return sum(expected) if runs and len(expected) == len(runs) else None
 
+    def prices(self, runs: Iterable[Run]) -> tuple[Price, ...]:
+        """What *runs* will take, framework by framework in the order of their first appearance."""
+        by_framework: dict[str, list[Run]] = {}
+        for run in runs:
+            by_framework.setdefault(run.case.framework, []).append(run)
+        return tuple(self._price(framework, theirs) for framework, theirs in by_framework.items())
 
-def _alike(run: Run) -> Iterable[Hashable]:
-    """What a run has in common with others, the closest first: its case, its kind, and that it is one."""
-    case = run.case
-    return (case, (case.framework, case.options, case.protocol), "any")
+    def _price(self, framework: str, runs: Sequence[Run]) -> Price:
+        found = [(run.case.total_devices, self.expected(run)) for run in runs]
+        known = [(devices, one) for devices, one in found if one is not None and one.basis != "others"]
+        whole = len(known) == len(found)
+        return Price(
+            framework=framework,
+            runs=len(runs),
+            unknown=len(found) - len(known),
+            seconds=sum(one.seconds for _, one in known) if whole else None,
+            device_hours=sum(devices * one.seconds for devices, one in known) / 3600 if whole else None,
+            basis=max((one.basis for _, one in known), key=WEAKEST_LAST.index, default=None),
+        )
+
+
+WEAKEST_LAST: tuple[Basis, ...] = ("own", "alike", "scaled", "others")
+SIZES = {"image_size": 2, "sequence_length": 1}  # option → the power with which a step grows with it
+
+
+def _alike(case: Case) -> Iterator[tuple[Basis, Hashable]]:
+    """What a run has in common with others, the closest first."""
+    yield "own", case
+    yield "alike", (case.framework, case.recipe, case.options, case.protocol)
+    rest = tuple(option for option in case.options if option[0] not in SIZES)
+    yield "scaled", (case.framework, case.recipe, case.device, rest)
+    yield "others", "any"
+
+
+def _work(case: Case) -> float:
+    """What a device has to do in a run: steps × batch × size of an item, which grows with the square of an image."""
+    work = float(case.protocol.total_steps * case.batch_per_device)
+    for name, power in SIZES.items():
+        size = case.option(name)
+        if size is not None and size.isdecimal() and int(size):
+            work *= int(size) ** power
+    return work

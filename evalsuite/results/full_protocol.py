@@ -12,6 +12,7 @@ from evalsuite.results.summary import counts
 
 SPEC = paths.DATA / "specs" / "full.toml"
 COMMAND = "make report PROFILE=full"
+FULL = Protocol()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +45,17 @@ def _of_case(one: Summary, spec: Mapping[str, Any]) -> float | None:
 
 def _of_run(run: Measurement, spec: Mapping[str, Any]) -> float | None:
     case = run.run.case
+    return lengthened_s(run, FULL, _growth(case.batch_per_device, case.option("image_size"), spec))
+
+
+def lengthened_s(run: Measurement, protocol: Protocol, growth: float = 1.0) -> float | None:
+    """What *run* would take with the steps of *protocol*, each *growth* times as long; None if it is not known."""
+    case = run.run.case
     if run.duration_s is None or run.value is None:
         return None
     step_s = case.global_batch / run.value
     rest_s = max(0.0, run.duration_s - case.protocol.total_steps * step_s)
-    return rest_s + Protocol().total_steps * step_s * _growth(case.batch_per_device, case.option("image_size"), spec)
+    return rest_s + protocol.total_steps * step_s * growth
 
 
 def _growth(batch: int, size: str | None, spec: Mapping[str, Any]) -> float:

@@ -10,9 +10,13 @@ from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
 from evalsuite.results import answers as answers_room
 from evalsuite.results import breaks as breaks_room
+from evalsuite.results import next_repeats as next_room
+from evalsuite.results import spending
 from evalsuite.results import suspicions as suspicions_room
 from evalsuite.results.answers import Answer
 from evalsuite.results.breaks import Breaks
+from evalsuite.results.next_repeats import NextRepeats
+from evalsuite.results.spending import Spent
 from evalsuite.results.summary import valid
 from evalsuite.results.suspicions import Suspicion
 
@@ -89,6 +93,17 @@ class Book:
     def answers(self) -> tuple[Answer, ...]:
         """Who is fastest, for each setting and scale in the order of the page."""
         return answers_room.answers(self.summaries, self.planned, self.skips)
+
+    @cached_property
+    def spent(self) -> tuple[Spent, ...]:
+        """What the runs took."""
+        return spending.spent(self.measurements)
+
+    @cached_property
+    def next_repeats(self) -> tuple[NextRepeats, ...]:
+        """The next runs that would decide something open."""
+        found = self.evaluation
+        return next_room.next_repeats(self.answers, found.verdicts, self.summaries, found.commands)
 
     @cached_property
     def suspicions(self) -> tuple[Suspicion, ...]:

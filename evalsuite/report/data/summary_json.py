@@ -16,6 +16,7 @@ from evalsuite.report.text import findings
 from evalsuite.results import convergence, physics
 from evalsuite.results import latency as latency_room
 from evalsuite.results.fairness import Comparison, Stated
+from evalsuite.results.next_repeats import NextRepeats
 from evalsuite.results.proven import CasePair, case_pairs
 from evalsuite.results.summary import counts
 
@@ -47,6 +48,8 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "environments": sorted(evaluation.environments),
         "campaigns": [asdict(one) for one in evaluation.campaigns],
         "superseded_attempts": [asdict(one) for one in evaluation.superseded],
+        "spent": [asdict(one) for one in book.spent],
+        "next_repeats": [_next(one) for one in book.next_repeats],
     }
 
 
@@ -252,6 +255,11 @@ def _cell(cell: VerdictCell) -> dict[str, Any]:
         "reason": cell.reason,
         "values": dict(cell.values),
     }
+
+
+def _next(one: NextRepeats) -> dict[str, Any]:
+    found = {**asdict(one), "cases": [case.id for case in one.cases]}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
 
 def _comparison(one: Comparison, book: Book) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import State
 from evalsuite.report.book.tally import Counts, tally
-from evalsuite.report.sections import markdown, quietness, repeats, undisturbed
+from evalsuite.report.sections import markdown, price, quietness, repeats, undisturbed
 from evalsuite.report.sections.broken_rules import BrokenRule, Place, broken_rules, place
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.markdown import MarkdownWriter
+from evalsuite.report.sections.price import PriceFacts
 from evalsuite.report.sections.section import Section, Subject, parts
 from evalsuite.report.sections.undisturbed import TwoHeadlines
 from evalsuite.report.text import findings, names, numbers
@@ -70,17 +71,27 @@ class QualityFacts:
     repeats: tuple[tuple[Block, Drawn], ...]
     quietness: Drawn | None
     two_headlines: tuple[TwoHeadlines, ...]  # of all runs, and without the disturbed ones
+    price: PriceFacts | None
 
 
 def sections(subject: Subject) -> Iterable[Section]:
     words = subject.words
+    shown = (
+        "counts",
+        "findings",
+        "failures",
+        "attempts",
+        "skips",
+        "repeats",
+        *(["cost"] if subject.book.spent else []),
+    )
     yield Section(
         id="quality",
         title=words("quality.title"),
         template="quality.html.j2",
         facts=lambda: _facts(subject),
         markdown=lambda writer: _markdown(subject.book, writer),
-        parts=parts(words, "quality", ("counts", "findings", "failures", "attempts", "skips", "repeats")),
+        parts=parts(words, "quality", shown),
     )
 
 
@@ -99,18 +110,18 @@ def _facts(subject: Subject) -> QualityFacts:
         repeats=repeats.drawn(book, subject.blocks, subject.look, subject.words),
         quietness=quietness.drawn(book, subject.look, subject.words),
         two_headlines=undisturbed.headlines(book, subject.words),
+        price=price.facts(book, subject.words),
     )
 
 
 def _markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
-    broken = broken_rules(book)
-    if not broken:
-        return
-    yield f"## {writer.word('quality.findings')}"
-    heads = ("words.rule", "words.level", "quality.count", "quality.range", "quality.worst")
-    rows = [_finding_row(one, writer) for one in broken]
-    yield markdown.table([writer.word(key) for key in heads], rows, right=(2,))
-    yield writer.said(writer.beyond("markdown.findings", n=numbers.count(len(book.findings))))
+    if broken := broken_rules(book):
+        yield f"## {writer.word('quality.findings')}"
+        heads = ("words.rule", "words.level", "quality.count", "quality.range", "quality.worst")
+        rows = [_finding_row(one, writer) for one in broken]
+        yield markdown.table([writer.word(key) for key in heads], rows, right=(2,))
+        yield writer.said(writer.beyond("markdown.findings", n=numbers.count(len(book.findings))))
+    yield from price.written(book, writer)
 
 
 def _finding_row(broken: BrokenRule, writer: MarkdownWriter) -> list[str]:

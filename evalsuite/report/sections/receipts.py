@@ -14,7 +14,7 @@ from evalsuite.report.sections.proofs import Proof
 from evalsuite.report.sections.shell import Shell
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.results import clocks
+from evalsuite.results import clocks, same_again
 from evalsuite.results.summary import counts
 
 
@@ -186,17 +186,7 @@ def _run(run: Measurement) -> RunReceipt:
 
 def _again(book: Book, cases: Sequence[CaseReceipt]) -> str:
     """The evalsuite command line that makes *cases*, which differ in scale only, again."""
-    case, scales = cases[0].case, ",".join(one.case.scale for one in cases)
-    steps = f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}"
-    words = [
-        *("python", "-m", "evalsuite", "compare"),
-        *("--frameworks", case.framework, "--models", case.model, "--recipe", case.recipe),
-        *("--scales", scales, "--batch-sizes", str(case.batch_per_device)),
-        *("--precision", case.precision, "--xla", "on" if case.xla else "off", "--device", case.device),
-        *("--steps", steps, "--repeats", str(book.evaluation.repeats)),
-    ]
-    for name, value in case.options:
-        words += ["--option", f"{name}={value}"]
+    words = same_again.words("compare", [one.case for one in cases], repeats=book.evaluation.repeats)
     return names.visible(shlex.join(words))
 
 

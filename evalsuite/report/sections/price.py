@@ -1,0 +1,132 @@
+"""What the runs took, and which further ones would decide something open: the price of this report and of the next."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from evalsuite.report.sections import markdown
+from evalsuite.report.sections.answers import roughly
+from evalsuite.report.sections.markdown import MarkdownWriter
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.results.next_repeats import NextRepeats
+from evalsuite.results.spending import Spent
+
+MOST_NAMED = 4  # frameworks in a sentence
+
+
+class Priced(Protocol):
+    """A report."""
+
+    @property
+    def spent(self) -> tuple[Spent, ...]: ...
+    @property
+    def next_repeats(self) -> tuple[NextRepeats, ...]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpentRow:
+    """One framework of the table, or all of them."""
+
+    name: str | None  # None: all
+    runs: int
+    lost: int
+    time: Rendered
+    device_hours: Number
+    seconds: float  # to sort by
+    untimed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextStep:
+    """A sentence, and the command line that does it."""
+
+    sentence: Text
+    command: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceFacts:
+    """What is shown."""
+
+    rows: tuple[SpentRow, ...]
+    steps: tuple[NextStep, ...]
+
+
+def facts(book: Priced, words: Words) -> PriceFacts | None:
+    """None where nothing was measured: other people's figures have no price."""
+    if not book.spent:
+        return None
+    rows = [_row(names.framework(one.framework), [one], words) for one in book.spent]
+    rows += [_row(None, book.spent, words)] if len(rows) > 1 else []
+    return PriceFacts(rows=tuple(rows), steps=steps(book.next_repeats, words))
+
+
+def _row(name: str | None, of: Sequence[Spent], words: Words) -> SpentRow:
+    seconds = sum(one.seconds for one in of)
+    return SpentRow(
+        name=name,
+        runs=sum(one.runs for one in of),
+        lost=sum(one.lost for one in of),
+        time=words.duration(seconds),
+        device_hours=device_hours(sum(one.device_hours for one in of)),
+        seconds=seconds,
+        untimed=sum(one.untimed for one in of),
+    )
+
+
+def device_hours(value: float) -> Number:
+    """Device-hours with as many digits as a price needs: 0.042, 1.25, 310."""
+    return numbers.significant(value, 2 if value < 1 else 3)
+
+
+def steps(found: Iterable[NextRepeats], words: Words) -> tuple[NextStep, ...]:
+    return tuple(NextStep(sentence=_sentence(one, words), command=shlex.join(one.command)) for one in found)
+
+
+def _sentence(one: NextRepeats, words: Words) -> Text:
+    ref = names.case_anchor(one.cases[0])
+    first, *others = (words.same(names.framework(each)) for each in one.frameworks[: MOST_NAMED + 1])
+    shown: list[object] = [*others[: MOST_NAMED - 1], *(["…"] if len(one.frameworks) > MOST_NAMED else [])]
+    time: Rendered = words.same("")
+    if one.seconds is not None:
+        time = words("price.time", time=Traced(words=words, inside=roughly(one.seconds, words), ref=ref))
+    values = {
+        "runs": numbers.count(one.runs).about(ref),
+        "cases": numbers.count(len(one.cases)).about(ref),
+        "time": time,
+        "first": Traced(words=words, inside=first, ref=ref),
+        "about": Traced(words=words, inside=words.same(_about(one)), ref=ref),
+    }
+    if one.criterion is not None:
+        return words("price.criterion", criterion=names.visible(one.criterion), **values)
+    rivals = Traced(words=words, inside=words.listed(shown), ref=ref)
+    return words("price.longer" if one.longer else "price.order", others=rivals, **values)
+
+
+def _about(one: NextRepeats) -> str:
+    case = one.cases[0]
+    scales = ", ".join(dict.fromkeys(map(names.scale, one.cases)))
+    return " · ".join(
+        [names.model(case.model), scales, names.precision(case.precision), f"bsz {case.batch_per_device:,}"]
+    )
+
+
+def line(found: Sequence[Spent], words: Words) -> Text:
+    """What all runs took, in a sentence."""
+    return words(
+        "price.line",
+        runs=numbers.count(sum(one.runs for one in found)),
+        time=words.duration(sum(one.seconds for one in found)),
+        hours=device_hours(sum(one.device_hours for one in found)),
+    )
+
+
+def written(book: Priced, writer: MarkdownWriter) -> Iterable[str]:
+    """In Markdown: what would decide, with its commands."""
+    found = steps(book.next_repeats, writer.words)
+    if found:
+        yield f"## {writer.word('price.next')}"
+        yield markdown.listed(f"{writer.said(one.sentence)} `{names.visible(one.command)}`" for one in found)

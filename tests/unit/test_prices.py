@@ -1,0 +1,136 @@
+"""What an evaluation will take, what it took, and which further runs would decide something open."""
+
+from dataclasses import replace
+
+import pytest
+
+from evalsuite.findings import ShortWindow
+from evalsuite.model import Protocol, Run
+from evalsuite.plan.estimate import Estimate
+from evalsuite.results import next_repeats, spending
+from evalsuite.results.answers import answers
+from evalsuite.results.criteria import Criteria, LinearSpeedup
+from evalsuite.results.scaling import with_scaling
+from evalsuite.results.summary import summaries, valid
+from evalsuite.results.verdicts import verdicts
+from tests.toys import CASE, measured
+
+OTHER = replace(CASE, framework="othernet")
+
+
+def runs(case, *repeats):
+    return [Run(case=case, repeat=repeat) for repeat in repeats]
+
+
+def test_a_price_is_told_framework_by_framework_and_what_nobody_knows_is_none():
+    wide = CASE.at_scale(1, 4)
+    estimate = Estimate([(Run(case=CASE, repeat=0), 1800.0)])
+
+    known, unknown = estimate.prices([*runs(CASE, 1), *runs(wide, 0), *runs(OTHER, 0, 1)])
+
+    assert (known.framework, known.runs, known.seconds, known.basis) == ("toynet", 2, 3600.0, "alike")
+    assert known.device_hours == pytest.approx(0.5 + 2.0)
+    assert (unknown.framework, unknown.unknown, unknown.seconds, unknown.device_hours) == ("othernet", 2, None, None)
+
+
+def test_a_longer_run_is_priced_in_proportion_to_its_work():
+    short = replace(CASE, protocol=Protocol(warmup_steps=5, measured_steps=30), options=(("image_size", "64"),))
+    long = replace(CASE, options=(("image_size", "128"),))
+
+    (price,) = Estimate([(Run(case=short, repeat=0), 35.0)]).prices(runs(long, 0))
+
+    assert price.basis == "scaled"
+    assert price.seconds == pytest.approx(4 * 120.0)
+
+
+def test_what_was_spent_counts_runs_that_failed_and_says_which_have_no_duration():
+    wide = CASE.at_scale(1, 2)
+    found = [
+        measured(CASE, 0, 100.0, duration_s=3600.0),
+        measured(wide, 0, None, duration_s=1800.0),
+        measured(wide, 1, 190.0),
+        measured(OTHER, 0, 90.0, origin="cited", duration_s=9.0),
+    ]
+
+    (one,) = spending.spent(found)
+
+    assert (one.framework, one.runs, one.lost, one.untimed) == ("toynet", 3, 1, 1)
+    assert (one.seconds, one.device_hours) == (5400.0, 2.0)
+
+
+def of(case, values, **changes):
+    return [
+        measured(case, repeat, value, duration_s=60.0, round=repeat, **changes) for repeat, value in enumerate(values)
+    ]
+
+
+def offered(found, criteria=None):
+    rows = with_scaling(summaries(found))
+    cases = [row.case for row in rows]
+    judged = verdicts(rows, criteria, cases) if criteria else ()
+    return next_repeats.next_repeats(answers(rows, cases), judged, rows, {})
+
+
+def test_three_runs_of_two_frameworks_are_decided_by_two_more_of_each():
+    (one,) = offered([*of(CASE, (100.0, 101.0, 102.0)), *of(OTHER, (90.0, 91.0, 92.0))])
+
+    assert (one.decides, one.frameworks, one.runs, one.repeats) == ("order", ("toynet", "othernet"), 4, 5)
+    assert one.seconds == 240.0
+    assert one.device_hours == pytest.approx(240 / 3600)
+    words = list(one.command)
+    assert words[words.index("--repeats") + 1] == "5"
+    assert words[words.index("--frameworks") + 1] == "toynet,othernet"
+
+
+def test_only_the_case_that_lacks_runs_is_run_again():
+    (one,) = offered([*of(CASE, (100.0, 101.0, 102.0)), *of(OTHER, (90.0, 91.0, 92.0, 91.0, 91.5))])
+
+    assert [case.framework for case in one.cases] == ["toynet"]
+    assert one.runs == 2
+
+
+@pytest.mark.parametrize("others", [(90.0, 91.0, 92.0, 93.0, 91.5), (100.0, 101.5, 99.0, 102.5, 100.5)])
+def test_neither_an_order_that_is_told_nor_a_tie_is_offered_more_runs(others):
+    assert offered([*of(CASE, (100.0, 101.0, 102.0, 103.0, 101.5)), *of(OTHER, others)]) == ()
+
+
+def test_both_scales_of_a_setting_are_one_command():
+    wide, other = CASE.at_scale(1, 2), OTHER.at_scale(1, 2)
+    found = [*of(CASE, (100.0, 101.0, 102.0)), *of(OTHER, (90.0, 91.0, 92.0))]
+
+    (one,) = offered([*found, *of(wide, (190.0, 191.0, 192.0)), *of(other, (180.0, 181.0, 182.0))])
+
+    assert (one.runs, len(one.cases)) == (8, 4)
+    assert "1x1,1x2" in one.command
+
+
+def test_runs_that_are_too_short_are_to_be_made_anew_in_full_length():
+    short = replace(CASE, protocol=Protocol(warmup_steps=5, measured_steps=30))
+
+    def brief(case, values):
+        finding = ShortWindow(skipped_steps=5, measured_steps=30, where=case.id)
+        return [measured(case, k, value, duration_s=30.0, findings=(finding,)) for k, value in enumerate(values)]
+
+    (one,) = offered([*brief(short, (100.0, 101.0, 102.0)), *brief(replace(short, framework="b"), (90.0, 91.0, 92.0))])
+
+    assert one.longer and one.runs == 10
+    assert "20+100" in one.command
+    assert one.seconds is not None and one.seconds > 10 * 30.0
+
+
+def test_a_criterion_within_its_interval_is_offered_up_to_seven_repeats():
+    wide = CASE.at_scale(2, 1)
+    spread = (78.0, 82.0, 80.0, 79.0, 81.0)
+    rows = [*of(CASE, (100.0, 101.0, 99.0, 100.5, 99.5)), *of(wide, [2 * each for each in spread])]
+
+    (one,) = offered(rows, Criteria(linear_speedup=LinearSpeedup(threshold=0.8, min_nodes=2)))
+
+    assert (one.decides, one.criterion, one.repeats, one.runs) == ("criterion", "C1", 7, 4)
+    assert {case.scale for case in one.cases} == {"1x1", "2x1"}
+
+
+def test_figures_of_others_are_never_offered_to_be_run_again():
+    found = [*of(CASE, (100.0, 101.0), origin="imported"), *of(OTHER, (90.0, 91.0), origin="imported")]
+
+    assert valid(summaries(found))
+    assert offered(found) == ()
