@@ -128,5 +128,6 @@ def written(book: Priced, writer: MarkdownWriter) -> Iterable[str]:
     """In Markdown: what would decide, with its commands."""
     found = steps(book.next_repeats, writer.words)
     if found:
-        yield f"## {writer.word('price.next')}"
+        title = writer.word("price.next")
+        yield f"## {title}"
         yield markdown.listed(f"{writer.said(one.sentence)} `{names.visible(one.command)}`" for one in found)
