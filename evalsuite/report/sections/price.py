@@ -90,7 +90,7 @@ def _sentence(one: NextRepeats, words: Words) -> Text:
     ref = names.case_anchor(one.cases[0])
     first, *others = (words.same(names.framework(each)) for each in one.frameworks[: MOST_NAMED + 1])
     shown: list[object] = [*others[: MOST_NAMED - 1], *(["…"] if len(one.frameworks) > MOST_NAMED else [])]
-    time: Rendered = words.same("")
+    time: Rendered = words("price.no_time")
     if one.seconds is not None:
         time = words("price.time", time=Traced(words=words, inside=roughly(one.seconds, words), ref=ref))
     values = {
