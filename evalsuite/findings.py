@@ -234,6 +234,13 @@ class BatchFromArgument(Finding):
     text: Quote  # as it stands there: global_batch_size=512
 
 
+@rule("lines_joined", "note")
+class LinesJoined(Finding):
+    """A terminal had cut the lines of the log at its width; they are read joined again."""
+
+    columns: Count
+
+
 @rule("begins_again", "flag")
 class BeginsAgain(Finding):
     """Behind the measured steps the log begins anew: a second run, a copy, or another process."""

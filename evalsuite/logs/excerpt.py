@@ -1,11 +1,13 @@
 """The lines of a log that a number rests on, as they were printed, with the parts that were read of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from evalsuite import redaction
 from evalsuite.dialect import Dialect
-from evalsuite.logs.logfile import Unreadable, chunks
+from evalsuite.findings import LinesJoined
+from evalsuite.logs import wrapping
+from evalsuite.logs.logfile import Chunk, Unreadable
 from evalsuite.logs.reading import Reading
 from evalsuite.model import LogLine
 
@@ -22,9 +24,11 @@ def excerpt(paths: Sequence[Path], read: Reading, dialect: Dialect | None) -> tu
     numbers = _lines_of_window(read)
     if dialect is None or not numbers:
         return ()
+    columns = next((one.columns for one in read.findings if isinstance(one, LinesJoined)), None)
     for path in paths:
         try:
-            lines = _lines(path, numbers, together=LINES_OF_A_REPORT if dialect.spans_lines else 1)
+            pieces = wrapping.lines(path, columns)
+            lines = _lines(pieces, numbers, together=LINES_OF_A_REPORT if dialect.spans_lines else 1)
             found = [(number, text, _parts(text, dialect)) for number, text in lines]
         except Unreadable:
             continue
@@ -41,10 +45,10 @@ def _lines_of_window(read: Reading) -> tuple[int, ...]:
     return tuple(dict.fromkeys((lines[0], lines[len(lines) // 2], lines[-1]))) if lines else ()
 
 
-def _lines(path: Path, numbers: Sequence[int], together: int) -> Iterator[tuple[int, bytes]]:
+def _lines(pieces: Iterable[Chunk], numbers: Sequence[int], together: int) -> Iterator[tuple[int, bytes]]:
     """(number, bytes) of the lines *numbers*, in the order of the file; each with those that belong *together*."""
     wanted = sorted(numbers)
-    for chunk in chunks(path):
+    for chunk in pieces:
         lines = chunk.text.removesuffix(b"\n").split(b"\n")
         while wanted and wanted[0] < chunk.first_line + len(lines):
             at = wanted[0] - chunk.first_line

@@ -15,6 +15,7 @@ from evalsuite.findings import (
     DevicesAssumed,
     FailedAtExit,
     FinalDisagrees,
+    LinesJoined,
     LogCut,
     LogWithoutEnd,
     RestDiffers,
@@ -126,6 +127,11 @@ def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
     Judged by the first lines that any dialect knows and what stands near them, never by the file's name. Of a long
     preamble every so many chunks are looked at first, and its end; the others only if nothing is found there.
     """
+    return _sniffed(path, sniffer)[0]
+
+
+def _sniffed(path: Path, sniffer: Sniffer) -> tuple[list[Dialect], bytes]:
+    """(the dialects that fit the log best, what stands near the first of their lines)."""
     found: list[Dialect] = []
     text, passed_over = b"", False
     for place, chunk in enumerate(chunks(path, bare=True)):
@@ -139,7 +145,7 @@ def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
     found = found or sniffer.fits(text)
     if not found and passed_over:
         text, found = _first_fitting(path, sniffer)
-    return sniffer.stronger(text[:SNIFF_BYTES], found)
+    return sniffer.stronger(text[:SNIFF_BYTES], found), text[:SNIFF_BYTES]
 
 
 def _first_fitting(path: Path, sniffer: Sniffer) -> tuple[bytes, list[Dialect]]:
@@ -159,21 +165,19 @@ def _read(
 ) -> Reading:
     dialects = catalogue.known() if dialects is None else dialects
     try:
-        spoken = _dialect(paths, name, dialects)
+        spoken, beginning = _dialect(paths, name, dialects)
         known = None if isinstance(spoken, Reading) else spoken
-        columns = next((width for path in paths if (width := _cut_at(path, known, dialects))), None)
-        if columns is not None:
-            return _unrecognised(
-                f"its lines are cut at {columns} columns, as a terminal shows them: numbers are broken in two. Give "
-                "the file that the script wrote"
-            )
+        cut = wrapping.judged(paths, beginning, known, Sniffer(dialects.values()))
+        if cut is not None:
+            spoken = cut.dialect or _unrecognised(wrapping.UNCERTAIN.format(columns=cut.columns))
         if isinstance(spoken, Reading):
             return spoken
+        columns = None if cut is None else cut.columns
         enough = _Enough(spoken, asked)
-        scans = [scanned(path, spoken, enough) for path in paths]
+        scans = [scanned(path, spoken, enough, columns) for path in paths]
         numbers = _numbers(scans, arrivals, spoken, asked)
         if not numbers.complete and any(scan.uncollected for scan in scans):
-            scans = [scanned(path, spoken, TooMany()) for path in paths]
+            scans = [scanned(path, spoken, TooMany(), columns) for path in paths]
             numbers = _numbers(scans, arrivals, spoken, asked)
         elif sum(scan.uncollected for scan in scans) >= sum(len(scan.records) for scan in scans) / 2:
             numbers = _against_rest(numbers, scans, arrivals, spoken, asked)
@@ -181,7 +185,8 @@ def _read(
         return _unrecognised(f"{error}")
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(scans, arrivals, strict=True))
     found = next((scores for scores in scored if scores), ())
-    return replace(_reading(scans, spoken, asked, numbers), scores=found)
+    read = replace(_reading(scans, spoken, asked, numbers), scores=found)
+    return read if columns is None else replace(read, findings=(*read.findings, LinesJoined(columns=columns)))
 
 
 def _against_rest(
@@ -206,30 +211,31 @@ def _against_rest(
     return replace(numbers, throughput=replace(known, findings=(*own, *differs)))
 
 
-def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect | Reading:
+def _dialect(
+    paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]
+) -> tuple[Dialect | Reading, bytes]:
+    """(the dialect of the logs, or their reading where none fits; the text that tells it)."""
     if name is not None:
-        return catalogue.chosen(name, dialects)
+        return catalogue.chosen(name, dialects), _beginning(paths)
     sniffer = Sniffer(dialects.values())
     for path in paths:
-        found = sniffed(path, sniffer)
+        found, text = _sniffed(path, sniffer)
         if len(found) == 1:
-            return found[0]
+            return found[0], text
         if found:
             names = " and ".join(dialect.name for dialect in found)
-            return _unrecognised(f"{names} fit this log equally well; say which with --dialect")
-    return _silent(paths)
+            return _unrecognised(f"{names} fit this log equally well; say which with --dialect"), text
+    return _silent(paths), _beginning(paths)
 
 
-def _cut_at(path: Path, dialect: Dialect | None, dialects: Mapping[str, Dialect]) -> int | None:
-    """The columns at which a terminal has cut the lines of the log, told by its beginning; None if it has not."""
+def _beginning(paths: Sequence[Path]) -> bytes:
     text = b""
-    for chunk in chunks(path):
-        text += chunk.text
-        if len(text) >= SNIFF_BYTES:
-            break
-    if wrapping.width(text) is None:
-        return None
-    return wrapping.cut_at(text, dialect, Sniffer(dialects.values()))
+    for path in paths[:1]:
+        for chunk in chunks(path, bare=True):
+            text += chunk.text
+            if len(text) >= SNIFF_BYTES:
+                break
+    return text[:SNIFF_BYTES]
 
 
 def _silent(paths: Sequence[Path]) -> Reading:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Protocol
 
 from evalsuite.dialect import Dialect, Line
+from evalsuite.logs import wrapping
 from evalsuite.logs.arguments import arguments
 from evalsuite.logs.incidents import Incidents
-from evalsuite.logs.logfile import Chunk, chunks
+from evalsuite.logs.logfile import Chunk
 from evalsuite.logs.records import Extractor, Record, count, matches, rate_of, whole_match
 from evalsuite.logs.rest import Rest
 from evalsuite.logs.scores import ScoreCollector
@@ -219,9 +220,10 @@ def _cut_off(chunk: Chunk, dialect: Dialect) -> bool:
     return False
 
 
-def scanned(path: Path, dialect: Dialect, enough: Enough) -> Scan:
+def scanned(path: Path, dialect: Dialect, enough: Enough, columns: int | None = None) -> Scan:
+    """*columns*: at which a terminal has cut the lines of the file; None if none has."""
     scan = Scan(dialect, enough)
-    for chunk in chunks(path, bare=dialect.spans_lines):
+    for chunk in wrapping.lines(path, columns, bare=dialect.spans_lines):
         scan.add(chunk)
     return scan
 

@@ -1,9 +1,18 @@
-"""Lines that a terminal has cut at its width: told by what is found once they are joined again."""
+"""Lines that a terminal has cut at its width: joined again where it is certain which belong together.
 
+Certain means: every line but the last of a group is exactly as long as the terminal was wide, a report of the
+dialect runs over the cut, and what follows a report is the same wherever the cut fell.
+"""
+
+import itertools
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from evalsuite.dialect import Dialect
+from evalsuite.dialect import NO_DIGITS, Dialect, Line
+from evalsuite.logs.logfile import LINE_BYTES, Chunk, Unreadable, chunks
 from evalsuite.logs.sniffing import Sniffer
 
 NARROWEST, WIDEST = 40, 320  # columns of a terminal
@@ -11,37 +20,173 @@ USUAL = (80, 100, 120, 128, 132, 140, 160, 180, 200, 240)  # of another width, a
 FEWEST = 3  # lines of exactly that width, and none beyond it
 SHARE = 0.3  # of the lines found have a number that is longer when joined; fewer may meet by chance
 ENDS = 0.1  # of them are followed by the rest of a line; lines that are all as long were made so
+HEAD = 8  # characters by which the beginning of a line is known, digits aside
+_DIGITS = re.compile(r"\d")
+_LINES = re.compile(rb"[^\n]*\n|[^\n]+")
+_NUMBER = b"0123456789.,eE+-"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cut:
+    """A log whose lines a terminal has cut at *columns*, and the dialect of what they are when joined.
+
+    *dialect* is None where it is not certain which lines belong together.
+    """
+
+    columns: int
+    dialect: Dialect | None
+
+
+def judged(paths: Sequence[Path], beginning: bytes, dialect: Dialect | None, sniffer: Sniffer) -> Cut | None:
+    """Whether a terminal has cut the lines of the logs at *paths*, told by the *beginning* of their reports.
+
+    At a width that no terminal usually has, a number may be longer by chance when joined: there it must be certain.
+    """
+    columns = width(beginning)
+    whole = beginning if columns is None else joined(beginning, columns)
+    evidence = None if columns is None else _evidence(beginning, whole, dialect, sniffer)
+    if columns is None or evidence is None:
+        clipped = dialect and _clipped_at(beginning, dialect)
+        return Cut(columns=clipped, dialect=None) if clipped else None
+    fits = sniffer.stronger(whole, sniffer.fits(whole))
+    spoken = dialect if dialect is not None and dialect not in fits else fits[0] if len(fits) == 1 else None
+    if spoken and _certain(paths, columns, spoken):
+        return Cut(columns=columns, dialect=spoken)
+    return Cut(columns=columns, dialect=None) if columns in USUAL or evidence is not _LONGER else None
 
 
 def width(text: bytes) -> int | None:
     """The columns at which the lines of *text* may have been cut: the length of its longest, if several have it."""
-    lengths = Counter(len(line.rstrip(b"\r")) for line in text.split(b"\n"))
-    longest = max(lengths, default=0)
-    if not NARROWEST <= longest <= WIDEST or lengths[longest] < FEWEST:
+    lengths = [len(line.rstrip(b"\r")) if line.isascii() else _columns(line) for line in text.split(b"\n")]
+    counted = Counter(lengths)
+    longest = max(counted, default=0)
+    if not NARROWEST <= longest <= WIDEST or counted[longest] < FEWEST:
         return None
-    ends = re.findall(rb"(?m)^[^\n]{%d}\r?\n(?![^\n]{%d}\r?$)" % (longest, longest), text)
-    return longest if len(ends) >= max(FEWEST, lengths[longest] * ENDS) else None
+    ends = sum(one == longest != other for one, other in itertools.pairwise(lengths))
+    return longest if ends >= max(FEWEST, counted[longest] * ENDS) else None
+
+
+def _columns(line: bytes) -> int:
+    return len(_shown(line))
+
+
+def _shown(line: bytes) -> str:
+    """The characters of *line*: one of several bytes takes one column."""
+    return line.rstrip(b"\r").decode("utf-8", "replace")
 
 
 def joined(text: bytes, columns: int) -> bytes:
-    """*text* with each line of *columns* characters joined to the next."""
-    parts = []
-    for line in text.split(b"\n"):
-        bare = line.rstrip(b"\r")
-        parts.append(bare if len(bare) == columns else line + b"\n")
-    return b"".join(parts)
+    """*text* with each line of *columns* characters joined to the next, unless that one begins as lines do.
+
+    The line ends taken out follow the joined line, so that the numbers of the lines stay what they were.
+    """
+    return b"".join(_whole(group) for group in _groups(text, columns))
 
 
-def cut_at(text: bytes, dialect: Dialect | None, sniffer: Sniffer) -> int | None:
-    """The width at which *text* was cut, if more lines of *dialect* (or of any) stand in it when they are joined."""
-    columns = width(text)
-    if columns is None:
-        return None
-    whole = joined(text, columns)
+def _whole(group: Sequence[bytes]) -> bytes:
+    line = b"".join(part.rstrip(b"\r\n") for part in group)
+    ends = b"\n" * sum(part.endswith(b"\n") for part in group)
+    return line + ends if group[-1].endswith(b"\n") else ends + line
+
+
+def _groups(text: bytes, columns: int) -> Iterator[list[bytes]]:
+    """The lines of *text*, each with those that a terminal has broken off it."""
+    group: list[bytes] = []
+    for line in _LINES.findall(text):
+        full = bool(group) and _columns(group[-1].rstrip(b"\n")) == columns
+        if group and not (full and _head(line) != _head(group[0])):
+            yield group
+            group = []
+        group.append(line)
+    if group:
+        yield group
+
+
+def _head(line: bytes) -> str:
+    return _DIGITS.sub("0", _shown(line[: 4 * HEAD].rstrip(b"\n"))[:HEAD])
+
+
+def lines(path: Path, columns: int | None, *, bare: bool = False) -> Iterator[Chunk]:
+    """The file as `logfile.chunks` gives it; where a terminal has cut it at *columns*, joined. Raises Unreadable."""
+    pieces = chunks(path, bare=bare)
+    return pieces if columns is None else _joined(pieces, columns)
+
+
+def _joined(pieces: Iterable[Chunk], columns: int) -> Iterator[Chunk]:
+    held: Chunk | None = None  # what a terminal may have broken off the last line of it is still to come
+    for piece in pieces:
+        chunk = piece if held is None else _after(held, piece)
+        *_, last = _groups(chunk.text, columns)
+        size = len(chunk.text) - sum(map(len, last))
+        size = size or (len(chunk.text) if len(chunk.text) > LINE_BYTES else 0)
+        if size:
+            text = chunk.text[:size]
+            yield _checked(replace(chunk, text=text, line_ends=text.count(b"\n"), complete=True), columns)
+        held = chunk.lines_from(size, len(chunk.text))[0] if size < len(chunk.text) else None
+    if held is not None:
+        yield _checked(held, columns)
+
+
+def _after(held: Chunk, chunk: Chunk) -> Chunk:
+    """Both as one. Where their bytes stood is told to within a line."""
+    return replace(
+        held,
+        text=held.text + chunk.text,
+        line_ends=held.line_ends + chunk.line_ends,
+        complete=chunk.complete,
+        commas=chunk.commas,
+        removed=(),
+    )
+
+
+def _checked(chunk: Chunk, columns: int) -> Chunk:
+    """*chunk* joined. Raises Unreadable where a line is longer than the terminal was wide."""
+    if any(_columns(line) > columns for line in chunk.text.split(b"\n")):
+        raise Unreadable(_PARTLY.format(columns=columns))
+    return replace(chunk, text=joined(chunk.text, columns), removed=())
+
+
+UNCERTAIN = (
+    "its lines are cut at {columns} columns, as a terminal shows them: numbers are broken, and it is not certain "
+    "what stood behind. Give the file that the script wrote"
+)
+_PARTLY = (
+    "some of its lines are cut at {columns} columns, as a terminal shows them, and others are longer: numbers are "
+    "broken in two. Give the file that the script wrote"
+)
+
+
+_MORE, _LONGER = "more lines", "longer numbers"
+
+
+def _evidence(text: bytes, whole: bytes, dialect: Dialect | None, sniffer: Sniffer) -> str | None:
+    """What speaks for it that *text* was cut: what of *dialect* (or of any) stands in it joined and *whole*."""
     if dialect is None:
-        return columns if sniffer.fits(whole) else None
+        return _MORE if sniffer.fits(whole) else None
     before, after = _said(text, dialect), _said(whole, dialect)
-    return columns if len(after) > len(before) or (columns in USUAL and _longer(before, after)) else None
+    if len(after) > len(before):
+        return _MORE
+    return _LONGER if _longer(before, after) else None
+
+
+def _clipped_at(text: bytes, dialect: Dialect) -> int | None:
+    """The columns behind which the rest of each line is missing, if reports end there that go on in the script."""
+    lines = text.split(b"\n")
+    longest = max(map(_columns, lines))
+    if longest not in USUAL:
+        return None
+    full = [line for line in lines if _columns(line) == longest]
+    ending = sum(any(_breaks_off(line, kind) for kind in dialect.step) for line in full)
+    return longest if ending >= FEWEST else None
+
+
+def _breaks_off(line: bytes, kind: Line) -> bool:
+    """Does *line* end with a number of a report, behind which the script's own line goes on?"""
+    found, usual = kind.compiled.search(line), kind.compiled.search(kind.sample)
+    last = found.lastindex if found else None
+    if found is None or usual is None or last is None or line[found.end(last) :].strip():
+        return False
+    return found[last][-1:].isdigit() and bool(kind.sample[usual.end(last) :].strip())
 
 
 def _longer(before: list[tuple[bytes, ...]], after: list[tuple[bytes, ...]]) -> bool:
@@ -54,6 +199,48 @@ def _longer(before: list[tuple[bytes, ...]], after: list[tuple[bytes, ...]]) -> 
 
 
 def _said(text: bytes, dialect: Dialect) -> list[tuple[bytes, ...]]:
-    """What the lines of *dialect* say in *text*: a number that was cut at the end of a line is another one."""
-    lines = (*dialect.step, *dialect.final, *dialect.facts)
-    return [match.groups(b"") for line in lines for match in line.compiled.finditer(text)]
+    """What the lines of *dialect* say in *text*: a number that was cut at the end of a line is another one.
+
+    Of lines whose fields may stand behind what the pattern finds, the whole line.
+    """
+    found = []
+    for line in (*dialect.step, *dialect.final, *dialect.facts):
+        for match in line.compiled.finditer(text):
+            end = len(text) if (end := text.find(b"\n", match.end())) < 0 else end
+            rest = () if line.fields is None else (text[match.start() : end].rstrip(b"\r\n"),)
+            found.append((*match.groups(b""), *rest))
+    return found
+
+
+def _certain(paths: Sequence[Path], columns: int, dialect: Dialect) -> bool:
+    """Is what follows each report the same, whether the cut fell into its last number or elsewhere?
+
+    A number at the very end of a line would else be joined to the first of the next line, or lack its last digits.
+    """
+    firm: set[bytes] = set()
+    loose: set[bytes] = set()
+    for path in paths:
+        for chunk in lines(path, columns, bare=dialect.spans_lines):
+            for line in _LINES.findall(chunk.text):
+                for at_cut, tail in _tails(line, columns, dialect):
+                    (loose if at_cut else firm).add(tail)
+    tails = firm | loose
+    shortened = any(one != other and other.startswith(one) for one in tails for other in tails)
+    return bool(firm) and loose <= firm and not shortened
+
+
+def _tails(line: bytes, columns: int, dialect: Dialect) -> Iterator[tuple[bool, bytes]]:
+    """(does a cut lie in or at the last number, shape of what follows) of each report in a joined *line*."""
+    for kind in dialect.step:
+        for match in kind.compiled.finditer(line) if kind.literal in line else ():
+            if kind.read(match) is None:
+                continue
+            tail = line[match.end() :].rstrip(b"\r\n")
+            begin = _columns(line[: match.start()] + match[0].rstrip(b"\r\n").rstrip(_NUMBER))
+            end = _columns(line[: match.end()].rstrip(b"\r\n")) + len(tail) - len(tail.lstrip(_NUMBER))
+            at_cut = begin // columns < end // columns or (begin and begin % columns == 0)
+            yield bool(at_cut), _shape(tail)
+
+
+def _shape(tail: bytes) -> bytes:
+    return re.sub(rb"(?i)nan|inf", b"", tail.translate(None, NO_DIGITS + b"\r"))

@@ -115,13 +115,18 @@ def _run_stop(match: "re.Match[bytes]") -> Fields:
     return {"unix_ms": match["unix_ms"], "begins": 1.0}
 
 
+def _closed(line: bytes) -> bool:
+    """Is the object of the line there to its end? Of one that was cut off, what is not there is no default."""
+    return line.count(b"{") <= line.count(b"}")
+
+
 def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], sample: bytes) -> Line:
     """The line of *key*. Graphcore's submission brackets its validation as blocks, too."""
     return Line(
         pattern=_MLLOG + rb'[^\r\n]*?"key": "' + key + rb'"(?![^\r\n]*validation)[^\r\n]*',
         sample=b':::MLLOG {"namespace": "' + sample,
         source=_KEYS,
-        fields=fields,
+        fields=lambda match: fields(match) if _closed(match[0]) else None,
         telling=key.startswith((b"block", b"epoch")),
     )
 
@@ -130,17 +135,17 @@ _BLOCKS = (
     _event(
         b"block_start",
         _block_start,
-        b'main", "time_ms": 1593154759901, "key": "block_start", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3',
+        b'main", "time_ms": 1593154759901, "key": "block_start", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3}}',
     ),
     _event(
         b"eval_start",
         _block_stop,
-        b'main", "time_ms": 1593155167462, "key": "eval_start", "value": null, "metadata": {"epoch_num": 3, "lineno": 320',
+        b'main", "time_ms": 1593155167462, "key": "eval_start", "value": null, "metadata": {"epoch_num": 3, "lineno": 320}}',
     ),
     _event(
         b"block_stop",
         _block_stop,
-        b'main", "time_ms": 1593155188793, "key": "block_stop", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3',
+        b'main", "time_ms": 1593155188793, "key": "block_stop", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3}}',
     ),
 )
 _SAMPLE_BLOCKS = (

@@ -1,0 +1,135 @@
+"""A log that a terminal has wrapped is joined again where that is certain, and refused where it is not."""
+
+from pathlib import Path
+
+import pytest
+
+from evalsuite.findings import LinesJoined
+from evalsuite.logs import catalogue, wrapping
+from evalsuite.logs.excerpt import excerpt
+from evalsuite.logs.reading import Reading, read_file
+
+LOGS = Path(__file__).resolve().parents[1] / "logs"
+DIALECTS = catalogue.discover()
+GIVEN = {"devices": 8, "batch_per_device": 32}
+
+
+def time_history(steps: int = 40) -> str:
+    """Every 10 steps at 1,024 images/s: 10 steps of 256."""
+    return "".join(
+        f"I1120 23:{37 + number // 24:02d}:{2.5 * number % 60:09.6f} 140651157302144 keras_utils.py:145] "
+        f"TimeHistory: 2.50 seconds, 1024.00 examples/second between steps {10 * number} and {10 * number + 10}\n"
+        for number in range(1, steps)
+    )
+
+
+def wrapped(text: str, columns: int) -> str:
+    return "\n".join(
+        line[at : at + columns] for line in text.split("\n") for at in range(0, max(1, len(line)), columns)
+    )
+
+
+def read(folder: Path, text: str | bytes, **given) -> Reading:
+    path = folder / "log"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_file(path, dialects=DIALECTS, **given)
+
+
+def value(found: Reading) -> float | None:
+    return found.throughput.items_per_s if found.throughput and found.status in ("ok", "partial") else None
+
+
+@pytest.mark.parametrize("columns", [80, 93, 100])
+def test_time_history_wrapped_by_a_terminal_is_joined(tmp_path, columns):
+    found = read(tmp_path, wrapped(time_history(), columns))
+
+    assert value(found) == pytest.approx(1024)
+    assert LinesJoined(columns=columns) in found.findings
+
+
+def test_joined_lines_keep_the_numbers_that_they_have_in_the_file(tmp_path):
+    text = wrapped(time_history(), 80)
+    found = read(tmp_path, text)
+
+    first = text.split("\n")[found.throughput.line_first - 1]
+    shown = excerpt([tmp_path / "log"], found, DIALECTS[found.dialect])
+    assert first.startswith("I1120 ")
+    assert shown[0].number == found.throughput.line_first
+    assert "1024.00 examples/second between steps" in shown[0].text
+
+
+@pytest.mark.parametrize("name", ["maxtext.log", "swin.log", "mmengine.log", "mlperf_blocks.log", "verl.log"])
+def test_a_wrapped_log_reads_as_it_did(tmp_path, name):
+    text = (LOGS / name).read_text()
+    before = read_file(LOGS / name, dialects=DIALECTS, **GIVEN)
+
+    found = read(tmp_path, wrapped(text, 100), **GIVEN)
+
+    assert value(found) == pytest.approx(value(before))
+
+
+def test_a_wrapped_log_longer_than_a_chunk_is_joined_over_its_chunks(tmp_path, monkeypatch):
+    monkeypatch.setattr("evalsuite.logs.logfile.FIRST_CHUNK_BYTES", 700)
+    monkeypatch.setattr("evalsuite.logs.logfile.CHUNK_BYTES", 700)
+    (tmp_path / "log").write_text(wrapped(time_history(), 80))
+
+    said = b"".join(chunk.text for chunk in wrapping.lines(tmp_path / "log", 80))
+
+    assert said.replace(b"\n\n", b"\n").decode() == time_history()
+
+
+def cut_off(text: str) -> str:
+    return "\n".join(line[:80] for line in text.split("\n"))
+
+
+def stripped(text: str) -> str:
+    return "\n".join(line.rstrip() for line in wrapped(text, 80).split("\n"))
+
+
+def with_a_wide_end(text: str) -> str:
+    half = text.index("\n", len(text) // 2) + 1
+    return wrapped(text[:half], 80) + text[half:]
+
+
+@pytest.mark.parametrize("name", ["maxtext.log", "nanotron.log", "megatron_stamped.log", "mmcv.log"])
+@pytest.mark.parametrize("happened", [cut_off, stripped, with_a_wide_end])
+def test_where_it_is_not_certain_what_belongs_together_no_number_is_wrong(tmp_path, name, happened):
+    before = read_file(LOGS / name, dialects=DIALECTS, **GIVEN)
+
+    found = read(tmp_path, happened((LOGS / name).read_text()), **GIVEN)
+
+    assert value(found) in (None, pytest.approx(value(before), rel=0.02))
+
+
+def test_lines_cut_off_at_the_width_of_a_terminal_are_refused_with_the_reason(tmp_path):
+    found = read(tmp_path, cut_off((LOGS / "maxtext.log").read_text()), **GIVEN)
+
+    assert value(found) is None
+    assert found.reason == wrapping.UNCERTAIN.format(columns=80)
+
+
+def test_lines_that_are_all_as_long_as_a_terminal_is_wide_are_no_wrapped_lines(tmp_path):
+    text = "".join(
+        f"step:{step:05d}/10000 train_loss:9.1234 train_time:{500 * step:09d}ms step_avg:500.00ms\n"
+        for step in range(1, 200)
+    )
+    columns = len(text.split("\n")[0])
+    noise = "".join(line + "\n" + "saved 1234\n" * (number % 9 == 0) for number, line in enumerate(text.splitlines()))
+
+    plain, mixed = read(tmp_path, text, **GIVEN), read(tmp_path, noise, **GIVEN)
+
+    assert columns in range(wrapping.NARROWEST, wrapping.WIDEST)
+    assert plain.throughput.window == mixed.throughput.window if plain.throughput else plain.reason == mixed.reason
+    assert value(plain) == value(mixed)
+    assert not any(isinstance(one, LinesJoined) for one in mixed.findings)
+
+
+def test_a_log_of_which_some_lines_are_wrapped_and_others_longer_is_refused(tmp_path):
+    line = (LOGS / "maxtext.log").read_text().splitlines()[-1]
+    text = "".join(f"{line}\n".replace("step: 9", f"step: {step}") for step in range(2000))
+    half = text.index("\n", 100_000) + 1
+
+    found = read(tmp_path, wrapped(text[:half], 80) + text[half:])
+
+    assert value(found) is None
+    assert "others are longer" in found.reason
