@@ -37,6 +37,7 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
     base = 1 if _zero_based(stream, usual, dialect) else 0
     found: list[Increment] = []
     before = begun = None
+    left_out = False
     bracketed = any(record.begins for record in stream)
     for record in stream:
         if record.begins:
@@ -47,8 +48,11 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
             continue
         before = _increment(record if begun is None else _timed(record, begun), before, base, usual, dialect)
         begun = None
-        if not (record.gap and dialect.evaluation_inside):
-            found.append(before)
+        if record.gap and dialect.evaluation_inside:
+            left_out = True
+            continue
+        found.append(before._replace(pause=True) if left_out else before)  # no stamp tells where it began
+        left_out = False
     return _without_evaluations(found)
 
 

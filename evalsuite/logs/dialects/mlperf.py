@@ -135,17 +135,17 @@ _BLOCKS = (
     _event(
         b"block_start",
         _block_start,
-        b'main", "time_ms": 1593154759901, "key": "block_start", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3}}',
+        b'main", "time_ms": 1593154759901, "key": "block_start", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3 ... }}',
     ),
     _event(
         b"eval_start",
         _block_stop,
-        b'main", "time_ms": 1593155167462, "key": "eval_start", "value": null, "metadata": {"epoch_num": 3, "lineno": 320}}',
+        b'main", "time_ms": 1593155167462, "key": "eval_start", "value": null, "metadata": {"epoch_num": 3, "lineno": 320 ... }}',
     ),
     _event(
         b"block_stop",
         _block_stop,
-        b'main", "time_ms": 1593155188793, "key": "block_stop", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3}}',
+        b'main", "time_ms": 1593155188793, "key": "block_stop", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3 ... }}',
     ),
 )
 _SAMPLE_BLOCKS = (

@@ -1,0 +1,94 @@
+"""PaddleNLP's Trainer (also PaddleFormers, PaddleMIX): a line of names and values, of samples or of tokens."""
+# ruff: noqa: E501 (a pattern and a line of a log are kept whole)
+
+import re
+
+from evalsuite.dialect import Dialect, Fields, Line
+
+_TRAINER = "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._maybe_log_save_evaluate(); trainer_utils.py, speed_metrics()"
+_SPEED = rb"global_step: (?P<step>\d+), [^\r\n]*?\binterval_runtime: (?P<report_s>[\d.]+), interval_samples_per_second: (?P<rate>[\d.]+)"
+
+
+def _samples(match: "re.Match[bytes]") -> Fields:
+    """Until 2022 the samples of one step of one device were divided by the time of all: that rate is not read.
+
+    PaddlePaddle/PaddleNLP at 2.4: num_samples=train_batch_size * gradient_accumulation_steps, whatever num_steps is.
+    Such a line ends with `epoch`, later ones with `progress_or_epoch`.
+    """
+    later = b"progress_or_epoch: " in match[0]
+    return {"step": match["step"], "report_s": match["report_s"], "rate": match["rate"] if later else None}
+
+
+_EVALUATION = (
+    Line(
+        pattern=rb"\*\*\*\*\* Running Evaluation \*\*\*\*\*",
+        sample=b"[2022-08-31 15:21:49,787] [    INFO] - ***** Running Evaluation *****",
+        source="PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer.evaluation_loop()",
+    ),
+    Line(
+        pattern=rb"Saving model checkpoint to ",
+        sample=b"[2022-08-31 15:21:50,491] [    INFO] - Saving model checkpoint to ./checkpoints/checkpoint-100",
+        source="PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._save()",
+    ),
+)
+_FACTS = (
+    Line(
+        pattern=rb"Total train batch size \(w\. parallel, distributed & accumulation\) = (?P<global_batch>[\d,]+)",
+        sample=b"[2022-08-31 15:21:39,420] [    INFO] -   Total train batch size (w. parallel, distributed & accumulation) = 8",
+        source="PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._inner_training_loop()",
+    ),
+    Line(
+        pattern=rb"\bworld_size +: ?(?P<devices>\d+)",
+        sample=b"[2022-08-31 15:21:39,417] [    INFO] - world_size                    :1",
+        source="PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/training_args.py, print_config()",
+    ),
+)
+
+DIALECTS = (
+    Dialect(
+        name="paddlenlp_trainer",
+        title="PaddleNLP Trainer",
+        framework="paddlepaddle",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=_SPEED + rb"[^\r\n]*",
+                sample=b"[2022-08-31 15:21:42,426] [    INFO] - loss: 0.67025094, learning_rate: 2.9400000000000002e-06, global_step: 20, "
+                b"interval_runtime: 0.8829, interval_samples_per_second: 9.061, interval_steps_per_second: 11.327, epoch: 1.0",
+                source=_TRAINER,
+                fields=_samples,
+            ),
+        ),
+        evaluation=_EVALUATION,
+        facts=_FACTS,
+        evaluation_inside=True,
+        yields_to=("paddlenlp_trainer_tokens",),
+        notes="interval_samples_per_second was the batch of one device and one step until 2022: only the time is taken there.",
+    ),
+    Dialect(
+        name="paddlenlp_trainer_tokens",
+        title="PaddleNLP Trainer, pre-training",
+        framework="paddlepaddle",
+        unit="tokens/s",
+        scope="per_device",
+        averaging="interval",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"global_step: (?P<step>\d+), [^\r\n]*?\binterval_runtime: (?P<report_s>[\d.]+), [^\r\n]*?"
+                rb"interval_tokens_per_second_per_device: (?P<rate>[\d.]+)",
+                sample=b"[2026-03-02 09:57:07,000] [    INFO] - loss: 12.0635252, learning_rate: 2e-06, global_step: 3, current_memory_allocated: 7.549170255661011, "
+                b"current_memory_reserved: 12.4834623336792, max_memory_allocated: 12.307440280914307, max_memory_reserved: 12.4834623336792, interval_runtime: 0.5, interval_samples_per_second: 64.0, "
+                b"interval_tokens_per_second_per_device: 16384.0, interval_hardware_tflops_per_device: 12.49, interval_steps_per_second: 2.0, progress_or_epoch: 0.003",
+                source=_TRAINER,
+            ),
+        ),
+        evaluation=_EVALUATION,
+        facts=_FACTS[1:],
+        evaluation_inside=True,
+        notes="Sequences of the model's full length over all devices, per device; the batch that the head of the log tells is in sequences.",
+    ),
+)
