@@ -1,6 +1,7 @@
 """`evalsuite run`: the launching half of `compare`. It resumes by itself."""
 
 import argparse
+import contextlib
 from typing import TYPE_CHECKING
 
 from evalsuite.commands import speech
@@ -8,7 +9,7 @@ from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalsuite.commands.asked import Asked
     from evalsuite.model import Skip
@@ -66,7 +67,8 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     from evalsuite.commands import prices
     from evalsuite.commands.terminal import note, progress
     from evalsuite.errors import EvalsuiteError
-    from evalsuite.launch import campaign, runner
+    from evalsuite.launch import campaign, queue, runner
+    from evalsuite.launch.remaining import RemainingTime
     from evalsuite.logs import catalogue
     from evalsuite.results import measurement
     from evalsuite.runs.planned import Planned
@@ -99,7 +101,9 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     for sentence in prices.sentences(asked):
         note(sentence)
     started = campaign.begin(whole, asked.store)
-    with progress(missing, asked.estimate()) as shown:
+    estimate = asked.estimate()
+    remaining = RemainingTime(queue.left_s(os.environ), estimate)
+    with interruptible(), progress(missing, estimate) as shown:
         launcher = runner.Launcher(
             engine=asked.engine,
             timeout_s=spec.timeout_s,
@@ -109,7 +113,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             share=asked.share,
             waits=lambda words: note(say("run.waiting", who=words)),
         )
-        extent = campaign.Extent(retries=spec.retries, device_hours=spec.max_device_hours)
+        extent = campaign.Extent(retries=spec.retries, device_hours=spec.max_device_hours, fits=remaining.fits)
         launched = campaign.launch_all(
             missing,
             asked.store,
@@ -125,7 +129,30 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             given = measured.throughput
             campaign.note_value(ended, started, asked.store, measured.value, given.unit if given else None)
             shown.ended(ended.run, ended.outcome.duration_s, measured)
+    if remaining.refused:
+        note(say("run.no_time", runs=len(asked.missing())))
     return asked, _failed(asked)
+
+
+@contextlib.contextmanager
+def interruptible() -> "Iterator[None]":
+    """While this holds, SIGTERM (the end of an allocation's time) is what Ctrl-C is: the run that goes on is given up
+    in order, and a second SIGTERM does not disturb that."""
+    import signal
+    import threading
+
+    def interrupt(number: int, frame: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _say_skips(skips: "Sequence[Skip]") -> None:

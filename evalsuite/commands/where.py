@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import handing
+from evalsuite.launch import handing, queue
 from evalsuite.plan import engines, hosts, over_hosts
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.hosts import Host
@@ -37,7 +37,10 @@ def engine(arguments: argparse.Namespace) -> Engine:
         raise EvalsuiteError("--engine hosts: no hosts are given; expected --hosts a,b or --hostfile F.")
     if given := next((option for option in OF_HOSTS if getattr(arguments, option)), None):
         raise EvalsuiteError(f"--{given}: no hosts are given; expected --hosts a,b or --hostfile F beside it.")
-    return engines.engine(arguments.engine or "local")
+    found = engines.engine(arguments.engine or "local")
+    if found.name == "slurm" and (nodes := queue.nodes(os.environ)):
+        return engines.in_allocation(nodes)
+    return found
 
 
 def _hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:

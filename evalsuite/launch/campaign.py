@@ -164,6 +164,7 @@ class Extent:
 
     retries: int = 2  # of a run that the infrastructure failed
     device_hours: float | None = None  # no run is started that is expected to go beyond; None: as many as it takes
+    fits: Callable[[Run], bool] = lambda run: True  # whether there is time for a run; once not, none is started
 
 
 def launch_all(
@@ -187,6 +188,8 @@ def launch_all(
     block, probe_s = None, 0.0
     for run in runs:
         if extent.device_hours is not None and going.spent_h >= extent.device_hours:
+            return
+        if not extent.fits(run):
             return
         with store.claim(run) as folder:
             if folder is None:

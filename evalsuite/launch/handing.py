@@ -19,11 +19,11 @@ def handed(environment: Mapping[str, str], interface: str | None) -> dict[str, s
     """The variables of this shell that change a training, and those that let evalsuite start there."""
     wanted = [name for name in sorted(environment) if name in variables.KNOWN or name in ALSO]
     found = {name: environment[name] for name in wanted}
-    return {**found, **_ours(environment), "EVALSUITE_INTERFACE": interface or "auto"}
+    return {**found, **importing(environment), "EVALSUITE_INTERFACE": interface or "auto"}
 
 
-def _ours(environment: Mapping[str, str]) -> dict[str, str]:
-    """What lets `python -m evalsuite` start there; nothing where it is installed."""
+def importing(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What lets `python -m evalsuite` start from any folder; nothing where it is installed."""
     try:
         importlib.metadata.distribution("evalsuite")
     except importlib.metadata.PackageNotFoundError:

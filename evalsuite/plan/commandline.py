@@ -71,10 +71,10 @@ def command_line(
     environment = {name: filled(value, known) for name, value in command.environment.items()}
     container = _in_image(training, recipe, command, case, folder, engine)
     agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share)
-    handed = {**engine.handed(case, str(folder)), **environment} if engine.handed else {}
+    handed = {**engine.handed(case.nodes, str(folder)), **environment} if engine.handed else {}
     started = ("env", *(f"{name}={value}" for name, value in handed.items()), *agent) if handed else agent
     return CommandLine(
-        engine=engine.wrap(case, started),
+        engine=engine.wrap(case.nodes, started),
         agent=agent,
         container=container,
         training=training,

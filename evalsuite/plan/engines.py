@@ -4,7 +4,7 @@ Scheduling, placement and transport are the engine's own; none of it is written 
 the manuals of srun (Slurm 22.05) and mpirun (Open MPI 4.1).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalsuite.errors import EvalsuiteError, did_you_mean
@@ -19,28 +19,34 @@ class Engine:
     """How one agent is started on every node of a case."""
 
     name: str
-    wrap: Callable[[Case, Argv], Argv]
+    wrap: Callable[[int, Argv], Argv]  # number of nodes and what is started on each → the whole line
     refusal: Callable[[Case], str | None] = lambda case: None  # why it cannot serve the case
     unready: Callable[[Mapping[str, str]], str | None] = lambda environment: None  # why nothing can start from here
     container: Container | None = None  # what the training runs in; None: an environment of its own
     nests: bool = True  # whether a script that it starts may start mpirun itself
     variables: Mapping[str, str] = field(default_factory=dict)  # what the agent finds beside what is set here
-    handed: Callable[[Case, str], Mapping[str, str]] | None = None
-    """Of a case and its folder: the variables that stand in the command line, where the agents inherit nothing from
-    this shell. None: they inherit all of it."""
+    handed: Callable[[int, str], Mapping[str, str]] | None = None
+    """Of a number of nodes and the run's folder: the variables that stand in the command line, where the agents inherit
+    nothing from this shell. None: they inherit all of it."""
+    nodes: tuple[str, ...] = ()  # those that can be had, in the order in which they are taken; (): known to nobody
+    on: Callable[[Sequence[str]], "Engine"] | None = None  # the same engine on some of them
 
 
-def local(case: Case, agent: Argv) -> Argv:
+def local(nodes: int, agent: Argv) -> Argv:
     """This machine: the agent itself."""
     return agent
 
 
-def slurm(case: Case, agent: Argv) -> Argv:
-    """One step inside the allocation at hand: one task a node, with all of the node's share, bound to no core."""
+def slurm(nodes: int, agent: Argv, names: Sequence[str] = ()) -> Argv:
+    """One step inside the allocation at hand: one task a node, with all of the node's share, bound to no core.
+
+    *names*: the nodes to take the first of; (): Slurm chooses.
+    """
     return (
         "srun",
-        f"--nodes={case.nodes}",
-        f"--ntasks={case.nodes}",
+        f"--nodes={nodes}",
+        f"--ntasks={nodes}",
+        *((f"--nodelist={','.join(names[:nodes])}",) if names else ()),
         "--ntasks-per-node=1",
         "--cpu-bind=none",  # a task has one core by default, and the frameworks' threads would share it
         "--overlap",  # also from a step: `srun --pty` holds the node, and we would wait for ourselves
@@ -50,9 +56,9 @@ def slurm(case: Case, agent: Argv) -> Argv:
     )
 
 
-def mpi(case: Case, agent: Argv) -> Argv:
+def mpi(nodes: int, agent: Argv) -> Argv:
     """Open MPI over the hosts of its own host file or allocation: one process a node, bound to nothing."""
-    return ("mpirun", "-np", str(case.nodes), "--map-by", "ppr:1:node", "--bind-to", "none", *agent)
+    return ("mpirun", "-np", str(nodes), "--map-by", "ppr:1:node", "--bind-to", "none", *agent)
 
 
 def _only_one_node(case: Case) -> str | None:
@@ -68,7 +74,25 @@ def _outside_an_allocation(environment: Mapping[str, str]) -> str | None:
         "engine slurm: no allocation here (SLURM_JOB_ID is not set). Every framework must get the same nodes, and time "
         "in a queue is no training: take the nodes first, for example\n"
         "    salloc --nodes=2 --exclusive evalsuite compare --engine slurm …\n"
-        "or put the same line into a script for sbatch."
+        "or have a script for sbatch written by `evalsuite submit`."
+    )
+
+
+def in_allocation(names: Sequence[str]) -> Engine:
+    """The engine slurm on the nodes *names* of an allocation: every framework gets the first of them."""
+
+    def refusal(case: Case) -> str | None:
+        if case.nodes > len(names):
+            return f"the case asks for {case.nodes} nodes and the allocation has {len(names)}; take more with --nodes"
+        return None
+
+    return Engine(
+        name="slurm",
+        wrap=lambda nodes, agent: slurm(nodes, agent, names),
+        refusal=refusal,
+        unready=_outside_an_allocation,
+        nodes=tuple(names),
+        on=in_allocation,
     )
 
 

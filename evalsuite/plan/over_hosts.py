@@ -98,8 +98,8 @@ def transport(name: str) -> Transport:
 def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], ways: Ways = Ways()) -> Engine:
     """The engine over *hosts*; *handed*: the variables of this shell that every agent shall have."""
 
-    def wrap(case: Case, agent: Argv) -> Argv:
-        return via.line(hosts[: case.nodes], agent, ways)
+    def wrap(nodes: int, agent: Argv) -> Argv:
+        return via.line(hosts[:nodes], agent, ways)
 
     def refusal(case: Case) -> str | None:
         if case.nodes > len(hosts):
@@ -110,17 +110,23 @@ def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], 
             return f"the case asks for {case.devices_per_node} devices a node and {', '.join(small)} has fewer"
         return None
 
-    def meeting(case: Case, folder: str) -> dict[str, str]:
-        names = [host.name for host in hosts[: case.nodes]]
-        found = {"EVALSUITE_NODES": str(case.nodes), "EVALSUITE_HOSTS": ",".join(names)}
-        if case.nodes == 1:
+    def meeting(nodes: int, folder: str) -> dict[str, str]:
+        names = [host.name for host in hosts[:nodes]]
+        found = {"EVALSUITE_NODES": str(nodes), "EVALSUITE_HOSTS": ",".join(names)}
+        if nodes == 1:
             return found
         return {**found, "EVALSUITE_MASTER_ADDR": names[0], "EVALSUITE_MASTER_PORT": str(port_of(folder))}
+
+    def on(names: Sequence[str]) -> Engine:
+        chosen = sorted((host for host in hosts if host.name in names), key=lambda host: names.index(host.name))
+        return engine(chosen, via, handed=handed, ways=ways)
 
     return Engine(
         name="hosts",
         wrap=wrap,
         refusal=refusal,
         nests=via.nests,
-        handed=lambda case, folder: {**handed, **meeting(case, folder)},
+        handed=lambda nodes, folder: {**handed, **meeting(nodes, folder)},
+        nodes=tuple(host.name for host in hosts),
+        on=on,
     )

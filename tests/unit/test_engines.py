@@ -14,11 +14,11 @@ TWO_BY_EIGHT = replace(CASE, nodes=2, devices_per_node=8)
 
 
 def test_the_local_engine_adds_nothing():
-    assert ENGINES["local"].wrap(CASE, AGENT) == AGENT
+    assert ENGINES["local"].wrap(1, AGENT) == AGENT
 
 
 def test_slurm_starts_one_agent_on_every_node():
-    line = ENGINES["slurm"].wrap(TWO_BY_EIGHT, AGENT)
+    line = ENGINES["slurm"].wrap(2, AGENT)
 
     assert line[0] == "srun"
     assert {"--nodes=2", "--ntasks=2", "--ntasks-per-node=1"} <= set(line)
@@ -32,7 +32,7 @@ def test_slurm_starts_nothing_outside_an_allocation_and_says_how_to_take_one():
 
 
 def test_mpi_starts_one_agent_on_every_node():
-    line = ENGINES["mpi"].wrap(TWO_BY_EIGHT, AGENT)
+    line = ENGINES["mpi"].wrap(2, AGENT)
 
     assert line[:5] == ("mpirun", "-np", "2", "--map-by", "ppr:1:node")
     assert line[-len(AGENT) :] == AGENT

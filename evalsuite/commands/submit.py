@@ -1,0 +1,115 @@
+"""`evalsuite submit`: one allocation for a whole evaluation, as a script to read; with --go it is submitted."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalsuite.commands.speech import say
+from evalsuite.errors import Exit
+
+if TYPE_CHECKING:
+    from evalsuite.plan.sbatch import Allocation
+
+HELP = "write the script that takes the nodes and evaluates on them; with --go, submit it"
+EXAMPLES = """\
+  evalsuite submit --profile full --scales 1x8,2x8,4x8 --partition gpu --time 8:00:00 --gres gpu:8
+  evalsuite submit --frameworks pytorch --scales 4x8 --container pyxis --account dl --nodes-spare 1 --go
+"""
+SLURM = "slurm"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from evalsuite.commands import compare
+
+    compare.add_arguments(parser)
+    job = parser.add_argument_group("the allocation")
+    job.add_argument("--account", metavar="A", help="who pays")
+    job.add_argument("--partition", metavar="P", help="the queue")
+    job.add_argument("--time", metavar="T", help="how long, as sbatch takes it: 8:00:00")
+    job.add_argument("--gres", metavar="G", help="devices of each node, such as gpu:8")
+    job.add_argument("--constraint", metavar="C", help="features that the nodes must have")
+    job.add_argument("--nodes-spare", metavar="N", type=int, default=0, help="nodes more than the largest scale has")
+    job.add_argument(
+        "--sbatch", metavar="OPT", action="append", default=[], help="one more option of sbatch; repeatable"
+    )
+    job.add_argument(
+        "--before", metavar="LINE", action="append", default=[], help="a line of shell, such as 'module load cuda'"
+    )
+    job.add_argument("--script", metavar="F", type=Path, help="where the script goes (RUNS/evaluation.sbatch)")
+    job.add_argument("--go", action="store_true", help="submit it too")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from evalsuite.commands.terminal import line
+    from evalsuite.errors import EvalsuiteError
+    from evalsuite.launch import handing, queue
+    from evalsuite.plan import sbatch
+
+    if arguments.engine not in (None, SLURM):
+        raise EvalsuiteError(f"--engine {arguments.engine}: nothing is submitted to it; expected slurm.")
+    allocation = _allocation(arguments)
+    text = sbatch.script(
+        allocation,
+        evaluation(arguments),
+        folder=str(Path.cwd()),
+        runs=str(arguments.runs),
+        before=arguments.before,
+        variables=sorted(handing.importing().items()),
+    )
+    file = arguments.script or arguments.runs / "evaluation.sbatch"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    arguments.runs.mkdir(parents=True, exist_ok=True)  # Slurm writes the job's output there before anything runs
+    file.write_text(text, encoding="utf-8")
+    line(say("submit.written", file=file, nodes=allocation.nodes + allocation.spare))
+    if not arguments.go:
+        line(say("submit.next", file=file))
+        return Exit.DONE
+    job = queue.submit(file)
+    line(say("submit.submitted", job=job, runs=arguments.runs))
+    return Exit.DONE
+
+
+def _allocation(arguments: argparse.Namespace) -> "Allocation":
+    from evalsuite.commands.asked import planned
+    from evalsuite.errors import EvalsuiteError
+    from evalsuite.plan.sbatch import Allocation
+
+    if not 0 <= arguments.nodes_spare <= 1000:
+        raise EvalsuiteError(f"--nodes-spare: {arguments.nodes_spare} stands there; expected 0 to 1000.")
+    asked = planned(argparse.Namespace(**{**vars(arguments), "engine": SLURM, "commands": True}))
+    cases = [*asked.plan.cases, *(skip.case for skip in asked.plan.skips)]
+    if not cases:
+        raise EvalsuiteError("nothing is asked for: the test matrix is empty; expected a case. Look at evalsuite plan.")
+    return Allocation(
+        nodes=max(case.nodes for case in cases),
+        spare=arguments.nodes_spare,
+        account=arguments.account,
+        partition=arguments.partition,
+        time=arguments.time,
+        gres=arguments.gres,
+        constraint=arguments.constraint,
+        options=tuple(arguments.sbatch),
+    )
+
+
+def evaluation(arguments: argparse.Namespace, engine: Sequence[str] = ("--engine", SLURM)) -> list[str]:
+    """The line of `compare` that does what *arguments* ask for, on the nodes of an allocation."""
+    import sys
+
+    from evalsuite.commands import compare
+
+    parser = argparse.ArgumentParser(add_help=False)
+    compare.add_arguments(parser)
+    words = [sys.executable, "-m", "evalsuite", "compare", *engine]
+    for action in parser._actions:  # argparse has no other list of its options
+        value = getattr(arguments, action.dest)
+        if value == action.default or action.dest == "engine":
+            continue
+        option = action.option_strings[0]
+        if isinstance(action, argparse._StoreTrueAction):
+            words.append(option)
+        else:
+            for each in value if isinstance(action, argparse._AppendAction) else [value]:
+                words += [option, str(each)]
+    return words
