@@ -5,6 +5,7 @@ batches): a printed step may then be one. A bare `batch_size` is quoted where th
 """
 
 import re
+from collections.abc import Iterator
 
 _NAMES = {  # what it says → what scripts call it, with `_` for `-`, `.` or a blank
     "per_device": rb"(?:train_|local_)?batch_size_per_(?:gpu|device|card|rank)|batch_per_(?:gpu|device|card)"
@@ -32,9 +33,7 @@ FACTS = {
 def arguments(text: bytes) -> dict[str, bytes]:
     """What some lines of a log say of batches, as facts of the job: the first of each kind, and how it stood there."""
     found: dict[str, bytes] = {}
-    for line in text.splitlines():
-        if not any(word in line for word in _WORDS):
-            continue
+    for line in _lines(text):
         for match in _ARGUMENT.finditer(line):
             kind = next(each for each in _NAMES if match[each] is not None)
             if kind == "in_parts" and match["value"] == b"1" and b"ccum" in match[0]:
@@ -43,3 +42,16 @@ def arguments(text: bytes) -> dict[str, bytes]:
                 found[FACTS[kind]] = match["value"]
                 found[f"{FACTS[kind]}_text"] = match[0].strip(b"- ")
     return found
+
+
+def _lines(text: bytes) -> Iterator[bytes]:
+    """Those in which one of the words stands, in order: found by the words, for nearly no line has one."""
+    begins: dict[int, int] = {}
+    for word in _WORDS:
+        at = text.find(word)
+        while at >= 0:
+            begin, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
+            begins[begin] = len(text) if end < 0 else end
+            at = text.find(word, begins[begin])
+    for begin in sorted(begins):
+        yield from text[begin : begins[begin]].split(b"\r")

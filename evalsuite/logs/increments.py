@@ -120,15 +120,18 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
     restart = new_epoch and dialect.steps_restart == "epoch"
     index, steps = _numbers(record, before, base, usual, restart, dialect.each)
     new_epoch = new_epoch and not dialect.per_epoch
-    mean = _Mean(record, None if new_epoch else before, base - dialect.mean_since, steps)
+    cumulative = dialect.averaging == "cumulative"
+    mean = None
+    if cumulative or record.mean_s is not None:
+        mean = _Mean(record, None if new_epoch else before, base - dialect.mean_since, steps)
     return Increment(
         record,
         index * dialect.each,
         steps * dialect.each,
         record.gap or new_epoch,
         record.stamp_s if before is None else _unwrapped(record.stamp_s, before.stamp_s),
-        _seconds(record, before, mean),
-        mean.rate() if dialect.averaging == "cumulative" else record.rate,
+        _seconds(record, before, steps, mean),
+        mean.rate() if cumulative and mean is not None else record.rate,
         record.items if record.consumed is None else _items(record, before),
     )
 
@@ -215,15 +218,15 @@ class _Mean:
         return (n - m) / units if units > 0 else None
 
 
-def _seconds(record: Record, before: Increment | None, mean: _Mean) -> float | None:
-    if record.step_s is not None and (mean.steps == 1 or record.mean_s is None):
-        return record.step_s * mean.steps
+def _seconds(record: Record, before: Increment | None, steps: int, mean: _Mean | None) -> float | None:
+    if record.step_s is not None and (steps == 1 or record.mean_s is None):
+        return record.step_s * steps
     if record.report_s is not None:
         return record.report_s
     if record.elapsed_s is not None:
         began = before.record.elapsed_s if before else 0.0
         return None if began is None else _above_zero(record.elapsed_s - began)
-    return mean.seconds()
+    return None if mean is None else mean.seconds()
 
 
 def _items(record: Record, before: Increment | None) -> float | None:

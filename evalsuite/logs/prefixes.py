@@ -9,6 +9,7 @@ import re
 from collections import Counter
 
 FEWEST = 3  # lines with one prefix; what begins fewer may be the script's own
+GLANCE_BYTES = 1 << 11  # at the beginning, in the middle and at the end of a text: where none is marked, none will be
 SHARE = 0.5  # of the lines have a prefix, of whatever rank
 
 # [pod/train-worker-0/main] 2026-11-21T04:29:23.123456789Z …    kubectl logs --prefix --timestamps
@@ -36,6 +37,9 @@ _REST = {"mpi": rb"<std(?:out|err)>:?", "gloo": rb"<std(?:out|err)>:?", "torch":
 
 def lowest(text: bytes) -> "re.Pattern[bytes] | None":
     """What the lowest rank's lines of *text* begin with; None if nobody has marked them."""
+    glances = (0, len(text) // 2, max(0, len(text) - GLANCE_BYTES))
+    if not any(_LINE.search(text[at : at + GLANCE_BYTES]) for at in glances):
+        return None
     lines = sum(1 for line in text.split(b"\n") if line.strip())
     marked = Counter(mark for found in _LINE.finditer(text) for mark in _marks(found))
     often = [mark for mark, count in marked.items() if count >= FEWEST]

@@ -41,7 +41,8 @@ DISAGREE = FinalDisagrees.limit  # between the log's own final figure and ours
 SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
 LOOK_BACK_BYTES = 1 << 12
 THOROUGH_BYTES = 1 << 22  # of a log in whose first lines no dialect fits, every chunk is looked at so far
-SAMPLED_CHUNKS = 8  # and behind that one of so many, before all are
+SAMPLED_BYTES = 1 << 25
+SAMPLED_CHUNKS, SELDOM = 8, 64  # and behind that one of so many up to there, and one of so many later, before all are
 LEAD_RECORDS = 2  # of each printer, from which the first increment behind the window is told
 MARGIN_STEPS = 20  # read so much further than the window: other ranks print the same step a little later
 
@@ -135,7 +136,8 @@ def _sniffed(path: Path, sniffer: Sniffer) -> tuple[list[Dialect], bytes]:
     found: list[Dialect] = []
     text, passed_over = b"", False
     for place, chunk in enumerate(chunks(path, bare=True)):
-        if not found and chunk.offset > THOROUGH_BYTES and place % SAMPLED_CHUNKS:
+        seldom = SELDOM if chunk.offset > SAMPLED_BYTES else SAMPLED_CHUNKS
+        if not found and chunk.offset > THOROUGH_BYTES and place % seldom:
             text, passed_over = chunk.text, True
             continue
         text = text + chunk.text if found else text[-LOOK_BACK_BYTES:] + chunk.text

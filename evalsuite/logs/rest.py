@@ -24,15 +24,16 @@ class Rest:
         self.records: list[Record] = []
 
     def add(self, chunk: Chunk, begin: int, in_window: int) -> None:
-        """Samples *chunk* from *begin* on, behind a window of *in_window* records."""
+        """Samples *chunk* from *begin* on, behind a window of *in_window* records, its warm-up among them."""
+        wanted = in_window * 2 // 3
         for _ in range(NEXT_PIECES):
             if len(self.records) > MOST_RECORDS or begin >= len(chunk.text):
                 return
-            size = NEXT_BYTES if len(self.records) < in_window else SAMPLE_BYTES
+            size = NEXT_BYTES if len(self.records) < wanted else SAMPLE_BYTES
             part, begin = chunk.lines_from(begin, size)
             self._take(part)
             self._reached = chunk.raw_offset(begin)
-            if len(self.records) >= in_window:
+            if len(self.records) >= wanted:
                 return
 
     def _take(self, part: Chunk) -> None:

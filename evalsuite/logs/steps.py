@@ -45,7 +45,9 @@ def merged(
     spoke = [number for number, records in enumerate(files) if records]
     if not spoke:
         return Merged(steps=(), scope=scope or dialect.scope)
-    attempts = [streams_of.attempts(files[number], dialect, facts.devices) for number in spoke]
+    printed = [streams_of.streams(files[number], dialect.number_repeats) for number in spoke]
+    copies = max(map(streams_of.copies, printed))
+    attempts = [streams_of.attempts(found, dialect, facts.devices) for found in printed]
     chosen = [max(reversed(found), key=streams_of.size) for found in attempts]
     streams = [increments_of(stream, dialect) for attempt in chosen for stream in attempt]
     whose, findings = _scope(streams, dialect, scope or dialect.scope, facts)
@@ -58,7 +60,6 @@ def merged(
         items_per_batch=facts.items_per_batch or 1.0,
         arrival=arrivals[spoke[0]] if arrivals else None,
     )
-    copies = max(streams_of.copies(files[number], dialect) for number in spoke)
     restarts = max(len(found) for found in attempts)
     return Merged(
         steps=tuple(_steps(streams, len(chosen[0]), job)),

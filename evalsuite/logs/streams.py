@@ -13,9 +13,8 @@ from evalsuite.logs.records import Record, place
 Stream = list[Record]
 
 
-def copies(records: Sequence[Record], dialect: Dialect) -> int:
+def copies(streams: Sequence[Stream]) -> int:
     """How many runs of one file say the same to the last digit, each behind the other; 1 if none is a copy."""
-    streams = _streams(records, dialect.number_repeats)
     behind = sorted((stream for stream in streams if len(stream) > 1), key=lambda stream: stream[0].end)
     found = 1
     for before, stream in itertools.pairwise(behind):
@@ -24,9 +23,8 @@ def copies(records: Sequence[Record], dialect: Dialect) -> int:
     return found
 
 
-def attempts(records: Sequence[Record], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
+def attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
     """The streams of one file, in groups that ran side by side."""
-    streams = _streams(records, dialect.number_repeats)
     if len(streams) == 1:
         return [streams]
     streams = _without_copies(streams, dialect)
@@ -46,28 +44,28 @@ def attempts(records: Sequence[Record], dialect: Dialect, devices: int | None) -
 _NOWHERE = (-1, -1)
 
 
-def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
+def streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
     """Each record joins the stream of its rank whose last step number is the nearest below its own."""
     by_rank: dict[str | None, tuple[list[Stream], list[tuple[int, int]]]] = {}  # streams, and where each has got to
     for record in records:
-        streams, last = by_rank.setdefault(record.rank, ([], []))
+        own, last = by_rank.setdefault(record.rank, ([], []))
         here = place(record)
-        if repeats and streams and here is not None and _skipped(last[-1], here):
-            while streams[-1] and (place(streams[-1][-1]) or here) >= here:
-                streams[-1].pop()
-            streams[-1].append(record)
+        if repeats and own and here is not None and _skipped(last[-1], here):
+            while own[-1] and (place(own[-1][-1]) or here) >= here:
+                own[-1].pop()
+            own[-1].append(record)
             last[-1] = here
             continue
-        number = _nearest(streams, last, here)
-        if number is not None and here is None and _repeated(streams[number][-1], record):
+        number = _nearest(own, last, here)
+        if number is not None and here is None and _repeated(own[number][-1], record):
             continue
         if number is None:
-            streams.append([record])
+            own.append([record])
             last.append(here or _NOWHERE)
         else:
-            streams[number].append(record)
+            own[number].append(record)
             last[number] = here or last[number]
-    return [stream for streams, _ in by_rank.values() for stream in streams]
+    return [stream for own, _ in by_rank.values() for stream in own]
 
 
 def _repeated(before: Record, record: Record) -> bool:
