@@ -74,6 +74,7 @@ class Recipe:
     """What the script does that a fair comparison asks for and no log prints: optimiser, clipping, data, … by the
     names of `data/criteria/facts.toml`. What is not known is left out."""
     needs_gpu: str = ""  # why the script cannot train on a CPU
+    devices: tuple[Device, ...] = ("cpu", "gpu")  # the kinds that the script knows; "npu": an Ascend
     step_bound: Literal["steps", "examples", "none"] = "steps"
     """How the script is told to end: after N steps, after N examples, or not at all: then the runner ends
     it when the last measured step has been seen."""
@@ -148,6 +149,8 @@ def _undeclared(recipe: Recipe, case: Case) -> str | None:
     """The first axis of *case* that *recipe* says it has not, as a sentence."""
     if case.device == "cpu" and recipe.needs_gpu:
         return recipe.needs_gpu
+    if case.device not in recipe.devices:
+        return f"The script of {recipe.name} knows no {case.device.upper()}; it trains on {', '.join(recipe.devices)}."
     if case.precision == "amp" and recipe.amp == "":
         return f"The script of {recipe.name} has no AMP at this commit."
     if case.xla and recipe.xla == "":

@@ -175,7 +175,9 @@ class RunCommand(Document):
 class Gpu:
     """What an accelerator is."""
 
-    index: int | None = None  # as NVML numbers it
+    index: int | None = None  # as its vendor's library numbers it
+    kind: str | None = None  # "gpu", "npu"; None: recorded before there were several, and a GPU
+    vendor: str | None = None  # "NVIDIA", "Huawei"
     uuid: str | None = None
     name: str | None = None
     memory_total_bytes: int | None = None

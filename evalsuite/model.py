@@ -14,7 +14,7 @@ from evalsuite.lab import KeptProblem, LabDocument
 
 Language = Literal["zh", "en"]  # of reports, in the order in which they show them
 Precision = Literal["fp32", "amp"]
-Device = Literal["cpu", "gpu"]
+Device = Literal["cpu", "gpu", "npu"]
 Severity = Literal["note", "flag", "exclude", "reject"]
 Origin = Literal["measured", "imported", "cited", "digitised", "simulated"]
 FactSource = Literal["log", "command_line", "environment", "recipe", "stated", "case"]

@@ -10,7 +10,8 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from evalsuite import files
-from evalsuite.agent import cgroups, sensors
+from evalsuite.agent import cgroups
+from evalsuite.agent.sensors import processor
 
 VARIABLE = "EVALSUITE_CORES"  # tells the processes of a node their cores: "0,1;2,3", in the order of LOCAL_RANK
 CPUS = Path("sys/devices/system/cpu")
@@ -30,9 +31,9 @@ class Usable:
 
 def usable(root: Path = Path("/")) -> Usable:
     """One thread of each physical core of our affinity, as many as a container's quota holds whole ones."""
-    own = sensors.usable_cores()
+    own = processor.usable_cores()
     siblings = {
-        core: sensors.numbers(files.text(root / CPUS / f"cpu{core}/topology/thread_siblings_list")) for core in own
+        core: processor.numbers(files.text(root / CPUS / f"cpu{core}/topology/thread_siblings_list")) for core in own
     }
     told = all(siblings.values())
     first = [core for core in own if not told or core == min(set(siblings[core] or ()) & set(own), default=core)]
@@ -59,5 +60,5 @@ def _nodes(root: Path) -> dict[int, int]:
     found: dict[int, int] = {}
     for folder in (root / NODES).glob("node[0-9]*"):
         number = int(folder.name.removeprefix("node"))
-        found |= dict.fromkeys(sensors.numbers(files.text(folder / "cpulist")) or (), number)
+        found |= dict.fromkeys(processor.numbers(files.text(folder / "cpulist")) or (), number)
     return found

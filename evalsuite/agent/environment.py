@@ -8,7 +8,12 @@ import subprocess
 from pathlib import Path
 
 from evalsuite import __version__
-from evalsuite.agent import cgroups, sensors
+from evalsuite.agent import cgroups
+from evalsuite.agent.sensors.accelerators import Accelerators
+from evalsuite.agent.sensors.disks import Disks
+from evalsuite.agent.sensors.memory import Memory
+from evalsuite.agent.sensors.network import Network
+from evalsuite.agent.sensors.processor import Cpu
 from evalsuite.agent.variables import relevant
 from evalsuite.documents import ContainerLimits, HostEnvironment
 
@@ -18,8 +23,9 @@ TOPOLOGY_TIMEOUT_S = 20.0
 def found(host: str, node_rank: int, root: Path = Path("/")) -> HostEnvironment:
     """Everything that is recorded of this machine."""
     limits = cgroups.limits(root)
-    cpu, memory = sensors.Cpu(limits, root), sensors.Memory(limits)
-    gpus, versions = sensors.Gpus(), sensors.nvidia_versions()
+    cpu, memory = Cpu(limits, root), Memory(limits)
+    gpus = Accelerators()
+    versions = gpus.versions()
     return HostEnvironment(
         host=host,
         node_rank=node_rank,
@@ -33,11 +39,11 @@ def found(host: str, node_rank: int, root: Path = Path("/")) -> HostEnvironment:
         numa_nodes=len(list(root.glob("sys/devices/system/node/node[0-9]*"))) or None,
         memory_total_bytes=memory.total_bytes,
         container=container(limits),
-        disks=tuple(sensors.Disks(root).names),
-        interfaces=sensors.Network(root).facts,
+        disks=tuple(Disks(root).names),
+        interfaces=Network(root).facts,
         gpus=tuple(gpus.facts()),
-        driver=versions.driver,
-        cuda_driver=versions.cuda,
+        driver=versions.get("driver"),
+        cuda_driver=versions.get("toolkit"),
         topology=topology() if len(gpus) else None,
         python=platform.python_version(),
         evalsuite=__version__,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite import placeholders
-from evalsuite.agent import cores, rendezvous, sensors
+from evalsuite.agent import cores, rendezvous
+from evalsuite.agent.sensors import processor
 from evalsuite.errors import EvalsuiteError
 from evalsuite.placeholders import filled
 
@@ -49,7 +50,7 @@ class CannotStart(EvalsuiteError):
 def threads(order: Order) -> int:
     """CPU threads for each process: one for each of its cores, or the usable ones shared out among the devices."""
     share = order.processes or order.devices_per_node
-    return order.threads or order.cores_per_device or max(1, int(sensors.usable_cpus()) // share)
+    return order.threads or order.cores_per_device or max(1, int(processor.usable_cpus()) // share)
 
 
 def bound_to(order: Order) -> cores.Shares:

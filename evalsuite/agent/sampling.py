@@ -8,9 +8,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from evalsuite.agent import cgroups, processes, sensors
+from evalsuite.agent import cgroups, processes
 from evalsuite.agent.order import Order
 from evalsuite.agent.recording import File
+from evalsuite.agent.sensors.accelerators import Accelerators
+from evalsuite.agent.sensors.disks import Disks
+from evalsuite.agent.sensors.filesystems import Filesystems
+from evalsuite.agent.sensors.memory import Memory
+from evalsuite.agent.sensors.network import Network
+from evalsuite.agent.sensors.processor import Cpu
 from evalsuite.documents import Gpu
 from evalsuite.runs.samples import CoreReading, Header, Sample
 from evalsuite.runs.store import RunFolder
@@ -88,11 +94,12 @@ class NodeSensors:
 
     def __init__(self, order: Order, cores: Sequence[int] = ()) -> None:
         limits = cgroups.limits()
-        self._cpu = sensors.Cpu(limits, cores=cores)
-        self._memory = sensors.Memory(limits)
-        self._disks = sensors.Disks()
-        self._network = sensors.Network()
-        self._gpus = sensors.Gpus()
+        self._cpu = Cpu(limits, cores=cores)
+        self._memory = Memory(limits)
+        self._disks = Disks()
+        self._network = Network()
+        self._filesystems = Filesystems()
+        self._gpus = Accelerators()
         self._tree = processes.Tree()
         self._hz = order.hz
         self._all_cores = order.all_cores
@@ -110,8 +117,9 @@ class NodeSensors:
             memory_scope=self._memory.scope,
             disks=tuple(self._disks.names),
             interfaces=self._network.facts,
+            filesystems=self._filesystems.kinds or None,
             gpus=tuple(self._gpu_facts()),
-            pcie_period_s=self._gpus.pcie_period_s,
+            pcie_period_s=self._gpus.slow_period_s,
         )
 
     def reading(self, start_s: float) -> Sample:
@@ -126,6 +134,7 @@ class NodeSensors:
             memory_used_bytes=self._memory.used_bytes(),
             disks=self._disks.reading(),
             interfaces=self._network.reading(),
+            filesystems=self._filesystems.reading() or None,
             tree=self._tree.reading(),
             gpus=tuple(self._gpus.reading()),
         )
@@ -135,9 +144,8 @@ class NodeSensors:
 
     def _gpu_facts(self) -> list[Gpu]:
         """The devices, and which of them the job uses: the first of those that its programs see."""
-        gpus = self._gpus.facts()
-        seen = sensors.visible(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"))[: self._devices]
-        return [replace(gpu, of_job=gpu in seen) for gpu in gpus]
+        seen = self._gpus.visible(os.environ)[: self._devices]
+        return [replace(gpu, of_job=gpu in seen) for gpu in self._gpus.facts()]
 
 
 def core_reading(percents: Sequence[float]) -> CoreReading:

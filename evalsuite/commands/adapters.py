@@ -24,7 +24,9 @@ EXAMPLES = """  evalsuite adapters
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--frameworks", metavar="A,B,…", help="only these")
-    parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="what is asked about (default: cpu)")
+    parser.add_argument(
+        "--device", choices=("cpu", "gpu", "npu"), default="cpu", help="what is asked about (default: cpu)"
+    )
     places.add_arguments(parser)
     parser.add_argument(
         "--check", metavar="PATH", type=Path, help="say what the adapters there declare, run as, and lack"

@@ -39,7 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--profile", metavar="NAME", help="quick (default), full, bert, cifar10 or official-cpu")
     source.add_argument("--spec", metavar="FILE", type=Path, help="a spec of your own (TOML)")
     where = parser.add_argument_group("where")
-    where.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto", help="default: gpu if there is one")
+    where.add_argument(
+        "--device",
+        choices=("auto", "cpu", "gpu", "npu"),
+        default="auto",
+        help="default: the accelerators if there are any",
+    )
     where.add_argument(
         "--cores-per-device",
         metavar="C",

@@ -40,12 +40,14 @@ class EndedRun:
 
 
 def machine(device: Device | Literal["auto"]) -> Machine:
-    """What this machine offers; *device* "auto" means gpu where NVML finds one."""
-    from evalsuite.agent import cores, sensors
+    """What this machine offers; *device* "auto" means the kind of accelerator that a sensor finds, if one does."""
+    from evalsuite.agent import cores
+    from evalsuite.agent.sensors.accelerators import Accelerators
 
-    gpus = len(sensors.Gpus())
-    chosen: Device = device if device != "auto" else ("gpu" if gpus else "cpu")
-    return Machine(cores=len(cores.usable().cores), gpus=gpus, device=chosen)
+    found = Accelerators()
+    chosen: Device = device if device != "auto" else (found.kind or "cpu")
+    accelerators = len(found) if chosen in ("cpu", found.kind) else 0
+    return Machine(cores=len(cores.usable().cores), accelerators=accelerators, device=chosen)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,11 @@ from pathlib import Path
 from typing import Literal
 
 from evalsuite import adapter, files, paths, registry
-from evalsuite.agent import cgroups, environment, sensors
+from evalsuite.agent import cgroups, environment
+from evalsuite.agent.sensors import nvml
+from evalsuite.agent.sensors.accelerators import Accelerators
+from evalsuite.agent.sensors.memory import Memory
+from evalsuite.agent.sensors.processor import Cpu
 from evalsuite.launch import virtualenvs
 from evalsuite.model import Device
 
@@ -105,7 +109,7 @@ def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
 def machine(root: Path = Path("/")) -> Iterator[Check]:
     check = functools.partial(Check, group="machine", state="ok")
     limits = cgroups.limits(root)
-    cpu, memory = sensors.Cpu(limits, root), sensors.Memory(limits)
+    cpu, memory = Cpu(limits, root), Memory(limits)
     model = environment.cpu_model(root) or "unknown processor"
     system = environment.operating_system(root)
     yield check(name="system", detail=f"{system}, Python {platform.python_version()}")
@@ -119,18 +123,20 @@ def machine(root: Path = Path("/")) -> Iterator[Check]:
 
 
 def devices(root: Path = Path("/")) -> Iterator[Check]:
-    """NVIDIA devices, or why there are none."""
+    """The accelerators, or why there are none."""
     check = functools.partial(Check, group="devices")
-    found = sensors.Gpus().facts()
-    if found:
-        versions = sensors.nvidia_versions()
-        for gpu in found:
-            size = f", {gpu.memory_total_bytes / GIB:.0f} GiB" if gpu.memory_total_bytes else ""
-            yield check(name=f"gpu{gpu.index}", state="ok", detail=f"{gpu.name}{size}")
-        driver = f"driver {versions.driver or 'unknown'}, CUDA up to {versions.cuda or 'unknown'}"
-        yield check(name="driver", state="ok", detail=driver)
+    accelerators = Accelerators()
+    if len(accelerators):
+        versions = accelerators.versions()
+        for device in accelerators.facts():
+            size = f", {device.memory_total_bytes / GIB:.0f} GiB" if device.memory_total_bytes else ""
+            yield check(name=f"{accelerators.kind}{device.index}", state="ok", detail=f"{device.name}{size}")
+        driver, toolkit = (versions[name] or "unknown" for name in ("driver", "toolkit"))
+        with_cuda = accelerators.kind == "gpu"
+        detail = f"driver {driver}, CUDA up to {toolkit}" if with_cuda else f"driver {driver}"
+        yield check(name="driver", state="ok", detail=detail)
         return
-    trouble = sensors.nvml_trouble() or "NVML finds no device"
+    trouble = nvml.trouble() or "NVML finds no device"
     cards = nvidia_cards(root)
     if cards:
         yield check(
@@ -174,7 +180,7 @@ def tools() -> Iterator[Check]:
     yield _uv()
     git = Program(name="git", purpose="fetching official scripts", remedy="apt install git")
     yield program(git, "tools")
-    if sensors.nvml_trouble() is None:
+    if nvml.trouble() is None:
         smi = Program(name="nvidia-smi", purpose="the topology of the devices", remedy="apt install nvidia-smi")
         yield program(smi, "tools")
 
@@ -194,7 +200,7 @@ def libraries() -> Iterator[Check]:
 
 def frameworks(folders: Sequence[Path] = ()) -> Iterator[Check]:
     """Each framework: whether the environment of its reference workload has been made, or can be."""
-    device: Device = "gpu" if len(sensors.Gpus()) else "cpu"
+    device: Device = Accelerators().kind or "cpu"
     for known in registry.discover(folders).values():
         recipe = min(known.recipes, key=lambda recipe: recipe.kind != "reference", default=None)
         if recipe is not None:

@@ -30,6 +30,7 @@ FIELDS = {
     "dialect": "the log's dialect, where it cannot be found out",
     "any": "anything; it is ignored",
 }
+KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu"}  # of device; any other word is a model's name
 RECORDED = ("image", "repository", "note", "log_set", "source", "campaign")  # said of a run, and no part of its case
 USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → an example
@@ -201,14 +202,14 @@ def _options(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     precision = facts.get("precision", "unknown")
     if precision.lower() not in _SAY_NO_MORE:
         yield "stated_precision", safe(precision)
-    if facts.get("device", "gpu").lower() not in ("cpu", "gpu"):
+    if facts.get("device", "gpu").lower() not in KINDS:
         yield "device_model", safe(facts["device"])
 
 
 def recorded(facts: Mapping[str, str]) -> Facts:
     """*facts* as a run folder keeps them: as they were said, and nothing for what nobody said."""
     kept = {name: value for name, value in facts.items() if name not in ("any", "repeat", "rank")}
-    if kept.get("device", "gpu").lower() not in ("cpu", "gpu"):
+    if kept.get("device", "gpu").lower() not in KINDS:
         kept["device_model"] = kept.pop("device")
     if "version" in kept:
         kept["framework_version"] = kept["version"]
@@ -233,7 +234,7 @@ def _switch(text: str) -> bool:
 
 
 def _device(facts: Mapping[str, str]) -> Device:
-    return "cpu" if facts.get("device", "").lower() == "cpu" else "gpu"
+    return KINDS.get(facts.get("device", "gpu").lower(), "gpu")
 
 
 def safe(text: str) -> str:

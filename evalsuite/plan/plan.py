@@ -21,7 +21,7 @@ class Machine:
     """What limits the plan on this machine."""
 
     cores: int  # that can be given to devices
-    gpus: int
+    accelerators: int  # of the kind that the cases train on
     device: Device  # what the cases train on
     binds: bool = False  # whether a CPU device is bound to cores of its own unless the spec says otherwise
 
@@ -62,7 +62,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
         _check_models(matrix, adapters)
     _check_size(spec)
     asked = _asked(spec, adapters, machine)
-    checks = (_too_many_gpus(machine), _too_many_cores(spec, machine), *refusals)
+    checks = (_too_many_accelerators(machine), _too_many_cores(spec, machine), *refusals)
     skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, adapters, checks))]
     skipped = {skip.case.id for skip in skips}
     cases = tuple(case for case, _ in asked if case.id not in skipped)
@@ -176,10 +176,11 @@ def _no_recipe(case: Case, adapter: Adapter) -> str:
     return f"{case.framework} has no such recipe for {case.model}; it has {there}"
 
 
-def _too_many_gpus(machine: Machine) -> Refusal:
+def _too_many_accelerators(machine: Machine) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
-        if case.device == "gpu" and case.nodes == 1 and case.devices_per_node > machine.gpus:
-            return f"{case.devices_per_node} GPUs are asked for and this machine has {machine.gpus}"
+        if case.device != "cpu" and case.nodes == 1 and case.devices_per_node > machine.accelerators:
+            kind = case.device.upper()
+            return f"{case.devices_per_node} {kind} are asked for and this machine has {machine.accelerators}"
         return None
 
     return refusal

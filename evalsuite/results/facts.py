@@ -79,7 +79,7 @@ class FactRule:
         """Whether the fact means something for *case*: a CPU has no driver, one device exchanges nothing."""
         return {
             "everywhere": True,
-            "gpu": case.device == "gpu",
+            "gpu": case.device != "cpu",
             "fp32_on_gpu": case.device == "gpu" and case.precision == "fp32",
             "several_devices": case.total_devices > 1,
         }[self.applies]
@@ -348,7 +348,7 @@ def _of_hosts(device: Device, environments: Mapping[str, HostEnvironment]) -> di
     gpus = [gpu for host in hosts for gpu in host.gpus or ()]
     memories = {gpu.memory_total_bytes for gpu in gpus if gpu.memory_total_bytes}
     return {
-        "device_model": _each(gpu.name for gpu in gpus) if device == "gpu" else _each(host.cpu_model for host in hosts),
+        "device_model": _each(gpu.name for gpu in gpus) if device != "cpu" else _each(host.cpu_model for host in hosts),
         "device_memory": ", ".join(f"{size / 2**30:.0f} GiB" for size in sorted(memories)),
         "driver_generation": _each(host.driver and host.driver.partition(".")[0] for host in hosts),
         "host_kind": _each(_kind_of_host(host) for host in hosts),

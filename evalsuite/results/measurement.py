@@ -201,7 +201,7 @@ def _samples(folder: RunFolder, environments: Mapping[str, HostEnvironment]) -> 
 
 
 def _planned(case: Case) -> utilisation.Devices:
-    return utilisation.Devices(nodes=case.nodes, accelerators=case.total_devices if case.device == "gpu" else 0)
+    return utilisation.Devices(nodes=case.nodes, accelerators=case.total_devices if case.device != "cpu" else 0)
 
 
 def _lines(throughput: Throughput | None) -> tuple[int | None, int | None]:

@@ -63,6 +63,9 @@ METERS: Mapping[str, Meter] = {
     "disk_operations": Meter(
         quantities=("disks.read_operations", "disks.write_operations"), unit="1/s", counts=True, summed=True
     ),
+    "filesystem_read": Meter(quantities=("filesystems.read_bytes",), unit="bytes/s", counts=True, summed=True),
+    "filesystem_write": Meter(quantities=("filesystems.write_bytes",), unit="bytes/s", counts=True, summed=True),
+    "filesystem_operations": Meter(quantities=("filesystems.operations",), unit="1/s", counts=True, summed=True),
     "network_receive": Meter(quantities=("interfaces.received_bytes",), unit="bytes/s", counts=True, summed=True),
     "network_send": Meter(quantities=("interfaces.sent_bytes",), unit="bytes/s", counts=True, summed=True),
     "loopback": Meter(quantities=("interfaces.received_bytes",), unit="bytes/s", counts=True, summed=True),
@@ -72,6 +75,10 @@ METERS: Mapping[str, Meter] = {
     "gpu_temperature": Meter(quantities=("gpus.temperature_c",), unit="°C"),
     "gpu_sm_clock": Meter(quantities=("gpus.sm_clock_mhz",), unit="MHz"),
     "gpu_memory_clock": Meter(quantities=("gpus.memory_clock_mhz",), unit="MHz"),
+    "gpu_tensor": Meter(quantities=("gpus.tensor_active_percent",), unit="%", limit=FULL_PERCENT),
+    "gpu_bandwidth": Meter(quantities=("gpus.memory_bandwidth_percent",), unit="%", limit=FULL_PERCENT),
+    "link_receive": Meter(quantities=("gpus.link_received_bytes",), unit="bytes/s", counts=True, summed=True),
+    "link_send": Meter(quantities=("gpus.link_sent_bytes",), unit="bytes/s", counts=True, summed=True),
     "pcie_receive": Meter(quantities=("gpus.pcie_received_bytes_per_s",), unit="bytes/s", summed=True, rare=True),
     "pcie_send": Meter(quantities=("gpus.pcie_sent_bytes_per_s",), unit="bytes/s", summed=True, rare=True),
 }
@@ -151,8 +158,10 @@ def _expected(
 ) -> int:
     """How many devices or nodes there would be a series of, had all that were planned been read."""
     found, missing = _number(same), (planned.nodes / len(hosts)) if planned and hosts else 1.0
-    if resource.startswith(("gpu", "pcie")):
+    if resource in OF_GPU:
         return max(found, planned.accelerators if planned else 0)
+    if resource in OF_FILESYSTEM:
+        return max(found, round(missing * sum(len(one.header.filesystems or ()) for one in hosts)))
     if resource.startswith("disk"):
         return max(found, round(missing * sum(len(one.header.disks or ()) for one in hosts)))
     if resource.startswith("network"):
@@ -211,13 +220,15 @@ LOOPBACK = "lo"
 OF_HOST = ("cpu", "memory", "job_cpu", "job_memory")
 OF_DISK = ("disk_read", "disk_write", "disk_operations")
 OF_NETWORK = ("network_receive", "network_send")
-OF_GPU = tuple(name for name in METERS if name.startswith(("gpu", "pcie")))
+OF_FILESYSTEM = ("filesystem_read", "filesystem_write", "filesystem_operations")
+OF_GPU = tuple(name for name in METERS if name.startswith(("gpu", "link", "pcie")))
 
 
 def _resources(header: Header) -> Iterator[str]:
     """What may have been read of a host, in the order in which it is told."""
     yield from OF_HOST
     yield from OF_DISK if header.disks else ()
+    yield from OF_FILESYSTEM if header.filesystems else ()
     for name in header.interfaces or {}:
         yield from ("loopback",) if name == LOOPBACK else OF_NETWORK
     yield from OF_GPU if header.gpus else ()
@@ -230,6 +241,8 @@ def _devices(resource: str, readings: "Readings") -> list[Device]:
         return _host(resource, header, readings.host)
     if resource in OF_DISK:
         return [Device(name=name, label=_label(readings, name)) for name in header.disks or ()]
+    if resource in OF_FILESYSTEM:
+        return [Device(name=name, label=_label(readings, name)) for name in header.filesystems or ()]
     if resource in OF_GPU:
         return _accelerators(resource, readings)
     return [

@@ -31,8 +31,9 @@ class Header(Document):
     memory_scope: str | None = None
     disks: tuple[str, ...] | None = None
     interfaces: Mapping[str, Interface] | None = None
+    filesystems: Mapping[str, str] | None = None  # name → "lustre", "nfs", "nfs4"
     gpus: tuple[Gpu, ...] | None = None
-    pcie_period_s: float | None = None  # from one reading of PCIe traffic to the next
+    pcie_period_s: float | None = None  # from one reading to the next of what a device tells slowly: PCIe traffic
 
     def to_json(self) -> dict[str, object]:
         return {"header": True, **super().to_json()}
@@ -70,6 +71,15 @@ class InterfaceCounters:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FilesystemCounters:
+    """What a file system on other machines has done for this one since it was mounted."""
+
+    read_bytes: float
+    write_bytes: float
+    operations: float  # of data and metadata
+
+
+@dataclass(frozen=True, kw_only=True)
 class TreeReading:
     """The processes of the run on this host."""
 
@@ -94,15 +104,31 @@ class GpuReading:
 
     index: float | None = None
     utilisation_percent: float | None = None
+    utilisation_mean_percent: float | None = None  # of what the device measured itself since the reading before
+    utilisation_least_percent: float | None = None
+    utilisation_most_percent: float | None = None
     memory_used_bytes: float | None = None
     memory_utilisation_percent: float | None = None
     power_w: float | None = None
+    power_mean_w: float | None = None  # likewise
+    power_least_w: float | None = None
+    power_most_w: float | None = None
     energy_j: float | None = None  # since the driver was loaded, by the device's own counter
     temperature_c: float | None = None
     sm_clock_mhz: float | None = None
     memory_clock_mhz: float | None = None
     pcie_received_bytes_per_s: float | None = None
     pcie_sent_bytes_per_s: float | None = None
+    link_received_bytes: float | None = None  # over NVLink since the driver was loaded, all links together
+    link_sent_bytes: float | None = None
+    clock_limits: float | None = None  # why the clocks are not at their highest, a bit a reason as in nvml.h
+    memory_errors_corrected: float | None = None  # since the driver was loaded
+    memory_errors_uncorrected: float | None = None
+    driver_errors: float | None = None  # critical ones that the driver reported since the run began: Xid
+    sm_active_percent: float | None = None  # of the multiprocessors, since the reading before; Hopper and newer
+    sm_occupancy_percent: float | None = None
+    tensor_active_percent: float | None = None
+    memory_bandwidth_percent: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +142,7 @@ class Sample:
     memory_used_bytes: float | None = None
     disks: Mapping[str, DiskCounters] | None = None
     interfaces: Mapping[str, InterfaceCounters] | None = None
+    filesystems: Mapping[str, FilesystemCounters] | None = None
     tree: TreeReading | None = None
     gpus: tuple[GpuReading, ...] | None = None
 
@@ -208,7 +235,7 @@ def flat(sample: Sample) -> Iterator[tuple[str, str, float]]:
     for place, percent in enumerate(sample.cpu_percent_per_core or ()):
         if percent is not None:
             yield "cpu_percent_per_core", str(place), percent
-    for group in ("disks", "interfaces"):
+    for group in DEVICES:
         for device, counters in (getattr(sample, group) or {}).items():
             for name, number in vars(counters).items():
                 yield f"{group}.{name}", device, number
@@ -287,9 +314,13 @@ def _check(values: list[Any], kinds: Set[type]) -> None:
         raise TypeError
 
 
-DEVICES: Mapping[str, type] = {"disks": DiskCounters, "interfaces": InterfaceCounters}
+DEVICES: Mapping[str, type] = {
+    "disks": DiskCounters,
+    "interfaces": InterfaceCounters,
+    "filesystems": FilesystemCounters,
+}
 PARTS: Mapping[str, type] = {"tree": TreeReading, "cores": CoreReading}
 NAMES: Mapping[type, frozenset[str]] = {
     cls: frozenset(field.name for field in fields(cls))
-    for cls in (Sample, DiskCounters, InterfaceCounters, TreeReading, CoreReading, GpuReading)
+    for cls in (Sample, *DEVICES.values(), TreeReading, CoreReading, GpuReading)
 }

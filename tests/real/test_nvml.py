@@ -59,6 +59,54 @@ typedef struct { unsigned version; unsigned long long total, reserved, free, use
 ret nvmlDeviceGetMemoryInfo_v2(void *device, memory2 *found) {
     found->total = 16ULL << 30; found->reserved = 1ULL << 30; found->used = 3ULL << 30; return 0; }
 """
+# What devices since Volta tell beside that. Two samples of each buffer a question, the third of the same time as one
+# that was given before; NVLink's counters count in KiB.
+BEYOND = r"""
+typedef union { double d; unsigned ui; unsigned long ul; unsigned long long ull; } value;
+typedef struct { unsigned long long at; value v; } sample;
+typedef struct { unsigned field, scope; long long at, latency; unsigned type; ret answer; value v; } field;
+static unsigned long long now[2] = {1000, 1000};
+ret nvmlDeviceGetSamples(
+    void *device, int kind, unsigned long long seen, unsigned *type, unsigned *count, sample *all) {
+    if (nth(device) == 1) return 3;  /* NVML_ERROR_NOT_SUPPORTED */
+    *type = 1; *count = 3; if (!all) return 0;
+    for (int i = 0; i < 3; i++) {
+        all[i].at = now[kind] + i; all[i].v.ui = kind == 0 ? 200000 + 5000 * i : 60 + 10 * i; }
+    now[kind] += 2; return 0; }
+ret nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules) {
+    *millijoules = 5000; return 0; }
+ret nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons) { *reasons = 0x44; return 0; }
+ret nvmlDeviceGetTotalEccErrors(void *device, int kind, int counter, unsigned long long *count) {
+    *count = kind == 0 ? 3 : 1; return counter == 0 ? 0 : 3; }
+ret nvmlDeviceGetFieldValues(void *device, int count, field *all) {
+    for (int i = 0; i < count; i++) {
+        all[i].answer = all[i].scope == 0xFFFFFFFFu ? 0 : 3; all[i].v.ull = all[i].field == 139 ? 8 : 16; }
+    return 0; }
+"""
+XIDS = r"""
+typedef struct { void *device; unsigned long long kind, data; unsigned a, b; } event;
+static int set, left = 2;
+ret nvmlEventSetCreate(void **found) { *found = &set; return 0; }
+ret nvmlEventSetFree(void *found) { return 0; }
+ret nvmlDeviceRegisterEvents(void *device, unsigned long long kinds, void *found) { return nth(device) == 0 ? 0 : 3; }
+ret nvmlEventSetWait_v2(void *found, event *one, unsigned milliseconds) {
+    if (left-- <= 0) return 10;  /* NVML_ERROR_TIMEOUT */
+    one->device = &number[0]; one->kind = 8; one->data = 79; return 0; }
+"""
+GPM = r"""
+typedef struct { unsigned id; ret answer; double value; char *a, *b, *c; } metric;
+typedef struct { unsigned version, count; void *older, *newer; metric all[400]; } question;
+static int kept[8], at;
+ret nvmlGpmQueryDeviceSupport(void *device, unsigned *two) { two[1] = nth(device) == 0; return 0; }
+ret nvmlGpmSampleAlloc(void **found) { *found = &kept[at++]; return 0; }
+ret nvmlGpmSampleFree(void *found) { return 0; }
+ret nvmlGpmSampleGet(void *device, void *found) { static int turn; *(int *)found = ++turn; return 0; }
+ret nvmlGpmMetricsGet(question *q) {
+    for (unsigned i = 0; i < q->count; i++) {
+        q->all[i].answer = *(int *)q->older < *(int *)q->newer ? 0 : 2;
+        q->all[i].value = 10.0 * q->all[i].id; }
+    return 0; }
+"""
 LOST = "ret nvmlDeviceGetUtilizationRates(void *device, busy *rates) { return 15; }"  # NVML_ERROR_GPU_IS_LOST
 
 
@@ -89,6 +137,8 @@ def test_every_value_is_read_with_its_unit(sampled):
 
     assert header.gpus[1] == Gpu(
         index=1,
+        kind="gpu",
+        vendor="NVIDIA",
         uuid="GPU-00001",
         name="Stand-in 1",
         memory_total_bytes=16 << 30,
@@ -174,3 +224,30 @@ def test_nothing_of_the_stand_in_breaks_the_json(sampled):
 
     for line in (header, *samples):
         assert type(line).from_json(json.loads(json.dumps(line.to_json(), allow_nan=False)), "n") == line
+
+
+def test_what_newer_devices_tell_is_read_and_absent_on_those_that_do_not(sampled):
+    _, samples, _ = sampled(library(READINGS, BEYOND, XIDS, GPM))
+
+    told, silent = samples[-1].gpus
+    assert (told.utilisation_mean_percent, told.utilisation_least_percent, told.utilisation_most_percent) == (
+        75,
+        70,
+        80,
+    )
+    assert (told.power_mean_w, told.power_least_w, told.power_most_w) == (207.5, 205.0, 210.0)
+    assert (told.energy_j, told.clock_limits) == (5.0, 0x44)
+    assert (told.memory_errors_corrected, told.memory_errors_uncorrected) == (3, 1)
+    assert (told.link_received_bytes, told.link_sent_bytes) == (8 << 10, 16 << 10)
+    assert told.driver_errors == 2
+    assert (told.sm_active_percent, told.sm_occupancy_percent) == (20.0, 30.0)
+    assert (told.tensor_active_percent, told.memory_bandwidth_percent) == (50.0, 100.0)
+    assert silent.utilisation_mean_percent is silent.driver_errors is silent.sm_active_percent is None
+    assert silent.energy_j == 5.0
+
+
+def test_the_first_reading_takes_nothing_from_before_the_run(sampled):
+    _, samples, _ = sampled(library(READINGS, BEYOND, GPM), seconds="0.1")
+
+    assert samples[0].gpus[0].utilisation_mean_percent is None
+    assert samples[0].gpus[0].sm_active_percent is None

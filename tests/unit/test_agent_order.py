@@ -8,7 +8,8 @@ import pytest
 
 from evalsuite import placeholders
 from evalsuite.agent import order as agent_order
-from evalsuite.agent import processes, sensors
+from evalsuite.agent import processes
+from evalsuite.agent.sensors import processor
 from evalsuite.commands import sample
 from evalsuite.errors import EvalsuiteError
 
@@ -53,7 +54,7 @@ def test_thread_counts_are_set_unless_somebody_has():
 
 @pytest.mark.parametrize(("cpus", "devices", "threads"), [(8.0, 2, 4), (7.5, 2, 3), (2.0, 8, 1), (0.5, 1, 1)])
 def test_the_usable_cores_are_shared_out_among_the_devices(monkeypatch, cpus, devices, threads):
-    monkeypatch.setattr(sensors, "usable_cpus", lambda: cpus)
+    monkeypatch.setattr(processor, "usable_cpus", lambda: cpus)
 
     assert agent_order.threads(order("x", threads=None, devices_per_node=devices)) == threads
 

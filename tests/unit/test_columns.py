@@ -20,6 +20,7 @@ from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import (
     CoreReading,
     DiskCounters,
+    FilesystemCounters,
     GpuReading,
     Header,
     InterfaceCounters,
@@ -50,6 +51,7 @@ def whole(at_s, **others):
             memory_used_bytes=3 * 2**30,
             disks={"sda": DiskCounters(read_bytes=512_000, write_bytes=0, read_operations=7, write_operations=9)},
             interfaces={"eth0.7": InterfaceCounters(received_bytes=2**52 + 1, sent_bytes=5)},
+            filesystems={"nfs:fs:/data": FilesystemCounters(read_bytes=2**41 + 3, write_bytes=0, operations=11)},
             tree=TreeReading(cpu_s=1.234, memory_bytes=2**20, processes=9),
             gpus=(GpuReading(index=0, power_w=612.3, sm_clock_mhz=1980), GpuReading(index=7, energy_j=123456789.1)),
         ),

@@ -5,12 +5,13 @@ import sys
 
 import pytest
 
-from evalsuite.agent import agent, cores, sensors
+from evalsuite.agent import agent, cores
 from evalsuite.agent.order import Order, bound_to, command, threads
+from evalsuite.agent.sensors import processor
 from evalsuite.placeholders import Node
 from evalsuite.runs.store import RunFolder
 
-OWN = sensors.usable_cores()
+OWN = processor.usable_cores()
 
 
 def machine(root, *, siblings, nodes=(), quota=None):
@@ -35,7 +36,7 @@ def machine(root, *, siblings, nodes=(), quota=None):
 
 @pytest.fixture
 def eight(monkeypatch):
-    monkeypatch.setattr(sensors, "usable_cores", lambda: list(range(8)))
+    monkeypatch.setattr(processor, "usable_cores", lambda: list(range(8)))
 
 
 def test_of_two_threads_on_a_core_one_is_used(eight, tmp_path):
@@ -47,7 +48,7 @@ def test_of_two_threads_on_a_core_one_is_used(eight, tmp_path):
 
 
 def test_a_core_whose_first_thread_is_not_ours_is_used_by_its_second(monkeypatch, tmp_path):
-    monkeypatch.setattr(sensors, "usable_cores", lambda: [1, 4, 5])
+    monkeypatch.setattr(processor, "usable_cores", lambda: [1, 4, 5])
 
     found = cores.usable(machine(tmp_path, siblings={1: "1,5", 4: "0,4", 5: "1,5"}))
 

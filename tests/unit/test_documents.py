@@ -34,6 +34,7 @@ from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.samples import (
     CoreReading,
     DiskCounters,
+    FilesystemCounters,
     GpuReading,
     Header,
     InterfaceCounters,
@@ -189,6 +190,7 @@ FULL = (
         memory_scope="container",
         disks=("sda",),
         interfaces={"eth0": Interface(speed_mbit_s=1000)},
+        filesystems={"lustre:a": "lustre"},
         gpus=(Gpu(index=0, of_job=False),),
         pcie_period_s=1.0,
     ),
@@ -200,6 +202,7 @@ FULL = (
         memory_used_bytes=2**33,
         disks={"sda": DiskCounters(read_bytes=1, write_bytes=2, read_operations=3, write_operations=4)},
         interfaces={"eth0": InterfaceCounters(received_bytes=5, sent_bytes=6)},
+        filesystems={"lustre:a": FilesystemCounters(read_bytes=1, write_bytes=2, operations=3)},
         tree=TreeReading(cpu_s=7.5, memory_bytes=8, processes=9),
         gpus=(GpuReading(**{field.name: float(k) for k, field in enumerate(fields(GpuReading))}), GpuReading(index=1)),
     ),

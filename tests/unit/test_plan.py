@@ -16,7 +16,7 @@ from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 from tests.toys import toynet
 
-LAPTOP = Machine(cores=2, gpus=0, device="cpu")
+LAPTOP = Machine(cores=2, accelerators=0, device="cpu")
 ADAPTERS = {name: toynet(name) for name in ("toynet", "othernet")}
 SPEC = Spec(frameworks=("toynet", "othernet"), scales=((1, 1), (1, 2)), repeats=3)
 
@@ -121,7 +121,7 @@ def test_more_processes_than_cores_are_allowed_and_flagged():
 
 
 def test_more_gpus_than_the_machine_has_are_a_skip():
-    made = plan(replace(SPEC, scales=((1, 8),)), ADAPTERS, Machine(cores=16, gpus=1, device="gpu"))
+    made = plan(replace(SPEC, scales=((1, 8),)), ADAPTERS, Machine(cores=16, accelerators=1, device="gpu"))
 
     assert not made.cases
     assert "this machine has 1" in made.skips[0].reason
@@ -189,3 +189,15 @@ def test_the_official_profile_asks_for_nothing_that_its_recipes_cannot_serve():
 
     assert [(skip.case.id, skip.reason) for skip in made.skips] == []
     assert len(made.runs) == len(made.cases) * asked.repeats
+
+
+def test_a_recipe_is_refused_on_a_kind_of_device_that_it_does_not_name():
+    npus = Machine(cores=16, accelerators=8, device="npu")
+    ours = {"toynet": toynet(devices=("npu",)), "other": toynet("other")}
+
+    made = plan(replace(SPEC, frameworks=("toynet", "other"), scales=((1, 1),)), ours, npus)
+
+    assert {case.framework for case in made.cases} == {"toynet"}
+    assert [skip.reason for skip in made.skips] == [
+        "The script of reference-resnet50 knows no NPU; it trains on cpu, gpu."
+    ]

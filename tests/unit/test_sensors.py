@@ -1,19 +1,61 @@
 """Sensors on made-up machines."""
 
 import os
+import sys
 from collections import namedtuple
 
+import psutil
 import pytest
 
-from evalsuite.agent import cgroups, sensors
+from evalsuite.agent import cgroups
+from evalsuite.agent.sensors import kernel, machine, npu_smi, processor
+from evalsuite.agent.sensors.disks import Disks
+from evalsuite.agent.sensors.filesystems import Filesystems
+from evalsuite.agent.sensors.memory import Memory
+from evalsuite.agent.sensors.network import Network
+from evalsuite.agent.sensors.visible import visible
 from evalsuite.documents import Gpu, Interface
-from evalsuite.runs.samples import DiskCounters, InterfaceCounters
+from evalsuite.runs.samples import DiskCounters, FilesystemCounters, InterfaceCounters
 
 Times = namedtuple("Times", "user system idle iowait guest guest_nice")
 PsutilDisk = namedtuple("PsutilDisk", "read_bytes write_bytes read_count write_count")
 NicCounters = namedtuple("NicCounters", "bytes_recv bytes_sent")
 NicState = namedtuple("NicState", "isup speed")
 Virtual = namedtuple("Virtual", "total available")
+LUSTRE = """\
+snapshot_time             1715773230.123456789 secs.nsecs
+read_bytes                12 samples [bytes] 4096 1048576 8454144 8804682956800
+write_bytes               1 samples [bytes] 4096 4096 4096
+open                      3 samples [regs]
+getattr                   41 samples [usecs] 2 1201 5313 2216101
+"""
+MOUNTSTATS = """\
+device proc mounted on /proc with fstype proc
+device fs1:/export mounted on /data with fstype nfs4 statvers=1.1
+\topts:\trw,vers=4.2
+\tage:\t17
+\tbytes:\t90000 600 0 0 65536 512 16 1
+\tper-op statistics
+\t        NULL: 1 1 0 44 24 0 0 0 0
+\t        READ: 7 7 0 1344 65800 0 3 5 0
+\t       WRITE: 5 5 0 1000 680 0 2 4 0
+
+device tmpfs mounted on /run with fstype tmpfs
+"""
+NPU_SMI = """\
++------------------------------------------------------------------------------------------------+
+| npu-smi 23.0.rc3                 Version: 23.0.rc3                                             |
++---------------------------+---------------+----------------------------------------------------+
+| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
+| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |
++===========================+===============+====================================================+
+| 0     910B3               | OK            | 93.8        46                0    / 0             |
+| 0                         | 0000:C1:00.0  | 12          0    / 0          3390 / 65536         |
++===========================+===============+====================================================+
+| 1     910B3               | Warning       | NA          45                0    / 0             |
+| 0                         | 0000:C2:00.0  | NA          0    / 0          3389 / 65536         |
++===========================+===============+====================================================+
+"""
 GPUS = [Gpu(index=0, uuid="GPU-aaaa"), Gpu(index=1, uuid="GPU-abbb"), Gpu(index=2, uuid="GPU-cccc")]
 
 
@@ -21,7 +63,7 @@ GPUS = [Gpu(index=0, uuid="GPU-aaaa"), Gpu(index=1, uuid="GPU-abbb"), Gpu(index=
 def psutil_says(monkeypatch):
     """Lets the one door to psutil answer from a dictionary; what is not in it, psutil cannot say."""
     answers = {}
-    monkeypatch.setattr(sensors, "_psutil", lambda name, **_: answers.get(name))
+    monkeypatch.setattr(machine, "asked", lambda name, **_: answers.get(name))
     return answers
 
 
@@ -38,7 +80,7 @@ def busy(seconds, idle=0.0, **more):
 
 def test_cpu_percent_is_the_mean_of_the_usable_cores(psutil_says, cores, tmp_path):
     psutil_says["cpu_times"] = [busy(0), busy(0), busy(0)]
-    cpu = sensors.Cpu(cgroups.Limits(), tmp_path)
+    cpu = processor.Cpu(cgroups.Limits(), tmp_path)
     psutil_says["cpu_times"] = [busy(1.0), busy(0.5, idle=0.5), busy(0.0, idle=1.0)]
 
     assert cpu.reading() == (75.0, [100.0, 50.0])
@@ -46,7 +88,7 @@ def test_cpu_percent_is_the_mean_of_the_usable_cores(psutil_says, cores, tmp_pat
 
 def test_waiting_for_a_disk_is_idle_and_guest_time_counts_once(psutil_says, cores, tmp_path):
     psutil_says["cpu_times"] = [busy(0)] * 2
-    cpu = sensors.Cpu(cgroups.Limits(), tmp_path)
+    cpu = processor.Cpu(cgroups.Limits(), tmp_path)
     psutil_says["cpu_times"] = [busy(0.5, iowait=0.5), busy(0.5, idle=0.5, guest=0.5)]
 
     assert cpu.reading() == (50.0, [50.0, 50.0])
@@ -58,7 +100,7 @@ def test_cores_are_found_where_others_are_switched_off(psutil_says, monkeypatch,
     online.parent.mkdir(parents=True)
     online.write_text("0,4-5\n")
     psutil_says["cpu_times"] = [busy(0)] * 3
-    cpu = sensors.Cpu(cgroups.Limits(), tmp_path)
+    cpu = processor.Cpu(cgroups.Limits(), tmp_path)
     psutil_says["cpu_times"] = [busy(0, idle=1), busy(1), busy(0, idle=1)]
 
     assert cpu.reading() == (100.0, [100.0])
@@ -67,11 +109,11 @@ def test_cores_are_found_where_others_are_switched_off(psutil_says, monkeypatch,
 def test_a_quota_is_the_capacity_and_the_containers_own_time_is_what_is_used(psutil_says, cores, tmp_path):
     group = cgroups.Group(folder=tmp_path, version=2)
     (tmp_path / "cpu.stat").write_text("usage_usec 0")
-    cpu = sensors.Cpu(cgroups.Limits(cpus=0.5, cpu_group=group), tmp_path)
+    cpu = processor.Cpu(cgroups.Limits(cpus=0.5, cpu_group=group), tmp_path)
 
     before, now = (
-        sensors.CpuTimes(cores=None, group_s=1.0, at_s=10.0),
-        sensors.CpuTimes(cores=None, group_s=1.25, at_s=11.0),
+        processor.CpuTimes(cores=None, group_s=1.0, at_s=10.0),
+        processor.CpuTimes(cores=None, group_s=1.25, at_s=11.0),
     )
 
     assert (cpu.capacity, cpu.scope) == (0.5, "container")
@@ -79,24 +121,24 @@ def test_a_quota_is_the_capacity_and_the_containers_own_time_is_what_is_used(psu
 
 
 def test_a_quota_wider_than_the_cores_is_no_limit(psutil_says, cores, tmp_path):
-    cpu = sensors.Cpu(cgroups.Limits(cpus=8.0), tmp_path)
+    cpu = processor.Cpu(cgroups.Limits(cpus=8.0), tmp_path)
 
     assert (cpu.capacity, cpu.scope) == (2.0, "machine")
 
 
 def test_what_psutil_cannot_say_is_absent(psutil_says, cores, tmp_path):
-    cpu, memory = sensors.Cpu(cgroups.Limits(), tmp_path), sensors.Memory(cgroups.Limits())
+    cpu, memory = processor.Cpu(cgroups.Limits(), tmp_path), Memory(cgroups.Limits())
 
     assert cpu.reading() == (None, None)
     assert (memory.total_bytes, memory.used_bytes()) == (None, None)
-    assert sensors.Disks(tmp_path).reading() == {}
-    assert sensors.Network(tmp_path).reading() == {}
+    assert Disks(tmp_path).reading() == {}
+    assert Network(tmp_path).reading() == {}
 
 
 def test_memory_in_use_is_what_is_not_available(psutil_says):
     psutil_says["virtual_memory"] = Virtual(total=100, available=30)
 
-    memory = sensors.Memory(cgroups.Limits())
+    memory = Memory(cgroups.Limits())
 
     assert (memory.total_bytes, memory.used_bytes(), memory.scope) == (100, 70, "machine")
 
@@ -106,7 +148,7 @@ def test_a_containers_memory_limit_is_the_capacity(psutil_says, tmp_path):
     (tmp_path / "memory.current").write_text("20")
 
     group = cgroups.Group(folder=tmp_path, version=2)
-    memory = sensors.Memory(cgroups.Limits(memory_bytes=40, memory_group=group))
+    memory = Memory(cgroups.Limits(memory_bytes=40, memory_group=group))
 
     assert (memory.total_bytes, memory.used_bytes(), memory.scope) == (40, 20, "container")
 
@@ -117,7 +159,7 @@ def test_a_disk_counts_once_and_its_partitions_not(psutil_says, tmp_path):
     (tmp_path / "sys/block/sda/device").mkdir(parents=True)
     (tmp_path / "sys/block/dm-0").mkdir()
 
-    disks = sensors.Disks(tmp_path)
+    disks = Disks(tmp_path)
 
     assert disks.reading() == {"sda": DiskCounters(read_bytes=1, write_bytes=2, read_operations=3, write_operations=4)}
 
@@ -128,7 +170,7 @@ def test_only_real_interfaces_and_the_loopback_are_read(psutil_says, tmp_path):
     psutil_says["net_io_counters"] = dict.fromkeys(names, NicCounters(bytes_recv=5, bytes_sent=6))
     (tmp_path / "sys/class/net/eth0/device").mkdir(parents=True)
 
-    network = sensors.Network(tmp_path)
+    network = Network(tmp_path)
 
     assert network.facts == {"eth0": Interface(speed_mbit_s=10_000), "lo": Interface(speed_mbit_s=10_000)}
     assert network.reading()["eth0"] == InterfaceCounters(received_bytes=5, sent_bytes=6)
@@ -137,7 +179,7 @@ def test_only_real_interfaces_and_the_loopback_are_read(psutil_says, tmp_path):
 def test_in_a_container_what_is_up_is_read(psutil_says, tmp_path):
     psutil_says["net_if_stats"] = {"eth0": NicState(isup=True, speed=0), "ifb0": NicState(isup=False, speed=0)}
 
-    assert sensors.Network(tmp_path).facts == {"eth0": Interface(speed_mbit_s=None)}
+    assert Network(tmp_path).facts == {"eth0": Interface(speed_mbit_s=None)}
 
 
 def test_infiniband_ports_are_read_in_bytes_and_ipoib_is_not_counted_again(psutil_says, tmp_path):
@@ -151,10 +193,96 @@ def test_infiniband_ports_are_read_in_bytes_and_ipoib_is_not_counted_again(psuti
     (port / "counters/port_rcv_data").write_text("250\n")
     (port / "counters/port_xmit_data").write_text("500\n")
 
-    network = sensors.Network(tmp_path)
+    network = Network(tmp_path)
 
     assert network.facts == {"eth0": Interface(speed_mbit_s=1000), "mlx5_0/1": Interface(speed_mbit_s=100_000)}
     assert network.reading() == {"mlx5_0/1": InterfaceCounters(received_bytes=1000, sent_bytes=2000)}
+
+
+def test_efa_is_read_by_counters_of_its_own(psutil_says, tmp_path):
+    counters = tmp_path / "sys/class/infiniband/rdmap16s27/ports/1/hw_counters"
+    counters.mkdir(parents=True)
+    for name, count in (("rx_bytes", 700), ("tx_bytes", 900), ("rdma_read_bytes", 600)):
+        (counters / name).write_text(f"{count}\n")
+
+    assert Network(tmp_path).reading() == {"rdmap16s27/1": InterfaceCounters(received_bytes=700, sent_bytes=900)}
+
+
+def test_lustre_is_read_where_the_kernel_keeps_it(tmp_path):
+    folder = tmp_path / "sys/kernel/debug/lustre/llite/scratch-ffff8d3c1f0e4800"
+    folder.mkdir(parents=True)
+    (folder / "stats").write_text(LUSTRE)
+
+    found = Filesystems(tmp_path)
+
+    assert found.kinds == {"lustre:scratch": "lustre"}
+    assert found.reading() == {
+        "lustre:scratch": FilesystemCounters(read_bytes=8454144, write_bytes=4096, operations=12 + 1 + 3 + 41)
+    }
+
+
+def test_nfs_is_read_as_what_came_over_the_wire(tmp_path):
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/mountstats").write_text(MOUNTSTATS)
+
+    found = Filesystems(tmp_path)
+
+    assert found.kinds == {"nfs:fs1:/export": "nfs4"}
+    assert found.reading() == {"nfs:fs1:/export": FilesystemCounters(read_bytes=65536, write_bytes=512, operations=12)}
+
+
+def test_a_machine_without_such_file_systems_has_none(tmp_path):
+    assert (Filesystems(tmp_path).kinds, Filesystems(tmp_path).reading()) == ({}, {})
+
+
+@pytest.mark.parametrize("name", kernel.ANSWERS)
+def test_the_kernels_files_say_what_psutil_says(name):
+    options = {
+        "cpu_times": {"percpu": True},
+        "disk_io_counters": {"perdisk": True},
+        "net_io_counters": {"pernic": True},
+    }
+    whole = getattr(psutil, name)(**options.get(name, {}))
+    ours = kernel.asked(name)
+
+    pairs = zip(whole, ours, strict=True) if isinstance(whole, list) else [(whole, ours)]
+    if isinstance(whole, dict):
+        assert whole.keys() <= ours.keys()  # psutil leaves out disks that have done nothing
+        pairs = [(whole[each], ours[each]) for each in whole]
+    for theirs, own in pairs:
+        for field in own._fields:
+            assert getattr(own, field) == pytest.approx(getattr(theirs, field), rel=0.05, abs=2**26), field
+
+
+def test_a_node_without_psutil_is_read_by_the_kernels_files(monkeypatch, cores):
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    cpu, whole = processor.Cpu(cgroups.Limits()), Memory(cgroups.Limits())
+
+    assert whole.total_bytes > whole.used_bytes() > 0
+    assert machine.asked("net_io_counters", pernic=True)["lo"].bytes_recv >= 0
+    assert cpu.reading()[1] is None or len(cpu.reading()[1] or "ab") == 2
+
+
+def test_the_table_of_npu_smi_is_read():
+    assert list(npu_smi.rows(NPU_SMI)) == [
+        npu_smi.Row(
+            name="Ascend 910B3",
+            utilisation_percent=12,
+            power_w=93.8,
+            temperature_c=46,
+            memory_used_bytes=3390 << 20,
+            memory_total_bytes=65536 << 20,
+        ),
+        npu_smi.Row(
+            name="Ascend 910B3",
+            utilisation_percent=None,
+            power_w=None,
+            temperature_c=45,
+            memory_used_bytes=3389 << 20,
+            memory_total_bytes=65536 << 20,
+        ),
+    ]
+    assert list(npu_smi.rows("npu-smi: command failed | 0 | 1")) == []
 
 
 @pytest.mark.parametrize(
@@ -162,9 +290,9 @@ def test_infiniband_ports_are_read_in_bytes_and_ipoib_is_not_counted_again(psuti
     [(None, [0, 1, 2]), ("", []), ("2,0", [2, 0]), ("GPU-abbb", [1]), ("0,7,1", [0]), ("-1", []), ("GPU-a", [0])],
 )
 def test_cuda_visible_devices_shows_what_the_driver_would_show(devices, shown):
-    assert [gpu.index for gpu in sensors.visible(GPUS, devices)] == shown
+    assert [gpu.index for gpu in visible(GPUS, devices)] == shown
 
 
 @pytest.mark.parametrize(("text", "numbers"), [("0-3,8", [0, 1, 2, 3, 8]), ("0", [0]), ("", []), (None, [])])
 def test_the_kernels_lists_of_cores_are_read(text, numbers):
-    assert sensors.numbers(text) == numbers
+    assert processor.numbers(text) == numbers

@@ -43,7 +43,7 @@ def heading(block: Block, words: Words) -> Text:
     values = {
         "precision": names.precision(block.precision),
         "batch": numbers.count(block.batch_per_device),
-        "device": words("words.gpu" if block.device == "gpu" else "words.cpu"),
+        "device": words(names.KINDS[block.device]),
     }
     found = words("models.block", **values)
     if block.options:
@@ -64,7 +64,7 @@ def policy(found: BatchPolicy, words: Words) -> Text:
     first = found.blocks[0]
     if len(found.blocks) == 1:
         return heading(first, words)
-    device = words("words.gpu" if first.device == "gpu" else "words.cpu")
+    device = words(names.KINDS[first.device])
     found_text = words("models.policy", batch=numbers.count(first.batch_per_device), device=device)
     if found.mixed:
         found_text = words("models.others", device=device)

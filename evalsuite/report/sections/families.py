@@ -253,7 +253,7 @@ def _efficiency(book: Book, case: Case | None) -> Cell:
 def heading(family: Family, words: Words) -> Text:
     """Model, framework, script, and the conditions that all its variants share."""
     case = family.conditions
-    conditions = [names.precision(case.precision), words("words.gpu" if case.device == "gpu" else "words.cpu")]
+    conditions = [names.precision(case.precision), words(names.KINDS[case.device])]
     conditions += ["XLA"] * case.xla
     conditions += [options.option(name, value, words) for name, value in family.shared]
     if family.has_twin:

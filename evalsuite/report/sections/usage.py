@@ -16,7 +16,9 @@ from evalsuite.report.text.numbers import Number
 
 COMPUTE = (
     "gpu",
+    "gpu_tensor",
     "gpu_memory",
+    "gpu_bandwidth",
     "gpu_power",
     "gpu_temperature",
     "gpu_sm_clock",
@@ -29,11 +31,16 @@ TRANSFER = (
     "disk_read",
     "disk_write",
     "disk_operations",
+    "filesystem_read",
+    "filesystem_write",
+    "filesystem_operations",
     "network_receive",
     "network_send",
     "loopback",
     "pcie_receive",
     "pcie_send",
+    "link_receive",
+    "link_send",
 )
 RESOURCES = (*COMPUTE, *TRANSFER)
 MOST_TIMELINES = 8  # runs drawn in one report; each is some 20 kB

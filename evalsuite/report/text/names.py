@@ -17,6 +17,7 @@ PRECISIONS = {
     **{"fp32": "FP32", "tf32": "TF32", "amp": "AMP", "fp16_amp": "FP16 AMP", "bf16_amp": "BF16 AMP"},
     **{"fp16": "FP16", "bf16": "BF16", "fp8": "FP8", "mxfp8": "MXFP8", "nvfp4": "NVFP4"},
 }
+KINDS = {"cpu": "words.cpu", "gpu": "words.gpu", "npu": "words.npu"}  # of device → the key of its word
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 13)}
 DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029)}
 

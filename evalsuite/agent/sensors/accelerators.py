@@ -1,0 +1,52 @@
+"""The accelerators of this machine, whoever made them."""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from evalsuite.agent.sensors.ascend import Ascend
+from evalsuite.agent.sensors.nvidia import Nvidia
+from evalsuite.agent.sensors.sensor import Sensor
+from evalsuite.documents import Gpu
+from evalsuite.runs.samples import GpuReading
+
+VENDORS: tuple[Callable[[], Sensor], ...] = (Nvidia, Ascend)
+
+
+class Accelerators:
+    """The devices of the first vendor that has any here; none where nobody has."""
+
+    def __init__(self) -> None:
+        opened = (vendor() for vendor in VENDORS)
+        self._sensor = next((sensor for sensor in opened if len(sensor)), None)
+
+    def __len__(self) -> int:
+        return len(self._sensor) if self._sensor else 0
+
+    @property
+    def kind(self) -> Literal["gpu", "npu"] | None:
+        """What kind of device they are: "gpu", "npu"; None where there is none."""
+        return self._sensor.kind if self._sensor else None
+
+    @property
+    def slow_period_s(self) -> float | None:
+        return self._sensor.slow_period_s if self._sensor else None
+
+    def facts(self) -> list[Gpu]:
+        """What each device is."""
+        return self._sensor.facts() if self._sensor else []
+
+    def reading(self) -> list[GpuReading]:
+        """What each device does."""
+        return self._sensor.reading() if self._sensor else []
+
+    def visible(self, environment: Mapping[str, str]) -> list[Gpu]:
+        """The devices that a program with these variables sees, in its order."""
+        return self._sensor.visible(self._sensor.facts(), environment) if self._sensor else []
+
+    def versions(self) -> Mapping[str, str | None]:
+        """Of the driver, and of the toolkit that it serves."""
+        return self._sensor.versions() if self._sensor else {}
+
+    def close(self) -> None:
+        if self._sensor:
+            self._sensor.close()

@@ -1,0 +1,60 @@
+"""Huawei's Ascend devices: by its library DCMI, or where that is absent by what `npu-smi info` prints."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
+
+from evalsuite.agent.sensors.dcmi import Dcmi
+from evalsuite.agent.sensors.npu_smi import NpuSmi
+from evalsuite.agent.sensors.visible import visible
+from evalsuite.documents import Gpu
+from evalsuite.runs.samples import GpuReading
+
+
+class Teller(Protocol):
+    """Where what is known of the devices comes from."""
+
+    @property
+    def slow_period_s(self) -> float | None: ...
+
+    @property
+    def driver(self) -> str | None: ...
+
+    def facts(self) -> list[Gpu]: ...
+
+    def reading(self) -> list[GpuReading]: ...
+
+    def close(self) -> None: ...
+
+
+class Ascend:
+    """The Ascend devices of this machine; none where neither library nor program finds one."""
+
+    kind: Literal["gpu", "npu"] = "npu"
+
+    def __init__(self) -> None:
+        self._source: Teller = Dcmi()
+        if not self._source.facts():
+            self._source = NpuSmi()
+        self._count = len(self._source.facts())
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def slow_period_s(self) -> float | None:
+        return self._source.slow_period_s
+
+    def facts(self) -> list[Gpu]:
+        return self._source.facts()
+
+    def reading(self) -> list[GpuReading]:
+        return self._source.reading()
+
+    def visible(self, found: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
+        return visible(found, environment.get("ASCEND_RT_VISIBLE_DEVICES"))
+
+    def versions(self) -> Mapping[str, str | None]:
+        return {"driver": self._source.driver, "toolkit": None}
+
+    def close(self) -> None:
+        self._source.close()

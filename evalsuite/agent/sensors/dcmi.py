@@ -1,0 +1,162 @@
+"""Ascend devices by DCMI, the library that comes with their driver.
+
+Signatures and units: Huawei's "DCMI API Reference" and its header dcmi_interface_api.h (Ascend 910 and 910B).
+"""
+
+import ctypes
+from typing import Any
+
+from evalsuite.documents import Gpu
+from evalsuite.runs.samples import GpuReading
+
+PLACES = ("libdcmi.so", "/usr/local/dcmi/libdcmi.so", "/usr/local/Ascend/driver/lib64/driver/libdcmi.so")
+MOST_CARDS = 64
+NAME_BYTES = 32
+VERSION_BYTES = 64
+NPU = 0  # enum dcmi_unit_type
+AI_CORE, HBM_BANDWIDTH = 2, 10  # DCMI_UTILIZATION_RATE_…
+HBM_CLOCK, AI_CORE_CLOCK = 6, 7  # enum dcmi_freq_type
+HBM_ERRORS = 2  # enum dcmi_device_type
+MEBIBYTE = 1 << 20
+
+
+class ChipInfo(ctypes.Structure):
+    """struct dcmi_chip_info."""
+
+    _fields_ = (
+        ("chip_type", ctypes.c_ubyte * NAME_BYTES),
+        ("chip_name", ctypes.c_ubyte * NAME_BYTES),
+        ("chip_ver", ctypes.c_ubyte * NAME_BYTES),
+        ("aicore_cnt", ctypes.c_uint),
+    )
+
+
+class HbmInfo(ctypes.Structure):
+    """struct dcmi_hbm_info: sizes in MB, of which a MB is 2^20 bytes."""
+
+    _fields_ = (
+        ("memory_size", ctypes.c_ulonglong),
+        ("freq", ctypes.c_uint),
+        ("memory_usage", ctypes.c_ulonglong),
+        ("temp", ctypes.c_int),
+        ("bandwith_util_rate", ctypes.c_uint),
+    )
+
+
+class EccInfo(ctypes.Structure):
+    """struct dcmi_ecc_info."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_int if name == "enable_flag" else ctypes.c_uint)
+        for name in (
+            *("enable_flag", "single_bit_error_cnt", "double_bit_error_cnt"),
+            *("total_single_bit_error_cnt", "total_double_bit_error_cnt"),
+            *("single_bit_isolated_pages_cnt", "double_bit_isolated_pages_cnt"),
+        )
+    )
+
+
+class Dcmi:
+    """The devices that DCMI finds, numbered as programs number them."""
+
+    slow_period_s: float | None = None
+
+    def __init__(self) -> None:
+        self._library = _library()
+        self._devices = self._found() if self._library is not None else {}
+
+    @property
+    def driver(self) -> str | None:
+        text = ctypes.create_string_buffer(VERSION_BYTES)
+        return (
+            text.value.decode(errors="replace") if self._told("dcmi_get_driver_version", text, VERSION_BYTES) else None
+        )
+
+    def facts(self) -> list[Gpu]:
+        return [self._facts(index, *place) for index, place in sorted(self._devices.items())]
+
+    def reading(self) -> list[GpuReading]:
+        return [self._reading(index, *place) for index, place in sorted(self._devices.items())]
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+    def _found(self) -> dict[int, tuple[int, int]]:
+        """The number of each device → its card, and its place on the card."""
+        count, cards = ctypes.c_int(), (ctypes.c_int * MOST_CARDS)()
+        if not self._told("dcmi_get_card_list", ctypes.byref(count), cards, MOST_CARDS):
+            return {}
+        found: dict[int, tuple[int, int]] = {}
+        for card in cards[: max(0, min(count.value, MOST_CARDS))]:
+            for device in range(self._whole("dcmi_get_device_num_in_card", card) or 0):
+                kind = self._whole("dcmi_get_device_type", card, device)
+                number = self._logic_id(card, device)
+                if kind in (None, NPU):
+                    found[len(found) if number is None else number] = (card, device)
+        return found
+
+    def _facts(self, index: int, card: int, device: int) -> Gpu:
+        chip, memory = ChipInfo(), self._memory(card, device)
+        known = self._told("dcmi_get_device_chip_info", card, device, ctypes.byref(chip))
+        words = [bytes(part).split(b"\0")[0].decode(errors="replace") for part in (chip.chip_type, chip.chip_name)]
+        return Gpu(
+            index=index,
+            kind="npu",
+            vendor="Huawei",
+            name=" ".join(words) if known else None,
+            memory_total_bytes=memory.memory_size * MEBIBYTE if memory else None,
+        )
+
+    def _reading(self, index: int, card: int, device: int) -> GpuReading:
+        memory, errors = self._memory(card, device), self._errors(card, device)
+        power = self._whole("dcmi_get_device_power_info", card, device)  # in 0.1 W
+        return GpuReading(
+            index=index,
+            utilisation_percent=self._whole("dcmi_get_device_utilization_rate", card, device, AI_CORE),
+            memory_used_bytes=memory.memory_usage * MEBIBYTE if memory else None,
+            memory_bandwidth_percent=self._whole("dcmi_get_device_utilization_rate", card, device, HBM_BANDWIDTH),
+            power_w=None if power is None else power / 10,
+            temperature_c=self._whole("dcmi_get_device_temperature", card, device),
+            sm_clock_mhz=self._whole("dcmi_get_device_frequency", card, device, AI_CORE_CLOCK),
+            memory_clock_mhz=self._whole("dcmi_get_device_frequency", card, device, HBM_CLOCK),
+            memory_errors_corrected=errors.total_single_bit_error_cnt if errors else None,
+            memory_errors_uncorrected=errors.total_double_bit_error_cnt if errors else None,
+        )
+
+    def _memory(self, card: int, device: int) -> Any:
+        found = HbmInfo()
+        return found if self._told("dcmi_get_device_hbm_info", card, device, ctypes.byref(found)) else None
+
+    def _errors(self, card: int, device: int) -> Any:
+        found = EccInfo()
+        told = self._told("dcmi_get_device_ecc_info", card, device, HBM_ERRORS, ctypes.byref(found))
+        return found if told and found.enable_flag else None
+
+    def _logic_id(self, card: int, device: int) -> int | None:
+        """What a program calls the device: the one function whose answer stands before the question."""
+        number = ctypes.c_int()
+        told = self._told("dcmi_get_device_logic_id", ctypes.byref(number), card, device)
+        return number.value if told and number.value >= 0 else None
+
+    def _whole(self, name: str, *arguments: int) -> int | None:
+        """The whole number that the function *name* answers last."""
+        number = ctypes.c_int()
+        return number.value if self._told(name, *arguments, ctypes.byref(number)) else None
+
+    def _told(self, name: str, *arguments: Any) -> bool:
+        """Whether the function is there and answers; 0 is success."""
+        function = getattr(self._library, name, None) if self._library is not None else None
+        return function is not None and function(*arguments) == 0
+
+
+def _library() -> ctypes.CDLL | None:
+    """DCMI, begun; None where it is not installed or has no driver."""
+    for place in PLACES:
+        try:
+            found = ctypes.CDLL(place)
+        except OSError:
+            continue
+        begin = getattr(found, "dcmi_init", None)
+        if begin is not None and begin() == 0:
+            return found
+    return None

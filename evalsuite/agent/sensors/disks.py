@@ -1,0 +1,34 @@
+"""Whole disks of this machine."""
+
+from pathlib import Path
+from typing import Any
+
+from evalsuite.agent.sensors import machine
+from evalsuite.runs.samples import DiskCounters
+
+
+class Disks:
+    """Whole disks: counters of bytes and operations since the machine started.
+
+    A disk counts once: partitions, loop devices, RAM disks and volumes laid over disks are left out,
+    unless there is nothing else.
+    """
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        counters = machine.asked("disk_io_counters", perdisk=True, nowrap=False) or {}
+        blocks = root / "sys/block"
+        real = [name for name in counters if (blocks / name.replace("/", "!") / "device").exists()]
+        self.names = sorted(real or (name for name in counters if not name.startswith(("loop", "ram", "zram"))))
+
+    def reading(self) -> dict[str, DiskCounters]:
+        counters = machine.asked("disk_io_counters", perdisk=True, nowrap=False) or {}
+        return {name: _disk(counters[name]) for name in self.names if name in counters}
+
+
+def _disk(counters: Any) -> DiskCounters:
+    return DiskCounters(
+        read_bytes=counters.read_bytes,
+        write_bytes=counters.write_bytes,
+        read_operations=counters.read_count,
+        write_operations=counters.write_count,
+    )

@@ -1,0 +1,25 @@
+"""Main memory."""
+
+from evalsuite.agent import cgroups
+from evalsuite.agent.sensors import machine
+
+
+class Memory:
+    """Main memory: of the machine, or of the container where its limit is tighter."""
+
+    def __init__(self, limits: cgroups.Limits) -> None:
+        found = machine.asked("virtual_memory")
+        whole = found.total if found else None
+        limited = limits.memory_bytes is not None and (whole is None or limits.memory_bytes < whole)
+        self._group = limits.memory_group if limited else None
+        self.total_bytes = limits.memory_bytes if limited else whole
+
+    @property
+    def scope(self) -> str:
+        return "machine" if self._group is None else "container"
+
+    def used_bytes(self) -> int | None:
+        if self._group is not None:
+            return self._group.memory_used_bytes()
+        memory = machine.asked("virtual_memory")
+        return memory.total - memory.available if memory else None

@@ -1,0 +1,122 @@
+"""Ascend devices by the program npu-smi, which takes a second to answer: asked on a thread of its own."""
+
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evalsuite.documents import Gpu
+from evalsuite.runs.samples import GpuReading
+
+PERIOD_S = 5.0
+ANSWER_S = 30.0
+MEBIBYTE = 1 << 20
+# The table of `npu-smi info` has two lines a device:
+# | 0     910B3               | OK            | 93.8        46                0    / 0             |
+# | 0                         | 0000:C1:00.0  | 12          0    / 0          3390 / 65536         |
+FIRST = re.compile(r"\|\s*(\d+)\s+(\S+)\s*\|\s*\S+\s*\|\s*([\d.]+|NA|-)\s+(\d+|NA|-)\s")
+SECOND = re.compile(r"\|\s*(\d+)[\s\d]*\|\s*\S*:\S*\s*\|\s*(\d+|NA|-)\s+.*?(\d+)\s*/\s*(\d+)\s*\|\s*$")
+VERSION = re.compile(r"npu-smi \S+\s+Version:\s*(\S+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One device of the table."""
+
+    name: str
+    utilisation_percent: float | None
+    power_w: float | None
+    temperature_c: float | None
+    memory_used_bytes: float
+    memory_total_bytes: int
+
+
+class NpuSmi:
+    """The devices that npu-smi lists, in its order."""
+
+    slow_period_s = PERIOD_S
+
+    def __init__(self) -> None:
+        text = _printed()
+        found = VERSION.search(text)
+        self.driver = found[1] if found else None
+        self._first = list(rows(text))
+        self._latest: list[Row] | None = None
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def facts(self) -> list[Gpu]:
+        return [
+            Gpu(index=index, kind="npu", vendor="Huawei", name=row.name, memory_total_bytes=row.memory_total_bytes)
+            for index, row in enumerate(self._first)
+        ]
+
+    def reading(self) -> list[GpuReading]:
+        """What was printed since the last call: each answer is given once."""
+        if self._first and self._thread is None:
+            self._thread = threading.Thread(target=self._ask, name="npu-smi", daemon=True)
+            self._thread.start()
+        with self._lock:
+            latest, self._latest = self._latest, None
+        if latest is None:
+            return [GpuReading(index=index) for index in range(len(self._first))]
+        return [
+            GpuReading(
+                index=index,
+                utilisation_percent=row.utilisation_percent,
+                memory_used_bytes=row.memory_used_bytes,
+                power_w=row.power_w,
+                temperature_c=row.temperature_c,
+            )
+            for index, row in enumerate(latest)
+        ]
+
+    def close(self) -> None:
+        self._closed.set()
+        if self._thread is not None:
+            self._thread.join(1.0)
+
+    def _ask(self) -> None:
+        while not self._closed.is_set():
+            found = list(rows(_printed()))
+            with self._lock:
+                self._latest = found if len(found) == len(self._first) else None
+            self._closed.wait(PERIOD_S)
+
+
+def rows(text: str) -> Iterator[Row]:
+    """The devices in what `npu-smi info` prints."""
+    first = None
+    for line in text.splitlines():
+        if found := FIRST.match(line):
+            first = found
+        elif first and (second := SECOND.match(line)):
+            yield Row(
+                name=f"Ascend {first[2]}",
+                utilisation_percent=_number(second[2]),
+                power_w=_number(first[3]),
+                temperature_c=_number(first[4]),
+                memory_used_bytes=int(second[3]) * MEBIBYTE,
+                memory_total_bytes=int(second[4]) * MEBIBYTE,
+            )
+            first = None
+
+
+def _number(word: str) -> float | None:
+    return float(word) if word[0].isdigit() else None
+
+
+def _printed() -> str:
+    """What `npu-smi info` prints; nothing where the program is absent or fails."""
+    if shutil.which("npu-smi") is None:
+        return ""
+    try:
+        answer = subprocess.run(
+            ["npu-smi", "info"], capture_output=True, text=True, timeout=ANSWER_S, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return answer.stdout if answer.returncode == 0 else ""

@@ -1,0 +1,151 @@
+"""NVIDIA's devices, by NVML. A function that an older driver or another device does not have gives None."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from evalsuite.agent.sensors import nvml, pcie
+from evalsuite.agent.sensors.nvidia_buffers import Buffer
+from evalsuite.agent.sensors.nvidia_health import Health, Xids
+from evalsuite.agent.sensors.nvidia_profile import Profile
+from evalsuite.agent.sensors.visible import visible
+from evalsuite.documents import Gpu
+from evalsuite.runs.samples import GpuReading
+
+ALL_LINKS = 0xFFFFFFFF  # in place of a link's number: the sum of all (nvml.h, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX)
+KIBIBYTE = 1024  # NVLink's counters count in KiB
+
+
+class Nvidia:
+    """The NVIDIA devices of this machine; none where NVML is absent or finds none."""
+
+    kind: Literal["gpu", "npu"] = "gpu"
+
+    def __init__(self) -> None:
+        self._devices = [_Device(index, handle) for index, handle in enumerate(_handles())]
+        self._pcie: pcie.PcieMeter | None = None
+        self._xids: Xids | None = None
+
+    def __len__(self) -> int:
+        return len(self._devices)
+
+    @property
+    def slow_period_s(self) -> float | None:
+        return pcie.period_s(len(self._devices)) if self._devices else None
+
+    def facts(self) -> list[Gpu]:
+        return [device.facts() for device in self._devices]
+
+    def reading(self) -> list[GpuReading]:
+        if self._devices and (self._pcie is None or self._xids is None):
+            handles = [device.handle for device in self._devices]
+            self._pcie = pcie.PcieMeter(handles, pcie.period_s(len(handles)))
+            self._xids = Xids(handles)
+        traffic = self._pcie.taken() if self._pcie else {}
+        xids = self._xids.counted() if self._xids else {}
+        return [
+            device.reading(traffic.get(device.index, (None, None)), xids.get(device.index)) for device in self._devices
+        ]
+
+    def visible(self, found: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
+        return visible(found, environment.get("CUDA_VISIBLE_DEVICES"))
+
+    def versions(self) -> Mapping[str, str | None]:
+        found = nvml.versions()
+        return {"driver": found.driver, "toolkit": found.cuda}
+
+    def close(self) -> None:
+        if self._pcie:
+            self._pcie.close()
+        if self._xids:
+            self._xids.close()
+        for device in self._devices:
+            device.profile.close()
+
+
+class _Device:
+    """One device, with what is compared from one reading to the next."""
+
+    def __init__(self, index: int, handle: Any) -> None:
+        self.index = index
+        self.handle = handle
+        self.busy = Buffer(handle, "NVML_GPU_UTILIZATION_SAMPLES")
+        self.power = Buffer(handle, "NVML_TOTAL_POWER_SAMPLES", 1e-3)
+        self.health = Health(handle)
+        self.profile = Profile(handle)
+
+    def facts(self) -> Gpu:
+        memory = _memory(self.handle)
+        return Gpu(
+            index=self.index,
+            kind="gpu",
+            vendor="NVIDIA",
+            uuid=nvml.string(nvml.asked("nvmlDeviceGetUUID", self.handle)),
+            name=nvml.string(nvml.asked("nvmlDeviceGetName", self.handle)),
+            memory_total_bytes=memory.total if memory else None,
+            power_limit_w=_scaled(nvml.asked("nvmlDeviceGetEnforcedPowerLimit", self.handle), 1e-3),
+        )
+
+    def reading(self, traffic: tuple[int | None, int | None], xids: int | None) -> GpuReading:
+        handle = self.handle
+        now = nvml.asked("nvmlDeviceGetUtilizationRates", handle)
+        memory = _memory(handle)
+        busy, power, links, profile = self.busy.taken(), self.power.taken(), _links(handle), self.profile.taken()
+        corrected, uncorrected = self.health.memory_errors()
+        return GpuReading(
+            index=self.index,
+            utilisation_percent=now.gpu if now else None,
+            utilisation_mean_percent=busy.mean,
+            utilisation_least_percent=busy.least,
+            utilisation_most_percent=busy.most,
+            memory_used_bytes=memory.used if memory else None,
+            memory_utilisation_percent=now.memory if now else None,
+            power_w=_scaled(nvml.asked("nvmlDeviceGetPowerUsage", handle), 1e-3),
+            power_mean_w=power.mean,
+            power_least_w=power.least,
+            power_most_w=power.most,
+            energy_j=_scaled(nvml.asked("nvmlDeviceGetTotalEnergyConsumption", handle), 1e-3),  # since Volta
+            temperature_c=nvml.asked("nvmlDeviceGetTemperature", handle, nvml.constant("NVML_TEMPERATURE_GPU")),
+            sm_clock_mhz=nvml.asked("nvmlDeviceGetClockInfo", handle, nvml.constant("NVML_CLOCK_SM")),
+            memory_clock_mhz=nvml.asked("nvmlDeviceGetClockInfo", handle, nvml.constant("NVML_CLOCK_MEM")),
+            pcie_received_bytes_per_s=traffic[0],
+            pcie_sent_bytes_per_s=traffic[1],
+            link_received_bytes=links[0],
+            link_sent_bytes=links[1],
+            clock_limits=self.health.clock_limits(),
+            memory_errors_corrected=corrected,
+            memory_errors_uncorrected=uncorrected,
+            driver_errors=xids,
+            sm_active_percent=profile.get("NVML_GPM_METRIC_SM_UTIL"),
+            sm_occupancy_percent=profile.get("NVML_GPM_METRIC_SM_OCCUPANCY"),
+            tensor_active_percent=profile.get("NVML_GPM_METRIC_ANY_TENSOR_UTIL"),
+            memory_bandwidth_percent=profile.get("NVML_GPM_METRIC_DRAM_BW_UTIL"),
+        )
+
+
+def _handles() -> list[Any]:
+    count = nvml.asked("nvmlDeviceGetCount") or 0
+    found = [nvml.asked("nvmlDeviceGetHandleByIndex", index) for index in range(count)]
+    return [handle for handle in found if handle is not None]
+
+
+def _memory(handle: Any) -> Any:
+    """Version 2 counts what the driver keeps for itself apart from what is used, as nvidia-smi does."""
+    version = nvml.constant("nvmlMemory_v2")
+    newer = nvml.asked("nvmlDeviceGetMemoryInfo", handle, version=version) if version else None
+    return newer or nvml.asked("nvmlDeviceGetMemoryInfo", handle)
+
+
+def _links(handle: Any) -> tuple[int | None, int | None]:
+    """Bytes received and sent over NVLink since the driver was loaded, all links together."""
+    fields = [nvml.constant(f"NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_{way}") for way in ("RX", "TX")]
+    if None in fields:
+        return None, None
+    values = nvml.asked("nvmlDeviceGetFieldValues", handle, [(field, ALL_LINKS) for field in fields])
+    if values is None:
+        return None, None
+    received, sent = (value.value.ullVal * KIBIBYTE if value.nvmlReturn == 0 else None for value in values)
+    return received, sent
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor

@@ -1,0 +1,47 @@
+"""What an NVIDIA device has measured by itself between two readings, some times a second, and kept in its buffer."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from evalsuite.agent.sensors import nvml
+
+# nvmlValueType_t → the member of the union that holds the value (nvml.h)
+MEMBERS = {0: "dVal", 1: "uiVal", 2: "ulVal", 3: "ullVal", 4: "sllVal", 5: "siVal", 6: "usVal"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """What the buffer gained since the reading before; None where it gained nothing."""
+
+    mean: float | None = None
+    least: float | None = None
+    most: float | None = None
+
+
+class Buffer:
+    """One buffer of a device: what is called *name* in NVML, in units of *scale*."""
+
+    def __init__(self, handle: Any, name: str, scale: float = 1.0) -> None:
+        self._handle = handle
+        self._kind = nvml.constant(name) if nvml.trouble() is None else None
+        self._scale = scale
+        self._seen_us = 0  # the time of the last sample taken
+        self._begun = False
+
+    def taken(self) -> Taken:
+        """The samples since the last call. The first call gives none: they are from before the run."""
+        answer = nvml.asked("nvmlDeviceGetSamples", self._handle, self._kind, self._seen_us) if self._knows else None
+        if answer is None:
+            return Taken()
+        member = MEMBERS.get(answer[0])
+        new = [sample for sample in answer[1] if sample.timeStamp > self._seen_us]
+        if member is None or not new:
+            return Taken()
+        self._seen_us = max(sample.timeStamp for sample in new)
+        begun, self._begun = self._begun, True
+        values = [getattr(sample.sampleValue, member) * self._scale for sample in new]
+        return Taken(mean=sum(values) / len(values), least=min(values), most=max(values)) if begun else Taken()
+
+    @property
+    def _knows(self) -> bool:
+        return self._kind is not None

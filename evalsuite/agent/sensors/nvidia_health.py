@@ -1,0 +1,67 @@
+"""What holds an NVIDIA device back or ails it: limits on its clocks, errors of its memory, errors of its driver."""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from evalsuite.agent.sensors import nvml
+
+XID = "nvmlEventTypeXidCriticalError"
+MOST_EVENTS = 100  # taken at one reading
+
+
+class Health:
+    """Of one device."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    def clock_limits(self) -> int | None:
+        """Why the clocks are not at their highest, a bit a reason: nvml.h, nvmlClocksEventReason… (1: idle)."""
+        found: int | None = nvml.asked("nvmlDeviceGetCurrentClocksEventReasons", self._handle)  # since driver 535
+        if found is None:
+            found = nvml.asked("nvmlDeviceGetCurrentClocksThrottleReasons", self._handle)
+        return found
+
+    def memory_errors(self) -> tuple[int | None, int | None]:
+        """Bits that ECC has corrected, and could not correct, since the driver was loaded."""
+        counter = nvml.constant("NVML_VOLATILE_ECC")
+        corrected, uncorrected = (
+            nvml.asked("nvmlDeviceGetTotalEccErrors", self._handle, nvml.constant(name), counter)
+            for name in ("NVML_MEMORY_ERROR_TYPE_CORRECTED", "NVML_MEMORY_ERROR_TYPE_UNCORRECTED")
+        )
+        return corrected, uncorrected
+
+
+class Xids:
+    """Critical errors that the driver reports of each device (docs.nvidia.com/deploy/xid-errors)."""
+
+    def __init__(self, handles: Sequence[Any]) -> None:
+        self._set = nvml.asked("nvmlEventSetCreate")
+        self._index = {_address(handle): index for index, handle in enumerate(handles)}
+        self._count = {
+            index: 0 for index, handle in enumerate(handles) if self._set is not None and self._registered(handle)
+        }
+
+    def counted(self) -> dict[int, int]:
+        """Index → errors since the run began; without the devices whose driver does not tell."""
+        for _ in range(MOST_EVENTS if self._count else 0):
+            event = nvml.asked("nvmlEventSetWait", self._set, 0)  # an error of NVML: no event is left
+            if event is None:
+                break
+            index = self._index.get(_address(event.device))
+            if index in self._count and event.eventType == nvml.constant(XID):
+                self._count[index] += 1
+        return dict(self._count)
+
+    def close(self) -> None:
+        if self._set is not None:
+            nvml.done("nvmlEventSetFree", self._set)
+            self._set, self._count = None, {}
+
+    def _registered(self, handle: Any) -> bool:
+        return nvml.done("nvmlDeviceRegisterEvents", handle, nvml.constant(XID), self._set)
+
+
+def _address(handle: Any) -> int | None:
+    return ctypes.cast(handle, ctypes.c_void_p).value

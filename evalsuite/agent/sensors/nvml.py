@@ -1,0 +1,74 @@
+"""The one door to NVML, NVIDIA's library, by pynvml (the distribution nvidia-ml-py).
+
+It is imported when a device is looked for, never before. Every error of NVML ends in `trouble` or `asked`.
+"""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class NvidiaVersions:
+    """The NVIDIA driver, and the newest CUDA that it serves."""
+
+    driver: str | None
+    cuda: str | None
+
+
+def versions() -> NvidiaVersions:
+    """The versions of the NVIDIA driver and of the newest CUDA that it serves."""
+    cuda = asked("nvmlSystemGetCudaDriverVersion")
+    return NvidiaVersions(
+        driver=string(asked("nvmlSystemGetDriverVersion")),
+        cuda=None if cuda is None else f"{cuda // 1000}.{cuda % 1000 // 10}",
+    )
+
+
+@functools.cache
+def trouble() -> str | None:
+    """Why NVML gives nothing, in its own words; None if it answers. Asked once in the life of a process."""
+    try:
+        import pynvml
+    except ImportError:
+        return "the Python package nvidia-ml-py is not installed"
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError as error:
+        return str(error)
+    return None
+
+
+def asked(name: str, *arguments: Any, **named: Any) -> Any:
+    """What NVML answers; None where package, library, driver or device cannot say."""
+    answered, found = _answer(name, *arguments, **named)
+    return found if answered else None
+
+
+def done(name: str, *arguments: Any) -> bool:
+    """Whether NVML did what it was asked to."""
+    return _answer(name, *arguments)[0]
+
+
+def _answer(name: str, *arguments: Any, **named: Any) -> tuple[bool, Any]:
+    if trouble() is not None:
+        return False, None
+    import pynvml
+
+    function = getattr(pynvml, name, None)
+    if function is None:
+        return False, None
+    try:
+        return True, function(*arguments, **named)
+    except pynvml.NVMLError:
+        return False, None
+
+
+def constant(name: str) -> Any:
+    import pynvml
+
+    return getattr(pynvml, name, None)
+
+
+def string(value: bytes | str | None) -> str | None:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value

@@ -1,0 +1,59 @@
+"""PCIe traffic of NVIDIA devices, which NVML takes 20 ms to tell."""
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from evalsuite.agent.sensors import nvml
+
+KIBIBYTE = 1024  # nvmlDeviceGetPcieThroughput answers in KB/s
+PCIE_QUESTION_S = 0.02  # that is how long it takes to answer
+PCIE_PERIOD_S = 0.5
+
+
+def period_s(devices: int) -> float:
+    """Seconds from one reading of a device's traffic to the next: both ways on every device in between."""
+    return max(PCIE_PERIOD_S, 2.5 * PCIE_QUESTION_S * devices)
+
+
+class PcieMeter:
+    """Reads PCIe traffic on a thread of its own, because each question takes NVML 20 ms to answer.
+
+    docs.nvidia.com/deploy/nvml-api, nvmlDeviceGetPcieThroughput: "queries a byte counter over a 20ms interval".
+    """
+
+    def __init__(self, handles: Sequence[Any], period_s: float) -> None:
+        self._period_s = period_s
+        self._handles = dict(enumerate(handles))
+        self._latest: dict[int, tuple[int | None, int | None]] = {}
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._measure, name="pcie", daemon=True)
+        self._thread.start()
+
+    def taken(self) -> dict[int, tuple[int | None, int | None]]:
+        """Index → (received, sent) bytes per second, measured since the last call; each is given once."""
+        with self._lock:
+            latest, self._latest = self._latest, {}
+        return latest
+
+    def close(self) -> None:
+        self._closed.set()
+        self._thread.join(1.0)
+
+    def _measure(self) -> None:
+        while self._handles and not self._closed.is_set():
+            began = time.monotonic()
+            for index, handle in list(self._handles.items()):
+                traffic = _throughput(handle, "RX"), _throughput(handle, "TX")
+                if traffic == (None, None):
+                    del self._handles[index]  # this device does not know, and will not know next time
+                with self._lock:
+                    self._latest[index] = traffic
+            self._closed.wait(max(0.0, began + self._period_s - time.monotonic()))
+
+
+def _throughput(handle: Any, way: str) -> int | None:
+    kilobytes = nvml.asked("nvmlDeviceGetPcieThroughput", handle, nvml.constant(f"NVML_PCIE_UTIL_{way}_BYTES"))
+    return None if kilobytes is None else int(kilobytes) * KIBIBYTE

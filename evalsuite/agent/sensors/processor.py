@@ -1,0 +1,117 @@
+"""The processor's cores: which of them may be used, and how busy they are."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalsuite import files
+from evalsuite.agent import cgroups
+from evalsuite.agent.sensors import machine
+
+
+class Cpu:
+    """The cores this process may use, and how busy they are.
+
+    Where a container's quota is tighter than the cores, the quota is the capacity and the container's own
+    CPU time is what is used; a neighbour's load on the same cores is not counted then.
+    """
+
+    def __init__(self, limits: cgroups.Limits, root: Path = Path("/"), cores: Sequence[int] = ()) -> None:
+        """*cores* are the job's own; () for all that this process may use."""
+        self.cores = sorted(cores) or usable_cores()
+        online = numbers(files.text(root / "sys/devices/system/cpu/online")) or list(range(os.cpu_count() or 1))
+        self._positions = [online.index(core) for core in self.cores if core in online]
+        quota = limits.cpus if limits.cpus is not None and limits.cpus < len(self.cores) else None
+        self.capacity = float(len(self.cores)) if quota is None else quota
+        self._group = None if quota is None else limits.cpu_group
+        self._before = self._now()
+
+    @property
+    def scope(self) -> str:
+        return "machine" if self._group is None else "container"
+
+    def reading(self) -> tuple[float | None, list[float] | None]:
+        """Percent of the capacity used since the last reading, and percent of each usable core."""
+        before, now = self._before, self._now()
+        self._before = now
+        cores = _core_percents(before.cores, now.cores)
+        if self._group is None:
+            return _mean(cores), cores
+        return self._group_percent(before, now), cores
+
+    def _group_percent(self, before: "CpuTimes", now: "CpuTimes") -> float | None:
+        if before.group_s is None or now.group_s is None or now.at_s <= before.at_s:
+            return None
+        used = (now.group_s - before.group_s) / (now.at_s - before.at_s)
+        return 100.0 * used / self.capacity
+
+    def _now(self) -> "CpuTimes":
+        times = machine.asked("cpu_times", percpu=True)
+        cores = [times[place] for place in self._positions if place < len(times)] if times else None
+        group_s = self._group.cpu_s() if self._group else None
+        return CpuTimes(cores=cores, group_s=group_s, at_s=time.monotonic())
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuTimes:
+    """CPU time counted up to an instant."""
+
+    cores: Sequence[Any] | None  # psutil's times of each usable core
+    group_s: float | None  # of the container
+    at_s: float
+
+
+def usable_cores() -> list[int]:
+    """The numbers of the cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def usable_cpus(root: Path = Path("/")) -> float:
+    """Cores' worth of CPU time that this process may use: its affinity, cut by a container's quota."""
+    cores, quota = len(usable_cores()), cgroups.limits(root).cpus
+    return float(cores) if quota is None else min(float(cores), quota)
+
+
+def numbers(ranges: str | None) -> list[int]:
+    """`0-3,8` → [0, 1, 2, 3, 8], the way the kernel writes lists of cores."""
+    numbers: list[int] = []
+    for part in (ranges or "").split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit():
+            numbers += range(int(first), int(last or first) + 1)
+    return numbers
+
+
+def _core_percents(before: Sequence[Any] | None, now: Sequence[Any] | None) -> list[float] | None:
+    if before is None or now is None:
+        return None
+    percents = [_busy_percent(old, new) for old, new in zip(before, now, strict=False)]
+    known = [percent for percent in percents if percent is not None]
+    return known if len(known) == len(percents) else None
+
+
+def _busy_percent(old: Any, new: Any) -> float | None:
+    """Percent of the time between two readings of a core's counters that it was not idle.
+
+    Guest time is already in user time (proc_stat(5)), and a core that waits for a disk is idle.
+    """
+    idle = _idle_s(new) - _idle_s(old)
+    total = _total_s(new) - _total_s(old)
+    return None if total <= 0 else min(100.0, max(0.0, 100.0 * (1.0 - idle / total)))
+
+
+def _idle_s(times: Any) -> float:
+    return float(times.idle + getattr(times, "iowait", 0.0))
+
+
+def _total_s(times: Any) -> float:
+    return float(sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0))
+
+
+def _mean(values: Sequence[float] | None) -> float | None:
+    return sum(values) / len(values) if values else None

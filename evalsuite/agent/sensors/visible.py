@@ -1,0 +1,28 @@
+"""Which devices a program sees, by the variable of its vendor."""
+
+from collections.abc import Sequence
+
+from evalsuite.documents import Gpu
+
+
+def visible(gpus: Sequence[Gpu], devices: str | None) -> list[Gpu]:
+    """Those of *gpus* that CUDA_VISIBLE_DEVICES=*devices* shows to a program, in the program's order.
+
+    The list ends at the first entry that names no device, as in the driver:
+    docs.nvidia.com/cuda/cuda-c-programming-guide, "CUDA Environment Variables".
+    """
+    if devices is None:
+        return list(gpus)
+    shown: list[Gpu] = []
+    for entry in devices.split(","):
+        found = next((gpu for gpu in gpus if _is(gpu, entry.strip())), None)
+        if found is None:
+            break
+        shown.append(found)
+    return shown
+
+
+def _is(gpu: Gpu, entry: str) -> bool:
+    if entry.isdigit():
+        return gpu.index == int(entry)
+    return entry.startswith("GPU-") and (gpu.uuid or "").startswith(entry)

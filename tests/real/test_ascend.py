@@ -1,0 +1,112 @@
+"""Reading Ascend devices: through a small library that stands in for DCMI, and through a stand-in for npu-smi.
+
+As for NVML the library is compiled here and answers fixed values; they are no measurements.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from evalsuite.documents import Gpu
+from evalsuite.runs.samples import GpuReading
+from evalsuite.runs.store import RunFolder
+from tests.unit.test_sensors import NPU_SMI
+
+COMPILER = shutil.which("cc") or shutil.which("gcc")
+
+# Signatures as in Huawei's dcmi_interface_api.h: one card with two chips, numbered the other way round.
+DCMI = r"""
+#include <string.h>
+struct chip { unsigned char type[32], name[32], version[32]; unsigned cores; };
+struct hbm { unsigned long long size; unsigned freq; unsigned long long usage; int temp; unsigned bandwidth; };
+struct ecc { int on; unsigned one, two, all_one, all_two, pages_one, pages_two; };
+int dcmi_init(void) { return INIT; }
+int dcmi_get_driver_version(char *text, unsigned length) { strncpy(text, "23.0.rc3", length); return 0; }
+int dcmi_get_card_list(int *count, int *list, int length) { *count = 1; list[0] = 3; return 0; }
+int dcmi_get_device_num_in_card(int card, int *count) { *count = card == 3 ? 3 : 0; return 0; }
+int dcmi_get_device_type(int card, int device, int *kind) { *kind = device == 2; return 0; }  /* the last is an MCU */
+int dcmi_get_device_logic_id(int *number, int card, int device) { *number = 1 - device; return 0; }
+int dcmi_get_device_chip_info(int card, int device, struct chip *chip) {
+    strcpy((char *)chip->type, "Ascend"); strcpy((char *)chip->name, "910B3"); return 0; }
+int dcmi_get_device_hbm_info(int card, int device, struct hbm *hbm) { hbm->size = 65536; hbm->usage = 4096; return 0; }
+int dcmi_get_device_ecc_info(int card, int device, int kind, struct ecc *ecc) {
+    ecc->on = device == 0; ecc->all_one = 5; ecc->all_two = 1; return kind == 2 ? 0 : -8001; }
+int dcmi_get_device_power_info(int card, int device, int *tenths) { *tenths = 938 + device; return 0; }
+int dcmi_get_device_temperature(int card, int device, int *celsius) { *celsius = 46; return device; }
+int dcmi_get_device_frequency(int card, int device, int kind, unsigned *megahertz) {
+    *megahertz = kind == 7 ? 1800 : kind == 6 ? 1600 : 9; return 0; }
+int dcmi_get_device_utilization_rate(int card, int device, int kind, unsigned *rate) {
+    *rate = kind == 2 ? 91 : kind == 10 ? 40 : 9; return 0; }
+"""
+
+
+@pytest.fixture
+def sampled(tmp_path):
+    """Returns header, samples and environment of a short run with these variables."""
+
+    def run(**environment):
+        line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "run"), "--host", "n", "--hz", "4"]
+        subprocess.run([*line, "--", "sleep", "0.6"], env=os.environ | environment, check=True, timeout=60)
+        found = RunFolder(tmp_path / "run").samples("n")
+        return found.header, found.readings, RunFolder(tmp_path / "run").environments()["n"]
+
+    return run
+
+
+@pytest.fixture
+def dcmi(tmp_path):
+    if COMPILER is None:
+        pytest.skip("there is no C compiler to make the stand-in for DCMI")
+
+    def compiled(init):
+        library = tmp_path / "lib" / "libdcmi.so"
+        library.parent.mkdir()
+        line = [COMPILER, "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
+        subprocess.run(line, input=f"#define INIT {init}\n{DCMI}".encode(), check=True)
+        return {"LD_LIBRARY_PATH": str(library.parent)}
+
+    return compiled
+
+
+def test_devices_are_read_by_the_library_in_the_numbers_of_programs(sampled, dcmi):
+    header, samples, environment = sampled(**dcmi(init=0), ASCEND_RT_VISIBLE_DEVICES="1")
+
+    assert header.gpus[0] == Gpu(
+        index=0, kind="npu", vendor="Huawei", name="Ascend 910B3", memory_total_bytes=64 << 30, of_job=False
+    )
+    assert [gpu.of_job for gpu in header.gpus] == [False, True]
+    assert (environment.driver, environment.cuda_driver) == ("23.0.rc3", None)
+    first, second = samples[-1].gpus
+    assert first == GpuReading(  # the second on the card, whose temperature is not told and whose ECC is off
+        index=0,
+        utilisation_percent=91,
+        memory_used_bytes=4 << 30,
+        memory_bandwidth_percent=40,
+        power_w=pytest.approx(93.9),
+        sm_clock_mhz=1800,
+        memory_clock_mhz=1600,
+    )
+    assert (second.temperature_c, second.memory_errors_corrected, second.memory_errors_uncorrected) == (46, 5, 1)
+
+
+def test_a_library_without_a_driver_finds_no_device(sampled, dcmi):
+    header, samples, _ = sampled(**dcmi(init=-8005))
+
+    assert (header.gpus, samples[0].gpus) == ((), ())
+
+
+def test_where_there_is_no_library_the_program_is_asked(sampled, tmp_path):
+    program = tmp_path / "bin" / "npu-smi"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{NPU_SMI}END\n")
+    program.chmod(0o755)
+
+    header, samples, environment = sampled(PATH=f"{program.parent}:{os.environ['PATH']}")
+
+    assert [(gpu.kind, gpu.name) for gpu in header.gpus] == [("npu", "Ascend 910B3")] * 2
+    assert (header.pcie_period_s, environment.driver) == (5.0, "23.0.rc3")
+    read = [gpu for sample in samples for gpu in sample.gpus if gpu.power_w is not None]
+    assert [(gpu.index, gpu.power_w, gpu.utilisation_percent) for gpu in read] == [(0, 93.8, 12)]
