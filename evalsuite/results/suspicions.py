@@ -20,6 +20,7 @@ FAR = 4.0  # times slower than the median of the others: more than libraries of 
 FEWEST_OTHERS = 2  # frameworks whose median is a yardstick
 SLOW_BASE = 0.7  # of the median base of the others; slower, and its efficiency flatters
 BELOW, ABOVE = 0.5, 1.25  # of the lowest and the highest published figure: batches and versions differ that much
+FAR_BELOW, FAR_ABOVE = 0.4, 2.5  # of the median of the figures: so far from it, though one of them lies as far
 CHANCE = 0.2  # an accuracy within this share of a guess is one
 SETTINGS = paths.DATA / "settings_to_check.toml"
 CLASSES = {"imagenet": 1000, "cifar100": 100, "cifar10": 10, "mnist": 10}  # a word of the data's name → its classes
@@ -41,7 +42,7 @@ class FarBelow:
 
 @dataclass(frozen=True, kw_only=True)
 class OutsidePublished:
-    """A rate of one device unlike any that is published for it."""
+    """A rate unlike any that is published for so many of its devices."""
 
     one: Summary
     range: PublishedRange
@@ -122,8 +123,16 @@ def _median_of_others(one: Summary, among: Iterable[Summary]) -> float | None:
 def _outside_published(found: Iterable[Summary]) -> Iterator[OutsidePublished]:
     for one in found:
         known = published(one)
-        if known and not BELOW * known.low <= one.items_per_s.value <= ABOVE * known.high:
+        if known and _unlike(one.items_per_s.value, known):
             yield OutsidePublished(one=one, range=known, settings=settings(one.case))
+
+
+def _unlike(value: float, known: PublishedRange) -> bool:
+    """Whether *value* is of another kind than what is published: outside of it, and by a good deal."""
+    if known.low <= value <= known.high:
+        return False
+    far = not FAR_BELOW * known.median <= value <= FAR_ABOVE * known.median
+    return far or (not known.few and not BELOW * known.low <= value <= ABOVE * known.high)
 
 
 def _slow_bases(members: Sequence[Summary]) -> Iterator[SlowBase]:

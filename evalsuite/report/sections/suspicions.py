@@ -1,7 +1,7 @@
 """What a reviewer would ask, in words: each suspicion with what to look at first."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalsuite.model import Case
 from evalsuite.report.book.book import Book
@@ -9,6 +9,7 @@ from evalsuite.report.sections.markdown import MarkdownWriter, listed
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
+from evalsuite.results.published import PublishedRange
 from evalsuite.results.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase, Suspicion
 
 Titles = Mapping[Case, str]
@@ -96,12 +97,17 @@ def _outside(one: OutsidePublished, titles: Titles, words: Words) -> Text:
         case=titles[one.one.case],
         value=_value(one.one.items_per_s.value, one.one.case),
         unit=names.visible(one.one.unit),
-        low=numbers.rounded(known.low).about("verdict"),
-        high=numbers.rounded(known.high).about("verdict"),
-        device=known.device,
+        range=_between(known),
+        device=known.device if known.devices == 1 else f"{known.devices}\u00d7 {known.device}",
         n=numbers.count(known.figures).about("verdict"),
         sources=words.listed(map(names.visible, known.sources[:2])),
     )
+
+
+def _between(known: PublishedRange) -> Number:
+    """The published figures as a range; one figure alone as it is."""
+    low, high = (numbers.rounded(end).text for end in (known.low, known.high))
+    return replace(numbers.rounded(known.low), text=low if low == high else f"{low}–{high}").about("verdict")
 
 
 def _value(items_per_s: float, case: Case) -> Number:
