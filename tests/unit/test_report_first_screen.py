@@ -163,7 +163,7 @@ def test_a_name_of_a_setting_leaves_out_what_all_settings_of_the_model_share():
 
 @pytest.mark.parametrize(("language", "said"), [("en", "tie for fastest: 9,441, 9,373"), ("zh", "并列最快：9,441")])
 def test_the_terminal_ends_with_the_sentences_of_the_page(capsys, language, said):
-    report._print_found(synthetic.asked(), language)
+    report._print_found(Book(evaluation=synthetic.asked()), language)
 
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("ResNet-50 v1.5 (FP32 · bsz 8") and second.startswith("BERT-Base (AMP · bsz 64")
