@@ -51,6 +51,7 @@ class Case:
     cores_per_device: int | None = None  # a CPU device is so many cores of its own; None: the processes share them
     protocol: Protocol = field(default_factory=Protocol)
     options: tuple[tuple[str, str], ...] = ()  # further axes, sorted by name: (("image_size", "64"),)
+    batch_policy: Literal["max"] | None = field(default=None, compare=False)  # max: declared to be the most that fits
 
     @property
     def total_devices(self) -> int:

@@ -22,7 +22,8 @@ EXAMPLES = """\
   python -m evalsuite import tuesday/ --map what-they-are.toml --campaign tuesday
 
 --set and --pattern know these names; any other becomes an option of the case:
-  framework, model, recipe, nodes, gpus, devices, batch, precision, xla, device, repeat, rank, dialect, campaign, any
+  framework, model, recipe, nodes, gpus, devices, batch, batch_policy, precision, xla, device, repeat, rank,
+  dialect, campaign, any
 --map knows these columns of a table:
   those, and version, throughput, unit, features, speedup, latency, memory, kind, n, metric, value, source,
   log_set, image, repository, note, campaign

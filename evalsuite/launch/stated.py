@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.logs.reading import Reading
@@ -22,6 +23,7 @@ FIELDS = {
     "gpus": "devices on each node",
     "devices": "devices of the whole job, where the nodes are not said",
     "batch": "items on each device per step",
+    "batch_policy": "max where that is the most that fits; else leave it out",
     "precision": "fp32, tf32, fp16_amp, bf16_amp, purefp16, …; fp16 alone does not say whether AMP or pure",
     "xla": "on or off",
     "device": "gpu, cpu, or the device's model: A100",
@@ -180,6 +182,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "neither path nor 
         nodes=nodes,
         devices_per_node=total // nodes,
         batch_per_device=round(batch),
+        batch_policy=_batch_policy(facts.get("batch_policy")),
         precision=_precision(facts.get("precision")),
         xla=_switch(facts.get("xla", "off")),
         device=_device(facts),
@@ -225,6 +228,14 @@ def _precision(text: str | None) -> Precision:
         return _PRECISIONS[word]
     known = ", ".join(_PRECISIONS)
     raise ValueError(f'unknown precision "{text}"; expected {known}.{did_you_mean(word, _PRECISIONS)}')
+
+
+def _batch_policy(text: str | None) -> Literal["max"] | None:
+    if text is None:
+        return None
+    if text.strip().lower() != "max":
+        raise ValueError(f'batch_policy: "{text}" stands there; expected max, or nothing')
+    return "max"
 
 
 def _switch(text: str) -> bool:

@@ -29,6 +29,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "gpus": ("gpus_per_node", "devices_per_node"),
     "devices": ("total_gpus", "total_devices", "devices"),
     "batch": ("batch_size_per_gpu", "batch_size_per_device", "batch_per_device", "batch"),
+    "batch_policy": ("batch_policy",),
     "precision": ("precision",),
     "xla": ("xla",),
     "device": ("device", "device_model", "gpu_model"),

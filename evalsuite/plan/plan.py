@@ -134,6 +134,7 @@ def _of_matrix(
                     nodes=nodes,
                     devices_per_node=devices,
                     batch_per_device=batch,
+                    batch_policy=spec.batch_policy,
                     precision=precision,
                     xla=xla,
                     device=machine.device,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evalsuite import paths, redaction
 from evalsuite.errors import EvalsuiteError, did_you_mean
@@ -37,6 +37,7 @@ class Spec:
     models: tuple[str, ...] = ("resnet50_v1.5",)
     scales: tuple[tuple[int, int], ...] = ((1, 1),)  # (nodes, devices per node)
     batch_per_device: tuple[int, ...] = (32,)
+    batch_policy: Literal["max"] | None = None  # max: these are the most that fit, as who writes the spec has found out
     precision: tuple[Precision, ...] = ("fp32",)
     xla: tuple[bool, ...] = (False,)
     protocol: Protocol = field(default_factory=Protocol)
@@ -156,6 +157,13 @@ def batch(text: str | int) -> int:
     return _at_most(str(text), MOST_BATCH, "items per device")
 
 
+def batch_policy(given: str) -> Literal["max"]:
+    """What the batch sizes are declared to be. Nobody infers it: the largest size of a sweep may not be the most."""
+    if given != "max":
+        raise EvalsuiteError(f'batch policy "{given}": expected max (the most that fits), or no such key.')
+    return "max"
+
+
 def repeats(text: str | int) -> int:
     if not re.fullmatch(r"[1-9][0-9]*", str(text)):
         raise EvalsuiteError(f'repeats "{text}": expected a whole number, at least 1 (5 to 7 for a full report).')
@@ -250,6 +258,7 @@ KEYS: Mapping[str, tuple[str, type, Callable[[Any], object]]] = {
     "models": ("models", list, _each(word)),
     "scales": ("scales", list, _each(scale)),
     "batch_per_device": ("batch_per_device", list, _each(batch)),
+    "batch_policy": ("batch_policy", str, batch_policy),
     "precision": ("precision", list, _each(precision)),
     "xla": ("xla", list, _each(switch)),
     "steps": ("protocol", str, steps),

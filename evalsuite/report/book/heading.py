@@ -62,11 +62,14 @@ def heading(block: Block, words: Words) -> Text:
 def policy(found: BatchPolicy, words: Words) -> Text:
     """Of a results table: the conditions that all its rows share."""
     first = found.blocks[0]
-    if len(found.blocks) == 1:
+    if len(found.blocks) == 1 and not found.maximal:
         return heading(first, words)
     device = words(names.KINDS[first.device])
     found_text = words("models.policy", batch=numbers.count(first.batch_per_device), device=device)
-    if found.mixed:
+    if found.maximal:
+        sizes = sorted({block.batch_per_device for block in found.blocks})
+        found_text = words("models.maximal", sizes=words.listed(f"{size:,}" for size in sizes), device=device)
+    elif found.mixed:
         found_text = words("models.others", device=device)
     shared: list[Text | str] = [option(name, value, words) for name, value in found.shared_options]
     if any(map(_has_other_unit, found.blocks)):

@@ -1,5 +1,7 @@
 """Results tables: one for each batch policy, with the frameworks as rows and the scales as columns.
 
+A policy is one batch size for all, or `max`: of each framework the most that fits, where somebody has declared it so.
+
 What differs in precision, compiler or options stands in the same table, a group of rows for each: the rows of a group
 may be compared with each other. Batch sizes that one framework alone was run with share one table of their own.
 """
@@ -78,7 +80,8 @@ class BatchPolicy:
     """The blocks that stand in one table: those of one batch size, or each of a batch size of its own."""
 
     blocks: tuple[Block, ...]
-    mixed: bool = False  # of several batch sizes, each run with one framework alone
+    mixed: bool = False  # of several batch sizes
+    maximal: bool = False  # each declared to be the most that fits
 
     @property
     def id(self) -> str:
@@ -172,10 +175,14 @@ class BatchPolicy:
 
 def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:
     """The results tables of one model: those that compare most frameworks first."""
-    tables = [list(same) for _, same in groupby(sorted(blocks, key=_policy), key=_policy)]
+    maximal = [block for block in blocks if _is_maximal(block)]
+    fixed = [block for block in blocks if block not in maximal]
+    tables = [list(same) for _, same in groupby(sorted(fixed, key=_policy), key=_policy)]
     shared = [BatchPolicy(blocks=tuple(sorted(same, key=_place))) for same in tables if _frameworks(same) > 1]
     alone = [block for same in tables if _frameworks(same) < 2 for block in same]
     found = sorted(shared, key=lambda policy: -max(_frameworks([block]) for block in policy.blocks))
+    for _, same in groupby(sorted(maximal, key=_kind), key=_kind):
+        found.append(replace(_alone(sorted(same, key=_place)), maximal=True))
     for _, same in groupby(sorted(alone, key=_kind), key=_kind):
         found.append(_alone(sorted(same, key=lambda block: (block.batch_per_device, _place(block)))))
     return tuple(found)
@@ -183,6 +190,11 @@ def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:
 
 def _alone(blocks: Sequence[Block]) -> BatchPolicy:
     return BatchPolicy(blocks=tuple(blocks), mixed=len({block.batch_per_device for block in blocks}) > 1)
+
+
+def _is_maximal(block: Block) -> bool:
+    """Whether all its cases are declared to have the largest batch that fits; a sweep alone does not say so."""
+    return all(case.batch_policy == "max" for case in block.cases)
 
 
 def _kind(block: Block) -> tuple[object, ...]:

@@ -199,6 +199,7 @@ def case_of(facts: Mapping[str, Any]) -> Case:
     same = ("framework", "recipe", "model", "precision", "xla", "device", "batch_per_device", "nodes")
     return Case(
         **{name: facts[name] for name in (*same, "devices_per_node")},
+        batch_policy=facts.get("batch_policy"),
         cores_per_device=facts.get("cores_per_device"),  # reports of earlier versions have none
         protocol=protocol,
         options=tuple(sorted(facts["options"].items())),

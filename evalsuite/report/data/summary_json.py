@@ -72,6 +72,7 @@ def _case(case: Case) -> dict[str, Any]:
         "warmup_steps": case.protocol.warmup_steps,
         "measured_steps": case.protocol.measured_steps,
         "options": dict(case.options),
+        "batch_policy": case.batch_policy,
     }
 
 

@@ -89,6 +89,7 @@ def _case(case: Case) -> Row:
         "warmup_steps": case.protocol.warmup_steps,
         "measured_steps": case.protocol.measured_steps,
         "options": ";".join(f"{name}={value}" for name, value in case.options),
+        "batch_policy": case.batch_policy,
     }
 
 
