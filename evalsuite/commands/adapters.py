@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalsuite.commands import places
+from evalsuite.commands import places, speech
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--device", choices=("cpu", "gpu", "npu"), default="cpu", help="what is asked about (default: cpu)"
     )
     places.add_arguments(parser)
+    speech.add_argument(parser)
     parser.add_argument(
         "--check", metavar="PATH", type=Path, help="say what the adapters there declare, run as, and lack"
     )
@@ -127,20 +128,28 @@ def _answer(recipe: "Recipe", case: "Case", kind: str | None = None, **switch: A
 
 
 def _print(found: Sequence[Mapping[str, Any]], device: str) -> None:
+    from evalsuite.commands.speech import known, say
     from evalsuite.commands.terminal import table
 
-    headings = ("framework", "recipe", "model", "kind", "spawn", device, "AMP", "XLA", "pins", "environment", "checked")
+    before, after = ("framework", "recipe", "model", "kind", "spawn"), ("pins", "environment", "checked")
+    headings = (
+        *(say(f"columns.{name}") for name in before),
+        *(device.upper(), "AMP", "XLA"),
+        *(say(f"columns.{name}") for name in after),
+    )
     rows = [
         (
-            *(one[name] for name in ("framework", "recipe", "model", "kind", "spawn")),
-            *("yes" if one[name]["supported"] else "no" for name in ("runs", "amp", "xla")),
+            *(one[name] for name in ("framework", "recipe", "model")),
+            *(known("adapters", one[name]) for name in ("kind", "spawn")),
+            *(say("adapters.yes" if one[name]["supported"] else "adapters.no") for name in ("runs", "amp", "xla")),
             " ".join(one["pins"][:2]) + (" …" if len(one["pins"]) > 2 else ""),
-            f"{one['environment']['size_bytes'] / 1e6:.0f} MB" if one["environment"] else "not made",
-            one["verification"]["level"],
+            f"{one['environment']['size_bytes'] / 1e6:.0f} MB" if one["environment"] else say("adapters.not_made"),
+            known("adapters", one["verification"]["level"]),
         )
         for one in found
     ]
-    table(f"{len(rows)} recipes on a {device}", [(heading, "left") for heading in headings], rows)
+    title = say("adapters.title", n=len(rows), device=device.upper())
+    table(title, [(heading, "left") for heading in headings], rows)
 
 
 # --check
@@ -176,37 +185,50 @@ def show(found: Sequence["Checked"], as_json: bool) -> int:
 
 
 def _show(one: "Checked") -> None:
-    from evalsuite.commands.terminal import table
+    from evalsuite.commands.speech import retold, say
+    from evalsuite.commands.terminal import line, table
 
-    table(f"{one.name} ({one.file})", [("field", "left"), ("declared", "left")], list(one.declared.items()))
+    columns = [(say(f"columns.{name}"), "left") for name in ("field", "declared")]
+    table(f"{one.name} ({one.file})", columns, list(one.declared.items()))
     if one.commands:
-        columns = [(heading, "left") for heading in ("case", "starts")]
-        table("command lines of a small matrix", columns, list(_command_rows(one)))
-    print(_read(one))
+        columns = [(say(f"columns.{name}"), "left") for name in ("case", "starts")]
+        table(say("adapters.commands"), columns, list(_command_rows(one)))
+    line(_read(one))
     for lack in one.missing:
-        print(f"missing: {lack.what}. Try: {lack.advice.rstrip('.')}.")
-    print(f"{one.name}: {f'{len(one.missing)} missing' if one.missing else 'nothing is missing'}.\n")
+        line(say("adapters.missing", what=retold(lack.what), advice=retold(lack.advice.rstrip("."))))
+    line(
+        say("adapters.lacks", name=one.name, n=len(one.missing))
+        if one.missing
+        else say("adapters.whole", name=one.name)
+    )
+    line("")
 
 
 def _command_rows(one: "Checked") -> Iterator[tuple[str, str]]:
     """A row for each command line or refusal, with all the cases that it stands for."""
+    from evalsuite.commands.speech import retold, say
+
     rows: dict[str, list[str]] = {}
     for built in one.commands:
         words = (*(f"{name}={value}" for name, value in sorted(built.environment.items())), *built.argv)
-        text = f"refused: {built.refused}" if built.refused else " ".join(words)
+        text = say("adapters.refused", reason=retold(built.refused)) if built.refused else " ".join(words)
         rows.setdefault(text, []).append(f"{built.device} {built.scale} {built.switches}")
     every = len(one.commands)
-    return (("every case" if len(cases) == every else ", ".join(cases), text) for text, cases in rows.items())
+    return (
+        (say("adapters.every_case") if len(cases) == every else ", ".join(cases), text) for text, cases in rows.items()
+    )
 
 
 def _read(one: "Checked") -> str:
-    from evalsuite.logs.wording import counted, rate
+    from evalsuite.commands.speech import retold, say, status
+    from evalsuite.logs.wording import rate
 
     read = one.read
     if read is None:
-        return "log: none can be read, the dialect is unknown"
+        return say("adapters.unreadable")
     if read.log is None:
-        return f"log: none; of the dialect {read.dialect}, samples of step lines that are read: {read.steps}"
-    speed = f", {rate(read.items_per_s)} {read.unit}" if read.items_per_s is not None else ""
-    reason = f"; {read.reason}" if read.reason else ""
-    return f"log: {read.log} as {read.dialect}: {read.status}, {counted(read.steps, 'step')}{speed}{reason}"
+        return say("adapters.samples", dialect=read.dialect, n=read.steps)
+    speed = f" · {rate(read.items_per_s)} {read.unit}" if read.items_per_s is not None else ""
+    reason = f" · {retold(read.reason)}" if read.reason else ""
+    found = say("adapters.read", log=read.log, dialect=read.dialect, status=status(read.status), n=read.steps)
+    return f"{found}{speed}{reason}"

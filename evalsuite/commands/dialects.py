@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import places, terminal
+from evalsuite.commands import places, speech, terminal
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draft", metavar="LINE", help=draft)
     parser.add_argument("--log", metavar="FILE", type=Path, help="with --check: a log that the script has printed")
     places.add_arguments(parser)
+    speech.add_argument(parser)
     parser.add_argument("--all", action="store_true", help="every line, not only the first of each kind")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -70,10 +71,9 @@ def _list(dialects: "Mapping[str, Dialect]", as_json: bool) -> None:
     if as_json:
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    widths = {key: max(len(key), *(len(str(row[key] or "-")) for row in rows)) for key in rows[0] if key != "notes"}
-    print("  ".join(key.ljust(width) for key, width in widths.items()))
-    for row in rows:
-        print("  ".join(str(row[key] or "-").ljust(width) for key, width in widths.items()))
+    names = [key for key in rows[0] if key != "notes"]
+    shown = [[speech.known("dialects", str(row[key] or "-")) for key in names] for row in rows]
+    terminal.aligned([[speech.say(f"columns.{key}") for key in names], *shown])
 
 
 def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -> int:

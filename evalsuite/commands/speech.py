@@ -59,7 +59,12 @@ def say(key: str, **values: object) -> str:
 
 def status(name: str) -> str:
     """A status of a run or a log in words."""
-    key = f"statuses.{name}"
+    return known("statuses", name)
+
+
+def known(section: str, name: str) -> str:
+    """The words for one of the names that *section* knows; the name itself where it has none."""
+    key = f"{section}.{name}"
     return say(key) if key in _words() else name
 
 

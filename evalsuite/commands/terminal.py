@@ -39,6 +39,13 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> None:
+    """Rows of plain text whose columns begin below each other, whatever the terminal's width."""
+    widths = [max(speech.columns(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for row in rows:
+        line("  ".join(speech.padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip())
+
+
 def line(text: str) -> None:
     """A sentence that is part of the result."""
     print(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(sys.stdout.encoding or "utf-8"))

@@ -70,7 +70,18 @@ def test_every_message_that_is_retold_is_one_that_the_code_says():
 def test_every_sentence_that_commands_ask_for_is_asked_for():
     code = "\n".join(file.read_text(encoding="utf-8") for file in paths.PACKAGE.rglob("commands/*.py"))
     code += (paths.PACKAGE / "cli.py").read_text(encoding="utf-8")
-    composed = ("columns.", "statuses.", "causes.", "groups.", "plan.on_", "plan.by_", speech.RETOLD, speech.ELSEWHERE)
+    composed = (
+        "columns.",
+        "adapters.",
+        "dialects.",
+        "statuses.",
+        "causes.",
+        "groups.",
+        "plan.on_",
+        "plan.by_",
+        speech.RETOLD,
+        speech.ELSEWHERE,
+    )
 
     assert [
         key for key in TABLES["en"] if not re.search(f"[\"']{key}[\"']", code) and not key.startswith(composed)
@@ -169,6 +180,34 @@ def test_doctor_says_in_chinese_what_is_missing(capsys):
 
     assert "启动引擎\n" in said and "本机" in said
     assert "Ready" not in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "zh", "en"),
+    [
+        (
+            ["adapters", "--frameworks", "pytorch"],
+            ("训练脚本", "每节点一次", "已实际运行"),
+            ("recipe", "per node", "ran"),
+        ),
+        (["dialects"], ("速率范围", "累计平均"), ("rate counts", "since start")),
+    ],
+)
+def test_the_tables_of_adapters_and_dialects_are_said_in_the_language_asked_for(capsys, arguments, zh, en):
+    said = {}
+    for language in ("zh", "en"):
+        assert cli.main([*arguments, "--lang", language]) == 0
+        said[language] = capsys.readouterr().out
+
+    assert all(word in said["zh"] and word not in said["en"] for word in zh)
+    assert all(word in said["en"] for word in en)
+
+
+def test_a_check_of_an_adapter_is_said_in_chinese(capsys):
+    cli.main(["adapters", "--check", str(paths.ADAPTERS / "chainermn.py"), "--lang", "zh"])
+
+    said = capsys.readouterr().out
+    assert "小规模矩阵的命令行" in said and "日志：" in said
 
 
 def test_the_json_of_a_command_is_the_same_in_every_language(capsys, tmp_path):
