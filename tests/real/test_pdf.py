@@ -112,6 +112,31 @@ def test_the_first_page_sums_up_and_the_contents_come_next(examples):
     assert "目录 结论 1 简介" in text_of(zh, last=2)
 
 
+def heights_of(path, word) -> set[float]:
+    """How high *word* is printed, wherever it stands, in points."""
+    found = re.findall(rf'<word xMin="[^"]+" yMin="([^"]+)" xMax="[^"]+" yMax="([^"]+)">{word}</word>', boxes(path))
+    return {round(float(bottom) - float(top), 1) for top, bottom in found}
+
+
+def boxes(path) -> str:
+    return said("pdftotext", "-bbox", path, "-")
+
+
+def test_a_wide_table_shrinks_no_page_and_stays_within_the_paper(printed, tmp_path):
+    scales = [(1, 1), *((1, 2**k) for k in range(1, 4)), *((2**k, 8) for k in range(1, 8))]
+    found = [
+        reports.summary([speed * nodes * each for speed in reports.STEADY], of=synthetic.case(name, (nodes, each)))
+        for name in ("ngc_tensorflow", "ngc_pytorch", "paddlepaddle")
+        for nodes, each in scales
+    ]
+    [wide] = forms.write(("pdf",), reports.evaluation(*found), tmp_path, ("en",))
+
+    assert heights_of(wide, "Verdict") & heights_of(printed["en"], "Verdict")
+    width = float(re.search(r'<page width="([^"]+)"', boxes(wide)).group(1))
+    assert max(float(right) for right in re.findall(r'xMax="([^"]+)"', boxes(wide))) <= width
+    assert "128×8" in said("pdftotext", wide, "-")
+
+
 def test_the_glossary_on_paper_has_the_terms_that_the_report_uses_and_no_others(examples):
     text = said("pdftotext", examples["quick"][1], "-")
 

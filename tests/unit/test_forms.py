@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import zipfile
 from dataclasses import replace
 
+import accepted
 import openpyxl
 import pytest
 import reports
@@ -279,6 +280,28 @@ def test_a_result_sheet_holds_numbers_in_the_reports_form_with_marks_and_colours
     assert not values[100].font.b
     kinds = {rule.type for rules in sheet.conditional_formatting for rule in rules.rules}
     assert "colorScale" in kinds
+
+
+def test_a_sheet_of_measured_scales_reads_like_the_table_of_the_document(tmp_path):
+    """Throughputs and, beside them, speedups of five frameworks at 1 to 256 devices; the raw sheets lie behind."""
+    book = sheets(material(accepted.accepted(), tmp_path, ("en",)))
+    sheet = book["ResNet-50 v1.5 FP32"]
+    rows = [[cell.value for cell in row] for row in sheet.iter_rows()]
+
+    models = ["ResNet-50 v1.5 FP32", "ResNet-50 v1.5 AMP", "BERT-Base AMP"]
+    assert book.sheetnames == ["About", *models, "Verdicts", "Cases", "Runs", "Utilisation"]
+    names = ["MXNet", "OneFlow", "PaddlePaddle", "PyTorch", "TensorFlow"]
+    assert rows[1][3] == "Throughput (images/s), median" and rows[1][9] == "Speedup"
+    assert rows[2][3:] == [*names, None, *names]
+    assert [row[:3] for row in rows[4:9]] == [[1, 1, 1], [1, 8, 8], [4, 8, 32], [20, 8, 160], [32, 8, 256]]
+    assert all(row[9 + k] == pytest.approx(row[3 + k] / rows[4][3 + k]) for row in rows[4:9] for k in range(5))
+    assert (sheet["D9"].number_format, sheet["J9"].number_format) == ("#,##0.00", '#,##0.00"x"')
+    assert sheet["E9"].font.b and not sheet["D9"].font.b  # the winner
+    coloured = {
+        (str(found.sqref), rule.type): rule.formula for found in sheet.conditional_formatting for rule in found.rules
+    }
+    assert ("D9:H9", "colorScale") in coloured
+    assert coloured["J9:N9", "cellIs"] == ["204.8"]  # 80 % of 256
 
 
 def test_a_value_that_is_not_there_keeps_its_sign_in_a_result_sheet(tmp_path):
