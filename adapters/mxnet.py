@@ -62,7 +62,6 @@ ADAPTER = Adapter(
             command=_bert,
             unsupported=lambda case: _no_xla(case) or reference_bert_unsupported(case),
             source="adapters/workloads/mxnet_bert.py",
-            weight_decay="L2",  # MXNet 1.9 has no AdamW
         ),
     ),
 )

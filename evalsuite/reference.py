@@ -64,7 +64,6 @@ def reference_bert(
     source: str,
     dialect: str | None = None,
     unsupported: Callable[[Case], str | None] = reference_bert_unsupported,
-    weight_decay: str = "decoupled",
 ) -> tuple[Recipe, Recipe]:
     """BERT-Base and BERT-Tiny, declared as the framework's *resnet50* but for the input and what is given here."""
     base, tiny = (
@@ -74,12 +73,12 @@ def reference_bert(
             model=f"bert_{size}",
             unit="sequences/s",
             options={"sequence_length": ()},
-            facts={**resnet50.facts, "optimiser": "adam", "weight_decay": weight_decay},
+            facts={**resnet50.facts, "optimiser": "adam", "weight_decay": "decoupled"},
             command=command,
             source=source,
             dialect=dialect or resnet50.dialect,
             unsupported=unsupported,
-            equivalence="",
+            equivalence=resnet50.equivalence if size == "tiny" else "",
         )
         for size in ("base", "tiny")
     )

@@ -49,6 +49,25 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Placed:
+    """A canonical weight as it lies in a framework: in one piece or several, each laid out as the framework has it."""
+
+    shape: tuple[int, ...]  # the canonical one
+    pieces: tuple[object, ...]  # the framework's own
+    laid: Callable[[numpy.ndarray], list[numpy.ndarray]]  # the canonical array → an array for each piece
+
+
+def whole(piece, shape) -> Placed:
+    """A weight that lies as the canonical one does."""
+    return Placed(tuple(int(side) for side in shape), (piece,), lambda array: [array])
+
+
+def norm_of(arrays) -> float:
+    """The norm of a gradient that lies in pieces."""
+    return float(numpy.sqrt(sum(numpy.linalg.norm(numpy.asarray(each, "float64").ravel()) ** 2 for each in arrays)))
+
+
+@dataclass(frozen=True)
 class Answer:
     """What a framework says of its workload."""
 
@@ -139,6 +158,11 @@ def setting_done(setting: Setting, losses: list[float], norms: Mapping[str, floa
         "losses": [common.finite(loss, step) for step, loss in enumerate(losses, 1)],
         "gradient_norms": dict(sorted(norms.items())),
     }
+
+
+def modes(model: str, layout: str, execution: str) -> dict[str, str]:
+    """What is declared: the layout of images, where there are some, and how the framework executes."""
+    return {"execution": execution} if is_bert(model) else {"layout": layout, "execution": execution}
 
 
 def check_names(weights: Mapping[str, numpy.ndarray], here: Mapping[str, tuple]) -> None:

@@ -1,12 +1,13 @@
 """BERT pre-training in MXNet: Gluon blocks around MXNet's own self-attention operators, KVStore dist_sync.
 
 Prints through mx.callback.Speedometer itself, in every process, every step; its rate counts this process only.
-MXNet 1.9 ships no AdamW: the optimiser is its Adam, whose weight decay is added to the gradient (L2). With AMP the
-self-attention operators stay in float32.
+The optimiser is AdamW around MXNet's own operator; each worker applies it to the sum of the gradients that the servers
+hand back. With AMP the self-attention operators stay in float32.
 """
 
 import bert
 import common
+import mxnet_adamw
 import mxnet_loop
 
 
@@ -19,27 +20,24 @@ def main() -> None:
 def _train(job, arguments) -> None:
     mx, place, size = job.mx, job.place, bert.SIZES[arguments.size]
     batch = bert.batch(arguments, place.rank)
-    network = bert_model(mx, size)
+    network = bert_model(mx, size, mixed=job.amp is not None)
     network.initialize(mx.init.Normal(bert.DEVIATION), ctx=job.context)
     network.hybridize(static_alloc=True, static_shape=True)
-    trainer = mxnet_loop.trainer(
-        job,
-        network,
-        "adam",
-        learning_rate=bert.LEARNING_RATE,
-        epsilon=bert.ADAM_EPSILON,
-        wd=bert.WEIGHT_DECAY,
-    )
-    inputs = _inputs(job, batch)
+    inputs = inputs_of(job, batch)
     mxnet_loop.prepare(job, network, inputs)
     if place.rank == 0:
         bert.announce_case("mxnet", mx.__version__, arguments, place.world_size)
         definition = "gluon blocks, contrib.interleaved_matmul_selfatt"
-        bert.announce_model(size, definition, mxnet_loop.trainable(network), "mx.optimizer.Adam")
-    mxnet_loop.train(job, network, inputs, _losses_of(job, batch), trainer, arguments)
+        bert.announce_model(size, definition, mxnet_loop.trainable(network), "AdamW on contrib.adamw_update")
+    mxnet_loop.train(job, network, inputs, losses_of(job, batch), trainer(job, network), arguments)
 
 
-def _inputs(job, batch: bert.Batch) -> list:
+def trainer(job, network, learning_rate: float = bert.LEARNING_RATE, weight_decay: float = bert.WEIGHT_DECAY):
+    settings = {"learning_rate": learning_rate, "epsilon": bert.ADAM_EPSILON, "wd": weight_decay}
+    return mxnet_loop.trainer(job, network, mxnet_adamw.adamw(job.mx, **settings))
+
+
+def inputs_of(job, batch: bert.Batch) -> list:
     """Words and segments as (place, sequence), the places, and where the masked words are as (place, sequence)."""
     mx = job.mx
     masked = [place for places in batch.masked for place in places]
@@ -53,22 +51,38 @@ def _inputs(job, batch: bert.Batch) -> list:
     return [array.as_in_context(job.context) for array in arrays]
 
 
-def _losses_of(job, batch: bert.Batch):
+def losses_of(job, batch: bert.Batch):
     """A loss for each sequence: the mean over its masked words, plus that of the next sentence."""
     mx = job.mx
     cross_entropy = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     hidden_words = mx.nd.array(batch.hidden_words).as_in_context(job.context)
     follows = mx.nd.array(batch.follows).as_in_context(job.context)
 
-    def losses_of(output):
-        words, next_sentence = (scores.astype("float32") for scores in output)
+    def losses(output):
+        words, next_sentence = map(mxnet_loop.at_least_float32, output)
         of_words = cross_entropy(words, hidden_words.reshape((-1,))).reshape(hidden_words.shape)
         return of_words.mean(axis=1) + cross_entropy(next_sentence, follows)
 
-    return losses_of
+    return losses
 
 
-def bert_model(mx, size: bert.Size):
+def _attended(F, all_three, size: bert.Size, dropout):
+    """Self-attention, from queries, keys and values that stand together for each head."""
+    weights = F.softmax(F.contrib.interleaved_matmul_selfatt_qk(all_three, heads=size.heads))
+    return F.contrib.interleaved_matmul_selfatt_valatt(all_three, dropout(weights), heads=size.heads)
+
+
+def _written_out(F, all_three, size: bert.Size, dropout):
+    """The same of operators that take every type."""
+    parts = F.split(all_three.reshape((0, 0, size.heads, 3, -1)), axis=3, num_outputs=3, squeeze_axis=True)
+    queries, keys, values = (F.transpose(part, (1, 2, 0, 3)).reshape((-3, 0, 0)) for part in parts)
+    scores = F.batch_dot(queries, keys, transpose_b=True) / (size.hidden / size.heads) ** 0.5
+    attended = F.batch_dot(dropout(F.softmax(scores)), values).reshape((-4, -1, size.heads, 0, 0))
+    return F.transpose(attended, (2, 0, 1, 3)).reshape((0, 0, -3))
+
+
+def bert_model(mx, size: bert.Size, mixed: bool = False, written_out: bool = False):
+    """*mixed*: for AMP. *written_out*: for float64, which MXNet's own self-attention operators refuse on a CPU."""
     nn = mx.gluon.nn
 
     def norm():
@@ -86,12 +100,13 @@ def bert_model(mx, size: bert.Size):
             self.widen, self.gelu = dense(size.feed_forward), nn.GELU()
             self.narrow = dense(size.hidden, size.feed_forward)
             self.norm_attended, self.norm_fed = norm(), norm()
-            self.dropout = nn.Dropout(bert.DROPOUT)
+            self.dropout = nn.Dropout(size.dropout)
 
         def hybrid_forward(self, F, x):
-            mixed = F.amp_cast(self.queries_keys_values(x), dtype="float32")  # AMP has no rule for these operators
-            weights = F.softmax(F.contrib.interleaved_matmul_selfatt_qk(mixed, heads=size.heads))
-            attended = F.contrib.interleaved_matmul_selfatt_valatt(mixed, self.dropout(weights), heads=size.heads)
+            all_three = self.queries_keys_values(x)
+            if mixed:  # AMP has no rule for these operators
+                all_three = F.amp_cast(all_three, dtype="float32")
+            attended = (_written_out if written_out else _attended)(F, all_three, size, self.dropout)
             x = self.norm_attended(x + self.dropout(self.attended(attended)))
             return self.norm_fed(x + self.dropout(self.narrow(self.gelu(self.widen(x)))))
 
@@ -103,7 +118,7 @@ def bert_model(mx, size: bert.Size):
             self.words = nn.Embedding(bert.WORDS, size.hidden)
             self.positions = nn.Embedding(bert.POSITIONS, size.hidden)
             self.segments = nn.Embedding(bert.SEGMENTS, size.hidden)
-            self.norm, self.dropout = norm(), nn.Dropout(bert.DROPOUT)
+            self.norm, self.dropout = norm(), nn.Dropout(size.dropout)
             self.encoder = nn.HybridSequential()
             for _ in range(size.layers):
                 self.encoder.add(EncoderLayer())

@@ -1,14 +1,17 @@
 """The MXNet workloads as `evalsuite equivalence` asks for them: the same parts, from a start that is given."""
 
 import re
+from dataclasses import replace
 
+import bert
 import common
 import equivalence
 import mxnet as mx
+import mxnet_bert
 import mxnet_loop
 import mxnet_resnet50
 import numpy
-from equivalence import Answer, Setting, Task
+from equivalence import Answer, Placed, Setting, Task, whole
 
 JOB = mxnet_loop.Job(mx, mx.cpu(), None, common.place())
 FIRST_STAGE = 4  # of the children of ResNetV1.features, behind convolution, batch norm, activation and pool
@@ -18,41 +21,63 @@ IN_BOTTLENECK = {
     **{f"shortcut.{part}": f"downsample.{part}" for part in range(2)},
 }
 OUTSIDE = {"features.0": "conv1", "features.1": "bn1", "output": "fc"}
+IN_BERT = {
+    **{"attended": "self_attn.out_proj", "widen": "linear1", "narrow": "linear2"},
+    **{"norm_attended": "norm1", "norm_fed": "norm2", "pooler": "pooler.0"},
+}
+ATTENTION = {"attention": "written out in float64, MXNet's operators in float32"}
 OWN_NAMES = {"weight": "weight", "gamma": "weight", "beta": "bias", "bias": "bias"}
 
 
 def shapes(model: str) -> dict[str, tuple]:
-    return {name: weight.shape for name, weight in _weights(_network(model, "float32")).items()}
+    return {name: weight.shape for name, weight in _named(_network(model, "float32"), model).items()}
 
 
 def answered(task: Task) -> Answer:
+    is_bert = equivalence.is_bert(task.model)
     done = [_done(task, setting) for setting in equivalence.settings(task.model)]
     return Answer(
         version=mx.__version__,
-        script=mxnet_resnet50.__file__,
+        script=_script(task.model).__file__,
         settings=done,
-        flops_per_item=_flops(task),
+        flops_per_item=None if is_bert else _flops(task),
         timed=mxnet_loop.TIMED,
-        modes={"layout": "NCHW", "execution": "graph"},
+        modes={**equivalence.modes(task.model, "NCHW", "graph"), **(ATTENTION if is_bert else {})},
     )
 
 
+def _script(model: str):
+    return mxnet_bert if equivalence.is_bert(model) else mxnet_resnet50
+
+
 def _network(model: str, dtype: str):
-    network = mxnet_resnet50.resnet50(mx)
+    if equivalence.is_bert(model):
+        network = mxnet_bert.bert_model(mx, _size(model), written_out=dtype == "float64")
+        inputs = mxnet_bert.inputs_of(JOB, bert.batch(equivalence.arguments_of(model), 0))
+    else:
+        network = mxnet_resnet50.resnet50(mx)
+        side = equivalence.IMAGE_SIZE
+        inputs = [mx.nd.zeros((1, 3, side, side), dtype=dtype)]
     network.initialize(ctx=JOB.context)
     network.cast(dtype)
-    side = equivalence.IMAGE_SIZE
-    mxnet_loop.prepare(JOB, network, [mx.nd.zeros((1, 3, side, side), dtype=dtype)])
+    mxnet_loop.prepare(JOB, network, inputs)
     return network
 
 
-def _weights(network) -> dict[str, object]:
-    """Canonical name → gluon parameter, of all that are trained."""
+def _size(model: str) -> bert.Size:
+    return replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0)
+
+
+def _named(network, model: str) -> dict[str, Placed]:
+    """Canonical name → weight, of all that are trained."""
     own = network._collect_params_with_prefix().items()
-    return {_canonical(name): weight for name, weight in own if weight.grad_req != "null"}
+    trained = [(name, weight) for name, weight in own if weight.grad_req != "null" and name != "scores.weight"]
+    if equivalence.is_bert(model):
+        return dict(_of_bert(name, weight, _size(model)) for name, weight in trained)
+    return {_of_resnet(name): whole(weight, weight.shape) for name, weight in trained}
 
 
-def _canonical(name: str) -> str:
+def _of_resnet(name: str) -> str:
     """`features.4.0.body.3.weight` → `layer1.0.conv2.weight`"""
     layer, _, own = name.rpartition(".")
     block = re.fullmatch(r"features\.(\d+)\.(\d+)\.((?:body|shortcut)\.\d+)", layer)
@@ -62,26 +87,56 @@ def _canonical(name: str) -> str:
     return f"{OUTSIDE[layer]}.{OWN_NAMES[own]}"
 
 
+def _of_bert(name: str, weight, size: bert.Size) -> tuple[str, Placed]:
+    """`encoder.0.widen.weight` → `encoder.layers.0.linear1.weight`"""
+    layer, _, own = name.rpartition(".")
+    if layer == "scores":
+        return "bias", whole(weight, weight.shape)
+    *above, last = layer.split(".")
+    inside = f"encoder.layers.{above[1]}." if above[:1] == ["encoder"] else ".".join([*above, ""])
+    if last == "queries_keys_values":
+        return f"{inside}self_attn.in_proj_{own}", _by_heads(weight, size)
+    return f"{inside}{IN_BERT.get(last, last)}.{OWN_NAMES[own]}", whole(weight, weight.shape)
+
+
+def _by_heads(weight, size: bert.Size) -> Placed:
+    """Queries, keys and values stand together for each head here, and not for all heads."""
+
+    def laid(array: numpy.ndarray) -> list[numpy.ndarray]:
+        parts = array.reshape(3, size.heads, size.hidden // size.heads, *array.shape[1:])
+        return [parts.swapaxes(0, 1).reshape(array.shape)]
+
+    return Placed(tuple(weight.shape), (weight,), laid)
+
+
 def _started(task: Task, dtype: str):
     network = _network(task.model, dtype)
-    for name, weight in _weights(network).items():
-        weight.set_data(mx.nd.array(task.weights[name], dtype=dtype))
+    for name, weight in _named(network, task.model).items():
+        for piece, array in zip(weight.pieces, weight.laid(task.weights[name]), strict=True):
+            piece.set_data(mx.nd.array(array, dtype=dtype))
     return network
+
+
+def _inputs_and_losses(task: Task, dtype: str):
+    if equivalence.is_bert(task.model):
+        batch = equivalence.batch_of(task)
+        return mxnet_bert.inputs_of(JOB, batch), mxnet_bert.losses_of(JOB, batch)
+    labels = mx.nd.array(task.start["labels"], dtype="float32")
+    return [mx.nd.array(task.start["images"], dtype=dtype)], mxnet_resnet50.losses_of_batch(JOB, labels)
 
 
 def _done(task: Task, setting: Setting) -> dict:
     arguments = equivalence.arguments_of(task.model)
     network = _started(task, setting.dtype)
     network.hybridize(static_alloc=True, static_shape=True)
-    inputs = [mx.nd.array(task.start["images"], dtype=setting.dtype)]
-    losses_of = mxnet_resnet50.losses_of_batch(JOB, mx.nd.array(task.start["labels"], dtype="float32"))
-    trainer = mxnet_resnet50.trainer(JOB, network, setting.learning_rate, setting.weight_decay)
+    inputs, losses_of = _inputs_and_losses(task, setting.dtype)
+    trainer = _script(task.model).trainer(JOB, network, setting.learning_rate, setting.weight_decay)
     with mx.autograd.record():
         losses = losses_of(network(*inputs))
     losses.backward()
-    norms = {
-        name: float(numpy.linalg.norm(weight.grad().asnumpy().ravel())) / arguments.batch_size  # of the sum, as here
-        for name, weight in _weights(network).items()
+    norms = {  # the gradients here are of the sum, not of the mean
+        name: equivalence.norm_of(piece.grad().asnumpy() for piece in weight.pieces) / arguments.batch_size
+        for name, weight in _named(network, task.model).items()
     }
     step = mxnet_loop.stepper(JOB, network, inputs, losses_of, trainer, arguments)
     done = [float(step().mean().asscalar()) for _ in range(setting.steps)]

@@ -42,10 +42,15 @@ def job(arguments, place: common.Place) -> Iterator[Job]:
         yield Job(mx, context, amp, place)
 
 
-def trainer(job: Job, network, optimiser: str, **settings: float):
-    """Several processes share a store, which updates the parameters on its servers."""
+def trainer(job: Job, network, optimiser, **settings: float):
+    """Several processes share a store, which updates the parameters on its servers, if the optimiser is MXNet's.
+
+    *optimiser*: the name of one, with its settings, or one of ours, which each worker applies itself.
+    """
     store = "dist_sync" if job.place.world_size > 1 else None
-    return job.mx.gluon.Trainer(network.collect_params(), optimiser, settings, kvstore=store)
+    ours = not isinstance(optimiser, str)
+    where = {"kvstore": store, **({"update_on_kvstore": False} if ours and store else {})}
+    return job.mx.gluon.Trainer(network.collect_params(), optimiser, None if ours else settings, **where)
 
 
 def prepare(job: Job, network, inputs: Sequence) -> None:

@@ -9,16 +9,13 @@ import paddle
 import paddlepaddle_bert
 import paddlepaddle_loop
 import paddlepaddle_resnet50
-from equivalence import Answer, Setting, Task
+from equivalence import Answer, Placed, Setting, Task, whole
 
 JOB = paddlepaddle_loop.Job(paddle, 0, 1)
 
 
 def shapes(model: str) -> dict[str, tuple]:
-    """Dense weights lie as (in, out) here; the canonical layout is PyTorch's, (out, in)."""
-    network = _network(model)
-    turned = _turned(network)
-    return {name: weight.shape[::-1] if name in turned else weight.shape for name, weight in _weights(network)}
+    return {name: weight.shape for name, weight in _named(_network(model)).items()}
 
 
 def answered(task: Task) -> Answer:
@@ -30,7 +27,7 @@ def answered(task: Task) -> Answer:
         settings=done,
         flops_per_item=_flops(task),
         timed=paddlepaddle_loop.TIMED,
-        modes={"layout": "NCHW", "execution": "eager"},
+        modes=equivalence.modes(task.model, "NCHW", "eager"),
     )
 
 
@@ -44,21 +41,34 @@ def _network(model: str):
     return paddlepaddle_resnet50.resnet50(paddle)
 
 
-def _weights(network) -> list[tuple[str, object]]:
-    return [(name, weight) for name, weight in network.named_parameters() if not weight.stop_gradient]
+def _named(network) -> dict[str, Placed]:
+    """Canonical name → weight. Dense weights lie as (in, out) here; queries, keys and values have one each."""
+    dense = {f"{name}.weight" for name, layer in network.named_sublayers() if isinstance(layer, paddle.nn.Linear)}
+    own = {name: weight for name, weight in network.named_parameters() if not weight.stop_gradient}
+    found = {}
+    for name, weight in own.items():
+        layer, _, kind = name.rpartition(".")
+        if layer.endswith("self_attn.q_proj"):
+            pieces = tuple(own[f"{layer[:-6]}{part}_proj.{kind}"] for part in "qkv")
+            found[f"{layer[:-6]}in_proj_{kind}"] = _joined(pieces)
+        elif not layer.endswith(("self_attn.k_proj", "self_attn.v_proj")):
+            turned = Placed(tuple(weight.shape[::-1]), (weight,), lambda array: [array.T])
+            found[name] = turned if name in dense else whole(weight, weight.shape)
+    return found
 
 
-def _turned(network) -> set[str]:
-    return {f"{name}.weight" for name, layer in network.named_sublayers() if isinstance(layer, paddle.nn.Linear)}
+def _joined(pieces) -> Placed:
+    """Queries, keys and values as torch.nn.MultiheadAttention has them: below one another."""
+    *wide, out = pieces[0].shape
+    return Placed((3 * out, *wide), pieces, lambda array: [each.T for each in numpy.split(array, 3)])
 
 
 def _started(task: Task, dtype: str):
     paddle.set_default_dtype(dtype)
     network = _network(task.model)
-    turned = _turned(network)
-    for name, weight in _weights(network):
-        array = task.weights[name]
-        weight.set_value(numpy.ascontiguousarray(array.T if name in turned else array).astype(dtype))
+    for name, weight in _named(network).items():
+        for piece, array in zip(weight.pieces, weight.laid(task.weights[name]), strict=True):
+            piece.set_value(numpy.ascontiguousarray(array).astype(dtype))
     return network
 
 
@@ -75,7 +85,10 @@ def _done(task: Task, setting: Setting) -> dict:
     inputs, loss_of = _inputs_and_loss(task, setting.dtype)
     optimiser = _script(task.model).optimiser(paddle, network, setting.learning_rate, setting.weight_decay)
     loss_of(network(*inputs)).backward()
-    norms = {name: float(numpy.linalg.norm(weight.grad.numpy().ravel())) for name, weight in _weights(network)}
+    norms = {
+        name: equivalence.norm_of(piece.grad.numpy() for piece in weight.pieces)
+        for name, weight in _named(network).items()
+    }
     optimiser.clear_grad()
     step = paddlepaddle_loop.stepper(JOB, network, inputs, loss_of, optimiser, equivalence.arguments_of(task.model))
     return equivalence.setting_done(setting, [float(step()) for _ in range(setting.steps)], norms)

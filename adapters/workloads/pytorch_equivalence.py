@@ -32,7 +32,7 @@ def answered(task: Task) -> Answer:
         settings=done,
         flops_per_item=_flops(task),
         timed=pytorch_loop.TIMED,
-        modes={"layout": "NCHW", "execution": "eager"},
+        modes=equivalence.modes(task.model, "NCHW", "eager"),
     )
 
 

@@ -1,80 +1,83 @@
 """The TensorFlow workloads as `evalsuite equivalence` asks for them: the same parts, from a start that is given."""
 
+from dataclasses import replace
+
+import bert
 import common
 import equivalence
 import numpy
+import tensorflow_bert
 import tensorflow_loop
+import tensorflow_names
 import tensorflow_resnet50
 from equivalence import Answer, Setting, Task
-
-OWN_NAMES = {"kernel": "weight", "gamma": "weight", "beta": "bias", "bias": "bias"}
 
 
 def main() -> None:
     job = tensorflow_loop.started(equivalence.arguments_of("resnet50_v1.5"), common.place())
-    equivalence.run(
-        "tensorflow",
-        lambda model: {name: array.shape for name, array in _canonical(_network(job, model)).items()},
-        lambda task: _answered(job, task),
-    )
+    equivalence.run("tensorflow", lambda model: _shapes(job, model), lambda task: _answered(job, task))
+
+
+def _shapes(job, model: str) -> dict[str, tuple]:
+    network = _network(job, model)
+    if equivalence.is_bert(model):
+        arguments = equivalence.arguments_of(model)
+        network(*tensorflow_bert.inputs_of(job.tf, bert.batch(arguments, 0)))  # makes the variables
+    return {name: weight.shape for name, weight in tensorflow_names.named(network).items()}
 
 
 def _answered(job, task: Task) -> Answer:
-    done = [_done(job, task, setting) for setting in equivalence.settings(task.model)]
+    script = tensorflow_bert if equivalence.is_bert(task.model) else tensorflow_resnet50
     return Answer(
         version=job.tf.__version__,
-        script=tensorflow_resnet50.__file__,
-        settings=done,
-        flops_per_item=_flops(job, task),
+        script=script.__file__,
+        settings=[_done(job, task, setting) for setting in equivalence.settings(task.model)],
+        flops_per_item=None if equivalence.is_bert(task.model) else _flops(job, task),
         timed=tensorflow_loop.TIMED,
-        modes={"layout": "NHWC", "execution": "graph"},
+        modes=equivalence.modes(task.model, "NHWC", "graph"),
     )
 
 
 def _network(job, model: str):
+    if equivalence.is_bert(model):
+        return tensorflow_bert.bert_model(job.tf, replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
     return tensorflow_resnet50.resnet50(job.tf, equivalence.IMAGE_SIZE)
 
 
-def _named(network) -> dict[str, object]:
-    """Canonical name → variable. The layers are called as torchvision's."""
-    found = {}
-    for variable in network.trainable_variables:
-        layer, _, own = variable.name.split(":")[0].rpartition("/")
-        found[f"{layer}.{OWN_NAMES[own]}"] = variable
-    return found
-
-
-def _canonical(network) -> dict[str, numpy.ndarray]:
-    return {name: turned(variable.numpy()) for name, variable in _named(network).items()}
-
-
-def turned(array: numpy.ndarray) -> numpy.ndarray:
-    """From (height, width, in, out) or (in, out) to PyTorch's layout."""
-    return array.transpose(3, 2, 0, 1) if array.ndim == 4 else array.T
-
-
-def turned_back(array: numpy.ndarray) -> numpy.ndarray:
-    return array.transpose(2, 3, 1, 0) if array.ndim == 4 else array.T
+def _parts(job, task: Task, setting: Setting):
+    """(inputs, loss of the model's output, optimiser) as the workload has them."""
+    tf, arguments = job.tf, equivalence.arguments_of(task.model)
+    rates = setting.learning_rate, setting.weight_decay
+    if equivalence.is_bert(task.model):
+        batch = equivalence.batch_of(task)
+        optimiser = tensorflow_bert.optimiser_of(tf, arguments, *rates)
+        return tensorflow_bert.inputs_of(tf, batch), tensorflow_bert.loss_of_batch(job, batch), optimiser
+    images = tf.constant(task.start["images"].transpose(0, 2, 3, 1), setting.dtype)
+    loss_of = tensorflow_resnet50.loss_of_batch(job, tf.constant(task.start["labels"]), arguments)
+    return (images,), loss_of, tensorflow_resnet50.sgd(tf, arguments, *rates)
 
 
 def _done(job, task: Task, setting: Setting) -> dict:
-    tf, arguments = job.tf, equivalence.arguments_of(task.model)
-    tf.keras.backend.set_floatx(setting.dtype)
-    network = _network(job, task.model)
-    for name, variable in _named(network).items():
-        variable.assign(turned_back(task.weights[name]))
-    images = tf.constant(task.start["images"].transpose(0, 2, 3, 1), setting.dtype)
-    labels = tf.constant(task.start["labels"])
-    loss_of = tensorflow_resnet50.loss_of_batch(job, labels, arguments)
-    optimiser = tensorflow_resnet50.sgd(tf, arguments, setting.learning_rate, setting.weight_decay)
+    job.tf.keras.backend.set_floatx(setting.dtype)
+    network, arguments = _network(job, task.model), equivalence.arguments_of(task.model)
+    inputs, loss_of, optimiser = _parts(job, task, setting)
+    network(*inputs)
+    named = tensorflow_names.named(network)
+    for name, weight in named.items():
+        for piece, array in zip(weight.pieces, weight.laid(task.weights[name]), strict=True):
+            piece.assign(array)
     gradients_of = tensorflow_loop.gradients_of(
-        job, network, lambda images: loss_of(network(images, training=True)), optimiser, arguments
+        job, network, lambda *inputs: loss_of(network(*inputs, training=True)), optimiser, arguments
     )
-    _, gradients = gradients_of(images)
-    norms = [float(tf.norm(tf.cast(gradient, tf.float64))) for gradient in gradients]
-    step = tensorflow_loop.stepper(job, network, (images,), loss_of, optimiser, arguments)
-    losses = [float(step()) for _ in range(setting.steps)]
-    return equivalence.setting_done(setting, losses, dict(zip(_named(network), norms, strict=True)))
+    _, gradients = gradients_of(*inputs)
+    by_variable = {
+        variable.ref(): gradient for variable, gradient in zip(network.trainable_variables, gradients, strict=True)
+    }
+    norms = {
+        name: equivalence.norm_of(by_variable[piece.ref()] for piece in weight.pieces) for name, weight in named.items()
+    }
+    step = tensorflow_loop.stepper(job, network, inputs, loss_of, optimiser, arguments)
+    return equivalence.setting_done(setting, [float(step()) for _ in range(setting.steps)], norms)
 
 
 def _flops(job, task: Task) -> int:

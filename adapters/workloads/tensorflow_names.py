@@ -1,0 +1,80 @@
+"""The canonical names of the TensorFlow workloads' weights, and how each lies here, for `evalsuite equivalence`."""
+
+import numpy
+from equivalence import Placed, whole
+
+OWN_NAMES = {"kernel": "weight", "depthwise_kernel": "weight", "gamma": "weight", "beta": "bias", "bias": "bias"}
+
+
+def named(network) -> dict[str, Placed]:
+    return of_bert(network) if hasattr(network, "next_sentence") else of_images(network)
+
+
+def of_images(network) -> dict[str, Placed]:
+    """The layers are called as torchvision's."""
+    found = {}
+    for variable in network.trainable_variables:
+        layer, _, own = variable.name.split(":")[0].rpartition("/")
+        found[f"{layer}.{OWN_NAMES[own]}"] = _turned(variable)
+    return found
+
+
+def of_bert(network) -> dict[str, Placed]:
+    found = {
+        f"{name}.weight": _as_it_is(getattr(network, name).embeddings) for name in ("words", "positions", "segments")
+    }
+    found |= _norm("norm", network.norm)
+    for number, layer in enumerate(network.encoder):
+        found |= _encoder_layer(f"encoder.layers.{number}", layer)
+    found |= _dense("pooler.0", network.pooler) | _dense("transform.0", network.transform)
+    found |= _norm("transform.2", network.transform_norm) | _dense("next_sentence", network.next_sentence)
+    return found | {"bias": _as_it_is(network.bias)}
+
+
+def _encoder_layer(name: str, layer) -> dict[str, Placed]:
+    attention = layer.attention
+    parts = (attention._query_dense, attention._key_dense, attention._value_dense)
+    heads_of, out = parts[0].kernel.shape, attention._output_dense
+    hidden = int(heads_of[0])
+    return {
+        f"{name}.self_attn.in_proj_weight": Placed(
+            (3 * hidden, hidden),
+            tuple(part.kernel for part in parts),
+            lambda array: [each.T.reshape(heads_of) for each in numpy.split(array, 3)],
+        ),
+        f"{name}.self_attn.in_proj_bias": Placed(
+            (3 * hidden,),
+            tuple(part.bias for part in parts),
+            lambda array: [each.reshape(heads_of[1:]) for each in numpy.split(array, 3)],
+        ),
+        f"{name}.self_attn.out_proj.weight": Placed(
+            (hidden, hidden), (out.kernel,), lambda array: [array.T.reshape(out.kernel.shape)]
+        ),
+        f"{name}.self_attn.out_proj.bias": _as_it_is(out.bias),
+        **_dense(f"{name}.linear1", layer.widen),
+        **_dense(f"{name}.linear2", layer.narrow),
+        **_norm(f"{name}.norm1", layer.norms[0]),
+        **_norm(f"{name}.norm2", layer.norms[1]),
+    }
+
+
+def _dense(name: str, layer) -> dict[str, Placed]:
+    return {f"{name}.weight": _turned(layer.kernel), f"{name}.bias": _as_it_is(layer.bias)}
+
+
+def _norm(name: str, layer) -> dict[str, Placed]:
+    return {f"{name}.weight": _as_it_is(layer.gamma), f"{name}.bias": _as_it_is(layer.beta)}
+
+
+def _as_it_is(variable) -> Placed:
+    return whole(variable, variable.shape)
+
+
+def _turned(variable) -> Placed:
+    """(height, width, in, out), (height, width, channels, 1) of a depthwise convolution, or (in, out) here."""
+    shape = tuple(variable.shape)
+    if len(shape) == 4 and "depthwise" in variable.name:
+        return Placed((shape[2], 1, *shape[:2]), (variable,), lambda array: [array.transpose(2, 3, 0, 1)])
+    if len(shape) == 4:
+        return Placed((shape[3], shape[2], *shape[:2]), (variable,), lambda array: [array.transpose(2, 3, 1, 0)])
+    return Placed(shape[::-1], (variable,), lambda array: [array.T])

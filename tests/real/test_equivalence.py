@@ -1,0 +1,21 @@
+"""The reference workloads train the same, shown by training them: the smallest model, each in its own environment."""
+
+import json
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.errors import Exit
+
+FRAMEWORKS = ["mxnet", "paddlepaddle", "pytorch", "tensorflow"]
+pytestmark = pytest.mark.real
+
+
+def test_four_frameworks_train_one_bert_from_one_start(capsys):
+    code = cli.main(["equivalence", "--model", "bert_tiny", "--frameworks", ",".join(FRAMEWORKS), "--json"])
+
+    (found,) = json.loads(capsys.readouterr().out)["models"]
+    assert code == Exit.DONE, found["not_run"]
+    assert [answer["framework"] for answer in found["answers"]] == FRAMEWORKS
+    assert {pair["verdict"] for pair in found["pairs"]} == {"proven"}
+    assert all(0 < pair["gradient_norm"] < 1e-6 for pair in found["pairs"])  # different code, and yet the same
