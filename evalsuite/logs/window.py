@@ -219,7 +219,7 @@ def _by_arrival(chosen: Span, findings: list[Finding]) -> float | None:
 
 def _by_stamp(chosen: Span, findings: list[Finding]) -> float | None:
     """By the stamps in the log; not where they tell when somebody passed the lines on, many in one write."""
-    burst = _burst(chosen, _stamp) if all(step.seconds for step in chosen.reports) else []
+    burst = _burst(chosen, _stamp) if all(_own_seconds(step) for step in chosen.reports) else []
     findings += burst
     return None if burst else _by_clock(chosen, _stamp)
 
@@ -234,9 +234,16 @@ def _burst(chosen: Span, at: Clock) -> list[Finding]:
     if not found:
         return []
     mean = statistics.fmean(gap for _, gap in found)
-    foreign = [max(mean, step.seconds or 0.0) if step.arrival_s is None else mean for step, _ in found]
+    foreign = [max(mean, _own_seconds(step) or 0.0) if step.arrival_s is None else mean for step, _ in found]
     together = sum(gap < BURST_SHARE * usual for (_, gap), usual in zip(found, foreign, strict=True))
     return [ArrivalsBursty(together=together, lines=len(found))] if together > BURSTY * len(found) else []
+
+
+def _own_seconds(step: Step) -> float | None:
+    """What the script itself says that a report took: as a time, or as a rate of items that are known."""
+    if step.seconds is None and step.items is not None and step.items_per_s is not None:
+        return step.items / step.items_per_s
+    return step.seconds
 
 
 def _told_finely(chosen: Span) -> bool:
@@ -401,10 +408,9 @@ def _durations(chosen: Span, method: str) -> list[tuple[Step, float | None]]:
 
 
 def _own_duration(step: Step) -> float | None:
-    if step.seconds is not None:
-        return step.seconds / step.steps
-    if step.items is not None and step.items_per_s is not None:
-        return step.items / step.items_per_s / step.steps
+    seconds = _own_seconds(step)
+    if seconds is not None:
+        return seconds / step.steps
     return None if step.items_per_s is None else 1 / step.items_per_s
 
 

@@ -184,6 +184,29 @@ def test_whatever_happened_to_a_log_its_number_is_the_truth_or_there_is_none(tmp
             assert value == pytest.approx(RUN.items_per_s(found.unit), rel=0.04), (given, found.reason, found.findings)
 
 
+def in_blocks(size: int) -> Callable[[str], str]:
+    """A collector stamps *size* lines when the last of them was printed, in a form that no relay is known by."""
+
+    def made(text: str) -> str:
+        said = lines(text)
+        ends = [min(len(said), (number // size + 1) * size) / len(said) for number in range(len(said))]
+        stamps = (RUN.at(max(1, round(share * RUN.steps))) for share in ends)
+        return "".join(
+            f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d}\tINFO\t{line}"
+            for at, line in zip(stamps, said, strict=True)
+        )
+
+    return made
+
+
+@pytest.mark.parametrize("size", [33, 64])
+def test_stamps_of_blocks_are_no_clock_where_the_script_prints_a_rate(tmp_path, size):
+    found = read(tmp_path, in_blocks(size)(composed.composer(RUN)), **GIVEN)
+
+    assert value_of(found) == pytest.approx(RUN.items_per_s(found.unit), rel=NEAR)
+    assert found.certainty == "printed only"
+
+
 @pytest.mark.parametrize("printer", [composed.hf, composed.trl, composed.composer, composed.olmo_core], ids=named)
 @pytest.mark.parametrize("happened", ["kubectl", "kubectl --prefix", "docker compose", "journald", "two pods"])
 def test_a_relay_does_not_break_a_report_of_several_lines(tmp_path, printer, happened):
