@@ -8,6 +8,8 @@ from evalsuite.findings import CoarseFigures, LongStall, RestDiffers
 from evalsuite.model import Finding
 
 FEWEST_FIGURES = 10  # of fewer nobody can tell digits that are not printed from zeros
+FEWEST_REPORTS = 3  # of two nobody can tell which is the usual one
+STALLED = 1.5  # times the usual: of so few reports one that is slower by less is noise
 LEAST_DIGITS = 3  # that scripts print behind the point, where all figures are the same and zeros may end them
 MOST_DIGITS = 6  # behind the point; more are no rounding by a script
 UNLIKE = RestDiffers.limit  # what lies behind the window, against its value
@@ -41,12 +43,13 @@ def last_digit(figures: Sequence[float]) -> float | None:
 
 def stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
     """A flag where one report of the window took far longer than the others. *parts*: steps and seconds of each."""
-    if len(parts) < FEWEST_FIGURES:
+    if len(parts) < FEWEST_REPORTS:
         return
     usual = statistics.median(seconds / steps for steps, seconds in parts)
     longest = max(seconds - usual * steps for steps, seconds in parts)
     share = longest / math.fsum(seconds for _, seconds in parts)
-    if share > LongStall.limit:
+    told = len(parts) >= FEWEST_FIGURES or max(seconds / steps for steps, seconds in parts) > STALLED * usual
+    if share > LongStall.limit and told:
         yield LongStall(share=share, seconds=longest)
 
 
