@@ -20,13 +20,13 @@ def copies(streams: Sequence[Stream]) -> int:
     for before, stream in itertools.pairwise(behind):
         after = before[-1].end < stream[0].end
         found += after and _copied(stream, before, at_once=stream[0].stamp_s is not None)
-    return found
+    return found + (len(streams) == 1 and _once(streams[0]) is not streams[0])
 
 
 def attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
     """The streams of one file, in groups that ran side by side."""
     if len(streams) == 1:
-        return [streams]
+        return [[_once(streams[0])]]
     streams = _without_copies(streams, dialect)
     if devices and len(streams) == devices and _same_steps(streams):
         return [streams]  # ranks whose output was written one after the other
@@ -93,12 +93,12 @@ def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int
 
 def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
     """One of each set of streams that say the same to the last digit: a second handler, or a repeated figure."""
-    kept: dict[tuple[object, ...], list[Stream]] = {}
+    kept: dict[str | None, list[Stream]] = {}
     for stream in streams:
         rank = None if dialect.scope == "global" else stream[0].rank
         untagged = dialect.scope != "global" and rank is None
-        alike = kept.setdefault((rank, _said(stream[0])), [])
-        copy_of = next((other for other in alike if _copied(stream, other, at_once=untagged)), None)
+        alike = kept.setdefault(rank, [])
+        copy_of = next((other for other in alike if _copy_of(stream, other, at_once=untagged)), None)
         if copy_of is None:
             alike.append(stream)
         else:
@@ -113,6 +113,7 @@ def _take_gaps(kept: Stream, copy: Stream) -> None:
             kept[number] = one._replace(gap=True)
 
 
+FEWEST_OF_COPY = 3  # reports that are all different, and then the same once more
 AT_ONCE_S = 0.05  # between the lines of one callback: MXNet's Speedometer printed one for each metric
 
 
@@ -122,6 +123,21 @@ def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
         return False
     pairs = list(zip(stream, other, strict=False))
     return all(_said(one) == _said(two) and not (at_once and _apart(one, two)) for one, two in pairs)
+
+
+def _copy_of(stream: Stream, other: Stream, *, at_once: bool) -> bool:
+    """Do both say the same, also where a file begins between the lines of one report?"""
+    pairs = ((stream, other), (stream, other[1:]), (stream[1:], other))
+    return any(one and two and _copied(one, two, at_once=at_once) for one, two in pairs)
+
+
+def _once(stream: Stream) -> Stream:
+    """*stream* without a second half that is the first again: of reports without a number nothing else tells it."""
+    half = len(stream) // 2
+    if len(stream) % 2 or half < FEWEST_OF_COPY or place(stream[0]) is not None:
+        return stream
+    said = [_said(record) for record in stream]
+    return stream[:half] if said[:half] == said[half:] and len(set(said)) == half else stream
 
 
 def _said(record: Record) -> tuple[object, ...]:
