@@ -91,20 +91,6 @@ def test_a_single_step_of_warm_up_is_no_window(tmp_path):
     assert with_total.throughput.items_per_s == pytest.approx(67000.0)
 
 
-def test_a_log_that_a_terminal_cut_at_its_width_is_refused_for_what_it_is(tmp_path):
-    lines = [
-        f"I1120 23:37:{step:02d}.561630 140651157302144 keras_utils.py:145] TimeHistory: 1.09 seconds, 7.33 "
-        f"examples/second between steps {step} and {step + 1}{step % 10}0"
-        for step in range(10, 40)
-    ]
-    cut = [line[at : at + 80] for line in lines for at in range(0, len(line), 80)]
-
-    reading = read(tmp_path, cut)
-
-    assert (reading.status, reading.throughput) == ("unrecognised", None)
-    assert "80 columns" in reading.reason
-
-
 def test_lines_that_are_all_as_long_are_not_cut(tmp_path):
     lines = [f"Epoch[0] Batch [{step}]\tSpeed: 100.00 samples/sec\taccuracy=0.1" for step in range(10, 40)]
 
@@ -118,6 +104,21 @@ def keras(epochs):
         score = " - val_accuracy: 0.1250 - val_loss: 2.3022" if validated else ""
         lines.append(f"Epoch {number}/{len(epochs)}\n100/100 - 1s - {ms}ms/step - accuracy: 0.1 - loss: 2.3{score}\n")
     return "".join(lines)
+
+
+def test_of_epochs_that_all_validate_the_last_bar_before_the_validation_is_read(tmp_path):
+    """96 of 100 batches at 80 ms; with 20 s of validation the last bar says 282 ms."""
+    bars = [
+        f"\r\x1b[1m {done}/100\x1b[0m ━━━━━━\x1b[37m━━\x1b[0m \x1b[1m1s\x1b[0m {ms}ms/step"
+        f" - accuracy: 0.1 - loss: 2.3{more}"
+        for done, ms, more in ((50, 79, ""), (96, 80, ""), (100, 282, " - val_accuracy: 0.1 - val_loss: 2.3"))
+    ]
+    bars[-1] = bars[-1].replace("[1m 100", "[1m100").replace("━━━━━━\x1b[37m━━", "━━━━━━━━\x1b[37m")
+    epochs = [f"Epoch {number}/4\n{''.join(bars)}" for number in range(1, 5)]
+
+    found = read(tmp_path, epochs, devices=1, batch_per_device=32)
+
+    assert found.throughput.items_per_s == pytest.approx(32 / 0.080)
 
 
 @pytest.mark.parametrize(
@@ -145,3 +146,27 @@ def test_a_second_fit_of_keras_is_another_attempt(tmp_path):
 
     assert reading.throughput.items_per_s == pytest.approx(1600)
     assert {one.name for one in reading.findings} & {"restarted", "copied"}
+
+
+def test_epochs_without_a_number_that_stand_twice_count_once(tmp_path):
+    """An appended copy: its first epoch, with start-up, is not measured a second time."""
+    epochs = [f"epoch time: {ms}.125 ms, per step time: {ms / 100:.3f} ms" for ms in (61_000, 30_010, 30_020, 30_000)]
+
+    once = read(tmp_path, epochs, devices=1, batch_per_device=32)
+    twice = read(tmp_path, epochs + epochs, devices=1, batch_per_device=32)
+
+    assert twice.throughput.items_per_s == once.throughput.items_per_s
+    assert {one.name for one in twice.findings} == {"copied"}
+
+
+def test_a_file_that_begins_between_the_metrics_of_a_batch_holds_one_worker(tmp_path):
+    lines = [
+        f"2026-04-07 23:58:{batch:02d},100 Node[0] Epoch[0] Batch [{20 * batch}]\t"
+        f"Speed: {100 + batch}.50 samples/sec\t{metric}=0.01"
+        for batch in range(1, 40)
+        for metric in ("accuracy", "top_k_accuracy_5", "cross-entropy")
+    ]
+
+    found = read(tmp_path, lines[2:])
+
+    assert (found.printers, found.certainty) == (1, "printed only")

@@ -31,6 +31,8 @@ def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
 
 _HEADER = re.compile(rb"Epoch (\d+)/\d+")
 _FULL_BAR = re.compile(rb"(?<!\d)(\d+)/\1 ")
+_BAR = re.compile(rb"(?<!\d)(\d+)/(\d+) [^\r\n/]{0,400}? (\d+)(us|ms|s)/step")
+NEARLY_FULL = 0.9  # of an epoch's steps in the mean that stands for all
 _LOOK_BACK_BYTES = 1 << 13
 _EPOCH_BYTES = 1 << 17  # of one epoch's bars, drawn over each other
 
@@ -66,7 +68,20 @@ def _bar_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
     before = _COUNT_BEFORE.search(match.string, max(0, match.start() - 24), match.start())
     if before is None or before[1] != before[2] or _evaluates(match):
         return None
-    return {**match.groupdict(), **_of_fit(match), "interval": before[2]}
+    said = {**match.groupdict(), **_of_fit(match), "interval": before[2]}
+    trained = _before_validation(match, before[2]) if _validated(match) else None
+    return said if trained is None else {**said, **trained, "evaluated": None}
+
+
+def _before_validation(match: "re.Match[bytes]", steps: bytes) -> Mapping[str, bytes | None] | None:
+    """The time per step of the last bar of the same epoch before the validation; None if none is nearly full."""
+    text = match.string
+    line = text[max(0, text.rfind(b"\n", 0, match.start()) + 1, match.start() - _LOOK_BACK_BYTES) : match.start()]
+    bars = [bar for bar in _BAR.finditer(line) if bar[2] == steps]
+    if not bars or int(bars[-1][1]) < NEARLY_FULL * int(steps):
+        return None
+    unit = {b"ms": "ms", b"us": "us", b"s": "seconds"}[bars[-1][4]]
+    return {"ms": None, "us": None, "seconds": None, unit: bars[-1][3]}
 
 
 DIALECTS = (
@@ -199,7 +214,7 @@ DIALECTS = (
         ),
         yields_to=("tf_time_history", "horovod_synthetic"),
         notes="One figure an epoch, in whole milliseconds, the mean without the epoch's first step; evaluation is inside "
-        "where there is a val_loss: such epochs are left out where there are others.",
+        "where there is a val_loss: there the last bar before it is read, and where none is left such epochs are left out.",
     ),
     Dialect(
         name="tf_model_garden",
