@@ -127,7 +127,7 @@ class Scan:
         if "world_size" not in self.facts and (found := _world_size(text)) is not None:
             self.facts["world_size"] = found
         for match, line in matches(text, (HEADER, *self.dialect.facts)):
-            if _GOES_ON.match(text, match.end() - 1):
+            if _GOES_ON.match(text, match.end() - 1) or wrapping.may_be_cut(match, line):
                 continue  # 491 of 491,520
             for name, value in (line.read(match) or {}).items():
                 if name in OVERRULING and value is not None:

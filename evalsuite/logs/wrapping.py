@@ -180,6 +180,26 @@ def _clipped_at(text: bytes, dialect: Dialect) -> int | None:
     return longest if ending >= FEWEST else None
 
 
+def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
+    """Does the last number that *match* reads end where a terminal would break the line, and go on behind it?
+
+    It may do so where the next line begins with a digit, and surely does where the script prints more behind it.
+    """
+    last, text = match.lastindex, match.string
+    if (
+        last is None
+        or not match[last][-1:].isdigit()
+        or text[match.end(last) : match.end(last) + 1] not in (b"\n", b"\r")
+    ):
+        return False
+    begin, end = text.rfind(b"\n", 0, match.start()) + 1, match.end(last)
+    if _columns(text[begin:end]) not in USUAL:
+        return False
+    usual = line.compiled.search(line.sample)
+    behind = line.sample[usual.end(last) :].strip() if usual else b""
+    return bool(behind) or text[end:].lstrip(b"\r\n")[:1].isdigit()
+
+
 def _breaks_off(line: bytes, kind: Line) -> bool:
     """Does *line* end with a number of a report, behind which the script's own line goes on?"""
     found, usual = kind.compiled.search(line), kind.compiled.search(kind.sample)

@@ -133,3 +133,17 @@ def test_a_log_of_which_some_lines_are_wrapped_and_others_longer_is_refused(tmp_
 
     assert value(found) is None
     assert "others are longer" in found.reason
+
+
+@pytest.mark.parametrize(("columns", "batch"), [(90, 128), (80, None)])
+def test_a_batch_that_ends_where_a_terminal_breaks_lines_is_not_believed_if_it_may_go_on(tmp_path, columns, batch):
+    """`… Batch size: 1` and `28, Loss …`: only the line of the batch is longer than 80 columns."""
+    head = "I0325 14:00:22.976243 130295 train.py:652] Finished training step 0. Batch size: ".rjust(79, ".")[-79:]
+    reports = "".join(
+        f"I0325 14:0{number}:00.5 1302 logging_writer.py:48] [{100 * number}] steps_per_sec=1.6666\n"
+        for number in range(1, 9)
+    )
+
+    found = read(tmp_path, wrapped(f"{head}128, Loss: 10.9, LR: 0.1\n", columns) + reports)
+
+    assert value(found) == (None if batch is None else pytest.approx(batch * 1.6666, rel=0.01))
