@@ -9,11 +9,13 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from evalsuite import placeholders
-from evalsuite.agent import environment, interfaces, processes, rendezvous, signals
+from evalsuite.agent import beat, clock, environment, interfaces, processes, rendezvous, signals
+from evalsuite.agent.beat import Beat
+from evalsuite.agent.clock import Offset
 from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
 from evalsuite.agent.presence import Presence
 from evalsuite.agent.recording import Quota, Reader
@@ -76,6 +78,9 @@ class _Agent:
         self.timed_out = False
         self.complete = False  # every process ended by itself
         self.readers: list[Reader] = []
+        self.evaluator = beat.evaluator(folder.pulse)
+        self.beat = Beat(folder.beat_path(order.host), self.evaluator, self._fail) if self.evaluator else None
+        self.clocks: list[Offset | None] = [self._clock()]  # at the start, and at the end
         self.quota = Quota(order.most_log_bytes)
         self.cores = bound_to(order)
         self.sampler = Sampler(order, folder, self._fail, sorted({core for share in self.cores for core in share}))
@@ -85,7 +90,9 @@ class _Agent:
         self.start_s = time.monotonic()
 
     def run(self) -> AgentOutcome:
-        self.sampler.start(self.start_s)
+        if self.beat:
+            self.beat.start()
+        self.sampler.start(self.start_s, self.clocks[0].ahead_s if self.clocks[0] else None)
         self._start_children()
         self._watch()
         ended = self._end_tree()
@@ -95,6 +102,7 @@ class _Agent:
         self._drain()
         self.sampler.stop()
         self.cpu_s = time.process_time() - self.cpu_before_s  # beside the training; what follows takes nothing from it
+        self.clocks.append(self._clock())
         self._pack_samples()
         outcome = self._outcome(ended, duration_s)
         if self.failure is None:
@@ -109,6 +117,13 @@ class _Agent:
         if self._running():
             processes.end_descendants(first=signal.SIGKILL, grace_s=0.0, kill_s=KILL_S, wait=self._wait)
         self.sampler.stop()
+        if self.beat:
+            self.beat.stop()
+
+    def _clock(self) -> Offset | None:
+        """How far our clock is ahead of the evaluator's now."""
+        found = self.evaluator
+        return clock.offset(found.addresses, found.port) if found and found.port is not None else None
 
     def _start_children(self) -> None:
         for local_rank in range(self.order.processes or 1):
@@ -238,6 +253,8 @@ class _Agent:
             samples_missed=self.sampler.missed,
             cores=self.cores or None,
             beside=self.presence.beside() if self.presence else None,
+            clock_ahead_s=_both([offset.ahead_s for offset in self.clocks if offset]),
+            clock_error_s=_both([offset.error_s for offset in self.clocks if offset]),
             sha256={name: found for reader in self.readers for name, found in reader.hashes.items()},
         )
 
@@ -251,6 +268,11 @@ class _Agent:
         if self.interrupted_by and not self.complete and status == 0:
             return KILLED + self.interrupted_by  # it ended well, but not because it was done
         return os.WEXITSTATUS(status)
+
+
+def _both(known: Sequence[float]) -> tuple[float, float] | None:
+    """The value at the start and that at the end, if both are known."""
+    return (round(known[0], 6), round(known[1], 6)) if len(known) == 2 else None
 
 
 def _prepared(order: Order) -> RunFolder:

@@ -45,8 +45,9 @@ class Sampler:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="sampler", daemon=True)
 
-    def start(self, start_s: float) -> None:
+    def start(self, start_s: float, clock_ahead_s: float | None = None) -> None:
         self._start_s = start_s
+        self._clock_ahead_s = clock_ahead_s
         self._thread.start()
 
     def stop(self) -> None:
@@ -64,7 +65,8 @@ class Sampler:
     def _sample(self) -> None:
         try:
             started_at_unix_s = time.time() - (time.monotonic() - self._start_s)
-            self._write(replace(self._node.header(), started_at_unix_s=started_at_unix_s))
+            header = replace(self._node.header(), started_at_unix_s=started_at_unix_s)
+            self._write(replace(header, clock_ahead_s=self._clock_ahead_s))
             due_s = 0.0
             while True:
                 self._write(self._node.reading(self._start_s))

@@ -119,6 +119,8 @@ def planned(arguments: argparse.Namespace) -> Asked:
             f"--image {arguments.image[0]}: no --container says what runs it; expected one of "
             f"{', '.join(containers.RUNTIMES)}. Try --container docker."
         )
+    if arguments.agent:
+        engine = replace(engine, agent=("python3", str(arguments.agent.absolute())))
     spec = axes.spec_from(arguments)
     adapters = with_images(discover(arguments.adapters), arguments.image)
     found = campaign.machine(arguments.device)

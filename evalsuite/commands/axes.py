@@ -63,6 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     reach.add_arguments(where)
     where.add_argument(
+        "--agent",
+        metavar="FILE",
+        type=Path,
+        help="the node agent in one file (`evalsuite agent --pack`), as it lies on every node; default: this evalsuite",
+    )
+    where.add_argument(
         "--environment",
         choices=("managed", "current"),
         default="managed",

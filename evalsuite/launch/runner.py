@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +19,7 @@ from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace, RunCommand, UsedRecipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import blame, checkouts, engine_words, images, readiness, virtualenvs
+from evalsuite.launch.pulse import Pulse
 from evalsuite.logs import catalogue
 from evalsuite.model import Case, Run
 from evalsuite.plan import repositories
@@ -31,6 +32,7 @@ from evalsuite.runs.store import RunFolder
 Tick = Callable[[float], None]
 Asks = Callable[[], Enough | None]
 Waits = Callable[[str], None]
+Loses = Callable[[], list[str]]  # the hosts that are lost
 
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
@@ -86,7 +88,8 @@ def launch(
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
     _write_files(line.files, folder.scratch)
     asked = folder.asked()
-    exit_code, why, duration_s = _finish(line, folder, launcher, tick, enough)
+    with _pulse(folder, launcher.engine) as lost:
+        exit_code, why, duration_s = _finish(line, folder, launcher, tick, enough, lost)
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
     _check_recorded(exit_code, folder)
@@ -108,8 +111,19 @@ def _write_files(texts: Mapping[str, str], scratch: Path) -> None:
         file.write_text(text)
 
 
+@contextlib.contextmanager
+def _pulse(folder: RunFolder, engine: Engine) -> Iterator[Loses]:
+    """Lets the agents on other hosts hear of us; gives what says whom we have not heard of. An agent of this machine
+    sees our end by itself, and we see its own."""
+    if engine.name == "local":
+        yield list
+        return
+    with Pulse(folder) as pulse:
+        yield pulse.lost
+
+
 def _finish(
-    line: CommandLine, folder: RunFolder, launcher: Launcher, tick: Tick, enough: Asks
+    line: CommandLine, folder: RunFolder, launcher: Launcher, tick: Tick, enough: Asks, lost: Loses
 ) -> tuple[int, Enough | None, float]:
     """Starts *line* and waits for its end: its exit code (negative: ended by that signal), why *enough* had it ended,
     if it did, and how long it took, without the wait for another evaluation on the machine."""
@@ -146,6 +160,9 @@ def _finish(
                     if why := enough():
                         _end(process)
                         return process.returncode, why, time.monotonic() - began
+                if lost():  # its agent leaves no end, by which the run is the infrastructure's failure
+                    _end(process)
+                    break
                 tick(now - began)
                 time.sleep(POLL_S)
             return process.returncode, None, time.monotonic() - began

@@ -70,7 +70,9 @@ def command_line(
     training = tuple(filled(token, known) for token in command.argv)
     environment = {name: filled(value, known) for name, value in command.environment.items()}
     container = _in_image(training, recipe, command, case, folder, engine)
-    agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share)
+    agent = agent_argv(
+        sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share, engine.agent
+    )
     handed = {**engine.handed(case.nodes, str(folder)), **environment} if engine.handed else {}
     started = ("env", *(f"{name}={value}" for name, value in handed.items()), *agent) if handed else agent
     return CommandLine(
@@ -128,14 +130,22 @@ def _readable(recipe: Recipe, command: Command) -> list[str]:
 
 
 def agent_argv(
-    python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str], share: bool = False
+    python: str,
+    folder: str,
+    case: Case,
+    spawn: str,
+    timeout_s: float,
+    command: Sequence[str],
+    share: bool = False,
+    agent: Argv | None = None,
 ) -> Argv:
-    """The node agent's command line for one run."""
+    """The node agent's command line for one run: evalsuite as *python* has it, or *agent*, a packed one."""
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
     cores = ("--cores-per-device", str(case.cores_per_device)) if case.cores_per_device else ()
     once = ("--first-node-only",) if spawn == "once" and case.nodes > 1 else ()
     return (
-        *(python, "-m", "evalsuite", "sample", "-o", folder, "--quiet", "--end-with-parent"),
+        *(agent or (python, "-m", "evalsuite")),
+        *("sample", "-o", folder, "--quiet", "--end-with-parent"),
         *processes,
         *cores,
         *once,

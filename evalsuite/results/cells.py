@@ -156,11 +156,11 @@ def on_one_clock(hosts: Mapping[str, Recorded], clock: str | None) -> list[Readi
     A reading that does not come after the one before it is left out (D21).
     """
     first = clock or next(iter(hosts), "")
-    origin = hosts[first].header.started_at_unix_s if first in hosts else None
+    origin = _began(hosts[first].header) if first in hosts else None
     found = []
     for host, samples in hosts.items():
         tables = Tables(samples)
-        start = samples.header.started_at_unix_s
+        start = _began(samples.header)
         shift_s = start - origin if start is not None and origin is not None else 0.0
         at_s = tables.times_s()
         later = numpy.ones(len(at_s), dtype=bool)
@@ -169,6 +169,13 @@ def on_one_clock(hosts: Mapping[str, Recorded], clock: str | None) -> list[Readi
         label = host if len(hosts) > 1 else None
         found.append(Readings(tables=tables, times_s=at_s[places] + shift_s, places=places, host=label))
     return found
+
+
+def _began(header: Header) -> float | None:
+    """When the run began on a host, on the evaluator's clock where the agent asked it."""
+    if header.started_at_unix_s is None:
+        return None
+    return header.started_at_unix_s - (header.clock_ahead_s or 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)

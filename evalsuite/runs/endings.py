@@ -73,4 +73,6 @@ class AgentOutcome(Document):
     samples_missed: int
     cores: tuple[tuple[int, ...], ...] | None = None  # of each device; None: no process was bound to any
     beside: int | None = None  # other evaluations that measured on the node at the same time; None: nobody knows
+    clock_ahead_s: tuple[float, float] | None = None  # of the evaluator's at the start and the end; None: not known
+    clock_error_s: tuple[float, float] | None = None  # so far off that may be
     sha256: Mapping[str, str] | None = None  # name of each log and arrivals file → the hash of what was written to it

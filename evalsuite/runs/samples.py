@@ -24,6 +24,7 @@ class Header(Document):
     hz: float  # readings per second, on the mean
     jitter: float | None = None  # share of a period by which each interval was varied; None: they were all alike
     started_at_unix_s: float | None = None  # the time of day at which the run's clock began
+    clock_ahead_s: float | None = None  # of this host, of the evaluator's; None: not known
     cpu_count: float | None = None  # cores' worth of CPU time that is 100 %
     cpu_scope: str | None = None  # "machine", "container"
     cores: tuple[int, ...] | None = None

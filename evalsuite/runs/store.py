@@ -33,6 +33,7 @@ CASE = "case.json"
 COMMAND = "command.json"
 OUTCOME = "outcome.json"
 SCRATCH = "scratch"
+PULSE = ".evalsuite-pulse"  # in the scratch folder, and one for each host
 PLAN = "plan.json"
 LONGEST_NAME = 180  # bytes of a case's folder; the file system takes 255, and archives and sites put more before it
 SHOWN_OF_A_NAME, HASH_DIGITS = 100, 16
@@ -94,6 +95,19 @@ class RunFolder:
     def scratch(self) -> Path:
         """Where the run's own processes may drop their files; removed when the run ends well."""
         return self.path / SCRATCH
+
+    @property
+    def pulse(self) -> Path:
+        """The file that the evaluator touches while it lives, and that says how its clock can be asked."""
+        return self.scratch / PULSE
+
+    def beat_path(self, host: str) -> Path:
+        """The file that the node agent of *host* touches while it lives."""
+        return self.scratch / f"{PULSE}.{host}"
+
+    def beating(self) -> list[str]:
+        """The hosts whose agents have shown that they live."""
+        return sorted(file.name.removeprefix(f"{PULSE}.") for file in self.scratch.glob(f"{PULSE}.*"))
 
     @property
     def engine_log(self) -> Path:

@@ -231,6 +231,15 @@ def test_a_node_that_started_later_is_brought_to_the_clock_of_the_first():
     assert next(figure for figure in figures if figure.resource == "cpu").mean == 50.0
 
 
+def test_a_host_whose_clock_is_ahead_is_brought_to_that_of_the_evaluator():
+    ahead = HEADER | {"started_at_unix_s": 1010.0 + 3600.0, "clock_ahead_s": 3600.0}
+    first = ticks(*[0.0] * 30, header=HEADER | {"clock_ahead_s": 0.0})
+
+    figures, _ = utilisation.of_job({"a": first, "b": ticks(None, 100.0, 0.0, header=ahead)}, window(10.0, 10.5))
+
+    assert next(figure for figure in figures if figure.resource == "cpu").mean == 50.0
+
+
 def test_the_clock_of_another_host_may_be_asked_for():
     later = ticks(None, 100.0, 0.0, header=HEADER | {"started_at_unix_s": 1010.0})
     first = ticks(*[0.0] * 30)

@@ -1,0 +1,169 @@
+"""What holds a run on other hosts together: the packed agent, signs of life, and the clock of the evaluator."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.agent import clock
+from evalsuite.launch import packed
+from evalsuite.launch.pulse import Pulse
+from evalsuite.runs.store import RunFolder
+
+TOYS = Path(__file__).resolve().parent / "toy_adapters"
+TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
+# In place of srun: the agent runs in a session of its own, as behind the daemon of another host, which lives on when
+# whoever asked for it dies.
+STAND_IN = """#!/usr/bin/env python3
+import os, subprocess, sys
+argv = sys.argv[next(place for place, word in enumerate(sys.argv) if "python" in word or word == "env"):]
+host = argv.index("sample") + 1
+there = subprocess.Popen([sys.executable, "-c", LIVES_ON, *argv[:host], "--host", "far", *argv[host:]],
+                         start_new_session=True)
+sys.exit(there.wait())
+"""
+LIVES_ON = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
+
+
+@pytest.fixture
+def far(tmp_path, monkeypatch):
+    """A run's command line over an engine whose agents do not see the evaluator die; it gives up after two seconds."""
+    stand_in = tmp_path / "bin" / "srun"
+    stand_in.parent.mkdir()
+    stand_in.write_text(STAND_IN.replace("LIVES_ON", repr(LIVES_ON)))
+    stand_in.chmod(0o755)
+    program = "import evalsuite.agent.beat as b; b.SILENT_S = 2.0\nfrom evalsuite.launch import pulse\n"
+    program += "from evalsuite.launch import runner\nrunner.TERMINATE_S = 1.0\n"
+    program += "pulse.Pulse.__init__.__defaults__ = (2.0,)\nfrom evalsuite.cli import main\nraise SystemExit(main())"
+    where = ["--engine", "slurm", "--scales", "1x1", "--repeats", "1", "--retries", "0"]
+    environment = os.environ | {"PATH": f"{stand_in.parent}:{os.environ['PATH']}", "SLURM_JOB_ID": "1"}
+
+    def started(*words):
+        line = [sys.executable, "-c", program, "run", *TOYNET, *where, "--runs", str(tmp_path / "runs"), *words]
+        return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    return started
+
+
+def until(true, seconds=30.0):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := true():
+            return found
+        time.sleep(0.1)
+    pytest.fail("it did not come to pass")
+
+
+def training(tmp_path):
+    """The numbers of the processes that work for this test's run: they stand in its scratch folder."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(folder / "cwd").startswith(f"{tmp_path}/runs"):
+                found.append(int(folder.name))
+    return found
+
+
+def only(pattern, tmp_path):
+    return next(iter(tmp_path.glob(f"runs/*/r0/{pattern}")), None)
+
+
+def test_nothing_is_left_when_the_evaluator_s_host_dies(far, tmp_path):
+    evaluator = far("--option", "script=hangs.py", "--steps", "5+20")
+    until(lambda: only("scratch/.evalsuite-pulse.far", tmp_path) and only("log.far.txt", tmp_path))
+
+    evaluator.kill()
+    evaluator.wait()
+
+    until(lambda: not training(tmp_path))
+    told = json.loads(until(lambda: only("agent.far.json", tmp_path)).read_text())
+    assert "nothing was heard of the evaluator" in told["error"]
+    assert only("outcome.json", tmp_path) is None  # the run counts as not run
+
+
+def test_a_host_that_falls_silent_ends_the_run_as_the_infrastructure_s_failure(far, tmp_path):
+    evaluator = far("--option", "script=hangs.py", "--steps", "5+20")
+    until(lambda: only("scratch/.evalsuite-pulse.far", tmp_path) and only("log.far.txt", tmp_path))
+
+    for pid in training(tmp_path):  # as if the host had lost its power: nothing of it says anything any more
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        outcome = json.loads(until(lambda: only("outcome.json", tmp_path), 60).read_text())
+    finally:
+        evaluator.wait(60)
+        for pid in training(tmp_path):
+            os.kill(pid, signal.SIGKILL)
+
+    assert outcome["fault"] == "infrastructure"
+    assert "the node agent was lost on far" in outcome["reason"]
+
+
+def test_a_clock_is_asked_and_its_error_is_half_the_way(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.scratch.mkdir()
+    with Pulse(folder):
+        facts = json.loads(folder.pulse.read_text())
+        found = clock.offset(["no-such-host.invalid", "127.0.0.1"], facts["port"])
+
+    assert abs(found.ahead_s) <= found.error_s + 0.001 < 0.3
+    until(lambda: clock.offset(["127.0.0.1"], facts["port"]) is None)
+
+
+def test_the_offset_is_recorded_at_the_start_and_the_end(far, tmp_path):
+    evaluator = far("--option", "script=train.py", "--steps", "5+20")
+    said, _ = evaluator.communicate(timeout=60)
+
+    told = json.loads(only("agent.far.json", tmp_path).read_text())
+    assert evaluator.returncode == 0, said
+    assert len(told["clock_ahead_s"]) == len(told["clock_error_s"]) == 2
+    assert all(abs(ahead) < 0.5 for ahead in told["clock_ahead_s"])
+    assert RunFolder(only("agent.far.json", tmp_path).parent).samples("far").header.clock_ahead_s is not None
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    file = tmp_path_factory.mktemp("packed") / "agent.pyz"
+    assert cli.main(["agent", "--pack", str(file)]) == 0
+    return file
+
+
+def test_the_packed_agent_runs_with_python_alone(archive, tmp_path):
+    bare = [sys.executable, "-I", "-S", "-E", str(archive)]  # no site-packages: neither psutil nor nvidia-ml-py
+    line = [*bare, "sample", "-o", str(tmp_path / "run"), "--host", "n", "--", "sh", "-c", "echo trained; sleep 0.6"]
+
+    done = subprocess.run(line, cwd="/", env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, timeout=60)
+
+    found = RunFolder(tmp_path / "run").samples("n")
+    assert (done.returncode, (tmp_path / "run/log.n.txt").read_text()) == (0, "trained\n")
+    assert found.header.memory_total_bytes > found.readings[-1].memory_used_bytes > 0
+    assert found.readings[-1].tree.processes >= 0
+
+
+def test_the_packed_agent_serves_a_run(archive, tmp_path):
+    where = ("--scales", "1x1", "--repeats", "1", "--steps", "5+20", "--runs", str(tmp_path / "runs"))
+
+    code = cli.main(["run", *TOYNET, *where, "--agent", str(archive)])
+
+    assert code == 0
+    assert str(archive) in json.loads(only("command.json", tmp_path).read_text())["argv"]
+
+
+def test_the_packed_agent_is_the_agent_alone_and_says_so(archive):
+    done = subprocess.run([sys.executable, str(archive), "compare"], capture_output=True, text=True, timeout=60)
+
+    assert (done.returncode, "the node agent alone" in done.stderr) == (1, True)
+
+
+def test_the_same_code_packs_to_the_same_bytes(archive, tmp_path):
+    packed.write(tmp_path / "again.pyz")
+
+    assert archive.read_bytes() == (tmp_path / "again.pyz").read_bytes()
+    assert not any("adapters" in name for name in zipfile.ZipFile(archive).namelist())
