@@ -7,7 +7,8 @@ import synthetic
 
 from evalsuite.findings import Drift, FewRepeats, HungAtEnd, PublishedDiffers, ThinSamples
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.broken_rules import broken_rules
+from evalsuite.report.sections.broken_rules import broken_rules, place
+from evalsuite.report.text import words
 
 
 def rules(*findings):
@@ -75,3 +76,14 @@ def test_the_page_has_every_place_behind_a_click(built):
     row = next(row for row in table.all("tr") if row.all("code") and row.one("code").text() == "D05")
 
     assert len(row.one("details").all("a")) == 8 and row.one("details")["open"] is None
+
+
+def test_a_place_is_called_by_what_a_reader_knows_and_not_by_its_folder():
+    of = synthetic.case("mxnet", (1, 2), options=(("gradient_clipping", "off"),))
+    book = Book(evaluation=synthetic.evaluation([synthetic.summary([synthetic.measured(of, 2, 60.0)])]))
+
+    said = place(book, f"{of.id}/r2").said(words.read())
+
+    assert said.plain("en") == "MXNet · ResNet-50 v1.5 · FP32 · bsz 8 · gradient clipping: off · 1×2 · r2"
+    assert "梯度裁剪：关" in said.plain("zh")
+    assert place(book, "somewhere else").said(words.read()).plain("zh") == "somewhere else"

@@ -168,3 +168,12 @@ def test_the_terminal_ends_with_the_sentences_of_the_page(capsys, language, said
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("ResNet-50 v1.5 (FP32 · bsz 8") and second.startswith("BERT-Base (AMP · bsz 64")
     assert said in second and "<" not in second
+
+
+def test_what_was_not_skipped_and_not_lost_is_not_counted():
+    whole = notices.coverage(Book(evaluation=synthetic.thorough()), SPOKEN)
+    broken = notices.coverage(Book(evaluation=synthetic.all_failed()), SPOKEN)
+
+    assert said(whole) == "8 cases planned: 8 valid."
+    assert said(broken, "zh") == "计划 4 个用例：0 个有效，4 个没有有效结果。"
+    assert said(notices.coverage(Book(evaluation=synthetic.quick()), SPOKEN)).endswith("8 valid, all of them partial.")

@@ -1,5 +1,6 @@
 """The book: an evaluation, indexed and put into the order of the page."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -62,8 +63,13 @@ class Book:
         return tuple(sorted(found.values(), key=names.case_order))
 
     @cached_property
-    def planned_ids(self) -> frozenset[str]:
-        return frozenset(case.id for case in self.planned)
+    def planned_of(self) -> dict[str, Case]:
+        """The planned cases by their ids."""
+        return {case.id: case for case in self.planned}
+
+    @property
+    def planned_ids(self) -> Collection[str]:
+        return self.planned_of.keys()
 
     @cached_property
     def on_cpu(self) -> bool:

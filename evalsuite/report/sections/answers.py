@@ -137,11 +137,16 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> 
         deciding=deciding(answer, words),
         caution=_caution(answer, words),
         unit=names.visible(unit),
-        low=numbers.rounded(low).text if runs else "",
-        high=numbers.rounded(high).text if runs else "",
+        low=_end(low) if runs else "",
+        high=_end(high) if runs else "",
         places=tuple(_place(one, low, high) for one in answer.ranked),
         reasons=tuple(_reasons(answer, words)),
     )
+
+
+def _end(value: float) -> str:
+    """An end of the strip: 0 is no rounded measurement."""
+    return numbers.rounded(value).text if value else "0"
 
 
 def _reach(runs: Sequence[float]) -> tuple[float, float]:

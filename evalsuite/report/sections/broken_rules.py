@@ -7,11 +7,12 @@ from dataclasses import MISSING, dataclass, fields
 
 from evalsuite import findings
 from evalsuite.findings import Kind
-from evalsuite.model import Finding
+from evalsuite.model import Case, Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import findings as told
-from evalsuite.report.text import names
+from evalsuite.report.text import names, options
 from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.words import Rendered, Words
 
 SEVERITIES = ("reject", "exclude", "flag", "note")  # the gravest first
 # what tells how far a rule is broken: the first of its fields that is one of these
@@ -24,6 +25,19 @@ class Place:
 
     text: str
     ref: str | None
+    case: Case | None = None
+    run: str = ""  # "r2", of a run of the case
+
+    def said(self, words: Words) -> Rendered:
+        """What a reader calls it; what is neither a case nor a run stays as the finding has it."""
+        if self.case is None:
+            return words.same(self.text)
+        case = self.case
+        parts: list[Rendered | str] = [names.framework(case.framework)]
+        parts += [names.visible(case.recipe)] * (not case.recipe.startswith("reference-"))
+        parts += [names.model(case.model), names.precision(case.precision), *["XLA"] * case.xla]
+        parts += [f"bsz {case.batch_per_device:,}", *(options.option(*pair, words) for pair in case.options)]
+        return options.apart([*parts, names.scale(case), *[self.run] * bool(self.run)], words)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +92,11 @@ def broken_rules(book: Book) -> tuple[BrokenRule, ...]:
 
 
 def place(book: Book, where: str) -> Place:
-    return Place(text=names.visible(where), ref=_ref(book, where))
+    case = _case(book, where)
+    run = where.removeprefix(case.id).removeprefix("/") if case else ""
+    return Place(
+        text=names.visible(where), ref=names.case_anchor(case) if case else None, case=case, run=names.visible(run)
+    )
 
 
 def _order(rule: BrokenRule) -> tuple[int, int, str]:
@@ -126,8 +144,6 @@ def _sized(value: float, kind: Kind, allowed: float) -> Size | None:
     return Size(printed=form(value), value=value, beyond=abs(far - allowed))
 
 
-def _ref(book: Book, where: str) -> str | None:
-    for name in (where, where.rpartition("/r")[0], where.partition("/r")[0]):
-        if name in book.planned_ids:
-            return names.anchor("c", name)
-    return None
+def _case(book: Book, where: str) -> Case | None:
+    places = (where, where.rpartition("/r")[0], where.partition("/r")[0])
+    return next((book.planned_of[name] for name in places if name in book.planned_of), None)

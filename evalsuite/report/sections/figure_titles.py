@@ -54,17 +54,20 @@ def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
         return words("overview.figure")
     values: dict[str, object] = {}
     for end, (one, block) in (("low", row[0]), ("high", row[-1])):
-        values |= {end: _share(one), f"{end}_name": f"{_name(block, one.summary)}, {names.model(block.model)}"}
+        values |= {
+            end: _share(one),
+            f"{end}_name": words.clauses([_name(block, one.summary), names.model(block.model)]),
+        }
     threshold = blocks[0].book.efficiency_threshold
     if threshold is None:
         return words("overview.title_found", **values)
     reached = sum(one.efficiency.value >= threshold for one, _ in row)
     return words(
-        "overview.title_some",
+        "overview.title_some" if reached else "overview.title_none",
         **values,
         threshold=numbers.limit(threshold).about("verdict"),
-        reached=numbers.count(reached).about("ranks-table"),
         all=numbers.count(len(row)).about("ranks-table"),
+        **({"reached": numbers.count(reached).about("ranks-table")} if reached else {}),
     )
 
 

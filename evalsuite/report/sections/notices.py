@@ -15,6 +15,7 @@ from evalsuite.report.sections.answers import roughly
 from evalsuite.report.sections.background import RULES
 from evalsuite.report.sections.quality import COUNTS
 from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
 from evalsuite.results.full_protocol import full_protocol
 from evalsuite.results.summary import FULL_REPEATS, MOST_REPEATS
@@ -142,11 +143,19 @@ def _profile(book: Book, short: Protocol, words: Words) -> Text:
 def coverage(book: Book, words: Words) -> Text:
     """How much of what was planned is valid."""
     found = tally(book)
-    counted = {
-        "valid": found.cases_valid,
-        "planned": found.cases_planned,
-        "partial": found.cases_partial,
-        "skipped": found.cases_skipped,
-        "without": found.cases_without,
-    }
-    return words("headlines.coverage", **{name: numbers.count(n).about(COUNTS) for name, n in counted.items()})
+
+    def counted(n: int) -> Number:
+        return numbers.count(n).about(COUNTS)
+
+    valid, partial = counted(found.cases_valid), counted(found.cases_partial)
+    if not found.cases_partial:
+        parts = [words("headlines.coverage_valid", valid=valid)]
+    elif found.cases_partial == found.cases_valid:
+        parts = [words("headlines.coverage_all_partial", valid=valid)]
+    else:
+        parts = [words("headlines.coverage_partial", valid=valid, partial=partial)]
+    if found.cases_skipped:
+        parts.append(words("headlines.coverage_skipped", skipped=counted(found.cases_skipped)))
+    if found.cases_without:
+        parts.append(words("headlines.coverage_without", without=counted(found.cases_without)))
+    return words("headlines.coverage", planned=counted(found.cases_planned), parts_text=words.clauses(parts))

@@ -127,7 +127,7 @@ def _markdown(book: Book, writer: MarkdownWriter) -> Iterable[str]:
 def _finding_row(broken: BrokenRule, writer: MarkdownWriter) -> list[str]:
     """How often a rule is broken, from where to where, and the worst of it."""
     worst = broken.worst
-    where = f"{markdown.text(worst.place.text)}: " if worst.place else ""
+    where = f"{writer.said(worst.place.said(writer.words))}: " if worst.place else ""
     return [
         f"{markdown.text(worst.finding.code)}: {writer.said(findings.rule(worst.finding.code, writer.words))}",
         writer.word(f"severity.{worst.finding.severity}"),

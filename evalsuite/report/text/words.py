@@ -29,6 +29,7 @@ HTML_LANG = {"zh": "zh-CN", "en": "en"}
 PLACEHOLDER = re.compile(r"\{(\w*)(?:\|([^{|}]*)\|([^{|}]*))?\}")
 TAG = re.compile(r"<[^>]*>")
 BETWEEN_SENTENCES = {"zh": "", "en": " "}
+BETWEEN_CLAUSES = {"zh": "，", "en": ", "}
 GREATER = {"zh": " > ", "en": " > "}
 TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
 
@@ -86,6 +87,10 @@ class Words:
     def same(self, text: str) -> "Pair":
         """Text that reads the same in every language."""
         return Pair(words=self, by_language=tuple((language, names.visible(text)) for language in self.languages))
+
+    def clauses(self, items: Iterable[Any]) -> "Listed":
+        """The parts of one sentence: with commas, also in Chinese."""
+        return Listed(words=self, items=tuple(items), separators=BETWEEN_CLAUSES)
 
     def duration(self, seconds: float) -> "Text":
         """A span of time as prose has it: 1 h 07 min 51 s."""
