@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands import axes, where
@@ -24,6 +25,9 @@ from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.registry import discover
 from evalsuite.runs.store import RunFolder, Store
 
+if TYPE_CHECKING:
+    from evalsuite.results.criteria import Criteria
+
 MOST_READ = 2000  # run folders that are not of the plan
 
 
@@ -38,15 +42,28 @@ class Asked:
     store: Store
     places: Places  # where dialects beside the house's are found
     share: bool = False  # whether a run may go on beside another evaluation on the machine
+    criteria: "Criteria | None" = None  # what adaptive repeats decide; None: those of every report
     python: Path | None = None  # the interpreter of every framework; None: each has an environment of its own
 
     def missing(self) -> list[Run]:
-        return plan.missing(self.plan, self.store)
+        """The runs that are not finished and, as far as that can be told now, needed."""
+        left = plan.missing(self.plan, self.store)
+        if self.plan.spec.most_repeats is None:
+            return left
+        from evalsuite.commands.repeating import Repeating
+
+        return Repeating(self.plan, self.store, self.places, self.criteria).next(left)
 
     def done(self, case: Case) -> int:
         """How many repeats of *case* are finished."""
-        repeats = range(self.plan.spec.repeats)
+        repeats = range(self.plan.spec.most_repeats or self.plan.spec.repeats)
         return sum(self.store.folder(Run(case=case, repeat=repeat)).finished for repeat in repeats)
+
+    @property
+    def repeats(self) -> str:
+        """As they were asked for: 5, or 5-7."""
+        spec = self.plan.spec
+        return f"{spec.repeats}-{spec.most_repeats}" if spec.most_repeats else str(spec.repeats)
 
     def environment(self, kind: str) -> str:
         """Where the frameworks come from: the *kind* that was asked for, or the images of a container runtime."""

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     matrix.add_argument("--batch-sizes", metavar="B,…", help="items per device and step")
     matrix.add_argument("--precision", metavar="P,…", help="fp32, amp")
     matrix.add_argument("--xla", metavar="X,…", help="off, on: XLA or the framework's own graph compiler")
-    matrix.add_argument("--repeats", metavar="N", help="runs of each case; 5 to 7 for a full report")
+    matrix.add_argument("--repeats", metavar="N", help="runs of each case, or 5-7: up to 7 where 5 decide too little")
     matrix.add_argument("--steps", metavar="W+M", help="warm-up and measured steps, such as 20+100")
     matrix.add_argument(
         "--option",
@@ -104,7 +104,6 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         "batch_per_device": _each(spec.batch, arguments.batch_sizes),
         "precision": _each(spec.precision, arguments.precision),
         "xla": _each(spec.switch, arguments.xla),
-        "repeats": spec.repeats(arguments.repeats) if arguments.repeats else None,
         "protocol": spec.steps(arguments.steps) if arguments.steps else None,
         "cores_per_device": spec.cores(arguments.cores_per_device) if arguments.cores_per_device else None,
         "retries": spec.retries(arguments.retries) if arguments.retries else None,
@@ -112,7 +111,10 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         "seed": spec.seed(arguments.seed) if arguments.seed else None,
         "oversubscribe": arguments.oversubscribe or None,
     }
-    return _asked(base, {name: value for name, value in given.items() if value is not None}, arguments.option)
+    asked = {name: value for name, value in given.items() if value is not None}
+    if arguments.repeats:
+        asked |= spec.repeats(arguments.repeats)
+    return _asked(base, asked, arguments.option)
 
 
 def _asked(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:

@@ -35,16 +35,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from dataclasses import replace
+
     from evalsuite.commands import report
     from evalsuite.commands.asked import planned
     from evalsuite.commands.run import run_missing
     from evalsuite.commands.terminal import note
     from evalsuite.launch import campaign
+    from evalsuite.results import criteria
     from evalsuite.results.summary import valid
 
     asked = planned(arguments)
     report.check(arguments, [*asked.plan.cases, *(skip.case for skip in asked.plan.skips)])
     campaign.redo(arguments.redo, asked.plan, asked.store)
+    if arguments.criteria:
+        asked = replace(asked, criteria=criteria.read(arguments.criteria))
     asked, failed = run_missing(asked, arguments.environment)
     if not asked.plan.cases:
         return _recorded(asked, arguments)

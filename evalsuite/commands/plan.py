@@ -52,7 +52,7 @@ def _print_table(asked: "Asked") -> None:
 
     flags = _flags(asked, speech.finding)
     rows = [
-        (*_axes(case), f"{asked.done(case)}/{asked.plan.spec.repeats}", "; ".join(flags.get(case.id, ())))
+        (*_axes(case), f"{asked.done(case)}/{asked.repeats}", "; ".join(flags.get(case.id, ())))
         for case in asked.plan.cases
     ]
     rows += [(*_axes(skip.case), say("plan.skip"), speech.retold(skip.reason)) for skip in asked.plan.skips]
@@ -109,6 +109,7 @@ def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
     return {
         "profile": asked.plan.spec.name,
         "repeats": asked.plan.spec.repeats,
+        "most_repeats": asked.plan.spec.most_repeats,
         "estimated_seconds": estimate.total(left),
         "prices": [asdict(one) for one in estimate.prices(left)],
         "cases": [

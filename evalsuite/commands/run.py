@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalsuite.commands.asked import Asked
-    from evalsuite.model import Skip
+    from evalsuite.model import Run, Skip
 
 HELP = "run what is missing of the test matrix"
 EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
@@ -65,11 +65,13 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
 
     from evalsuite import locks
     from evalsuite.commands import prices
+    from evalsuite.commands.repeating import Repeating
     from evalsuite.commands.terminal import note, progress
     from evalsuite.errors import EvalsuiteError
     from evalsuite.launch import campaign, queue, runner
     from evalsuite.launch.remaining import RemainingTime
     from evalsuite.logs import catalogue
+    from evalsuite.plan import plan
     from evalsuite.results import measurement
     from evalsuite.runs.planned import Planned
 
@@ -88,7 +90,11 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
         asked = replace(asked, plan=asked.plan.without(ready.skips))
     spec = asked.plan.spec
     whole = Planned(
-        profile=spec.name, repeats=spec.repeats, cases=tuple(asked.plan.cases), skips=tuple(asked.plan.skips)
+        profile=spec.name,
+        repeats=spec.repeats,
+        cases=tuple(asked.plan.cases),
+        skips=tuple(asked.plan.skips),
+        most_repeats=spec.most_repeats,
     )
     asked.store.write_plan(whole)
     missing = asked.missing()
@@ -114,8 +120,9 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             waits=lambda words: note(say("run.waiting", who=words)),
         )
         extent = campaign.Extent(retries=spec.retries, device_hours=spec.max_device_hours, fits=remaining.fits)
+        repeating = Repeating(asked.plan, asked.store, asked.places, asked.criteria)
         launched = campaign.launch_all(
-            missing,
+            plan.missing(asked.plan, asked.store),
             asked.store,
             asked.adapters,
             launcher,
@@ -123,12 +130,14 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             tick=shown.tick,
             seed=spec.seed,
             extent=extent,
+            needed=lambda run: shown.needed(run, repeating.needs(run)),
         )
         for ended in launched:
             measured = measurement.measurement(asked.store.folder(ended.run), asked.places)
             given = measured.throughput
             campaign.note_value(ended, started, asked.store, measured.value, given.unit if given else None)
             shown.ended(ended.run, ended.outcome.duration_s, measured)
+    _say_spared(asked, shown.spared)
     if remaining.refused:
         note(say("run.no_time", runs=len(asked.missing())))
     return asked, _failed(asked)
@@ -153,6 +162,17 @@ def interruptible() -> "Iterator[None]":
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _say_spared(asked: "Asked", spared: "Sequence[Run]") -> None:
+    """What adaptive repeats did without, and what these runs would have taken."""
+    from evalsuite.commands.terminal import note
+
+    if spared:
+        prices = asked.estimate().prices(spared)
+        hours = [one.device_hours for one in prices if one.device_hours is not None]
+        saved = f"{sum(hours):.2g}" if len(hours) == len(prices) else "?"
+        note(say("run.spared", runs=len(spared), hours=saved, repeats=asked.repeats))
 
 
 def _say_skips(skips: "Sequence[Skip]") -> None:

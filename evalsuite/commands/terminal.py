@@ -94,6 +94,17 @@ class Progress:
         self._task = bar.add_task("", total=len(runs)) if bar else None
         self._done, self._last = 0, ""
         self._shown: Run | None = None
+        self.spared: list[Run] = []
+
+    def needed(self, run: Run, is_needed: bool) -> bool:
+        """Tells whether *run* will be made, and passes it on; one that was not expected is added to the whole."""
+        if is_needed and run not in self._runs:
+            self._runs.append(run)
+            if self._bar is not None and self._task is not None:
+                self._bar.update(self._task, total=len(self._runs))
+        if not is_needed:
+            self.spared.append(run)
+        return is_needed
 
     def tick(self, run: Run, elapsed_s: float) -> None:
         if run != self._shown:

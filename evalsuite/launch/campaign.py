@@ -101,7 +101,7 @@ def begin(planned: Planned, store: Store) -> Campaign:
         id=f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}",
         started_at=_now(),
         plan=planned,
-        plan_sha256=journal.seal(planned.cases, planned.repeats),
+        plan_sha256=journal.seal(planned.cases, planned.repeats, planned.most_repeats),
         evalsuite=__version__,
     )
     try:
@@ -179,8 +179,11 @@ def launch_all(
     tick: Callable[[Run, float], None] = lambda run, seconds: None,
     seed: int | None = None,
     extent: Extent = Extent(),
+    needed: Callable[[Run], bool] = lambda run: True,
 ) -> Iterator[EndedRun]:
     """Launches *runs* in order and gives each as it ends. A failed run does not stop the others.
+
+    *needed* is asked before each whether it still is: adaptive repeats are not, once what they would tell is settled.
 
     A run that another evalsuite process holds, or has finished meanwhile, is passed over; one that the infrastructure
     failed is made again, and what it left is kept beside it. *seed* is that of the order. Before each block (a repeat
@@ -191,6 +194,8 @@ def launch_all(
     for run in runs:
         if extent.device_hours is not None and going.spent_h >= extent.device_hours:
             return
+        if not needed(run):
+            continue
         if not extent.fits(run):
             return
         with store.claim(run) as folder:

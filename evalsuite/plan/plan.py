@@ -66,9 +66,10 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
     skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, adapters, checks))]
     skipped = {skip.case.id for skip in skips}
     cases = tuple(case for case, _ in asked if case.id not in skipped)
-    if len(cases) * spec.repeats > MOST_RUNS:
+    repeats = spec.most_repeats or spec.repeats
+    if len(cases) * repeats > MOST_RUNS:
         raise EvalsuiteError(
-            f"{spec.name}: {len(cases)} cases of {spec.repeats} repeats are {len(cases) * spec.repeats} runs; expected "
+            f"{spec.name}: {len(cases)} cases of {repeats} repeats are {len(cases) * repeats} runs; expected "
             f"at most {MOST_RUNS}. Try fewer repeats, or several specs."
         )
     return Plan(
@@ -88,7 +89,7 @@ def _in_blocks(cases: Sequence[Case], spec: Spec) -> Iterable[Run]:
     Within a block the order is drawn anew from the spec's seed: no framework always runs first, on a cold machine.
     """
     scales = dict.fromkeys(case.scale for case in cases)
-    for repeat in range(spec.repeats):
+    for repeat in range(spec.most_repeats or spec.repeats):
         for scale in scales:
             block = [case for case in cases if case.scale == scale]
             random.Random(f"{spec.seed} {repeat} {scale}").shuffle(block)

@@ -42,6 +42,7 @@ class Spec:
     xla: tuple[bool, ...] = (False,)
     protocol: Protocol = field(default_factory=Protocol)
     repeats: int = 5
+    most_repeats: int | None = None  # of a case that fewer leave open; None: every case gets *repeats*
     timeout_s: float = 3600.0
     cores_per_device: int | None = None  # of a device that is a CPU; None: what the machine has for each
     retries: int = 2  # of a run that the infrastructure failed
@@ -85,7 +86,7 @@ def read(path: Path) -> Spec:
 def _laid_over(base: Spec, facts: Mapping[str, object], path: Path, known: Iterable[str] = ()) -> Spec:
     """*base* with the keys of a TOML table in place of its own."""
     changes: dict[str, Any] = {_field(key, path, known): _value(key, facts[key], path) for key in facts}
-    return replace(base, **changes)
+    return replace(base, **{**changes, **changes.get("repeats", {})})
 
 
 def profile(name: str) -> Spec:
@@ -164,10 +165,22 @@ def batch_policy(given: str) -> Literal["max"]:
     return "max"
 
 
-def repeats(text: str | int) -> int:
-    if not re.fullmatch(r"[1-9][0-9]*", str(text)):
-        raise EvalsuiteError(f'repeats "{text}": expected a whole number, at least 1 (5 to 7 for a full report).')
-    return _at_most(str(text), MOST_REPEATS, "repeats")
+def repeats(text: str | int) -> dict[str, int | None]:
+    """`5` → 5 of each case; `5-7` → five, and up to seven of those that five leave open. By the fields of Spec."""
+    found = re.fullmatch(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?", str(text).strip())
+    if not found:
+        raise EvalsuiteError(f'repeats "{text}": expected a whole number, at least 1, or a range such as 5-7.')
+    least = _at_most(found[1], MOST_REPEATS, "repeats")
+    most = _at_most(found[2], MOST_REPEATS, "repeats") if found[2] else None
+    if most is not None and (least, most) not in ADAPTIVE:
+        known = ", ".join(f"{fewest}-{largest}" for fewest, largest in ADAPTIVE)
+        raise EvalsuiteError(
+            f'repeats "{text}": no such range; the limits are simulated for {known}. Try {known}, or one number.'
+        )
+    return {"repeats": least, "most_repeats": most}
+
+
+ADAPTIVE = ((5, 7),)  # what data/statistics/stopping.csv is simulated for
 
 
 def seconds(given: int) -> float:
@@ -252,7 +265,7 @@ def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 # key in the file → (field of Spec, kind of TOML value, conversion)
-KEYS: Mapping[str, tuple[str, type, Callable[[Any], object]]] = {
+KEYS: Mapping[str, tuple[str, type | tuple[type, ...], Callable[[Any], object]]] = {
     "frameworks": ("frameworks", list, _each(word)),
     "recipes": ("recipes", list, _each(word)),
     "models": ("models", list, _each(word)),
@@ -262,7 +275,7 @@ KEYS: Mapping[str, tuple[str, type, Callable[[Any], object]]] = {
     "precision": ("precision", list, _each(precision)),
     "xla": ("xla", list, _each(switch)),
     "steps": ("protocol", str, steps),
-    "repeats": ("repeats", int, repeats),
+    "repeats": ("repeats", (int, str), repeats),
     "seed": ("seed", int, seed),
     "retries": ("retries", int, retries),
     "max_device_hours": ("max_device_hours", int, device_hours),
@@ -289,9 +302,9 @@ def _field(key: str, path: Path, known: Iterable[str] = ()) -> str:
 def _value(key: str, value: object, path: Path) -> object:
     _, kind, convert = KEYS[key]
     if not isinstance(value, kind) or isinstance(value, bool):
+        wanted = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
         raise EvalsuiteError(
-            f"{path}: {key} = {value!r} is a {type(value).__name__}; expected a {kind.__name__}, "
-            "as in data/specs/quick.toml."
+            f"{path}: {key} = {value!r} is a {type(value).__name__}; expected a {wanted}, as in data/specs/quick.toml."
         )
     try:
         return convert(value)

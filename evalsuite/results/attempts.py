@@ -113,7 +113,7 @@ def _added(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[F
     ran = {command.campaign.id for command in commands.values() if command.campaign}
     for campaign in recorded.campaigns:
         for case in campaign.plan.cases if campaign.id in ran else ():
-            asked.setdefault(case.id, []).append(campaign.plan.repeats)
+            asked.setdefault(case.id, []).append(campaign.plan.most_repeats or campaign.plan.repeats)
     for case_id, repeats in asked.items():
         if max(repeats) > repeats[0] and any(run.partition("/")[0] == case_id for run in commands):
             yield RepeatsAdded(planned=repeats[0], later=max(repeats), where=case_id)

@@ -46,12 +46,12 @@ def apart_in_rounds(found: Sequence[Pair]) -> bool:
 
 def pairs(a: Summary, b: Summary) -> list[Pair]:
     """The values of *a* and *b* in each round that both have a run of; empty if these are too few to tell."""
-    ours, theirs = _by_round(a), _by_round(b)
+    ours, theirs = by_round(a), by_round(b)
     shared = [each for each in ours if each in theirs]
     return [(ours[each], theirs[each]) for each in shared] if len(shared) >= FULL_REPEATS else []
 
 
-def _by_round(summary: Summary) -> dict[tuple[str, int], float]:
+def by_round(summary: Summary) -> dict[tuple[str, int], float]:
     """(campaign, round) → the value of the run that counts; without the runs of which nobody knows the round."""
     return {
         (run.campaign, run.round): run.value

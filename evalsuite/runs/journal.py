@@ -39,7 +39,7 @@ class Campaign(Document):
     @property
     def whole(self) -> bool:
         """Whether the plan is the one that was sealed."""
-        return seal(self.plan.cases, self.plan.repeats) == self.plan_sha256
+        return seal(self.plan.cases, self.plan.repeats, self.plan.most_repeats) == self.plan_sha256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +59,14 @@ class JournalLine(Document):
     before: str | None = None  # SHA-256 of the line before; None in the first
 
 
-def seal(cases: Sequence[Case], repeats: int) -> str:
+def seal(cases: Sequence[Case], repeats: int, most_repeats: int | None = None) -> str:
     """The hash of what is to be run, whatever the order of its cases."""
-    asked = {"repeats": repeats, "cases": sorted(json.dumps(documents.facts_of(case)) for case in cases)}
+    asked: dict[str, object] = {
+        "repeats": repeats,
+        "cases": sorted(json.dumps(documents.facts_of(one)) for one in cases),
+    }
+    if most_repeats is not None:
+        asked["most_repeats"] = most_repeats
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 

@@ -21,6 +21,7 @@ class Planned(Document):
     repeats: int
     cases: tuple[Case, ...]
     skips: tuple[Skip, ...]
+    most_repeats: int | None = None  # of a case that *repeats* leave open; None: none gets more
 
     LEAST: ClassVar[Mapping[str, float]] = {"repeats": 0}
 

@@ -1,0 +1,53 @@
+"""Adaptive repeats of an evaluation: which runs beyond the least are needed, by what its finished runs have settled."""
+
+from typing import TYPE_CHECKING
+
+from evalsuite import paths
+from evalsuite.model import Run
+from evalsuite.plan.plan import Plan
+from evalsuite.results import criteria as criteria_room
+from evalsuite.results import remembered, rules, stopping
+from evalsuite.results.criteria import Criteria
+from evalsuite.results.scaling import with_scaling
+from evalsuite.results.summary import summaries
+
+if TYPE_CHECKING:
+    from evalsuite.logs.catalogue import Places
+    from evalsuite.runs.store import Store
+
+
+class Repeating:
+    """Asked for each run in the order of the plan whether it is needed; looks once before each further repeat."""
+
+    def __init__(self, plan: Plan, store: "Store", places: "Places", criteria: Criteria | None = None) -> None:
+        self._plan, self._store, self._places = plan, store, places
+        self._criteria = criteria or criteria_room.read()
+        self._open: frozenset[str] = frozenset()  # ids of the cases that are not settled
+        self._looked_before: int | None = None
+
+    def needs(self, run: Run) -> bool:
+        """Whether *run* is one of the least repeats, or its case is not settled by those before it."""
+        if run.repeat < self._plan.spec.repeats:
+            return True
+        if self._looked_before != run.repeat:
+            self._looked_before, self._open = run.repeat, self.unsettled()
+        return run.case.id in self._open
+
+    def unsettled(self) -> frozenset[str]:
+        """The cases that need another repeat, by all finished runs."""
+        folders = [self._store.folder(run) for run in self._plan.runs]
+        cache = paths.cache() / "measurements"
+        found = [remembered.measurement(folder, self._places, cache) for folder in folders if folder.finished]
+        most = self._plan.spec.most_repeats or self._plan.spec.repeats
+        return stopping.unsettled(with_scaling(summaries(rules.checked(found))), self._criteria, most)
+
+    def next(self, missing: list[Run]) -> list[Run]:
+        """Of the *missing* runs those that are known to be needed: the least, and the next one of an open case."""
+        least = [run for run in missing if run.repeat < self._plan.spec.repeats]
+        begun = {run.case for run in least}
+        further: dict[str, Run] = {}
+        for run in missing:
+            if run.repeat >= self._plan.spec.repeats and run.case not in begun:
+                further.setdefault(run.case.id, run)
+        open_ = self.unsettled() if further and not least else frozenset()
+        return [*least, *(run for id, run in further.items() if id in open_)]

@@ -1,0 +1,121 @@
+"""Adaptive repeats: a case is run again only while something that it takes part in is open."""
+
+from dataclasses import replace
+
+import pytest
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.launch import campaign
+from evalsuite.model import Run
+from evalsuite.plan import plan, spec
+from evalsuite.plan.plan import Machine
+from evalsuite.results import stopping
+from evalsuite.results.criteria import Criteria, LinearSpeedup
+from evalsuite.results.scaling import with_scaling
+from evalsuite.results.summary import summaries
+from evalsuite.runs import journal
+from tests.toys import CASE, measured, toynet
+
+OTHER = replace(CASE, framework="othernet")
+NO_CRITERIA = Criteria()
+
+
+def of(case, values):
+    return [measured(case, k, value, round=k) for k, value in enumerate(values)]
+
+
+def open_cases(*runs, criteria=NO_CRITERIA):
+    rows = with_scaling(summaries([one for each in runs for one in each]))
+    return {id.partition("-")[0] for id in stopping.unsettled(rows, criteria, most=7)}
+
+
+@pytest.mark.parametrize(
+    ("others", "still_open"),
+    [
+        ((90.0, 91.0, 89.0, 90.5, 90.0), set()),  # behind in every round by much the same
+        ((100.2, 99.9, 100.1, 100.0, 99.8), set()),  # before and behind: no further round makes one of them behind
+        ((99.5, 99.5, 99.5, 99.5, 99.5), set()),  # behind in each, and too little to choose by
+        ((98.6, 98.9, 99.3, 99.2, 99.2), {"toynet", "othernet"}),  # a lead about as large as what counts
+        ((90.0, 91.0, 89.0, 90.5, None), {"toynet", "othernet"}),  # a run failed: four rounds are too few
+    ],
+)
+def test_two_more_repeats_are_made_where_they_could_change_what_is_said(others, still_open):
+    first = (100.0, 100.0, 100.0, 100.0, 100.0)
+
+    found = open_cases(of(CASE, first), of(OTHER, others))
+
+    assert found == still_open
+
+
+def test_of_many_frameworks_a_lead_must_be_more_even_to_be_clear_early():
+    first, uneven = (100.0,) * 5, (97.0, 97.0, 98.7, 97.0, 97.0)
+    few = [of(CASE, first), of(OTHER, uneven)]
+    many = [of(replace(CASE, framework=f"net{k}"), [90.0 - 5 * k] * 5) for k in range(14)]
+
+    assert open_cases(*few) == set()
+    assert open_cases(*few, *many) == {"toynet", "othernet"}
+
+
+def test_limits_grow_with_the_frameworks_and_beyond_the_simulated_nothing_is_clear_early():
+    limits = [stopping.lead_limit(n) for n in (2, 5, 8, 12, 16, 100)]
+
+    assert limits == sorted(limits)
+    assert limits[-1] == float("inf")
+
+
+def test_an_efficiency_near_its_threshold_goes_on_with_its_base():
+    wide = CASE.at_scale(2, 1)
+    asked = Criteria(linear_speedup=LinearSpeedup(threshold=0.8, min_nodes=2))
+    base = of(CASE, (100.0, 101.0, 99.0, 100.5, 99.5))
+    near = of(wide, [2 * each for each in (78.0, 82.0, 80.0, 79.0, 81.0)])
+    far = of(wide, [2 * each for each in (95.0, 96.0, 94.0, 95.5, 94.5)])
+
+    assert len(stopping.unsettled(with_scaling(summaries([*base, *near])), asked, most=7)) == 2
+    assert stopping.unsettled(with_scaling(summaries([*base, *far])), asked, most=7) == frozenset()
+    assert stopping.unsettled(with_scaling(summaries([*base, *near])), NO_CRITERIA, most=7) == frozenset()
+
+
+def test_a_range_of_repeats_is_planned_to_its_end_and_sealed_as_a_range():
+    asked = spec.Spec(frameworks=("toynet",), **spec.repeats("5-7"))
+
+    made = plan.plan(asked, {"toynet": toynet()}, Machine(cores=4, gpus=0, device="cpu"))
+
+    assert (asked.repeats, asked.most_repeats) == (5, 7)
+    assert [run.repeat for run in made.runs] == list(range(7))
+    assert journal.seal(made.cases, 5, 7) != journal.seal(made.cases, 5)
+
+
+@pytest.mark.parametrize("text", ["7-5", "5-", "3-5", "5-9", "0-7", "5–7"])
+def test_only_a_range_whose_limits_are_known_is_taken(text):
+    with pytest.raises(EvalsuiteError, match="5-7"):
+        spec.repeats(text)
+
+
+def test_a_spec_file_may_name_the_range(tmp_path):
+    (tmp_path / "a.toml").write_text('frameworks = ["toynet"]\nrepeats = "5-7"\n')
+
+    found = spec.read(tmp_path / "a.toml")
+
+    assert (found.repeats, found.most_repeats) == (5, 7)
+    assert (spec.profile("full").repeats, spec.profile("full").most_repeats) == (5, 7)
+
+
+def test_what_is_not_needed_is_not_launched(tmp_path):
+    from evalsuite.runs.planned import Planned
+    from evalsuite.runs.store import Store
+    from tests.unit.test_outcomes import LAUNCHER
+
+    store = Store(tmp_path)
+    started = campaign.begin(Planned(profile="full", repeats=5, most_repeats=7, cases=(CASE,), skips=()), store)
+    runs = [Run(case=CASE, repeat=repeat) for repeat in (5, 6)]
+    asked = []
+
+    def needed(run):
+        asked.append(run.repeat)
+        return False
+
+    ended = list(campaign.launch_all(runs, store, {"toynet": toynet()}, LAUNCHER, started, needed=needed))
+
+    assert (ended, asked) == ([], [5, 6])
+    assert started.whole
+    assert not store.folder(runs[0]).path.exists()
