@@ -162,6 +162,7 @@ FULL = (
         repeats=5,
         cases=(CASE, CASE_WITH_ALL),
         skips=(Skip(case=CASE, reason="no such cluster", kind="unsupported"),),
+        most_repeats=7,
     ),
     Campaign(
         id="20261120T020000-5eed00",
