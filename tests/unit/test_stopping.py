@@ -78,7 +78,7 @@ def test_an_efficiency_near_its_threshold_goes_on_with_its_base():
 def test_a_range_of_repeats_is_planned_to_its_end_and_sealed_as_a_range():
     asked = spec.Spec(frameworks=("toynet",), **spec.repeats("5-7"))
 
-    made = plan.plan(asked, {"toynet": toynet()}, Machine(cores=4, gpus=0, device="cpu"))
+    made = plan.plan(asked, {"toynet": toynet()}, Machine(cores=4, accelerators=0, device="cpu"))
 
     assert (asked.repeats, asked.most_repeats) == (5, 7)
     assert [run.repeat for run in made.runs] == list(range(7))
