@@ -331,6 +331,7 @@ class Attempt:
     campaign: str
     started_at: str  # ISO 8601 with zone
     status: Literal["completed", "failed", "timed_out"] | None = None  # None: it did not come to an end
+    fault: Literal["infrastructure"] | None = None  # who failed it, where it was not the training
     items_per_s: float | None = None
     unit: str | None = None
 

@@ -68,7 +68,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     from evalsuite.commands.repeating import Repeating
     from evalsuite.commands.terminal import note, progress
     from evalsuite.errors import EvalsuiteError
-    from evalsuite.launch import campaign, queue, runner
+    from evalsuite.launch import campaign, queue, room, runner
     from evalsuite.launch.remaining import RemainingTime
     from evalsuite.logs import catalogue
     from evalsuite.plan import plan
@@ -106,6 +106,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
         note(say("run.no_flock", folder=asked.store.root))
     for sentence in prices.sentences(asked):
         note(sentence)
+    room.check(missing, asked.store)
     started = campaign.begin(whole, asked.store)
     estimate = asked.estimate()
     remaining = RemainingTime(queue.left_s(os.environ), estimate)

@@ -5,7 +5,6 @@ One start of it is a campaign: it seals what is to be run before the first run, 
 
 import functools
 import secrets
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,20 +13,17 @@ from typing import Literal
 
 from evalsuite import __version__
 from evalsuite.adapter import Adapter, Recipe
-from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace
 from evalsuite.errors import EvalsuiteError, did_you_mean, of_machine
-from evalsuite.launch import images, probe, runner, virtualenvs
+from evalsuite.launch import images, probe, runner, virtualenvs, watching
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan.containers import Container
 from evalsuite.plan.plan import Machine, Plan
 from evalsuite.runs import journal
-from evalsuite.runs.endings import Enough, Outcome
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.journal import Campaign, JournalLine
 from evalsuite.runs.planned import Planned
-from evalsuite.runs.store import Log, RunFolder, Store
-
-SILENT_S = 120.0  # a script that prints nothing for this long after its last step is taken to hang
+from evalsuite.runs.store import RunFolder, Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +239,7 @@ class _Going:
                 folder,
                 self.launcher,
                 tick=functools.partial(self.tick, run),
-                enough=_enough(run, recipe, folder, self.launcher.dialects),
+                enough=watching.enough(run, recipe, folder, self.launcher.dialects),
                 place=place,
             )
             self.store.journal.note(_end_of(run, place, outcome))
@@ -263,32 +259,8 @@ def _end_of(run: Run, place: CampaignPlace, outcome: Outcome) -> JournalLine:
         campaign=place.id,
         at=_now(),
         status=outcome.status,
+        fault=outcome.fault,
     )
-
-
-def _enough(
-    run: Run, recipe: Recipe, folder: RunFolder, dialects: Mapping[str, Dialect]
-) -> Callable[[], Enough | None]:
-    """Says why the run can be ended: its logs have come to the last measured step, and the script has no limit of
-    its own or has printed nothing more for two minutes (process groups that hang when they are taken down)."""
-    from evalsuite.logs import reading
-
-    endless = recipe.step_bound == "none"
-
-    def enough() -> Enough | None:
-        logs = folder.logs()
-        if not logs or not (endless or _silent_s(logs) > SILENT_S):
-            return None
-        steps = reading.read_run(logs, run.case, recipe.dialect_name, dialects=dialects).steps
-        if not steps or steps[-1].index < run.case.protocol.total_steps:
-            return None
-        return "no_limit" if endless else "hung"
-
-    return enough
-
-
-def _silent_s(logs: Sequence[Log]) -> float:
-    return time.time() - max(log.path.stat().st_mtime for log in logs)
 
 
 def _by_recipe(cases: Sequence[Case]) -> dict[tuple[str, str], list[Case]]:

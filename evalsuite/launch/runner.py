@@ -39,6 +39,7 @@ ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
 ENOUGH: Mapping[Enough, str] = {
     "no_limit": "ended by evalsuite after the last measured step: the script has no limit of its own",
     "hung": "ended by evalsuite: the script had trained its steps and did not come to an end",
+    "silent": "hung: it printed steps, and then nothing for far longer than ever before; ended by evalsuite",
 }
 AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
 TERMINATE_S = 15.0  # between asking the agent to end and killing it
@@ -214,7 +215,7 @@ def _meddled(folder: RunFolder, asked: Mapping[str, str]) -> Outcome | None:
 
 
 def _ended(why: Enough) -> Outcome:
-    return Outcome(status="completed", reason=ENOUGH[why], enough=why)
+    return Outcome(status="failed" if why == "silent" else "completed", reason=ENOUGH[why], enough=why)
 
 
 def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -> Outcome:

@@ -165,6 +165,8 @@ def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
     if outcome.status == "timed_out":
         own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
         return "timed_out", "; ".join(filter(None, (outcome.reason, "" if own_signal else read.reason)))
+    if outcome.enough == "silent":  # what it says of being ended is no reason
+        return "failed", outcome.reason
     if outcome.status != "completed":
         said = read.reason if read.status == "failed" else ""  # that no step was found is the consequence
         return "failed", said or outcome.reason or read.reason

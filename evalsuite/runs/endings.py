@@ -9,7 +9,11 @@ from typing import ClassVar, Literal, Self
 from evalsuite.documents import Document
 from evalsuite.errors import EvalsuiteError
 
-Enough = Literal["no_limit", "hung"]  # why a run was ended after its last measured step
+Enough = Literal[  # why a run was ended
+    "no_limit",  # after its last measured step: the script has no limit of its own
+    "hung",  # after its last measured step, at its end
+    "silent",  # before it: no log went on
+]
 
 
 @dataclass(frozen=True, kw_only=True)

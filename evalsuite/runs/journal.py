@@ -54,6 +54,7 @@ class JournalLine(Document):
     campaign: str
     at: str  # ISO 8601 with zone
     status: Literal["completed", "failed", "timed_out"] | None = None  # with "ended"
+    fault: Literal["infrastructure"] | None = None  # with "ended": who failed it, where it was not the training
     items_per_s: float | None = None  # with "measured"; None: the run gave no valid number
     unit: str | None = None
     before: str | None = None  # SHA-256 of the line before; None in the first
@@ -129,6 +130,7 @@ class Journal:
             found[key] = replace(
                 known,
                 status=one.status or known.status,
+                fault=one.fault or known.fault,
                 items_per_s=known.items_per_s if one.items_per_s is None else one.items_per_s,
                 unit=one.unit or known.unit,
             )

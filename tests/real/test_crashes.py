@@ -97,7 +97,7 @@ def killed(folder, moments, wanted, victims):
                     counts["kills"] += _kill(victim)
                     if victim == process.pid:
                         process.wait()
-            process.wait(120)
+            process.wait(600)
             after = outcomes(place)
             assert {run: after.get(run) for run in before} == before
         counts["worst_linger_s"] = max(counts["worst_linger_s"], round(nothing_left(place), 2))
@@ -144,9 +144,9 @@ def test_no_kill_loses_a_finished_run_or_leaves_a_process(victims, few, many, tm
 
 
 def test_a_report_that_is_killed_leaves_no_half_file_and_the_next_writes_the_same_bytes(tmp_path):
-    assert started(tmp_path).wait(120) == 0
+    assert started(tmp_path).wait(600) == 0
     undisturbed = tmp_path / "undisturbed"
-    assert started(tmp_path, "report").wait(120) == 0
+    assert started(tmp_path, "report").wait(600) == 0
     (tmp_path / "report").rename(undisturbed)
     moments, kills = random.Random(SEED), 0
 
@@ -161,6 +161,6 @@ def test_a_report_that_is_killed_leaves_no_half_file_and_the_next_writes_the_sam
             file = tmp_path / "report" / name
             assert not file.exists() or file.read_bytes() == (undisturbed / name).read_bytes()
 
-    assert started(tmp_path, "report").wait(120) == 0
+    assert started(tmp_path, "report").wait(600) == 0
     assert _hash(tmp_path / "report") == _hash(undisturbed)
     print(f"\nreport: {kills} kills")

@@ -181,6 +181,7 @@ FULL = (
         items_per_s=1.5,
         unit="images/s",
         before="6",
+        fault="infrastructure",
     ),
     Header(
         hz=2.0,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.launch.campaign import SILENT_S, _enough
+from evalsuite.launch.watching import MIDWAY_S, MIDWAY_TIMES, SILENT_S, enough
 from evalsuite.logs import catalogue
 from evalsuite.model import Protocol, Run
 from evalsuite.results import measurement
@@ -40,7 +40,7 @@ def folder_with(path, steps, behind="") -> RunFolder:
 def test_a_script_with_a_limit_of_its_own_is_not_ended_while_it_speaks(tmp_path):
     recipe = toynet().recipes[0]
 
-    assert _enough(Run(case=SHORT, repeat=0), recipe, folder_with(tmp_path, 50), HOUSE)() is None
+    assert enough(Run(case=SHORT, repeat=0), recipe, folder_with(tmp_path, 50), HOUSE)() is None
 
 
 @pytest.mark.parametrize(("steps", "why"), [(6, "hung"), (5, None)])
@@ -49,7 +49,7 @@ def test_a_script_that_falls_silent_behind_its_last_step_hangs(steps, why, tmp_p
     long_ago = time.time() - 2 * SILENT_S
     os.utime(folder.log_path("host"), (long_ago, long_ago))
 
-    assert _enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() == why
+    assert enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() == why
 
 
 def test_a_run_that_hung_keeps_its_number_and_says_so(tmp_path):
@@ -66,7 +66,7 @@ def test_enough_is_when_the_last_measured_step_has_been_seen(tmp_path):
     recipe = toynet(step_bound="none").recipes[0]
     run = Run(case=SHORT, repeat=0)
 
-    seen = [_enough(run, recipe, folder_with(tmp_path / str(steps), steps), HOUSE)() for steps in (1, 5, 6, 7)]
+    seen = [enough(run, recipe, folder_with(tmp_path / str(steps), steps), HOUSE)() for steps in (1, 5, 6, 7)]
 
     assert seen == [None, None, "no_limit", "no_limit"]
 
@@ -86,3 +86,45 @@ def test_the_same_words_without_our_doing_are_one(tmp_path):
     folder.write_outcome(Outcome(status="completed", reason="", exit_code=0))
 
     assert measurement.measurement(folder).status == "failed"
+
+
+def silent(folder, seconds):
+    ago = time.time() - seconds
+    os.utime(folder.log_path("host"), (ago, ago))
+    return folder
+
+
+@pytest.mark.parametrize(("seconds", "why"), [(2 * SILENT_S, None), (MIDWAY_S - 5, None), (MIDWAY_S + 5, "silent")])
+def test_a_script_that_falls_silent_between_its_steps_hangs_after_much_longer(seconds, why, tmp_path):
+    folder = silent(folder_with(tmp_path, 3), seconds)
+
+    assert enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() == why
+
+
+def test_a_script_that_was_silent_for_long_before_is_given_many_times_that(tmp_path):
+    folder = folder_with(tmp_path, 3)
+    lines = [LINE.format(step) for step in range(1, 4)]
+    ends = [sum(map(len, lines[: count + 1])) for count in range(3)]
+    times = "".join(f"{end},{at:.6f}\n" for end, at in zip(ends, (100.0, 130.0, 160.0), strict=True))
+    folder.arrivals_path("host").write_text("end_byte,at_s\n" + times)
+    recipe = toynet().recipes[0]
+
+    patient = enough(Run(case=SHORT, repeat=0), recipe, silent(folder, MIDWAY_TIMES * 100.0 - 5), HOUSE)()
+    ended = enough(Run(case=SHORT, repeat=0), recipe, silent(folder, MIDWAY_TIMES * 100.0 + 5), HOUSE)()
+
+    assert (patient, ended) == (None, "silent")
+
+
+def test_a_script_without_any_step_may_be_silent_up_to_its_limit(tmp_path):
+    folder = silent(folder_with(tmp_path, 0, behind="compiling\n"), 100 * MIDWAY_S)
+
+    assert enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE)() is None
+
+
+def test_a_run_that_hung_between_its_steps_failed_and_says_so_itself(tmp_path):
+    folder = folder_with(tmp_path, 3, behind=ENDED)
+    folder.write_outcome(Outcome(status="failed", reason="hung: no log went on", enough="silent", exit_code=143))
+
+    measured = measurement.measurement(folder)
+
+    assert (measured.status, measured.reason, measured.value) == ("failed", "hung: no log went on", None)

@@ -1,0 +1,55 @@
+"""Whether a run can be ended before its script does: it has trained what is measured, or it hangs."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from evalsuite.adapter import Recipe
+from evalsuite.dialect import Dialect
+from evalsuite.model import Run, Step
+from evalsuite.runs.endings import Enough
+from evalsuite.runs.store import Log, RunFolder
+
+SILENT_S = 120.0  # a script that prints nothing for this long after its last step is taken to hang
+MIDWAY_S = 600.0  # and one that has steps before it, after this long at least
+MIDWAY_TIMES = 30  # and so many times the longest that it had been silent before: an evaluation, a checkpoint
+
+
+def enough(run: Run, recipe: Recipe, folder: RunFolder, dialects: Mapping[str, Dialect]) -> Callable[[], Enough | None]:
+    """Says why the run can be ended, if it can.
+
+    Its logs have come to the last measured step, and the script has no limit of its own ("no_limit") or has printed
+    nothing more for two minutes ("hung": process groups that hang when they are taken down). Or it printed steps and
+    then nothing for far longer than ever before ("silent"). Before its first step a script may be silent up to the
+    limit of its run: kernels are compiled and data sets indexed then.
+    """
+    from evalsuite.logs import reading
+
+    endless = recipe.step_bound == "none"
+
+    def asked() -> Enough | None:
+        logs = folder.logs()
+        silent_s = _silent_s(logs) if logs else 0.0
+        if not logs or not (endless or silent_s > min(SILENT_S, MIDWAY_S)):
+            return None
+        steps = reading.read_run(logs, run.case, recipe.dialect_name, dialects=dialects).steps
+        if not steps:
+            return None
+        if steps[-1].index >= run.case.protocol.total_steps:
+            return "no_limit" if endless else "hung" if silent_s > SILENT_S else None
+        longest = longest_silence_s(steps)
+        if longest is not None and silent_s > max(MIDWAY_S, MIDWAY_TIMES * longest):
+            return "silent"
+        return None
+
+    return asked
+
+
+def longest_silence_s(steps: Sequence[Step]) -> float | None:
+    """The longest time without a step so far, that before the first one too; None where no arrival is known."""
+    arrivals = [step.arrival_s for step in steps if step.arrival_s is not None]
+    return max(after - before for before, after in pairwise([0.0, *arrivals])) if arrivals else None
+
+
+def _silent_s(logs: Sequence[Log]) -> float:
+    return time.time() - max(log.path.stat().st_mtime for log in logs)

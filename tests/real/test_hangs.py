@@ -1,0 +1,55 @@
+"""Scripts that stop to speak, found by the silence of their logs, with real processes; waits are shortened."""
+
+import json
+
+import psutil
+import pytest
+
+from evalsuite import cli
+from evalsuite.launch import runner, watching
+from evalsuite.results.evaluation import evaluate
+from evalsuite.runs.store import Store
+
+ADAPTER = """
+from evalsuite.adapter import Adapter, Command, Recipe
+
+def command(case):
+    return Command(argv=("{{python}}", "-c", {script!r}, str(case.batch_per_device), str(case.protocol.total_steps)))
+
+ADAPTER = Adapter(name="silent", title="Silent", recipes=(Recipe(
+    name="toy", model="toy", kind="reference", dialect="pytorch_examples", command=command),))
+"""
+SCRIPT = """
+import time
+for step in range(1, {steps} + 1):
+    time.sleep(0.05)
+    print(f"Epoch: [0][{{step:4d}}/120]\\tTime 0.0500 (0.0500)\\tLoss 6.7e+00", flush=True)
+time.sleep(600)  # silent-toy
+"""
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(watching, "SILENT_S", 2.0)
+    monkeypatch.setattr(watching, "MIDWAY_S", 3.0)
+    monkeypatch.setattr(watching, "MIDWAY_TIMES", 1)
+    monkeypatch.setattr(runner, "ENOUGH_POLL_S", 0.3)
+
+
+@pytest.mark.parametrize(
+    ("steps", "status", "why", "value"), [(12, "failed", "silent", False), (30, "completed", "hung", True)]
+)
+def test_a_script_that_falls_silent_is_ended_long_before_its_time_limit(steps, status, why, value, tmp_path, impatient):
+    (tmp_path / "silent.py").write_text(ADAPTER.format(script=SCRIPT.format(steps=steps)))
+    axes = ["--frameworks", "silent", "--models", "toy", "--scales", "1x1", "--repeats", "1", "--steps", "5+25"]
+    where = ["--adapters", str(tmp_path / "silent.py"), "--environment", "current", "--device", "cpu"]
+
+    cli.main(["run", *axes, *where, "--runs", str(tmp_path / "runs")])
+
+    [file] = (tmp_path / "runs").glob("*/r0/outcome.json")
+    outcome = json.loads(file.read_text())
+    assert (outcome["status"], outcome["enough"]) == (status, why)
+    assert outcome["duration_s"] < 60
+    assert not [one for one in psutil.process_iter(["cmdline"]) if "silent-toy" in str(one.info["cmdline"])]
+    [summary] = evaluate(Store(tmp_path / "runs")).summaries
+    assert (summary.measurements[0].value is not None) == value
