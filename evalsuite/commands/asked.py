@@ -22,6 +22,8 @@ from evalsuite.plan.engines import Engine
 from evalsuite.plan.estimate import Estimate
 from evalsuite.plan.given_images import with_images
 from evalsuite.plan.plan import Machine, Plan, Refusal
+from evalsuite.plan.spec import Spec
+from evalsuite.plan.variants import varied
 from evalsuite.registry import discover
 from evalsuite.runs.store import RunFolder, Store
 
@@ -139,7 +141,7 @@ def planned(arguments: argparse.Namespace) -> Asked:
     if arguments.agent:
         engine = replace(engine, agent=("python3", str(arguments.agent.absolute())))
     spec = axes.spec_from(arguments)
-    adapters = with_images(discover(arguments.adapters), arguments.image)
+    adapters = _varied(spec, with_images(discover(arguments.adapters), arguments.image), arguments.container)
     found = campaign.machine(arguments.device)
     machine = replace(found, binds=engine.name == "local" and engine.container is None)
     refusals = [lambda case, recipe: engine.refusal(case), _mpirun_in_mpirun(engine)]
@@ -164,6 +166,26 @@ def planned(arguments: argparse.Namespace) -> Asked:
         share=arguments.share,
         python=Path(sys.executable) if arguments.environment == "current" and not engine.container else None,
     )
+
+
+def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
+    """*adapters* with the variants and versions of *spec*, those of its parts too."""
+    matrices = spec.matrices()
+    asked = tuple(dict.fromkeys(one for matrix in matrices for one in matrix.variants))
+    versions = tuple(dict.fromkeys(one for matrix in matrices for one in matrix.versions))
+    frameworks = [name for matrix in matrices for name in matrix.frameworks]
+    with_image = next((one for one in asked if one.image), None)
+    if with_image and not container:
+        raise EvalsuiteError(
+            f"[[variants]] {with_image.name}: image = {with_image.image} and no --container says what runs it; "
+            f"expected one of {', '.join(containers.RUNTIMES)}. Try --container docker."
+        )
+    if versions and container:
+        raise EvalsuiteError(
+            f"versions: {'=='.join(versions[0])} is installed in an environment, and --container {container} runs "
+            "images; expected one of the two. Try [[variants]] with an image for each version."
+        )
+    return varied(adapters, asked, versions, frameworks)
 
 
 def _check_dialects(made: Plan, adapters: Mapping[str, Adapter], places: Places) -> None:

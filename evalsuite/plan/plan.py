@@ -3,12 +3,13 @@
 import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.findings import Oversubscribed, TooShortWindow
 from evalsuite.model import Case, Device, Finding, Run, Skip
+from evalsuite.plan import variants
 from evalsuite.plan.spec import MOST_CASES, MOST_RUNS, Spec
 from evalsuite.registry import chosen
 from evalsuite.runs.store import Store
@@ -106,7 +107,7 @@ def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Rec
     return [
         recipe
         for recipe in adapter.recipes
-        if recipe.model == model and (recipe.name in wanted or recipe.kind in wanted)
+        if recipe.model == model and {recipe.name, recipe.name.partition("@")[0], recipe.kind} & set(wanted)
     ]
 
 
@@ -115,8 +116,11 @@ def _asked(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) -> lis
     found: dict[str, tuple[Case, Recipe | None]] = {}
     cores = cores_per_device(spec, machine)
     for matrix in spec.matrices():
-        for case, recipe in _of_matrix(matrix, adapters, machine, cores):
-            found.setdefault(case.id, (case, recipe))
+        unrolled = list(_of_matrix(matrix, adapters, machine, cores))
+        variants.check_rules((*matrix.include, *matrix.exclude), [case for case, _ in unrolled])
+        for case, recipe in unrolled:
+            if variants.kept(case, matrix.include, matrix.exclude):
+                found.setdefault(case.id, (case, recipe))
     return list(found.values())
 
 
@@ -143,7 +147,18 @@ def _of_matrix(
                     protocol=spec.protocol,
                     options=recipe.meant(spec.options, spec.preset) if recipe else spec.options,
                 )
-                yield case, recipe
+                yield from ((_in_way(case, way), recipe) for way in _ways(recipe, adapter, spec))
+
+
+def _ways(recipe: Recipe | None, adapter: Adapter, spec: Spec) -> tuple[str, ...]:
+    """The variants that *spec* asks for of a recipe, the script as it is among them."""
+    return variants.ways(recipe, adapter.name, spec.variants) if recipe else (variants.PLAIN,)
+
+
+def _in_way(case: Case, way: str) -> Case:
+    if way == variants.PLAIN:
+        return case
+    return replace(case, options=tuple(sorted((*case.options, (variants.AXIS, way)))))
 
 
 def cores_per_device(spec: Spec, machine: Machine) -> int | None:
@@ -218,7 +233,8 @@ def _too_few_steps(case: Case) -> list[Finding]:
 
 def _check_size(spec: Spec) -> None:
     """Raises EvalsuiteError for a matrix that nobody could run, before it is unrolled."""
-    sizes = [len(matrix.frameworks) * math.prod(map(len, matrix.axes())) for matrix in spec.matrices()]
+    more = (1 + len(spec.variants)) * max(1, len(spec.versions))
+    sizes = [more * len(matrix.frameworks) * math.prod(map(len, matrix.axes())) for matrix in spec.matrices()]
     if sum(sizes) > MOST_CASES:
         raise EvalsuiteError(
             f"{spec.name}: the axes make {sum(sizes)} cases; expected at most {MOST_CASES}. Try fewer values, "

@@ -12,6 +12,8 @@ from typing import Any, Literal
 from evalsuite import paths, redaction
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Precision, Protocol
+from evalsuite.plan import variants
+from evalsuite.plan.variants import Rule, Variant
 
 SCALE = re.compile(r"^([1-9][0-9]*)x([1-9][0-9]*)$")
 STEPS = re.compile(r"^([0-9]+)\+([1-9][0-9]*)$")
@@ -51,6 +53,10 @@ class Spec:
     oversubscribe: bool = False  # whether devices may share cores where there are not enough
     options: tuple[tuple[str, str], ...] = ()
     preset: tuple[str, ...] = ()  # names of the options that a profile of ours sets: nobody has asked for them
+    versions: tuple[tuple[str, str], ...] = ()  # (package, version) in place of the pinned ones
+    variants: tuple[Variant, ...] = ()
+    include: tuple[Rule, ...] = ()  # the cases that are meant; (): all
+    exclude: tuple[Rule, ...] = ()
     parts: tuple["Spec", ...] = ()
     """Several matrices measured as one: where scripts want models, batches or steps of their own, each is a spec
     of its own. The repeats of all are interleaved. () = the matrix is this spec's own."""
@@ -282,9 +288,16 @@ KEYS: Mapping[str, tuple[str, type | tuple[type, ...], Callable[[Any], object]]]
     "cores_per_device": ("cores_per_device", int, cores),
     "timeout_s": ("timeout_s", int, seconds),
     "options": ("options", dict, _options),
+    "versions": ("versions", list, variants.versions),
+    "variants": ("variants", list, variants.variants),
+    "include": ("include", list, lambda tables: variants.rules(tables, "include")),
+    "exclude": ("exclude", list, lambda tables: variants.rules(tables, "exclude")),
 }
 PARTS = "parts"
-OF_WHOLE = ("repeats", "timeout_s", "cores_per_device", "seed", "retries", "max_device_hours")  # whatever its parts
+OF_WHOLE = (  # whatever its parts
+    *("repeats", "timeout_s", "cores_per_device", "seed", "retries", "max_device_hours"),
+    *("versions", "variants"),
+)
 OF_PARTS = tuple(key for key in KEYS if key not in OF_WHOLE)
 
 
