@@ -152,3 +152,16 @@ def test_megatrons_clock_runs_on_through_an_evaluation_until_its_lines_have_a_st
     reading = read(tmp_path, *lines)
 
     assert reading.throughput.items_per_s == pytest.approx(value, rel=0.02)
+
+
+def test_automodels_rate_is_the_jobs_and_a_step_behind_a_validation_is_left_out(tmp_path):
+    """Two devices that share each layer: `(…/gpu)` divides by the groups of data alone."""
+    line = "2026-08-10 15:55:23 | INFO | root | step {} | epoch 0 | loss 0.8534 | grad_norm 1.5040 | lr 1.00e-05 | mem 29.67 GiB | tps {}({}/gpu) | num_label_tokens 29550"
+    validated = '2026-08-10 15:59:23 | INFO | root | [val] name "default" | step 9 | epoch 0 | loss 0.8534 | lr 1.00e-05 | num_label_tokens 29550'
+    rates = [16000.00] * 9 + [800.00] + [16000.00] * 10
+
+    lines = [line.format(step, f"{rate:.2f}", f"{rate:.2f}") for step, rate in enumerate(rates)]
+    found = read(tmp_path, *lines[:9], validated, *lines[9:])
+
+    assert found.throughput.items_per_s == pytest.approx(16000.0)
+    assert found.scope == "global"

@@ -192,6 +192,34 @@ DIALECTS = (
         "means, consumed_samples too. An iteration counts within its attempt, global_step over the whole training.",
     ),
     Dialect(
+        name="nemo_automodel",
+        title="NeMo Automodel",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="global",
+        averaging="step",
+        step=(
+            Line(
+                pattern=rb"step (?P<step>\d+) \| epoch \d+ \| loss (?P<loss>[\d.]+|nan) \| grad_norm [\d.naif]+ \| lr [\d.e+-]+ \| "
+                rb"mem [\d.]+ GiB \| tps (?P<rate>[\d.]+)\([\d.]+/gpu\)",
+                sample=b"2026-08-10 15:55:23 | INFO | root | step 10 | epoch 0 | loss 0.8534 | grad_norm 1.5040 | lr 1.00e-05 | "
+                b"mem 29.67 GiB | tps 13746.23(1718.28/gpu) | num_label_tokens 29550",
+                source="NVIDIA-NeMo/Automodel@00a012b48f:nemo_automodel/recipes/llm/train_ft.py, log_train_metrics()",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"\[val\] (?:name|step)",
+                sample=b'[val] name "default" | step 10 | epoch 0 | loss 0.8534 | lr 1.00e-05 | num_label_tokens 29550',
+                source="NVIDIA-NeMo/Automodel@00a012b48f:nemo_automodel/recipes/llm/train_ft.py, log_val_metrics()",
+            ),
+        ),
+        evaluation_inside=True,
+        notes="Tokens of all devices without the padding at the ends, in the time since the step before. What stands in brackets "
+        "is that rate by data- and context-parallel groups: with tensor or pipeline parallelism it is not that of one device. "
+        "Steps of unequal length count alike in the mean.",
+    ),
+    Dialect(
         name="deepspeed",
         title="DeepSpeed throughput timer",
         framework="deepspeed",
