@@ -28,7 +28,7 @@ _BEGINS = re.compile(rb"[A-Za-z\[(<{\"']")
 # name before a number → group; the first that fits, and `None` where a number is none of ours
 _NAMED: tuple[tuple[bytes, str | None], ...] = (
     (rb"(?:val|valid|validation|eval|test)[ _]\w*$", None),
-    (rb"(?:tokens|samples|images|sequences|examples|items)" + _PER_S + rb"$", "rate"),
+    (rb"(?:" + b"|".join(names for names, _ in ITEMS) + rb")" + _PER_S + rb"$", "rate"),
     (rb"(?:throughput|speed|ips|tps|sps|fps|wps|tgs)$", "rate"),
     (rb"(?:it|iter|iters|iterations?|steps?|batch(?:es)?)" + _PER_S + rb"$", "steps_per_s"),
     (rb"(?:s|sec|seconds)(?:/| per )(?:it|iter|iteration|step|batch)$", "seconds"),

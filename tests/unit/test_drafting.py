@@ -110,6 +110,7 @@ def test_a_draft_whose_two_open_places_are_filled_is_complete(toy, tmp_path, cap
         ("step 7 | train loss 3.2e-1 | dt: 338.5ms | 12.3K tok/s", {"step": "7", "loss": "3.2e-1", "ms": "338.5"}),
         ("iter: 10/500, val_loss: 3.1, loss: nan, step time: 0.25 s", {"step": "10", "of": "500", "loss": "nan"}),
         ("{'step': 40, 'loss': 2.5, 'samples_per_second': 81.5}", {"step": "40", "loss": "2.5", "rate": "81.5"}),
+        ("loss=3.1 step_time=0.512 img_per_s=500.0", {"loss": "3.1", "seconds": "0.512", "rate": "500.0"}),
         ("batch 12 data time: 0.01 s, 250 ms/step", {"step": "12", "ms": "250"}),
         ("epoch 3 throughput=1,024.5", {"epoch": "3", "rate": "1,024.5"}),
         ("Step 5: elapsed time 12.5 s", {"step": "5", "elapsed_s": "12.5"}),
