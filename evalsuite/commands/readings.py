@@ -165,10 +165,13 @@ def _sentence(one: Row) -> str:
         return f"{speech.status(one['status'])}; {speech.retold(one['reason'])}"
     total = one["total_devices"]
     devices = say("parse.on" if total != 1 else "parse.on_one", n=f"{total:,}") if total else ""
-    how = f"({one['dialect']}, {one['method']}{_span(one)})"
+    how = f"({one['dialect']}, {speech.retold(one['method'])}{_span(one)})"
     sure = f"; {speech.retold(one['certainty'])}: {speech.retold(one['certainty_reason'])}"
     reason = f"; {speech.retold(one['reason'])}" if one["reason"] else ""
     return f"{speech.status(one['status'])}; {rate(one['throughput'])} {one['unit']}{devices} {how}{sure}{reason}"
+
+
+_SPANS = {"steps": ("parse.step", "parse.steps"), "epochs": ("parse.epoch", "parse.epochs")}
 
 
 def _span(one: Row) -> str:
@@ -176,8 +179,8 @@ def _span(one: Row) -> str:
     if not window:
         return ""
     first, last = window["first_step"], window["last_step"]
-    what = one["window_counts"]
-    return f", {what.removesuffix('s')} {first}" if first == last else f", {what} {first} to {last}"
+    one_key, several_key = _SPANS[one["window_counts"]]
+    return ", " + (say(one_key, n=first) if first == last else say(several_key, first=first, last=last))
 
 
 def printable(path: Path) -> str:

@@ -28,7 +28,6 @@ from evalsuite.logs.logfile import Unreadable, chunks, kind
 from evalsuite.logs.records import Record, enough, number, positive, whole
 from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.logs.sniffing import Sniffer
-from evalsuite.logs.wording import counted
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput, Window
 from evalsuite.runs.store import Log
 
@@ -171,7 +170,7 @@ def _read(
         known = None if isinstance(spoken, Reading) else spoken
         cut = wrapping.judged(paths, beginning, known, Sniffer(dialects.values()))
         if cut is not None:
-            spoken = cut.dialect or _unrecognised(wrapping.UNCERTAIN.format(columns=cut.columns))
+            spoken = cut.dialect or _unrecognised(wrapping.uncertain(cut.columns))
         if isinstance(spoken, Reading):
             return spoken
         columns = None if cut is None else cut.columns
@@ -504,7 +503,7 @@ def _status(
     if not found.steps and measured is None and resumed:
         return (
             "partial",
-            f"its final figure counts the {counted(resumed, 'step')} before the checkpoint that it went on from",
+            f"its final figure counts the {resumed:,} steps before the checkpoint that it went on from",
         )
     if not found.steps and measured is None and any(scan.final is not None for scan in scans):
         return "partial", "the log prints the figure of one device and not how many there are: say --devices"
@@ -547,10 +546,13 @@ def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> s
     if not steps:
         return "the log prints its final figure and no line per step"
     if in_epochs(steps, dialect):
-        return f"{counted(len(steps), 'report')}, each of epochs and not of steps"
+        alone = "1 report, of epochs and not of steps"
+        return alone if len(steps) == 1 else f"{len(steps):,} reports, each of epochs and not of steps"
     trained = steps[-1].index
     wanted = f"{protocol.warmup_steps} + {protocol.measured_steps} steps are wanted"
-    return f"{counted(len(steps), 'report')} up to step {trained}; {wanted}"
+    if len(steps) == 1:
+        return f"1 report up to step {trained}; {wanted}"
+    return f"{len(steps):,} reports up to step {trained}; {wanted}"
 
 
 def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
@@ -581,8 +583,9 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
         return "the times that the log prints are too coarse to tell how long one report took"
     bare = numbers.said.get("bare_batch_text")
     quoted = failures.shown(bare) if isinstance(bare, bytes) and not batch else ""
-    beside = f" ({quoted} stands in it, and not of how many devices)" if quoted else ""
-    return f"the log prints times and not how much was trained in them: say {' and '.join(lacking)}{beside}"
+    options = "--batch-per-device and --devices" if len(lacking) > 1 else lacking[0]
+    told = f"the log prints times and not how much was trained in them: say {options}"
+    return f"{told} ({quoted} stands in it, and not of how many devices)" if quoted else told
 
 
 _IN_PIECES = "give --batch-per-device in them (sequences × their length)"

@@ -142,18 +142,23 @@ def _after(held: Chunk, chunk: Chunk) -> Chunk:
 def _checked(chunk: Chunk, columns: int) -> Chunk:
     """*chunk* joined. Raises Unreadable where a line is longer than the terminal was wide."""
     if any(_columns(line) > columns for line in chunk.text.split(b"\n")):
-        raise Unreadable(_PARTLY.format(columns=columns))
+        raise Unreadable(_partly(columns))
     return replace(chunk, text=joined(chunk.text, columns), removed=())
 
 
-UNCERTAIN = (
-    "its lines are cut at {columns} columns, as a terminal shows them: numbers are broken, and it is not certain "
-    "what stood behind. Give the file that the script wrote"
-)
-_PARTLY = (
-    "some of its lines are cut at {columns} columns, as a terminal shows them, and others are longer: numbers are "
-    "broken in two. Give the file that the script wrote"
-)
+def uncertain(columns: int) -> str:
+    """Why a log that was cut at *columns* is not read."""
+    return (
+        f"its lines are cut at {columns} columns, as a terminal shows them: numbers are broken, and it is not certain "
+        "what stood behind. Give the file that the script wrote"
+    )
+
+
+def _partly(columns: int) -> str:
+    return (
+        f"some of its lines are cut at {columns} columns, as a terminal shows them, and others are longer: numbers are "
+        "broken in two. Give the file that the script wrote"
+    )
 
 
 _MORE, _LONGER = "more lines", "longer numbers"

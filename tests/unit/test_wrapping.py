@@ -105,7 +105,7 @@ def test_lines_cut_off_at_the_width_of_a_terminal_are_refused_with_the_reason(tm
     found = read(tmp_path, cut_off((LOGS / "maxtext.log").read_text()), **GIVEN)
 
     assert value(found) is None
-    assert found.reason == wrapping.UNCERTAIN.format(columns=80)
+    assert found.reason == wrapping.uncertain(80)
 
 
 def test_lines_that_are_all_as_long_as_a_terminal_is_wide_are_no_wrapped_lines(tmp_path):
