@@ -45,7 +45,7 @@ from evalsuite.report.figures.style import (
     scale_swatch,
     swatch,
 )
-from evalsuite.report.figures.sweeps import SweepLine, SweepPoint, batch_sweep
+from evalsuite.report.figures.sweeps import SweepLine, SweepPoint, batch_sweep, row_name
 
 __all__ = [
     "HUES",
@@ -95,6 +95,7 @@ __all__ = [
     "plain",
     "quietness",
     "repeats",
+    "row_name",
     "scale_swatch",
     "series_of",
     "small_multiples",

@@ -68,8 +68,7 @@ def batch_sweep(
             columns=("series", "batch_per_device", "items_per_s", "low", "high", "memory", "oom"),
             units=("", "", unit, unit, unit, "bytes", ""),
             rows=tuple(
-                (_row_name(s), p.batch_per_device, p.items_per_s, p.low, p.high, p.memory_bytes, p.oom)
-                for s, p in pairs
+                (row_name(s), p.batch_per_device, p.items_per_s, p.low, p.high, p.memory_bytes, p.oom) for s, p in pairs
             ),
             refs=tuple(p.ref for _, p in pairs),
         ),
@@ -87,7 +86,8 @@ def batch_sweep(
     )
 
 
-def _row_name(sweep: SweepLine) -> str:
+def row_name(sweep: SweepLine) -> str:
+    """What a line is called in the rows of the table."""
     return " · ".join(filter(None, (plain(sweep.name), sweep.panel)))
 
 

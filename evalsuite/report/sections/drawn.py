@@ -116,7 +116,7 @@ def _form(column: str, columns: Sequence[str]) -> Form:
 
 def _shown(form: Form, value: object) -> tuple[str, object]:
     if value is None:
-        return GLYPHS["missing"], ""
+        return GLYPHS["missing"], None
     if isinstance(value, bool):
         return ("✓" if value else "–"), int(value)
     if isinstance(value, float):

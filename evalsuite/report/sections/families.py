@@ -29,7 +29,7 @@ class Setting:
     def said(self, words: Words) -> Rendered:
         """As it is printed: "Ethernet 10G + double buffering"; the script's default where nothing is given."""
         several = len(self.values) > 1
-        given = [_spoken(name, value, several, words) for name, value in self.values if value is not None]
+        given = [spoken(name, value, several, words) for name, value in self.values if value is not None]
         return options.together(given, words) if given else words("variants.default")
 
 
@@ -165,11 +165,11 @@ def _told_once(levels: tuple[Level, ...]) -> tuple[tuple[Level, ...], OfAll]:
     return tuple(replace(one, cells=tuple(bare(cell, said) for cell in one.cells)) for one in levels), said
 
 
-def _spoken(name: str, value: str, several: bool, words: Words) -> Rendered:
-    """The value alone where it says enough; with its option where several differ and it is a number or a switch."""
+def spoken(name: str, value: str, several: bool, words: Words) -> Rendered:
+    """The value alone where it says enough; with its option where it is a number or a switch."""
     if several and value == "on":
         return options.title(name, words)
-    bare = not several or not (value in NEUTRAL or value.isdigit())
+    bare = value not in (*NEUTRAL, "on") and not value.isdigit()
     return options.value_of(name, value, words) if bare else options.option(name, value, words)
 
 

@@ -119,7 +119,14 @@ def drawn(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Dra
     if figure.svg is None:
         return None
     figure = replace(figure, axes=tuple(axis for axis in figure.axes if axis.key != "memory"), notes=())
-    return Drawn(figure=figure, title=_title(shown, words), reading=(words("sweep.see"),))
+    named = {figures.row_name(line): one for line, one in zip(lines, shown, strict=True)}
+    labels = tuple(_row_label(named[str(row[0])], words) for row in figure.table.rows)
+    return Drawn(figure=figure, title=_title(shown, words), reading=(words("sweep.see"),), labels=labels)
+
+
+def _row_label(one: Sweep, words: Words) -> Rendered:
+    """A line of the figure in its table, where those of all precisions stand together."""
+    return options.apart([one.name(words), names.precision(one.example.precision)], words)
 
 
 def _title(shown: Sequence[Sweep], words: Words) -> Text:

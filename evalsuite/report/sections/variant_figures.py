@@ -100,9 +100,11 @@ def _comparable(one: Effect, unit: str) -> bool:
 def _row(family: Family, one: Effect, words: Words) -> figures.Label:
     """Where, and what is set after the change; with the option's name where several differ."""
     where = f"{names.scale(one.after)} b{one.after.batch_per_device}"
-    after = families.value(one.option, one.values[1], words)
+    given = one.values[1]
+    after = families.spoken(one.option, given, False, words) if given else families.value(one.option, None, words)
     if len(family.settings[0].values) > 1:
-        after = words("models.option", name_text=options.title(one.option, words), value=after)
+        value = families.value(one.option, given, words)
+        after = words("models.option", name_text=options.title(one.option, words), value=value)
     return label(options.beside([where, after], words))
 
 
