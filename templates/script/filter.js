@@ -65,6 +65,7 @@ export function applyFilter() {
   const passing = new Set(Object.keys(cases).filter((id) => passes(cases[id], chosen, least, most)));
   show(passing, passing.size === Object.keys(cases).length);
   byId("shown").textContent = passing.size;
+  byId("shown-none").hidden = passing.size > 0;
   refreshStops();
   remember(choice(chosen, from, to));
 }
