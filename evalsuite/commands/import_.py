@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import places, terminal
+from evalsuite.commands import places, speech, terminal
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--amend", action="store_true", help="correct what was said when the same logs or rows were imported before"
     )
     places.add_arguments(parser)
+    speech.add_argument(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log or row")
 
 
@@ -140,7 +141,8 @@ def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
 
 
 def _print(results: Sequence["Imported"], as_json: bool) -> None:
-    from evalsuite.report.text.findings import document, english
+    from evalsuite.commands.speech import retold, say
+    from evalsuite.report.text.findings import document
 
     if as_json:
         import json
@@ -154,17 +156,23 @@ def _print(results: Sequence["Imported"], as_json: bool) -> None:
     for alike in _together(results):
         first = alike[0]
         if len(alike) > MOST_ALIKE:
-            print(_printable(f"{len(alike)} of them, {first.source} the first: {first.status}; {first.reason}"))
+            said = {"status": speech.status(first.status), "reason": retold(first.reason or "")}
+            print(_printable(say("import.many", n=len(alike), source=first.source, **said)))
             continue
         for result in alike:
-            reason = f"; {result.reason}" if result.reason else ""
-            print(_printable(f"{result.source}: {result.run or 'no run'}: {result.status}{reason}"))
+            reason = f"; {retold(result.reason)}" if result.reason else ""
+            run = result.run or say("import.no_run")
+            print(_printable(f"{result.source}: {run}: {speech.status(result.status)}{reason}"))
             for finding in result.findings:
-                print(_printable(f"  {finding.code}: {english(finding)}"))
+                print(_printable(f"  {finding.code}: {speech.finding(finding)}"))
     made = sum(result.made for result in results)
     cited = sum(result.status == "cited" for result in results)
-    again = f", {cited} rows cite a figure again" if cited else ""
-    print(f"{made} run folders made{again}, {len(results) - made - cited} logs or rows left out or already there")
+    left = len(results) - made - cited
+    print(
+        say("import.made_citing", made=made, cited=cited, left=left)
+        if cited
+        else say("import.made", made=made, left=left)
+    )
 
 
 def _together(results: Sequence["Imported"]) -> list[list["Imported"]]:
