@@ -438,3 +438,9 @@ def test_blocks_that_differ_in_their_protocol_alone_have_different_headings(tmp_
     headings = re.findall(r"^### (.*)$", text, flags=re.MULTILINE)
     assert len(headings) == len(set(headings)) == 2
     assert headings[0].endswith("5 warm-up and 30 measured steps")
+
+
+def test_a_chinese_markdown_says_states_in_words(tmp_path):
+    text = markdown.document(material(synthetic.PAGES["timers"](), tmp_path, ("zh",)), "zh")
+
+    assert "| 未记录 |" in text and "n/r" not in text

@@ -142,13 +142,17 @@ class Writer:
     def _cell(self, sheet: Any, line: int, column: int, cell: Cell, kind: str) -> None:
         """A number with its marks in its format, or the sign of why there is none."""
         if cell.number is None:
-            sheet.write_string(line, column, cell.glyph, self._format(align="right", font_color="#777777"))
+            sheet.write_string(line, column, self._state(cell.state), self._format(align="right", font_color="#777777"))
             return
         whole = "#,##0" if abs(cell.number.raw) >= WHOLE_FROM else "#,##0.00"
         own = f" ({cell.n})" if cell.n is not None else ""
         tail = f'"{"x" if kind == "speedup" else ""}{cell.signs}{own}"'
         form = self._format(num_format=whole + (tail if tail != '""' else ""), bold=cell.best)
         sheet.write_number(line, column, cell.number.raw, form)
+
+    def _state(self, name: str) -> str:
+        key = f"glyphs.{name}"
+        return self.said(self.words(key)) if key in self.words else states.GLYPHS[name]
 
     def _colour(
         self, sheet: Any, first: int, place: int, policy: BatchPolicy, groups: Sequence[Comparable], kind: str
@@ -174,11 +178,13 @@ class Writer:
         cells = [cell for row in rows for cell in row.cells]
         shown = {cell.state for cell in cells} | {mark for cell in cells for mark in cell.marks}
         shown |= {mark for row in rows for mark in row.marks}
-        signs = {**states.MARKS, **states.GLYPHS}
         for key in grid.legend:
             if key in shown and key != "value":
                 sheet.write_string(
-                    line, 0, f"{signs[key]} {self.said(self.words(f'status.{key}'))}", self._format(italic=True)
+                    line,
+                    0,
+                    f"{states.MARKS.get(key) or self._state(key)} {self.said(self.words(f'status.{key}'))}",
+                    self._format(italic=True),
                 )
                 line += 1
         return line

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from evalsuite.model import Measurement, Score, Summary, Target, Unmeasured
 from evalsuite.report import figures
-from evalsuite.report.book import heading, states
+from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
@@ -360,7 +360,7 @@ def _markdown(tables: Iterable[Trained], writer: MarkdownWriter) -> Iterable[str
 
 
 def _line(row: TrainedRow, time: Number | None, writer: MarkdownWriter) -> list[str]:
-    missing, case = text(states.GLYPHS["missing"]), row.summary.case
+    missing, case = writer.state("missing"), row.summary.case
     values = [missing if value is None else text(value.text) for value in (*row.values, time)]
     place = [row.column.label, names.scale(case), numbers.count(case.global_batch).text, str(row.epochs)]
     return [*map(text, place), *values, writer.said(row.judgement) if row.judgement else NOTHING]

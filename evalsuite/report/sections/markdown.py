@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.exceptions import OfAll
-from evalsuite.report.book.states import MARKS
+from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.text import names, words
 from evalsuite.report.text.words import Rendered
 
@@ -45,9 +45,14 @@ class MarkdownWriter:
         key = f"{section}.{name}"
         return self.word(key) if key in self.words else text(name)
 
+    def state(self, name: str) -> str:
+        """The sign of a state without a value, or the word for it where the language has one."""
+        key = f"glyphs.{name}"
+        return self.word(key) if key in self.words else text(GLYPHS[name])
+
     def cell(self, cell: Cell) -> str:
         if cell.number is None:
-            return text(cell.glyph)
+            return self.state(cell.state)
         value = f"**{text(cell.number.text)}**" if cell.best else text(cell.number.text)
         small = [text(cell.interval.text)] if cell.interval else []
         if cell.n is not None:

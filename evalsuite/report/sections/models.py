@@ -116,12 +116,12 @@ def _policy(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
         yield f"{writer.word('models.unsupported')} {', '.join(_unsupported(policy, writer))}"
     legend = [key for key in policy.throughput.legend if key != "value"]
     if legend:
-        yield listed(f"{_sign(key)} {writer.word(f'status.{key}')}" for key in legend)
+        yield listed(_explained(key, writer) for key in legend)
 
 
 def _of_all(grid: Grid, writer: MarkdownWriter) -> str:
     """What holds for every value of a table."""
-    found = [f"{_sign(mark)} {writer.word(f'of_all.{mark}')}" for mark in grid.marks]
+    found = [f"{text(states.MARKS[mark])} {writer.word(f'of_all.{mark}')}" for mark in grid.marks]
     if grid.n is not None:
         found.append(writer.said(writer.words("of_all.n", n=grid.n)))
     return " ".join(found)
@@ -147,5 +147,8 @@ def _values(policy: BatchPolicy, grid: Grid, writer: MarkdownWriter) -> str:
     return table(heads, lines, right=range(2, len(heads)))
 
 
-def _sign(key: str) -> str:
-    return text(states.MARKS.get(key) or states.GLYPHS[key])
+def _explained(key: str, writer: MarkdownWriter) -> str:
+    """A mark or a state and what it means; a state that is called by its word says it once."""
+    sign = text(states.MARKS[key]) if key in states.MARKS else writer.state(key)
+    meaning = writer.word(f"status.{key}")
+    return meaning if meaning.startswith(sign) else f"{sign} {meaning}"

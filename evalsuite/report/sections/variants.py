@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from evalsuite.report.book import states
 from evalsuite.report.sections import effects, families, variant_figures
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.effects import Effect
@@ -65,7 +64,7 @@ def _markdown(found: Iterable[Family], writer: MarkdownWriter) -> Iterable[str]:
 
 
 def _change(one: Effect, writer: MarkdownWriter) -> list[str]:
-    words, lacking = writer.words, text(states.GLYPHS[one.lacking])
+    words, lacking = writer.words, writer.state(one.lacking)
     before, after = (writer.said(families.value(one.option, given, words)) for given in one.values)
     ratio, judged, cost = lacking, lacking, NOTHING
     if one.obstacles:
