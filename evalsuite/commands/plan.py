@@ -70,8 +70,11 @@ def _print_table(asked: "Asked") -> None:
 
 
 def _axes(case: "Case") -> tuple[str, ...]:
+    from evalsuite.commands.terminal import SIZES
+
     precision = case.precision + ("+XLA" if case.xla else "")
-    return (case.framework, case.recipe, case.model, case.scale, precision, str(case.batch_per_device))
+    recipe = " ".join([case.recipe, *(f"{name}={value}" for name, value in case.options if name not in SIZES)])
+    return (case.framework, recipe, case.model, case.scale, precision, str(case.batch_per_device))
 
 
 def _flags(asked: "Asked", told: "Callable[[Finding], str]") -> dict[str, list[str]]:

@@ -1,8 +1,10 @@
 """Adaptive repeats of an evaluation: which runs beyond the least are needed, by what its finished runs have settled."""
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from evalsuite import paths
+from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Run
 from evalsuite.plan.plan import Plan
 from evalsuite.results import criteria as criteria_room
@@ -37,7 +39,11 @@ class Repeating:
         """The cases that need another repeat, by all finished runs."""
         folders = [self._store.folder(run) for run in self._plan.runs]
         cache = paths.cache() / "measurements"
-        found = [remembered.measurement(folder, self._places, cache) for folder in folders if folder.finished]
+        found = []
+        for folder in folders:
+            if folder.finished:
+                with contextlib.suppress(EvalsuiteError):  # the report says of a folder that cannot be read
+                    found.append(remembered.measurement(folder, self._places, cache))
         most = self._plan.spec.most_repeats or self._plan.spec.repeats
         return stopping.unsettled(with_scaling(summaries(rules.checked(found))), self._criteria, most)
 
