@@ -17,6 +17,7 @@ COMMANDS = {
     "compare": "plan, run what is missing, and report: the main job",
     "plan": "show the test matrix; nothing is started",
     "run": "run what is missing of the test matrix",
+    "largest-batch": "find the largest batch per device that fits, by short runs, and print it for a spec",
     "report": "write the report from run folders; nothing is started",
     "equivalence": "prove that the reference workloads compute the same, pair by pair",
     "compare-reports": "say what changed between two finished reports, and what cannot be compared",

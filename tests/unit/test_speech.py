@@ -79,6 +79,7 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
         "groups.",
         "plan.on_",
         "plan.by_",
+        "largest.",
         speech.RETOLD,
         speech.ELSEWHERE,
     )

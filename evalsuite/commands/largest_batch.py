@@ -1,0 +1,134 @@
+"""`evalsuite largest-batch`: the largest batch of each case that fits into memory, found by short runs."""
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from evalsuite.commands import speech
+from evalsuite.commands.speech import say
+from evalsuite.errors import EvalsuiteError, Exit
+
+if TYPE_CHECKING:
+    from evalsuite.commands.asked import Asked
+    from evalsuite.model import Case
+    from evalsuite.plan.largest import Largest
+
+HELP = "find the largest batch per device that fits, by short runs, and print it for a spec"
+EXAMPLES = """  evalsuite largest-batch --frameworks pytorch,paddlepaddle --scales 1x8 --precision amp --batch-sizes 64
+  evalsuite largest-batch --frameworks pytorch --device cpu --batch-sizes 8 --most 64
+"""
+MOST = 65_536  # per device: beyond it a batch is no batch
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from evalsuite.commands import axes
+
+    axes.add_arguments(parser)
+    parser.add_argument(
+        "--most", metavar="B", type=int, help="try no more per device (65536; needed with --device cpu)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    speech.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from evalsuite.commands.asked import planned
+
+    asked = planned(arguments)
+    most = _most(arguments, asked)
+    found = _searched(asked, arguments.environment, most)
+    if arguments.json:
+        print(json.dumps([_facts(case, one) for case, one in found], indent=1, ensure_ascii=False))
+    else:
+        _print(found)
+    if not found:
+        return Exit.NOTHING_MEASURED
+    return Exit.DONE if all(one.batch for _, one in found) else Exit.SOME_FAILED
+
+
+def _most(arguments: argparse.Namespace, asked: "Asked") -> int:
+    """Up to which batch is tried. Raises EvalsuiteError where too much would take the whole machine down."""
+    if arguments.most is None and asked.machine.device == "cpu":
+        raise EvalsuiteError(
+            "--most: none is given, and on a CPU a batch that does not fit takes the memory of everything else on the "
+            "machine; expected the largest batch to try. Try --most 256."
+        )
+    most = MOST if arguments.most is None else arguments.most
+    if not 1 <= most <= MOST:
+        raise EvalsuiteError(f"--most {most}: expected a whole number from 1 to {MOST}. Try --most 1024.")
+    return int(most)
+
+
+def _searched(asked: "Asked", environment: str, most: int) -> "list[tuple[Case, Largest]]":
+    from evalsuite.commands.terminal import note
+    from evalsuite.launch import campaign, probing, runner
+    from evalsuite.logs import catalogue
+    from evalsuite.runs.store import Store
+
+    kind = asked.environment(environment)
+    ready = campaign.environments(asked.plan, asked.adapters, kind, note, asked.engine.container)
+    launcher = runner.Launcher(
+        engine=asked.engine,
+        timeout_s=asked.plan.spec.timeout_s,
+        pythons=ready.pythons,
+        packages=ready.packages,
+        dialects=catalogue.known(asked.places),
+        share=asked.share,
+        waits=lambda words: note(say("run.waiting", who=words)),
+    )
+    store = Store(asked.store.root / probing.FOLDER)
+    found = []
+    for case in _starts(asked.plan.without(ready.skips).cases):
+        label = f"{case.framework}/{case.recipe} {case.scale} {case.precision}"
+
+        def told(batch: int, aim: str, label: str = label) -> None:
+            note(say("largest.trying", label=label, batch=batch, aim=say(f"largest.{aim}")))
+
+        found.append((case, probing.search(case, asked.adapters, store, launcher, most, told)))
+    return found
+
+
+def _starts(cases: "tuple[Case, ...]") -> "list[Case]":
+    """Of cases that differ in their batch alone the one with the smallest: there the search begins."""
+    from dataclasses import replace
+
+    first: dict[Case, Case] = {}
+    for case in sorted(cases, key=lambda case: case.batch_per_device):
+        first.setdefault(replace(case, batch_per_device=1), case)
+    return list(first.values())
+
+
+def _print(found: "list[tuple[Case, Largest]]") -> None:
+    from evalsuite.commands.terminal import line, table
+
+    names = ("framework", "recipe", "scale", "precision", "batch", "note")
+    columns = [(say(f"columns.{name}"), "right" if name == "batch" else "left") for name in names]
+    rows = [
+        (case.framework, case.recipe, case.scale, case.precision, str(one.batch or "–"), _history(one))
+        for case, one in found
+    ]
+    table(say("largest.title"), columns, rows)
+    for batch in sorted({one.batch for _, one in found if one.batch}):
+        line(f'batch_per_device = [{batch}]\nbatch_policy = "max"')
+
+
+def _history(one: "Largest") -> str:
+    """Every trial in its order: 8 fits, 16 fits, 32 out of memory, …"""
+    tried = ", ".join(f"{each.batch} {say(f'largest.{each.ends}')}" for each in one.tried)
+    last = one.tried[-1].reason if one.tried and one.tried[-1].ends == "failed" else ""
+    limit = say("largest.at_limit") if one.at_limit else ""
+    return "; ".join(filter(None, (tried, speech.retold(last), limit)))
+
+
+def _facts(case: "Case", one: "Largest") -> dict[str, Any]:
+    return {
+        "framework": case.framework,
+        "recipe": case.recipe,
+        "model": case.model,
+        "scale": case.scale,
+        "precision": case.precision,
+        "xla": case.xla,
+        "options": dict(case.options),
+        **asdict(one),
+    }

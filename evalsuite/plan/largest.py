@@ -1,0 +1,90 @@
+"""The largest batch that fits: grow by doubling, bisect where memory runs out, confirm. Pure: a trial is asked for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Ends = Literal["fits", "out_of_memory", "failed"]
+Aim = Literal["grow", "shrink", "bisect", "confirm"]
+FINENESS = 16  # of the largest batch: closer than a sixteenth nobody needs to know it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """One trial: a batch per device, and what became of it."""
+
+    aim: Aim
+    batch: int
+    ends: Ends
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Largest:
+    """What was found, and every trial that led there."""
+
+    batch: int | None  # None: none fits, or a trial failed for another reason than memory
+    tried: tuple[Tried, ...]
+    at_limit: bool = False  # more was not tried
+
+
+Trial = Callable[[int, Aim], tuple[Ends, str]]
+
+
+def largest(trial: Trial, start: int, most: int) -> Largest:
+    """The largest batch up to *most* with which *trial* fits, from *start*; each is tried once, and the last twice.
+
+    A trial that fails for another reason than memory ends the search: its cause is to be mended first.
+    """
+    search = _Search(trial=trial, most=most)
+    search.go(min(start, most))
+    return Largest(batch=search.found, tried=tuple(search.tried), at_limit=search.found == most)
+
+
+class _Search:
+    def __init__(self, *, trial: Trial, most: int) -> None:
+        self.trial, self.most = trial, most
+        self.tried: list[Tried] = []
+        self.fitting: list[int] = []  # batches that fitted, smallest first
+        self.found: int | None = None
+
+    def go(self, start: int) -> None:
+        above = self._grow(start)
+        while self.fitting and above is not None and not self._failed:
+            low = self.fitting[-1]
+            if above - low <= max(1, low // FINENESS):
+                break
+            middle = (low + above) // 2
+            if self._fits(middle, "bisect"):
+                self.fitting.append(middle)
+            else:
+                above = middle
+        while self.fitting and not self._failed:
+            if self._fits(self.fitting[-1], "confirm"):
+                self.found = self.fitting[-1]
+                return
+            self.fitting.pop()  # it fitted once, and is too near to the edge to be relied on
+
+    def _grow(self, batch: int) -> int | None:
+        """Doubles until memory runs out, or halves until it does not; the smallest batch that did not fit."""
+        above: int | None = None
+        while batch >= 1 and not self._failed:
+            if self._fits(batch, "shrink" if above else "grow"):
+                self.fitting.append(batch)
+                if above is not None or batch == self.most:
+                    break
+                batch = min(2 * batch, self.most)
+            elif self.fitting:
+                return batch
+            else:
+                above, batch = batch, batch // 2
+        return above
+
+    @property
+    def _failed(self) -> bool:
+        return bool(self.tried) and self.tried[-1].ends == "failed"
+
+    def _fits(self, batch: int, aim: Aim) -> bool:
+        ends, reason = self.trial(batch, aim)
+        self.tried.append(Tried(aim=aim, batch=batch, ends=ends, reason=reason))
+        return ends == "fits"

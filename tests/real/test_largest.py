@@ -1,0 +1,50 @@
+"""The search for the largest batch, with real processes that end as one does whose memory runs out."""
+
+import json
+
+from evalsuite import cli
+from evalsuite.errors import Exit
+
+ADAPTER = """
+from evalsuite.adapter import Adapter, Command, Recipe
+
+SCRIPT = '''
+import sys
+batch, steps = map(int, sys.argv[1:])
+for step in range(1, steps + 1):
+    print(f"Epoch: [0][{step:4d}/120]\\\\tTime 0.0100 (0.0100)\\\\tLoss 6.7e+00", flush=True)
+    if batch > 11:
+        sys.exit("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.02 GiB")
+'''
+
+def command(case):
+    return Command(argv=("{python}", "-c", SCRIPT, str(case.batch_per_device), str(case.protocol.total_steps)))
+
+ADAPTER = Adapter(name="greedy", title="Greedy", recipes=(Recipe(
+    name="toy", model="toy", kind="reference", dialect="pytorch_examples", command=command),))
+"""
+
+
+def test_the_search_grows_bisects_confirms_and_goes_on_from_what_was_tried(tmp_path, capsys):
+    (tmp_path / "greedy.py").write_text(ADAPTER)
+    axes = ["--frameworks", "greedy", "--models", "toy", "--scales", "1x1", "--batch-sizes", "4", "--most", "64"]
+    where = ["--adapters", str(tmp_path / "greedy.py"), "--environment", "current", "--device", "cpu"]
+    words = ["largest-batch", *axes, *where, "--runs", str(tmp_path / "runs"), "--json"]
+
+    first = cli.main(words)
+    [found] = json.loads(capsys.readouterr().out)
+    made = {file: file.stat().st_mtime for file in tmp_path.rglob("outcome.json")}
+    cli.main(words)
+
+    assert (first, found["batch"]) == (Exit.DONE, 11)
+    assert [(one["batch"], one["ends"]) for one in found["tried"]] == [
+        (4, "fits"),
+        (8, "fits"),
+        (16, "out_of_memory"),
+        (12, "out_of_memory"),
+        (10, "fits"),
+        (11, "fits"),
+        (11, "fits"),
+    ]
+    assert json.loads(capsys.readouterr().out) == [found]
+    assert {file: file.stat().st_mtime for file in tmp_path.rglob("outcome.json")} == made
