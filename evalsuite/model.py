@@ -460,6 +460,7 @@ class Evaluation:
     targets: tuple[Target, ...] = ()
     campaigns: tuple[CampaignStart, ...] = ()  # by the journal; none: imported, or recorded before there was one
     superseded: tuple[Attempt, ...] = ()  # attempts that count for nothing: made again, or taken away
+    most_repeats: int | None = None  # of a case that *repeats* left open; None: every case got as many
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -84,6 +84,7 @@ def evaluate(
         targets=settings.targets,
         campaigns=recorded.starts,
         superseded=attempts.superseded(recorded, commands),
+        most_repeats=planned.most_repeats if planned else None,
     )
     return disclosed(whole)
 

@@ -6,7 +6,12 @@ from evalsuite.model import Case, Protocol
 
 
 def words(
-    command: str, cases: Sequence[Case], *, repeats: int, protocol: Protocol | None = None, engine: str | None = None
+    command: str,
+    cases: Sequence[Case],
+    *,
+    repeats: int | str,
+    protocol: Protocol | None = None,
+    engine: str | None = None,
 ) -> tuple[str, ...]:
     """`python -m evalsuite COMMAND …` for *cases*, which differ in framework, recipe and scale alone.
 

@@ -9,11 +9,15 @@ from evalsuite.launch import campaign
 from evalsuite.model import Run
 from evalsuite.plan import plan, spec
 from evalsuite.plan.plan import Machine
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import price
+from evalsuite.report.text import words
 from evalsuite.results import stopping
 from evalsuite.results.criteria import Criteria, LinearSpeedup
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import summaries
 from evalsuite.runs import journal
+from tests import reports
 from tests.toys import CASE, measured, toynet
 
 OTHER = replace(CASE, framework="othernet")
@@ -119,3 +123,14 @@ def test_what_is_not_needed_is_not_launched(tmp_path):
     assert (ended, asked) == ([], [5, 6])
     assert started.whole
     assert not store.folder(runs[0]).path.exists()
+
+
+def test_the_report_says_how_many_further_repeats_were_needed():
+    found = reports.evaluation(*summaries(of(CASE, (100.0, 101.0, 102.0, 103.0, 104.0, 105.0))))
+    book = Book(evaluation=found)
+    adaptive = replace(book, evaluation=replace(book.evaluation, repeats=5, most_repeats=7))
+
+    said = price.facts(adaptive, words.read(("en",))).adaptive.plain("en")
+
+    assert "1 more run was needed, 1 not" in said
+    assert price.facts(book, words.read(("en",))).adaptive is None

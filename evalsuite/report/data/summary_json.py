@@ -33,6 +33,7 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "document": _document(evaluation.document),
         "profile": evaluation.profile,
         "repeats": evaluation.repeats,
+        "most_repeats": evaluation.most_repeats,
         "recorded_elsewhere": evaluation.recorded_elsewhere,
         "verdicts": [_verdict(verdict) for verdict in evaluation.verdicts],
         "summaries": [_summary(book, one) for one in book.summaries],

@@ -3,8 +3,8 @@
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from evalsuite.report.book.book import Book
 from evalsuite.report.sections import markdown
 from evalsuite.report.sections.answers import roughly
 from evalsuite.report.sections.markdown import MarkdownWriter
@@ -15,15 +15,6 @@ from evalsuite.results.next_repeats import NextRepeats
 from evalsuite.results.spending import Spent
 
 MOST_NAMED = 4  # frameworks in a sentence
-
-
-class Priced(Protocol):
-    """A report."""
-
-    @property
-    def spent(self) -> tuple[Spent, ...]: ...
-    @property
-    def next_repeats(self) -> tuple[NextRepeats, ...]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,16 +43,33 @@ class PriceFacts:
     """What is shown."""
 
     rows: tuple[SpentRow, ...]
+    adaptive: Text | None  # of a plan that made more repeats where fewer left something open
     steps: tuple[NextStep, ...]
 
 
-def facts(book: Priced, words: Words) -> PriceFacts | None:
+def facts(book: Book, words: Words) -> PriceFacts | None:
     """None where nothing was measured: other people's figures have no price."""
     if not book.spent:
         return None
     rows = [_row(names.framework(one.framework), [one], words) for one in book.spent]
     rows += [_row(None, book.spent, words)] if len(rows) > 1 else []
-    return PriceFacts(rows=tuple(rows), steps=steps(book.next_repeats, words))
+    return PriceFacts(rows=tuple(rows), adaptive=_adaptive(book, words), steps=steps(book.next_repeats, words))
+
+
+def _adaptive(book: Book, words: Words) -> Text | None:
+    """How many runs beyond the least repeats an evaluation needed that could make more."""
+    asked = book.evaluation
+    if asked.most_repeats is None:
+        return None
+    further = sum(run.run.repeat >= asked.repeats for run in book.measurements)
+    all_ = len(book.summaries) * (asked.most_repeats - asked.repeats)
+    return words(
+        "price.adaptive",
+        least=numbers.count(asked.repeats),
+        most=numbers.count(asked.most_repeats),
+        further=numbers.count(further),
+        spared=numbers.count(max(0, all_ - further)),
+    )
 
 
 def _row(name: str | None, of: Sequence[Spent], words: Words) -> SpentRow:
@@ -124,7 +132,7 @@ def line(found: Sequence[Spent], words: Words) -> Text:
     )
 
 
-def written(book: Priced, writer: MarkdownWriter) -> Iterable[str]:
+def written(book: Book, writer: MarkdownWriter) -> Iterable[str]:
     """In Markdown: what would decide, with its commands."""
     found = steps(book.next_repeats, writer.words)
     if found:

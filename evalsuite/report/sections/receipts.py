@@ -186,7 +186,9 @@ def _run(run: Measurement) -> RunReceipt:
 
 def _again(book: Book, cases: Sequence[CaseReceipt]) -> str:
     """The evalsuite command line that makes *cases*, which differ in scale only, again."""
-    words = same_again.words("compare", [one.case for one in cases], repeats=book.evaluation.repeats)
+    asked = book.evaluation
+    repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
+    words = same_again.words("compare", [one.case for one in cases], repeats=repeats)
     return names.visible(shlex.join(words))
 
 
