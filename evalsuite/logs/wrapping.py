@@ -24,6 +24,7 @@ HEAD = 8  # characters by which the beginning of a line is known, digits aside
 _DIGITS = re.compile(r"\d")
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 _NUMBER = b"0123456789.,eE+-"
+_DIGIT = tuple(b"0123456789."[place : place + 1] for place in range(11))  # or the point behind which it was cut
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +212,7 @@ def _breaks_off(line: bytes, kind: Line) -> bool:
     last = found.lastindex if found else None
     if found is None or usual is None or last is None or line[found.end(last) :].strip():
         return False
-    return found[last][-1:].isdigit() and bool(kind.sample[usual.end(last) :].strip())
+    return found[last][-1:] in _DIGIT and bool(kind.sample[usual.end(last) :].strip())
 
 
 def _longer(before: list[tuple[bytes, ...]], after: list[tuple[bytes, ...]]) -> bool:
