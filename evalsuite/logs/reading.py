@@ -331,7 +331,7 @@ def _numbers(
             epochs=in_epochs(found.steps, dialect),
             trust_stamps=dialect.trust_stamps,
         )
-        measured = None if _first_step_alone(found.steps, dialect) else measured
+        measured = None if _warmup_alone(scans, found.steps, dialect, asked.protocol) else measured
         numbers = _Numbers(said=said, facts=facts, merged=found, throughput=measured, final=final, complete=complete)
         tried.append(numbers)
         if not _contradicted(numbers):
@@ -384,8 +384,11 @@ def _nearly(factor: float, whole: float) -> bool:
     return abs(factor / whole - 1) < NEARLY
 
 
-def _first_step_alone(steps: Sequence[Step], dialect: Dialect) -> bool:
-    return window.first_step_alone(steps, warmed_up=dialect.warmed_up or in_epochs(steps, dialect))
+def _warmup_alone(scans: Sequence[Scan], steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> bool:
+    records = [record for scan in scans for record in scan.records] if len(steps) == 1 else []
+    since_start = any(record.mean_s is not None or record.elapsed_s is not None for record in records)
+    warmed_up = dialect.warmed_up or in_epochs(steps, dialect)
+    return window.warmup_alone(steps, protocol, warmed_up=warmed_up, since_start=since_start)
 
 
 def in_epochs(steps: Sequence[Step], dialect: Dialect) -> bool:
@@ -514,13 +517,13 @@ def _status(
     if dialect.end and not ended:
         return "incomplete", f"the log has no end: {dialect.title} prints one"
     if measured is None:
-        return ("ok" if complete else "partial"), _missing(scans, numbers, dialect)
+        return ("ok" if complete else "partial"), _missing(scans, numbers, dialect, protocol)
     if not complete:
         return "partial", _too_short(found.steps, dialect, protocol)
     if measured.method == FINAL:
         return (
             "partial",
-            f"the figure is the script's own total, start-up included; {_missing(scans, numbers, dialect)}",
+            f"the figure is the script's own total, start-up included; {_missing(scans, numbers, dialect, protocol)}",
         )
     return "ok", ""
 
@@ -555,13 +558,16 @@ def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> s
     return f"{len(steps):,} reports up to step {trained}; {wanted}"
 
 
-def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect) -> str:
+def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect, protocol: Protocol) -> str:
     """Which option would bring the printed figures to a throughput of the whole job, or why none would."""
     if dialect.steps_times_nodes:
         return "the log prints steps per second times the nodes, and not how many nodes there are"
     found, facts = numbers.merged, numbers.facts
-    if _first_step_alone(found.steps, dialect):
-        return "the log reports the first step alone, which is warm-up"
+    if _warmup_alone(scans, found.steps, dialect, protocol):
+        last = found.steps[0].index
+        if last == 1:
+            return "the log reports the first step alone, which is warm-up"
+        return f"the log reports the first {last} steps together and no more: they are warm-up"
     records = [record for scan in scans for record in scan.records]
     rated = any(record.rate is not None for record in records)
     by_time = any(step.seconds for step in found.steps) and not in_epochs(found.steps, dialect)

@@ -122,9 +122,14 @@ def throughput(
     return replace(found, counted=_counted(steps, chosen, method)), chosen.complete
 
 
-def first_step_alone(steps: Sequence[Step], *, warmed_up: bool = False) -> bool:
-    """Is all that is reported the very first step of a run? It is start-up, and no window."""
-    return len(steps) == 1 and steps[0].index == steps[0].steps == 1 and not warmed_up
+def warmup_alone(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, since_start: bool) -> bool:
+    """Is all that is reported the first steps of a run, in one report? It is start-up, and no window.
+
+    *since_start*: its time is counted since the run began, however many steps it says that it covers.
+    """
+    if len(steps) != 1 or warmed_up or not (since_start or _from_start(steps[0])):
+        return False
+    return steps[0].index <= max(1, protocol.warmup_steps)
 
 
 def _partial_batches(steps: Sequence[Step]) -> dict[int, tuple[Step, float]]:

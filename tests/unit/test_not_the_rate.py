@@ -170,3 +170,16 @@ def test_a_file_that_begins_between_the_metrics_of_a_batch_holds_one_worker(tmp_
     found = read(tmp_path, lines[2:])
 
     assert (found.printers, found.certainty) == (1, "printed only")
+
+
+def test_a_lone_report_of_the_first_steps_is_warm_up(tmp_path):
+    """A log cut off behind its first report: ten steps, the slow first one among them."""
+    log = tmp_path / "train.log"
+    log.write_text(
+        "{'loss': 2.1, 'learning_rate': 1e-05, 'epoch': 0.03}\n\r  3%|▎         | 10/300 [00:28<01:47,  2.70it/s]\n"
+    )
+
+    found = read_file(log, devices=1, batch_per_device=8)
+
+    assert found.throughput is None
+    assert found.reason == "the log reports the first 10 steps together and no more: they are warm-up"
