@@ -1,4 +1,4 @@
-"""Detection and text recognition: PaddleDetection, PaddleOCR and its PyTorch descendant, GluonCV, Darknet; and Caffe."""
+"""Detection and text recognition: PaddleDetection, PaddleOCR and its PyTorch descendant, YOLOX, GluonCV, Darknet; Caffe."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 import re
@@ -82,6 +82,26 @@ DIALECTS = (
         ),
         notes="The samples of one card over the time of its batches: only the first rank prints. Where the line says iter "
         "(until 2022) the time in which the metric is computed is left out, and the stamps show another speed.",
+    ),
+    Dialect(
+        name="yolox",
+        title="YOLOX",
+        framework="pytorch",
+        unit="images/s",
+        scope="global",
+        averaging="interval",
+        steps_restart="epoch",
+        zero_based=False,
+        step=(
+            Line(
+                pattern=rb"epoch: (?P<epoch>\d+)/\d+, iter: (?P<step>\d+)/(?P<of>\d+), (?:gpu )?mem: \d+Mb, (?:mem: [\d.]+Gb, )?"
+                rb"iter_time: (?P<seconds>[\d.]+)s, data_time: [\d.]+s, total_loss: (?P<loss>[\d.]+|nan)",
+                sample=b"2021-11-25 03:51:09.057 | INFO | yolox.core.trainer:after_iter:238 - epoch: 48/300, iter: 5900/7393, mem: 13208Mb, "
+                b"iter_time: 0.569s, data_time: 0.002s, total_loss: 9.5, iou_loss: 2.6",
+                source="Megvii-BaseDetection/YOLOX@ca23ca510a:yolox/core/trainer.py, after_iter(): iter_time is the mean since the line before",
+            ),
+        ),
+        notes="No rate. The batch size of its options is that of the whole job; the size of the images changes every ten iterations.",
     ),
     Dialect(
         name="gluoncv_detection",
