@@ -63,6 +63,6 @@ ADAPTER = Adapter(
     recipes=(
         _RESNET50,
         *reference_bert(_RESNET50, command=_bert, source="adapters/workloads/tensorflow_bert.py"),
-        *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="tf.keras.applications.MobileNetV2"),
+        *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="adapters/workloads/tensorflow_mobilenetv2.py"),
     ),
 )

@@ -103,7 +103,13 @@ def reference_cifar10(
     )
     return (
         replace(small, name="reference-resnet50-cifar10", model="resnet50_cifar10"),
-        replace(small, name="reference-mobilenetv2-cifar10", model="mobilenetv2_cifar10", source=mobilenetv2_source),
+        replace(
+            small,
+            name="reference-mobilenetv2-cifar10",
+            model="mobilenetv2_cifar10",
+            source=mobilenetv2_source,
+            equivalence=resnet50.equivalence,
+        ),
     )
 
 

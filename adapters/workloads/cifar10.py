@@ -22,6 +22,7 @@ POOL = 2048  # images that a process holds: enough that no batch is another's
 MEAN = 127.5  # of the random bytes; divided by it they lie between -1 and 1
 # trainable; those of the ImageNet models (torchvision's tables) less 990 rows of the last layer
 PARAMETERS = {"resnet50": 23_528_522, "mobilenetv2": 2_236_682}
+TIMED = ("data", "forward", "loss", "backward", "optimiser", "loss_to_host")  # between two readings of the clock
 FORWARD_BACKWARD = "forward_backward"
 
 

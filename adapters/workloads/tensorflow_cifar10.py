@@ -1,6 +1,6 @@
 """ResNet-50 v1.5 and MobileNetV2 on 32×32 images in TensorFlow: one all-reduce after the backward pass.
 
-MobileNetV2 is tf.keras.applications', ResNet-50 v1.5 is that of `tensorflow_resnet50.py`; the strategy is
+ResNet-50 v1.5 is that of `tensorflow_resnet50.py`, MobileNetV2 that of `tensorflow_mobilenetv2.py`; the strategy is
 MultiWorkerMirroredStrategy with one process per device. Prints the TimeHistory line in every process, every step,
 and on a CPU the seconds of the step's parts before it, on rank 0. Each part is a graph of its own: called eagerly
 on a CPU, a graph returns when all its operations have ended. One graph for the whole step, as in the other
@@ -12,6 +12,7 @@ import time
 import cifar10
 import common
 import tensorflow_loop
+import tensorflow_mobilenetv2
 import tensorflow_resnet50
 
 
@@ -52,11 +53,9 @@ def _train(job, model, optimiser, arguments) -> None:
 def _parts_of_a_step(job, model, optimiser, arguments):
     """Three graphs: images and labels → loss and gradients; gradients → their sum over processes; that → update."""
     tf, strategy = job.tf, job.strategy
-    losses_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
 
     def loss_of(images, labels):
-        logits = tensorflow_loop.at_least_float32(tf, model(images, training=True))
-        return tf.reduce_sum(losses_of(labels, logits)) / job.global_batch(arguments)
+        return tensorflow_resnet50.loss_of_batch(job, labels, arguments)(model(images, training=True))
 
     gradients_of = tensorflow_loop.gradients_of(job, model, loss_of, optimiser, arguments)
 
@@ -91,9 +90,7 @@ def _model(tf, arguments):
     side = cifar10.IMAGE_SIZE
     if arguments.model == "resnet50":
         return tensorflow_resnet50.resnet50(tf, side, cifar10.CLASSES), "evalsuite_keras_layers"
-    applications = tf.keras.applications
-    model = applications.MobileNetV2((side, side, 3), weights=None, classes=cifar10.CLASSES, classifier_activation=None)
-    return model, "tf.keras.applications.MobileNetV2"
+    return tensorflow_mobilenetv2.mobilenetv2(tf, side, cifar10.CLASSES), "evalsuite_keras_layers"
 
 
 class Batches:

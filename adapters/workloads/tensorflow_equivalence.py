@@ -3,14 +3,23 @@
 from dataclasses import replace
 
 import bert
+import cifar10
 import common
 import equivalence
 import numpy
 import tensorflow_bert
+import tensorflow_cifar10
 import tensorflow_loop
+import tensorflow_mobilenetv2
 import tensorflow_names
 import tensorflow_resnet50
 from equivalence import Answer, Setting, Task
+
+SCRIPTS = {
+    "resnet50_v1.5": tensorflow_resnet50,
+    "mobilenetv2_cifar10": tensorflow_cifar10,
+    "bert_tiny": tensorflow_bert,
+}
 
 
 def main() -> None:
@@ -27,13 +36,12 @@ def _shapes(job, model: str) -> dict[str, tuple]:
 
 
 def _answered(job, task: Task) -> Answer:
-    script = tensorflow_bert if equivalence.is_bert(task.model) else tensorflow_resnet50
     return Answer(
         version=job.tf.__version__,
-        script=script.__file__,
+        script=SCRIPTS[task.model].__file__,
         settings=[_done(job, task, setting) for setting in equivalence.settings(task.model)],
         flops_per_item=None if equivalence.is_bert(task.model) else _flops(job, task),
-        timed=tensorflow_loop.TIMED,
+        timed=cifar10.TIMED if task.model == "mobilenetv2_cifar10" else tensorflow_loop.TIMED,
         modes=equivalence.modes(task.model, "NHWC", "graph"),
     )
 
@@ -41,6 +49,8 @@ def _answered(job, task: Task) -> Answer:
 def _network(job, model: str):
     if equivalence.is_bert(model):
         return tensorflow_bert.bert_model(job.tf, replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
+    if model == "mobilenetv2_cifar10":
+        return tensorflow_mobilenetv2.mobilenetv2(job.tf, equivalence.IMAGE_SIZE, cifar10.CLASSES, dropout=0.0)
     return tensorflow_resnet50.resnet50(job.tf, equivalence.IMAGE_SIZE)
 
 
@@ -85,10 +95,17 @@ def _flops(job, task: Task) -> int:
     layers = job.tf.keras.layers
     network = _network(job, task.model)
     return sum(
-        2 * int(numpy.prod(layer.output_shape[1:])) * int(numpy.prod(layer.kernel.shape[:-1]))
+        2 * int(numpy.prod(layer.output_shape[1:])) * _inner(layers, layer)
         for layer in network.layers
-        if isinstance(layer, (layers.Conv2D, layers.Dense))
+        if isinstance(layer, (layers.Conv2D, layers.DepthwiseConv2D, layers.Dense))
     )
+
+
+def _inner(layers, layer) -> int:
+    """Multiplications for one number of the output."""
+    if isinstance(layer, layers.DepthwiseConv2D):
+        return int(numpy.prod(layer.depthwise_kernel.shape[:2]))
+    return int(numpy.prod(layer.kernel.shape[:-1]))
 
 
 if __name__ == "__main__":
