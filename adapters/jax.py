@@ -1,8 +1,14 @@
-"""JAX: the ImageNet example of Flax. XLA is always on: it is what JAX compiles with."""
+"""JAX: ResNet-50 v1.5 of jax.lax, and the ImageNet example of Flax. XLA is always on: it is what JAX compiles with."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import IMAGENET
 from evalsuite.model import Case
+from evalsuite.reference import (
+    REFERENCE_ENVIRONMENT,
+    REFERENCE_FACTS,
+    reference_arguments,
+    reference_unsupported,
+)
 
 
 def _command(case: Case) -> Command:
@@ -33,10 +39,42 @@ def _unsupported(case: Case) -> str | None:
     return None
 
 
+def _reference(case: Case) -> Command:
+    return Command(
+        argv=("{python}", "{workloads}/jax_resnet50.py", *reference_arguments(case)), environment=REFERENCE_ENVIRONMENT
+    )
+
+
+def _reference_unsupported(case: Case) -> str | None:
+    if case.total_devices > 1:
+        return "The reference workload in JAX trains on one device."
+    if case.xla:
+        return "XLA is what JAX compiles with, always: the case without the switch is this one."
+    return reference_unsupported(case)
+
+
 ADAPTER = Adapter(
     name="jax",
     title="JAX",
     recipes=(
+        Recipe(
+            name="reference-resnet50",
+            model="resnet50_v1.5",
+            kind="reference",
+            dialect="flax",
+            command=_reference,
+            options={"image_size": ()},
+            facts=REFERENCE_FACTS,
+            amp="",
+            outside="it neither evaluates nor saves",
+            unsupported=_reference_unsupported,
+            requirements=("jax==0.10.2",),
+            requirements_gpu=("jax[cuda13]==0.10.2",),
+            import_name="jax",
+            package="jax",
+            equivalence="jax_equivalence.py",
+            source="adapters/workloads/jax_resnet50.py",
+        ),
         Recipe(
             name="flax-resnet50",
             model="resnet50_v1.5",

@@ -67,6 +67,15 @@ def test_a_framework_trains_the_reference_model_and_prints_every_step(framework,
     assert all(math.isfinite(float(number)) for report in reports for number in report)
 
 
+def test_jax_trains_the_reference_model_on_one_device(tmp_path):
+    (log,) = trained("jax", tmp_path)
+
+    steps = re.findall(r"logging_writer\.py:48\] \[(\d)\] steps_per_second=([\d.e-]+), train_loss=([\d.]+)", log)
+    assert [number for number, _, _ in steps] == ["1", "2", "3", "4"]
+    assert "trainable_parameters=25557032 stride_on=3x3" in log
+    assert float(steps[-1][2]) < float(steps[0][2])
+
+
 @pytest.mark.parametrize("framework", ["pytorch", "tensorflow", "mxnet"])
 def test_amp_on_a_cpu_is_bfloat16_and_stays_finite(framework, tmp_path):
     logs = trained(framework, tmp_path, precision="amp")
