@@ -9,6 +9,9 @@ from evalsuite.reference import (
     reference_bert,
     reference_bert_arguments,
     reference_bert_unsupported,
+    reference_gpt2,
+    reference_gpt2_arguments,
+    reference_gpt2_unsupported,
     reference_unsupported,
 )
 
@@ -39,6 +42,10 @@ def _bert(case: Case) -> Command:
     return _command(case, "paddlepaddle_bert.py", reference_bert_arguments(case))
 
 
+def _gpt2(case: Case) -> Command:
+    return _command(case, "paddlepaddle_gpt2.py", reference_gpt2_arguments(case))
+
+
 def _no_amp_on_cpu(case: Case) -> str | None:
     """paddle/amp/auto_cast.py (3.3.1): "amp_guard can only be enabled on CUDAPlace, XPUPlace, and CustomPlace"."""
     if case.precision == "amp" and case.device == "cpu":
@@ -67,17 +74,24 @@ _RESNET50 = Recipe(
     source="paddle.vision.models.resnet50",
     equivalence="paddlepaddle_equivalence.py",
 )
+_BERT = reference_bert(
+    _RESNET50,
+    dialect="paddlenlp_bert",
+    command=_bert,
+    unsupported=lambda case: _no_amp_on_cpu(case) or reference_bert_unsupported(case),
+    source="paddle.nn.TransformerEncoder",
+)
 ADAPTER = Adapter(
     name="paddlepaddle",
     title="PaddlePaddle",
     recipes=(
         _RESNET50,
-        *reference_bert(
-            _RESNET50,
-            dialect="paddlenlp_bert",
-            command=_bert,
-            unsupported=lambda case: _no_amp_on_cpu(case) or reference_bert_unsupported(case),
-            source="paddle.nn.TransformerEncoder",
+        *_BERT,
+        *reference_gpt2(
+            _BERT[1],
+            command=_gpt2,
+            source="adapters/workloads/paddlepaddle_gpt2.py",
+            unsupported=lambda case: _no_amp_on_cpu(case) or reference_gpt2_unsupported(case),
         ),
     ),
 )

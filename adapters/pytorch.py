@@ -10,6 +10,8 @@ from evalsuite.reference import (
     reference_bert_arguments,
     reference_cifar10,
     reference_cifar10_arguments,
+    reference_gpt2,
+    reference_gpt2_arguments,
     reference_unsupported,
 )
 
@@ -44,6 +46,10 @@ def _bert(case: Case) -> Command:
     return _command(case, "pytorch_bert.py", reference_bert_arguments(case))
 
 
+def _gpt2(case: Case) -> Command:
+    return _command(case, "pytorch_gpt2.py", reference_gpt2_arguments(case))
+
+
 def _cifar10(case: Case) -> Command:
     return _command(case, "pytorch_cifar10.py", reference_cifar10_arguments(case))
 
@@ -68,12 +74,14 @@ _RESNET50 = Recipe(
     source="torchvision.models.resnet50",
     equivalence="pytorch_equivalence.py",
 )
+_BERT = reference_bert(_RESNET50, command=_bert, source="torch.nn.TransformerEncoder")
 ADAPTER = Adapter(
     name="pytorch",
     title="PyTorch",
     recipes=(
         _RESNET50,
-        *reference_bert(_RESNET50, command=_bert, source="torch.nn.TransformerEncoder"),
+        *_BERT,
+        *reference_gpt2(_BERT[1], command=_gpt2, source="adapters/workloads/pytorch_gpt2.py"),
         *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="torchvision.models.mobilenet_v2"),
     ),
 )

@@ -10,6 +10,8 @@ from evalsuite.reference import (
     reference_bert_arguments,
     reference_cifar10,
     reference_cifar10_arguments,
+    reference_gpt2,
+    reference_gpt2_arguments,
     reference_unsupported,
 )
 
@@ -28,6 +30,10 @@ def _resnet50(case: Case) -> Command:
 
 def _bert(case: Case) -> Command:
     return _command(case, "tensorflow_bert.py", reference_bert_arguments(case))
+
+
+def _gpt2(case: Case) -> Command:
+    return _command(case, "tensorflow_gpt2.py", reference_gpt2_arguments(case))
 
 
 def _cifar10(case: Case) -> Command:
@@ -57,12 +63,14 @@ _RESNET50 = Recipe(
     source="adapters/workloads/tensorflow_resnet50.py",
     equivalence="tensorflow_equivalence.py",
 )
+_BERT = reference_bert(_RESNET50, command=_bert, source="adapters/workloads/tensorflow_bert.py")
 ADAPTER = Adapter(
     name="tensorflow",
     title="TensorFlow",
     recipes=(
         _RESNET50,
-        *reference_bert(_RESNET50, command=_bert, source="adapters/workloads/tensorflow_bert.py"),
+        *_BERT,
+        *reference_gpt2(_BERT[1], command=_gpt2, source="adapters/workloads/tensorflow_gpt2.py"),
         *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="adapters/workloads/tensorflow_mobilenetv2.py"),
     ),
 )

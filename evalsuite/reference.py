@@ -85,6 +85,42 @@ def reference_bert(
     return base, tiny
 
 
+def reference_gpt2_arguments(case: Case) -> tuple[str, ...]:
+    """The arguments of the reference workloads that train GPT-2; which of the two, the case's model says."""
+    size = case.model.removeprefix("gpt2_")
+    return reference_arguments(case, "--size", size, "--sequence-length", input_size(case, "sequence_length"))
+
+
+def reference_gpt2_unsupported(case: Case) -> str | None:
+    length = input_size(case, "sequence_length")
+    if length.isdigit() and not 2 <= int(length) <= GPT2_POSITIONS:
+        return f"sequence_length {length} is outside GPT-2's 2 to {GPT2_POSITIONS} positions."
+    return None
+
+
+def reference_gpt2(
+    bert: Recipe,
+    *,
+    command: Callable[[Case], Command],
+    source: str,
+    unsupported: Callable[[Case], str | None] = reference_gpt2_unsupported,
+) -> tuple[Recipe, Recipe]:
+    """GPT-2 small and its two-layer variant, declared as the framework's *bert* but for what is given here."""
+    small, tiny = (
+        replace(
+            bert,
+            name=f"reference-gpt2-{size}",
+            model=f"gpt2_{size}",
+            command=command,
+            source=source,
+            unsupported=unsupported,
+            equivalence=equivalence,
+        )
+        for size, equivalence in (("124m", ""), ("tiny", bert.equivalence))
+    )
+    return small, tiny
+
+
 def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
     """The arguments of the reference workloads on images as small as CIFAR-10's."""
     return reference_arguments(case, "--model", case.model.removesuffix("_cifar10"))
@@ -121,6 +157,7 @@ def reference_cifar10_unsupported(case: Case) -> str | None:
 
 
 BERT_LENGTH = {"sequence_length": ("128",)}  # the axis of official BERT scripts, which are told this one
+GPT2_POSITIONS = 1024  # rows of GPT-2's table of position embeddings
 BERT_POSITIONS = 512  # rows of BERT's table of position embeddings
 CIFAR10_SIZE = "32"
 

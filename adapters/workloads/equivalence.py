@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import bert
 import common
+import gpt2
 import numpy
 
 STEPS = 3
@@ -22,7 +23,7 @@ IMAGE_SIZE = 64
 IMAGES = 4  # in the batch: with fewer, batch norm over the last 2×2 maps amplifies every rounding
 SEQUENCE_LENGTH = 16
 SEQUENCES = 2
-MODELS = ("resnet50_v1.5", "mobilenetv2_cifar10", "bert_tiny")
+MODELS = ("resnet50_v1.5", "mobilenetv2_cifar10", "bert_tiny", "gpt2_tiny")
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,18 @@ def is_bert(model: str) -> bool:
     return model.startswith("bert")
 
 
+def is_gpt2(model: str) -> bool:
+    return model.startswith("gpt2")
+
+
+def of_words(model: str) -> bool:
+    """Whether its items are sequences and its optimiser AdamW; else they are images and SGD."""
+    return is_bert(model) or is_gpt2(model)
+
+
 def settings(model: str) -> tuple[Setting, ...]:
-    own = (bert.LEARNING_RATE, bert.WEIGHT_DECAY) if is_bert(model) else (common.LEARNING_RATE, common.WEIGHT_DECAY)
-    probe = (1e-3, 1.0) if is_bert(model) else (1e-2, 5e-2)
+    own = (bert.LEARNING_RATE, bert.WEIGHT_DECAY) if of_words(model) else (common.LEARNING_RATE, common.WEIGHT_DECAY)
+    probe = (1e-3, 1.0) if of_words(model) else (1e-2, 5e-2)
     return (
         Setting("own", "float64", *own),
         Setting("probe", "float64", *probe),
@@ -97,7 +107,7 @@ def settings(model: str) -> tuple[Setting, ...]:
 def arguments_of(model: str) -> argparse.Namespace:
     """As the workload would be given them."""
     return argparse.Namespace(
-        batch_size=SEQUENCES if is_bert(model) else IMAGES,
+        batch_size=SEQUENCES if of_words(model) else IMAGES,
         sequence_length=SEQUENCE_LENGTH,
         image_size=IMAGE_SIZE,
         steps=STEPS,
@@ -107,7 +117,7 @@ def arguments_of(model: str) -> argparse.Namespace:
         threads=1,
         hosts="",
         model=model.removesuffix("_cifar10"),
-        size=model.removeprefix("bert_"),
+        size=model.removeprefix("bert_").removeprefix("gpt2_"),
     )
 
 
@@ -162,7 +172,7 @@ def setting_done(setting: Setting, losses: list[float], norms: Mapping[str, floa
 
 def modes(model: str, layout: str, execution: str) -> dict[str, str]:
     """What is declared: the layout of images, where there are some, and how the framework executes."""
-    return {"execution": execution} if is_bert(model) else {"layout": layout, "execution": execution}
+    return {"execution": execution} if of_words(model) else {"layout": layout, "execution": execution}
 
 
 def check_names(weights: Mapping[str, numpy.ndarray], here: Mapping[str, tuple]) -> None:
@@ -174,8 +184,13 @@ def check_names(weights: Mapping[str, numpy.ndarray], here: Mapping[str, tuple])
         sys.exit(f"the model has other weights than the start, {len(apart)} of them: {told}")
 
 
+def tokens_of(task: Task) -> gpt2.Batch:
+    """The batch of GPT-2 in the start."""
+    return gpt2.Batch(tokens=task.start["tokens"].tolist(), following=task.start["following"].tolist())
+
+
 def batch_of(task: Task) -> bert.Batch:
-    """The batch of sequences in the start."""
+    """The batch of BERT in the start."""
     names = ("words", "segments", "masked", "hidden_words", "follows")
     return bert.Batch(**{name: task.start[name].tolist() for name in names})
 
@@ -192,15 +207,15 @@ def _weight(chance, name: str, shape: tuple, model: str) -> numpy.ndarray:
     noise = chance.standard_normal(shape)
     if len(shape) == 1:
         return 0.1 * noise + (1.0 if name.endswith("weight") else 0.0)
-    if is_bert(model):
+    if of_words(model):
         return bert.DEVIATION * noise
     return noise * numpy.sqrt(2.0 / numpy.prod(shape[1:]))
 
 
 def _batch(chance, model: str) -> dict[str, numpy.ndarray]:
     arguments = arguments_of(model)
-    if is_bert(model):
-        made = bert.batch(arguments, 0)
+    if of_words(model):
+        made = (gpt2 if is_gpt2(model) else bert).batch(arguments, 0)
         return {name: numpy.array(rows) for name, rows in vars(made).items()}
     classes = 10 if model.endswith("_cifar10") else common.CLASSES
     shape = (arguments.batch_size, 3, arguments.image_size, arguments.image_size)

@@ -20,7 +20,8 @@ def main() -> None:
         bert.announce_case("paddlepaddle", job.paddle.__version__, arguments, job.world_size)
         parameters = paddlepaddle_loop.trainable(model)
         bert.announce_model(size, "paddle.nn.TransformerEncoder", parameters, "paddle.optimizer.AdamW")
-    _train(job, model, arguments)
+    batch = bert.batch(arguments, job.rank)
+    train(job, model, inputs_of(job.paddle, batch), loss_of(job.paddle, batch), arguments)
 
 
 def inputs_of(paddle, batch: bert.Batch) -> list:
@@ -42,10 +43,9 @@ def loss_of(paddle, batch: bert.Batch):
     return lambda output: cross_entropy(output[0], hidden_words) + cross_entropy(output[1], follows)
 
 
-def _train(job, model, arguments) -> None:
-    paddle, batch = job.paddle, bert.batch(arguments, job.rank)
-    goal, updates = loss_of(paddle, batch), optimiser(paddle, model)
-    step = paddlepaddle_loop.stepper(job, model, inputs_of(paddle, batch), goal, updates, arguments)
+def train(job, model, inputs, goal, arguments) -> None:
+    """Trains on the same inputs in every step; *goal* gives the model's output its loss."""
+    step = paddlepaddle_loop.stepper(job, model, inputs, goal, optimiser(job.paddle, model), arguments)
     begun = time.perf_counter()
     for number in range(1, arguments.steps + 1):
         reader_s = time.perf_counter() - begun

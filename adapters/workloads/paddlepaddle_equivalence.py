@@ -4,14 +4,17 @@ from dataclasses import replace
 
 import bert
 import equivalence
+import gpt2
 import numpy
 import paddle
 import paddlepaddle_bert
+import paddlepaddle_gpt2
 import paddlepaddle_loop
 import paddlepaddle_resnet50
 from equivalence import Answer, Placed, Setting, Task, whole
 
 JOB = paddlepaddle_loop.Job(paddle, 0, 1)
+SCRIPTS = {"resnet50_v1.5": paddlepaddle_resnet50, "bert_tiny": paddlepaddle_bert, "gpt2_tiny": paddlepaddle_gpt2}
 
 
 def shapes(model: str) -> dict[str, tuple]:
@@ -23,7 +26,7 @@ def answered(task: Task) -> Answer:
     done = [_done(task, setting) for setting in equivalence.settings(task.model)]
     return Answer(
         version=paddle.__version__,
-        script=_script(task.model).__file__,
+        script=SCRIPTS[task.model].__file__,
         settings=done,
         flops_per_item=_flops(task),
         timed=paddlepaddle_loop.TIMED,
@@ -31,11 +34,9 @@ def answered(task: Task) -> Answer:
     )
 
 
-def _script(model: str):
-    return paddlepaddle_bert if equivalence.is_bert(model) else paddlepaddle_resnet50
-
-
 def _network(model: str):
+    if equivalence.is_gpt2(model):
+        return paddlepaddle_gpt2.gpt2_model(paddle, replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
     if equivalence.is_bert(model):
         return paddlepaddle_bert.bert_model(paddle, replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
     return paddlepaddle_resnet50.resnet50(paddle)
@@ -73,6 +74,9 @@ def _started(task: Task, dtype: str):
 
 
 def _inputs_and_loss(task: Task, dtype: str):
+    if equivalence.is_gpt2(task.model):
+        batch = equivalence.tokens_of(task)
+        return paddlepaddle_gpt2.inputs_of(paddle, batch), paddlepaddle_gpt2.loss_of(paddle, batch)
     if equivalence.is_bert(task.model):
         batch = equivalence.batch_of(task)
         return paddlepaddle_bert.inputs_of(paddle, batch), paddlepaddle_bert.loss_of(paddle, batch)
@@ -83,7 +87,8 @@ def _inputs_and_loss(task: Task, dtype: str):
 def _done(task: Task, setting: Setting) -> dict:
     network = _started(task, setting.dtype)
     inputs, loss_of = _inputs_and_loss(task, setting.dtype)
-    optimiser = _script(task.model).optimiser(paddle, network, setting.learning_rate, setting.weight_decay)
+    made_by = paddlepaddle_bert if equivalence.of_words(task.model) else paddlepaddle_resnet50
+    optimiser = made_by.optimiser(paddle, network, setting.learning_rate, setting.weight_decay)
     loss_of(network(*inputs)).backward()
     norms = {
         name: equivalence.norm_of(piece.grad.numpy() for piece in weight.pieces)
@@ -96,7 +101,7 @@ def _done(task: Task, setting: Setting) -> dict:
 
 def _flops(task: Task) -> int | None:
     """Two for each multiplication with a weight of a convolution or a dense layer, by the shapes of their outputs."""
-    if equivalence.is_bert(task.model):
+    if equivalence.of_words(task.model):
         return None
     found = []
 

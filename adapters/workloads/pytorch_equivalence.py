@@ -5,8 +5,10 @@ from dataclasses import replace
 import bert
 import cifar10
 import equivalence
+import gpt2
 import pytorch_bert
 import pytorch_cifar10
+import pytorch_gpt2
 import pytorch_loop
 import pytorch_resnet50
 import torch
@@ -17,6 +19,7 @@ SCRIPTS = {
     "resnet50_v1.5": pytorch_resnet50,
     "mobilenetv2_cifar10": pytorch_cifar10,
     "bert_tiny": pytorch_bert,
+    "gpt2_tiny": pytorch_gpt2,
 }
 
 
@@ -38,6 +41,8 @@ def answered(task: Task) -> Answer:
 
 
 def _network(model: str):
+    if equivalence.is_gpt2(model):
+        return pytorch_gpt2.Gpt2(replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
     if equivalence.is_bert(model):
         return pytorch_bert.Bert(replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
     return pytorch_resnet50.model() if model == "resnet50_v1.5" else pytorch_cifar10.model("mobilenetv2", dropout=0.0)
@@ -52,6 +57,9 @@ def _started(task: Task, dtype: torch.dtype):
 
 
 def _inputs_and_loss(task: Task, dtype: torch.dtype):
+    if equivalence.is_gpt2(task.model):
+        batch = equivalence.tokens_of(task)
+        return pytorch_gpt2.inputs_of(batch, CPU), pytorch_gpt2.loss_of(batch, CPU)
     if equivalence.is_bert(task.model):
         batch = equivalence.batch_of(task)
         return pytorch_bert.inputs_of(batch, CPU), pytorch_bert.loss_of(batch, CPU)
@@ -63,7 +71,7 @@ def _done(task: Task, setting: Setting) -> dict:
     dtype = getattr(torch, setting.dtype)
     network = _started(task, dtype)
     inputs, loss_of = _inputs_and_loss(task, dtype)
-    made_by = pytorch_bert if equivalence.is_bert(task.model) else pytorch_resnet50
+    made_by = pytorch_bert if equivalence.of_words(task.model) else pytorch_resnet50
     optimiser = made_by.optimiser(network, setting.learning_rate, setting.weight_decay)
     arguments = equivalence.arguments_of(task.model)
     loss_of(network(*inputs)).backward()
@@ -74,7 +82,7 @@ def _done(task: Task, setting: Setting) -> dict:
 
 def _flops(task: Task) -> int | None:
     """Two for each multiplication with a weight of a convolution or a dense layer, by the shapes of their outputs."""
-    if equivalence.is_bert(task.model):
+    if equivalence.of_words(task.model):
         return None
     found = []
 

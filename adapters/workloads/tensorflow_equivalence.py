@@ -6,9 +6,11 @@ import bert
 import cifar10
 import common
 import equivalence
+import gpt2
 import numpy
 import tensorflow_bert
 import tensorflow_cifar10
+import tensorflow_gpt2
 import tensorflow_loop
 import tensorflow_mobilenetv2
 import tensorflow_names
@@ -19,6 +21,7 @@ SCRIPTS = {
     "resnet50_v1.5": tensorflow_resnet50,
     "mobilenetv2_cifar10": tensorflow_cifar10,
     "bert_tiny": tensorflow_bert,
+    "gpt2_tiny": tensorflow_gpt2,
 }
 
 
@@ -29,8 +32,10 @@ def main() -> None:
 
 def _shapes(job, model: str) -> dict[str, tuple]:
     network = _network(job, model)
+    arguments = equivalence.arguments_of(model)
+    if equivalence.is_gpt2(model):
+        network(*tensorflow_gpt2.inputs_of(job.tf, gpt2.batch(arguments, 0)))
     if equivalence.is_bert(model):
-        arguments = equivalence.arguments_of(model)
         network(*tensorflow_bert.inputs_of(job.tf, bert.batch(arguments, 0)))  # makes the variables
     return {name: weight.shape for name, weight in tensorflow_names.named(network).items()}
 
@@ -40,13 +45,15 @@ def _answered(job, task: Task) -> Answer:
         version=job.tf.__version__,
         script=SCRIPTS[task.model].__file__,
         settings=[_done(job, task, setting) for setting in equivalence.settings(task.model)],
-        flops_per_item=None if equivalence.is_bert(task.model) else _flops(job, task),
+        flops_per_item=None if equivalence.of_words(task.model) else _flops(job, task),
         timed=cifar10.TIMED if task.model == "mobilenetv2_cifar10" else tensorflow_loop.TIMED,
         modes=equivalence.modes(task.model, "NHWC", "graph"),
     )
 
 
 def _network(job, model: str):
+    if equivalence.is_gpt2(model):
+        return tensorflow_gpt2.gpt2_model(job.tf, replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
     if equivalence.is_bert(model):
         return tensorflow_bert.bert_model(job.tf, replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
     if model == "mobilenetv2_cifar10":
@@ -62,6 +69,10 @@ def _parts(job, task: Task, setting: Setting):
         batch = equivalence.batch_of(task)
         optimiser = tensorflow_bert.optimiser_of(tf, arguments, *rates)
         return tensorflow_bert.inputs_of(tf, batch), tensorflow_bert.loss_of_batch(job, batch), optimiser
+    if equivalence.is_gpt2(task.model):
+        batch = equivalence.tokens_of(task)
+        optimiser = tensorflow_bert.optimiser_of(tf, arguments, *rates)
+        return tensorflow_gpt2.inputs_of(tf, batch), tensorflow_gpt2.loss_of_batch(job, batch), optimiser
     images = tf.constant(task.start["images"].transpose(0, 2, 3, 1), setting.dtype)
     loss_of = tensorflow_resnet50.loss_of_batch(job, tf.constant(task.start["labels"]), arguments)
     return (images,), loss_of, tensorflow_resnet50.sgd(tf, arguments, *rates)

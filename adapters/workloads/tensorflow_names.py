@@ -7,6 +7,8 @@ OWN_NAMES = {"kernel": "weight", "depthwise_kernel": "weight", "gamma": "weight"
 
 
 def named(network) -> dict[str, Placed]:
+    if hasattr(network, "decoder"):
+        return of_gpt2(network)
     return of_bert(network) if hasattr(network, "next_sentence") else of_images(network)
 
 
@@ -31,30 +33,44 @@ def of_bert(network) -> dict[str, Placed]:
     return found | {"bias": _as_it_is(network.bias)}
 
 
+def of_gpt2(network) -> dict[str, Placed]:
+    found = {"wte.weight": _as_it_is(network.tokens.embeddings), "wpe.weight": _as_it_is(network.positions.embeddings)}
+    for number, layer in enumerate(network.decoder):
+        name = f"h.{number}"
+        found |= _norm(f"{name}.ln_1", layer.norms[0]) | _norm(f"{name}.ln_2", layer.norms[1])
+        found |= _attention(layer.attention, f"{name}.attn.c_attn.", f"{name}.attn.c_proj")
+        found |= _dense(f"{name}.mlp.c_fc", layer.widen) | _dense(f"{name}.mlp.c_proj", layer.narrow)
+    return found | _norm("ln_f", network.norm)
+
+
 def _encoder_layer(name: str, layer) -> dict[str, Placed]:
-    attention = layer.attention
-    parts = (attention._query_dense, attention._key_dense, attention._value_dense)
-    heads_of, out = parts[0].kernel.shape, attention._output_dense
-    hidden = int(heads_of[0])
     return {
-        f"{name}.self_attn.in_proj_weight": Placed(
-            (3 * hidden, hidden),
-            tuple(part.kernel for part in parts),
-            lambda array: [each.T.reshape(heads_of) for each in numpy.split(array, 3)],
-        ),
-        f"{name}.self_attn.in_proj_bias": Placed(
-            (3 * hidden,),
-            tuple(part.bias for part in parts),
-            lambda array: [each.reshape(heads_of[1:]) for each in numpy.split(array, 3)],
-        ),
-        f"{name}.self_attn.out_proj.weight": Placed(
-            (hidden, hidden), (out.kernel,), lambda array: [array.T.reshape(out.kernel.shape)]
-        ),
-        f"{name}.self_attn.out_proj.bias": _as_it_is(out.bias),
+        **_attention(layer.attention, f"{name}.self_attn.in_proj_", f"{name}.self_attn.out_proj"),
         **_dense(f"{name}.linear1", layer.widen),
         **_dense(f"{name}.linear2", layer.narrow),
         **_norm(f"{name}.norm1", layer.norms[0]),
         **_norm(f"{name}.norm2", layer.norms[1]),
+    }
+
+
+def _attention(attention, inward: str, outward: str) -> dict[str, Placed]:
+    """Queries, keys and values, which are one weight called *inward* elsewhere, and the dense layer behind them."""
+    parts = (attention._query_dense, attention._key_dense, attention._value_dense)
+    heads_of, out = parts[0].kernel.shape, attention._output_dense
+    hidden = int(heads_of[0])
+    return {
+        f"{inward}weight": Placed(
+            (3 * hidden, hidden),
+            tuple(part.kernel for part in parts),
+            lambda array: [each.T.reshape(heads_of) for each in numpy.split(array, 3)],
+        ),
+        f"{inward}bias": Placed(
+            (3 * hidden,),
+            tuple(part.bias for part in parts),
+            lambda array: [each.reshape(heads_of[1:]) for each in numpy.split(array, 3)],
+        ),
+        f"{outward}.weight": Placed((hidden, hidden), (out.kernel,), lambda array: [array.T.reshape(out.kernel.shape)]),
+        f"{outward}.bias": _as_it_is(out.bias),
     }
 
 
