@@ -22,6 +22,7 @@ COMMANDS = {
     "equivalence": "prove that the reference workloads compute the same, pair by pair",
     "compare-reports": "say what changed between two finished reports, and what cannot be compared",
     "publish": "build a static site out of finished reports, with their history",
+    "preflight": "look at every node before the first run: same evalsuite, shared folder, clock, devices, room, speed",
     "submit": "write the script that takes the nodes and evaluates on them; with --go, submit it",
     "parse": "say what a training log says",
     "import": "make run folders from logs or tables produced elsewhere",

@@ -76,7 +76,7 @@ def cluster() -> Iterator[dict[str, str]]:
             if line[0].endswith("munged"):
                 _wait(lambda: (folder / "munge.socket").exists(), folder)
         _wait(lambda: _idle_nodes(environment) == 2, folder)
-        yield environment | {"SLURM_JOB_ID": _allocation(environment)}
+        yield environment | {"SLURM_JOB_ID": _allocation(environment), "SLURM_JOB_NODELIST": "n[1-2]"}
     finally:
         for daemon in reversed(started):
             daemon.terminate()

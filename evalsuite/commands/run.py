@@ -64,7 +64,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     from dataclasses import replace
 
     from evalsuite import locks
-    from evalsuite.commands import prices
+    from evalsuite.commands import preflight, prices
     from evalsuite.commands.repeating import Repeating
     from evalsuite.commands.terminal import note, progress
     from evalsuite.errors import EvalsuiteError
@@ -85,6 +85,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
         if why := asked.engine.unready(os.environ):
             raise EvalsuiteError(why)
         kind = asked.environment(environment)
+        asked = preflight.fit(asked, asked.missing())
         ready = campaign.environments(asked.plan, asked.adapters, kind, note, asked.engine.container)
         _say_skips(ready.skips)
         asked = replace(asked, plan=asked.plan.without(ready.skips))
@@ -119,6 +120,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             dialects=catalogue.known(asked.places),
             share=asked.share,
             waits=lambda words: note(say("run.waiting", who=words)),
+            after_fault=preflight.mending(asked.store.root, missing),
         )
         extent = campaign.Extent(retries=spec.retries, device_hours=spec.max_device_hours, fits=remaining.fits)
         repeating = Repeating(asked.plan, asked.store, asked.places, asked.criteria)

@@ -6,7 +6,7 @@ One start of it is a campaign: it seals what is to be run before the first run, 
 import functools
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -245,6 +245,8 @@ class _Going:
             self.store.journal.note(_end_of(run, place, outcome))
             self.order += 1
             self.spent_h += (outcome.duration_s or 0.0) * run.case.total_devices / 3600
+            if outcome.fault is not None:
+                self.launcher = replace(self.launcher, engine=self.launcher.after_fault(self.launcher.engine))
             if outcome.fault is None or not more:
                 break
             self.store.again(folder, outcome.fault)

@@ -56,6 +56,9 @@ class Launcher:
     dialects: Mapping[str, Dialect]  # those that the logs are read by
     share: bool = False  # runs beside another evaluation on the machine instead of waiting for it
     waits: Waits = lambda words: None  # told for whom a run waits
+    after_fault: Callable[[Engine], Engine] = lambda engine: (
+        engine
+    )  # the infrastructure failed a run: on which nodes next
 
 
 def launch(

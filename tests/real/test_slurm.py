@@ -54,14 +54,22 @@ def test_what_fails_on_a_node_is_the_reason_and_not_what_srun_says_of_the_others
     assert "no room for the weights" in (tmp_path / "report" / "report.html").read_text()
 
 
-def test_more_nodes_than_the_cluster_has_is_a_failed_run_in_the_words_of_srun(tmp_path):
-    _, _, run = measured(tmp_path, *TOYNET, "--scales", "3x1", "--steps", "5+20", "--option", "script=train.py")
+def test_more_nodes_than_the_allocation_has_are_said_before_anything_is_started(tmp_path, capsys):
+    where = ("--engine", "slurm", "--runs", str(tmp_path / "runs"))
 
-    outcome = json.loads((run / "outcome.json").read_text())
-    assert outcome["status"] == "failed"
-    assert (
-        outcome["fault"] == "infrastructure" and "srun: error: Only allocated 2 nodes asked for 3" in outcome["reason"]
-    )
+    code = cli.main(["run", *TOYNET, "--scales", "3x1", "--steps", "5+20", *where])
+
+    assert code == Exit.NOTHING_MEASURED
+    assert "asks for 3 nodes and the allocation has 2" in capsys.readouterr().err
+    assert list((tmp_path / "runs").glob("*/r0")) == []
+
+
+def test_every_node_is_looked_at_before_the_first_run(tmp_path):
+    measured(tmp_path, *TOYNET, "--scales", "2x1", "--steps", "5+20", "--option", "script=train.py")
+
+    (file,) = (tmp_path / "runs" / "preflight").glob("*.json")
+    nodes = {node["name"]: node["facts"]["folder"] for node in json.loads(file.read_text())["nodes"]}
+    assert nodes == {"n1": "shared", "n2": "shared"}
 
 
 def test_pytorch_trains_over_two_nodes_through_its_own_launcher(tmp_path):

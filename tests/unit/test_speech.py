@@ -78,6 +78,7 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
         "causes.",
         "groups.",
         "plan.on_",
+        "preflight.",
         "plan.by_",
         "largest.",
         speech.RETOLD,

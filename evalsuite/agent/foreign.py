@@ -1,0 +1,40 @@
+"""Programs on this machine that are not part of an evaluation, and how busy they keep it."""
+
+import os
+import time
+
+LEAST_CORES = 0.3  # less is what any machine does beside
+WATCHED_S = 0.5
+MOST_NAMED = 3
+
+
+def busy(watched_s: float = WATCHED_S) -> dict[str, float] | None:
+    """Name → the cores that it takes, of the busiest; None where psutil is absent."""
+    try:
+        import psutil
+    except ImportError:
+        return None
+    ours = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    before = _cpu_s(ours)
+    began = time.monotonic()
+    time.sleep(watched_s)
+    after, passed_s = _cpu_s(ours), time.monotonic() - began
+    found: dict[str, float] = {}
+    for process, (name, cpu_s) in after.items():
+        if process in before:
+            found[name] = found.get(name, 0.0) + (cpu_s - before[process][1]) / passed_s
+    loud = sorted((item for item in found.items() if item[1] >= LEAST_CORES), key=lambda item: -item[1])
+    return {name: round(cores, 1) for name, cores in loud[:MOST_NAMED]}
+
+
+def _cpu_s(ours: set[int]) -> dict[int, tuple[str, float]]:
+    """Process → its name and the CPU time that it has taken; not *ours*, nor those of an evaluation."""
+    import psutil
+
+    found = {}
+    for process in psutil.process_iter(["name", "cpu_times", "cmdline"]):
+        times = process.info["cpu_times"]
+        if process.pid in ours or times is None or any("evalsuite" in word for word in process.info["cmdline"] or ()):
+            continue
+        found[process.pid] = (process.info["name"] or "?", times.user + times.system)
+    return found

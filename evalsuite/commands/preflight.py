@@ -1,0 +1,177 @@
+"""`evalsuite preflight`: looks at every node before anything is spent. `compare` and `run` do it first on a cluster."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalsuite.commands import speech
+from evalsuite.commands.speech import say
+from evalsuite.errors import Exit
+
+if TYPE_CHECKING:
+    from evalsuite.commands.asked import Asked
+    from evalsuite.model import Run
+    from evalsuite.plan.engines import Engine
+    from evalsuite.runs.preflight import Preflight
+
+HELP = "look at every node before the first run: same evalsuite, shared folder, clock, devices, room, speed"
+EXAMPLES = """\
+  evalsuite preflight --hosts gpu01,gpu02 --runs /shared/runs --devices-per-node 8
+  salloc --nodes=4 --exclusive evalsuite preflight --engine slurm
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from evalsuite.commands import where
+
+    where.add_arguments(parser)
+    parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
+    parser.add_argument("--nodes", metavar="N", type=int, help="nodes that are wanted (default: all)")
+    parser.add_argument("--devices-per-node", metavar="D", type=int, help="accelerators that each must have")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--on-node", metavar="DIR", type=Path, help=argparse.SUPPRESS)  # what is started on each node
+    parser.add_argument("--token", help=argparse.SUPPRESS)
+    speech.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    import json
+
+    if arguments.on_node is not None:
+        return _on_node(arguments.on_node, arguments.token or "")
+    found = looked(_engine(arguments), arguments.runs, arguments.nodes, arguments.devices_per_node)
+    if arguments.json:
+        print(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+    else:
+        _print_table(found)
+        for sentence in sentences(found):
+            print(sentence)
+    return Exit.DONE if found.enough else Exit.USAGE
+
+
+def _on_node(folder: Path, token: str) -> int:
+    from evalsuite.launch import node_check
+
+    node_check.report(folder, token, lambda line: print(line, flush=True))
+    return Exit.DONE
+
+
+def _engine(arguments: argparse.Namespace) -> "Engine":
+    """The engine whose nodes shall be looked at; for the local one, this machine."""
+    import os
+    from dataclasses import replace
+
+    from evalsuite.commands import where
+    from evalsuite.errors import EvalsuiteError
+
+    engine = where.engine(arguments)
+    if why := engine.unready(os.environ):
+        raise EvalsuiteError(why)
+    if engine.name == "local":
+        return replace(engine, nodes=("localhost",))
+    if not engine.nodes:
+        raise EvalsuiteError(f"--engine {engine.name}: nobody says which nodes it has; expected --hosts a,b beside it.")
+    return engine
+
+
+def looked(engine: "Engine", runs: Path, nodes: int | None, devices: int | None) -> "Preflight":
+    """What is found on the nodes of *engine*, of which *nodes* are wanted (all) with so many accelerators each."""
+    from evalsuite.launch import preflight
+
+    return preflight.look(engine, runs, preflight.Wanted(nodes=nodes or len(engine.nodes), devices=devices))
+
+
+def mending(runs: Path, missing: "Sequence[Run]") -> "Callable[[Engine], Engine]":
+    """What looks at the nodes again once the infrastructure has failed a run, and gives the engine on those that are
+    fit. Where too few are left for the largest of the *missing* runs, the smaller ones go on with them."""
+    from evalsuite.commands.terminal import note
+
+    wanted = _wanted(missing)
+
+    def mended(engine: "Engine") -> "Engine":
+        if not engine.nodes or engine.on is None:
+            return engine
+        found = looked(engine, runs, *wanted)
+        names = (*found.chosen, *(node.name for node in found.nodes if not node.fit))
+        if names == engine.nodes:
+            return engine
+        for sentence in sentences(found):
+            note(sentence)
+        note(say("preflight.mended", nodes=_named(found.chosen) or "—"))
+        return engine.on(names)
+
+    return mended
+
+
+def _wanted(missing: "Sequence[Run]") -> "tuple[int, int | None]":
+    """The nodes of the largest run, and the accelerators of each."""
+    devices = [run.case.devices_per_node for run in missing if run.case.device != "cpu"]
+    return max(run.case.nodes for run in missing), max(devices, default=None)
+
+
+def fit(asked: "Asked", missing: "Sequence[Run]") -> "Asked":
+    """*asked* on the nodes that are fit for its *missing* runs, and what was found said. As it is where the engine
+    knows no nodes. Raises EvalsuiteError if too few are fit: before anything is spent."""
+    from dataclasses import replace
+
+    from evalsuite.commands.terminal import note
+    from evalsuite.errors import EvalsuiteError
+
+    engine = asked.engine
+    if not engine.nodes or engine.on is None or not missing:
+        return asked
+    nodes, devices = _wanted(missing)
+    note(say("preflight.begins", nodes=len(engine.nodes)))
+    found = looked(engine, asked.store.root, nodes, devices)
+    for sentence in sentences(found):
+        note(sentence)
+    if not found.enough:
+        raise EvalsuiteError(
+            f"--engine {engine.name}: {len(found.chosen)} of {len(found.nodes)} nodes are fit and {nodes} are wanted; "
+            "expected as many as the largest scale has. Mend what is said above, or ask for smaller --scales."
+        )
+    return replace(asked, engine=engine.on(found.chosen))
+
+
+def sentences(found: "Preflight") -> list[str]:
+    """What is not as it should be, a sentence each, the same of several nodes in one."""
+    alike: dict[tuple[str, tuple[tuple[str, str], ...]], list[str]] = {}
+    for node in found.nodes:
+        for trouble in node.troubles:
+            alike.setdefault((trouble.kind, tuple(sorted(trouble.values.items()))), []).append(trouble.node)
+    told = [
+        say("preflight.line", nodes=_named(names), what=say(f"preflight.{kind}", **dict(values)))
+        for (kind, values), names in alike.items()
+    ]
+    left_out = [node.name for node in found.nodes if not node.fit]
+    if left_out and found.enough:
+        told.append(say("preflight.left_out", nodes=_named(left_out)))
+    return told
+
+
+def _named(names: Sequence[str], most: int = 8) -> str:
+    more = f", … ({len(names)})" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _print_table(found: "Preflight") -> None:
+    from evalsuite.commands.terminal import table
+
+    sides = {"node": "left", "fit": "left", "clock": "right", "cores": "right", "accelerators": "right",
+             "free": "right", "probe": "right"}  # fmt: skip
+    columns = [(say(f"preflight.column_{name}"), side) for name, side in sides.items()]
+    rows = []
+    for node in found.nodes:
+        facts = node.facts
+        room = None if facts is None or facts.free_bytes is None else facts.free_bytes / 2**30
+        cells = (
+            (node.clock_offset_s, "{:+.1f} s"),
+            (facts and facts.cores, "{:g}"),
+            (facts and facts.devices, "{}"),
+            (room, "{:.1f} GiB"),
+            (facts and facts.probe_s, "{:.2f} s"),
+        )
+        shown = ["—" if value is None else form.format(value).replace("-0.0 s", "+0.0 s") for value, form in cells]
+        rows.append((node.name, say("preflight.yes" if node.fit else "preflight.no"), *shown))
+    table(say("preflight.title", nodes=len(found.nodes)), columns, rows)

@@ -1,0 +1,89 @@
+"""What a node looks at before the first run, started there by the engine, and how it says it: lines with a mark before
+them, for an engine may put the host's name first and other words between."""
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
+
+from evalsuite import __version__, documents, paths
+from evalsuite.agent import cgroups, foreign
+from evalsuite.agent.sensors.accelerators import Accelerators
+from evalsuite.agent.sensors.processor import Cpu
+from evalsuite.errors import EvalsuiteError
+from evalsuite.launch import probe
+from evalsuite.runs.preflight import NodeFacts
+
+CLOCK, FACTS = "evalsuite-clock ", "evalsuite-node "
+STAMPS = 5
+Seen = Literal["shared", "another", "read_only"]
+TOKEN = "token"  # a file that tells this runs folder from another of the same name
+
+
+def report(folder: Path, token: str, say: Callable[[str], None]) -> None:
+    """Says the time, several times, and then what is found here. *folder*: where the evaluator put *token*."""
+    for _ in range(STAMPS):
+        say(f"{CLOCK}{time.time():.6f}")
+        time.sleep(0.02)
+    say(FACTS + json.dumps(asdict(facts(folder, token)), separators=(",", ":")))
+
+
+def facts(folder: Path, token: str) -> NodeFacts:
+    state, said = _folder(folder, token)
+    limits = cgroups.limits(Path("/"))
+    return NodeFacts(
+        evalsuite=__version__,
+        sources_sha256=sources_sha256(),
+        folder=state,
+        folder_said=said,
+        free_bytes=shutil.disk_usage(folder).free if folder.is_dir() else None,
+        cores=Cpu(limits, Path("/")).capacity,
+        devices=len(Accelerators()),
+        busy=foreign.busy(),
+        probe_s=round(probe.seconds(), 6),
+    )
+
+
+def _folder(folder: Path, token: str) -> tuple[Seen, str | None]:
+    try:
+        if (folder / TOKEN).read_text() != token:
+            return "another", None
+    except OSError:
+        return "another", None
+    mark = folder / f"{os.uname().nodename}-{os.getpid()}.mark"
+    try:
+        mark.write_text(token)
+        mark.unlink()
+    except OSError as error:
+        return "read_only", error.strerror
+    return "shared", None
+
+
+def sources_sha256() -> str:
+    """The hash of evalsuite's own files: two installations of one version may differ."""
+    found = hashlib.sha256()
+    for file in sorted(paths.PACKAGE.rglob("*.py")):
+        found.update(str(file.relative_to(paths.PACKAGE)).encode() + b"\0" + file.read_bytes())
+    return found.hexdigest()
+
+
+def read(line: str) -> float | NodeFacts | None:
+    """What a line says: the node's time, its facts, or nothing of ours."""
+    _, mark, text = line.partition(CLOCK)
+    if mark:
+        try:
+            return float(text)
+        except ValueError:
+            return None
+    _, mark, text = line.partition(FACTS)
+    if not mark:
+        return None
+    try:
+        return documents.noun(NodeFacts, json.loads(text), "a node")
+    except (ValueError, EvalsuiteError):
+        return None

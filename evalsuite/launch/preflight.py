@@ -1,0 +1,189 @@
+"""Looks at every node of an allocation before the first run, through the engine that will start the runs.
+
+Each node is started by itself, all at once: a node that is gone is named, and holds up no other. What a node says comes
+back over the engine's own output, so that it is heard also where the runs folder is not shared.
+"""
+
+import contextlib
+import functools
+import os
+import secrets
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evalsuite import __version__, redaction
+from evalsuite.errors import EvalsuiteError
+from evalsuite.findings import HostClocksDiffer
+from evalsuite.launch import engine_words, node_check
+from evalsuite.plan.engines import Engine
+from evalsuite.runs import preflight
+from evalsuite.runs.preflight import CheckedNode, NodeFacts, Preflight, Severity, Trouble
+
+ANSWER_S = 60.0  # a cold start of Python from a busy network file system is some ten seconds
+AT_ONCE = 64
+CLOCK_WARNED_S = 1.0
+CLOCK_REFUSED_S = HostClocksDiffer.limit_s  # from there on every run would be flagged (D21)
+ROOM_BYTES = 1 << 30  # logs and samples of a day of runs
+SLOW = 1.15  # times the median of all nodes; noise of the probe is some percent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What the runs that follow ask of their nodes."""
+
+    nodes: int = 1
+    devices: int | None = None  # accelerators of each node; None: it trains on CPUs
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Heard:
+    """What came back from one node."""
+
+    name: str
+    facts: NodeFacts | None
+    clock_offset_s: float | None
+    output: str
+
+
+def look(engine: Engine, runs: Path, wanted: Wanted) -> Preflight:
+    """Looks at all nodes of *engine*. Raises EvalsuiteError if the runs folder cannot be written here."""
+    with _token(runs) as (folder, token), ThreadPoolExecutor(min(AT_ONCE, len(engine.nodes))) as pool:
+        heard = list(pool.map(lambda name: _ask(engine, name, folder, token), engine.nodes))
+    ours = node_check.sources_sha256()
+    slow = _slow(heard)
+    nodes = tuple(
+        CheckedNode(
+            name=one.name,
+            facts=one.facts,
+            clock_offset_s=one.clock_offset_s,
+            troubles=tuple(_troubles(one, wanted, runs, ours, slow.get(one.name))),
+        )
+        for one in heard
+    )
+    at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
+    found = Preflight(at=at, engine=engine.name, evalsuite=__version__, wanted=wanted.nodes, nodes=nodes)
+    preflight.write(found, runs)
+    return found
+
+
+@contextlib.contextmanager
+def _token(runs: Path) -> Iterator[tuple[Path, str]]:
+    """A folder in *runs* with a word in it that no other folder has."""
+    folder = runs.resolve() / preflight.FOLDER
+    token = secrets.token_hex(8)
+    inside = folder / f".{token}"
+    try:
+        inside.mkdir(parents=True)
+        (inside / node_check.TOKEN).write_text(token)
+    except OSError as error:
+        raise EvalsuiteError(
+            f"{folder}: {error.strerror}; the runs folder must be writable. Try --runs DIR with a folder of yours."
+        ) from error
+    try:
+        yield inside, token
+    finally:
+        with contextlib.suppress(OSError):
+            for file in inside.iterdir():
+                file.unlink()
+            inside.rmdir()
+
+
+def _ask(engine: Engine, name: str, folder: Path, token: str) -> _Heard:
+    """Starts the node's own look through *engine*, and hears it out."""
+    alone = engine.on([name]) if engine.on else engine
+    argv = (sys.executable, "-m", "evalsuite", "preflight", "--on-node", str(folder), "--token", token)
+    handed = alone.handed(1, str(folder)) if alone.handed else {}
+    started = ("env", *(f"{key}={value}" for key, value in handed.items()), *argv) if handed else argv
+    lines: list[str] = []
+    facts, offset_s = None, None
+    try:
+        process = subprocess.Popen(
+            alone.wrap(1, started),
+            cwd="/",  # whatever the node has of the runs folder, it shall come so far as to say it
+            env={**os.environ, **alone.variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        return _Heard(name=name, facts=None, clock_offset_s=None, output=f"error: {error.filename}: {error.strerror}")
+    with process, _ended_after(process, ANSWER_S) as too_late:
+        for line in process.stdout or ():
+            now = time.time()
+            said = node_check.read(line.rstrip())
+            if isinstance(said, float):
+                offset_s = said - now if offset_s is None else max(offset_s, said - now)
+            elif said is not None:
+                facts = said
+            else:
+                lines.append(line)
+    if too_late:
+        lines.append(f"error: no answer in {ANSWER_S:.0f} s\n")
+    return _Heard(name=name, facts=facts, clock_offset_s=offset_s, output="".join(lines))
+
+
+@contextlib.contextmanager
+def _ended_after(process: "subprocess.Popen[str]", seconds: float) -> Iterator[list[bool]]:
+    """Ends *process* after that time; what it gives is not empty then."""
+    late: list[bool] = []
+
+    def end() -> None:
+        late.append(True)
+        process.terminate()
+
+    timer = threading.Timer(seconds, end)
+    timer.start()
+    try:
+        yield late
+    finally:
+        timer.cancel()
+
+
+def _slow(heard: Sequence[_Heard]) -> dict[str, float]:
+    """The nodes on which the fixed computation took longer → how many times the median of all, of two the shorter."""
+    probes = {one.name: one.facts.probe_s for one in heard if one.facts and one.facts.probe_s}
+    if len(probes) < 2:
+        return {}
+    usual = statistics.median(probes.values()) if len(probes) > 2 else min(probes.values())
+    return {name: probe_s / usual for name, probe_s in probes.items() if probe_s / usual > SLOW}
+
+
+def _troubles(one: _Heard, wanted: Wanted, runs: Path, ours: str, slow: float | None) -> Iterator[Trouble]:
+    facts, folder = one.facts, str(runs.resolve())
+    error = functools.partial(_trouble, one.name, "error")
+    warning = functools.partial(_trouble, one.name, "warning")
+    if facts is None:
+        said = redaction.redacted(engine_words.reason(one.output)).removeprefix(f"{one.name}: ").rstrip(".")
+        yield error("unreached", reason=said or "it said nothing")
+        return
+    if facts.sources_sha256 != ours:
+        yield error("version", theirs=facts.evalsuite or "?", ours=__version__)
+    if facts.folder == "another":
+        yield error("folder", folder=folder)
+    if facts.folder == "read_only":
+        yield error("read_only", folder=folder, reason=facts.folder_said or "?")
+    if facts.free_bytes is not None and facts.free_bytes < ROOM_BYTES:
+        yield error("room", folder=folder, free=f"{facts.free_bytes / ROOM_BYTES:.2f}")
+    if wanted.devices is not None and facts.devices is not None and facts.devices < wanted.devices:
+        yield error("devices", found=str(facts.devices), wanted=str(wanted.devices))
+    if (offset_s := one.clock_offset_s) is not None and abs(offset_s) > CLOCK_WARNED_S:
+        yield (error if abs(offset_s) > CLOCK_REFUSED_S else warning)("clock", offset=f"{offset_s:+.1f}")
+    if facts.busy:
+        yield warning("busy", programs=", ".join(f"{name} ({cores:g})" for name, cores in facts.busy.items()))
+    if slow is not None:
+        yield warning("slow", times=f"{slow:.2f}")
+
+
+def _trouble(node: str, severity: Severity, kind: str, **values: str) -> Trouble:
+    return Trouble(node=node, kind=kind, severity=severity, values=values)

@@ -1,0 +1,180 @@
+"""The look at every node before the first run: what it finds, whom it leaves out, and what it says."""
+
+import json
+import subprocess
+from dataclasses import asdict, replace
+
+import pytest
+
+from evalsuite import __version__, cli, paths
+from evalsuite.agent import foreign
+from evalsuite.commands import preflight as door
+from evalsuite.commands import speech
+from evalsuite.errors import Exit
+from evalsuite.launch import node_check, preflight, probe
+from evalsuite.launch.preflight import Wanted
+from evalsuite.model import Run
+from evalsuite.plan.engines import Engine
+from evalsuite.runs.preflight import NodeFacts, Preflight
+from tests.toys import CASE
+
+
+@pytest.fixture(autouse=True)
+def in_english(monkeypatch):
+    monkeypatch.setattr(speech, "_chosen", "en")
+    monkeypatch.setenv("LC_ALL", "C")
+
+
+OURS = node_check.sources_sha256()
+FACTS = NodeFacts(
+    evalsuite=__version__,
+    sources_sha256=OURS,
+    folder="shared",
+    free_bytes=50 << 30,
+    cores=64.0,
+    devices=8,
+    busy={},
+    probe_s=0.5,
+)
+
+
+def acted(said: dict[str, str]) -> Engine:
+    """An engine whose nodes say what stands in *said*, the shell of each."""
+
+    def on(names) -> Engine:
+        def wrap(nodes, argv):
+            return ("sh", "-c", said[names[0]], *argv)
+
+        return Engine(name="acted", wrap=wrap, nodes=tuple(names), on=on)
+
+    return on(list(said))
+
+
+def saying(facts: NodeFacts = FACTS, clock: str = "$(date +%s.%N)") -> str:
+    """The shell of a node that says *facts*."""
+    return f"echo \"x: evalsuite-clock {clock}\"; echo 'x: evalsuite-node {json.dumps(asdict(facts))}'"
+
+
+def kinds(found: Preflight) -> dict[str, list[tuple[str, str]]]:
+    return {node.name: [(one.severity, one.kind) for one in node.troubles] for node in found.nodes}
+
+
+def test_nodes_without_fault_are_chosen_in_their_order_and_it_is_recorded(tmp_path):
+    found = preflight.look(acted({"b": saying(), "a": saying()}), tmp_path, Wanted(nodes=2, devices=8))
+
+    assert (found.chosen, found.enough, kinds(found)) == (("b", "a"), True, {"b": [], "a": []})
+    (file,) = (tmp_path / "preflight").iterdir()
+    assert Preflight.from_json(json.loads(file.read_text()), file) == found
+
+
+@pytest.mark.parametrize(
+    ("facts", "kind"),
+    [
+        ({"sources_sha256": "0ther"}, ("error", "version")),
+        ({"folder": "another"}, ("error", "folder")),
+        ({"folder": "read_only", "folder_said": "Read-only file system"}, ("error", "read_only")),
+        ({"free_bytes": 1000}, ("error", "room")),
+        ({"devices": 7}, ("error", "devices")),
+        ({"busy": {"python": 3.5}}, ("warning", "busy")),
+    ],
+)
+def test_what_is_wrong_on_one_node_is_said_of_that_node(tmp_path, facts, kind):
+    said = {"a": saying(), "b": saying(replace(FACTS, **facts))}
+
+    found = preflight.look(acted(said), tmp_path, Wanted(nodes=2, devices=8))
+
+    assert kinds(found) == {"a": [], "b": [kind]}
+    assert found.enough == (kind[0] == "warning")
+
+
+@pytest.mark.parametrize(("ahead_s", "troubles"), [(0, []), (3, [("warning", "clock")]), (-3600, [("error", "clock")])])
+def test_a_clock_that_is_off_is_told_by_when_its_words_come(tmp_path, ahead_s, troubles):
+    node = saying(clock=f"$(date -d '{ahead_s} seconds' +%s.%N)")
+
+    found = preflight.look(acted({"a": node}), tmp_path, Wanted(devices=8))
+
+    assert kinds(found) == {"a": troubles}
+    assert found.nodes[0].clock_offset_s == pytest.approx(ahead_s, abs=0.9)
+
+
+def test_a_node_that_says_nothing_is_named_with_the_engines_own_words(tmp_path):
+    engine = acted({"a": saying(), "b": "echo 'srun: error: Unable to create step: node b is down' >&2; exit 1"})
+
+    found = preflight.look(engine, tmp_path, Wanted(nodes=1, devices=8))
+
+    assert kinds(found)["b"] == [("error", "unreached")]
+    assert found.chosen == ("a",) and found.enough
+    assert door.sentences(found) == [
+        "b: not reached: srun: error: Unable to create step: node b is down. "
+        "Try starting a command there by hand, the way this engine does.",
+        "left out: b; enough others are fit.",
+    ]
+
+
+def test_a_node_that_hangs_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(preflight, "ANSWER_S", 0.3)
+
+    found = preflight.look(acted({"a": "exec sleep 60"}), tmp_path, Wanted())
+
+    assert "no answer" in found.nodes[0].troubles[0].values["reason"]
+
+
+def test_a_slow_node_is_named_and_taken_only_if_no_other_is_left(tmp_path):
+    said = {"a": saying(replace(FACTS, probe_s=0.8)), "b": saying(), "c": saying()}
+
+    found = preflight.look(acted(said), tmp_path, Wanted(nodes=2, devices=8))
+
+    assert kinds(found)["a"] == [("warning", "slow")]
+    assert found.chosen == ("b", "c", "a")
+
+
+def test_the_runs_folder_is_another_where_the_word_in_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(probe, "seconds", lambda: 0.5)
+    monkeypatch.setattr(foreign, "busy", dict)
+    (tmp_path / node_check.TOKEN).write_text("ours")
+
+    assert node_check.facts(tmp_path, "ours").folder == "shared"
+    assert node_check.facts(tmp_path, "theirs").folder == "another"
+    assert node_check.facts(tmp_path / "absent", "ours").folder == "another"
+    assert list(tmp_path.iterdir()) == [tmp_path / node_check.TOKEN]
+
+
+@pytest.mark.parametrize("line", ["", "evalsuite-clock now", "evalsuite-node {", "evalsuite-node []", "x\0y"])
+def test_words_that_are_none_of_ours_are_passed_over(line):
+    assert node_check.read(line) is None
+
+
+def test_this_machine_looks_at_itself(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(paths.PACKAGE.parent))
+
+    code = cli.main(["preflight", "--runs", str(tmp_path), "--json"])
+
+    (node,) = json.loads(capsys.readouterr().out)["nodes"]
+    assert code == Exit.DONE
+    assert node["facts"]["folder"] == "shared" and node["facts"]["probe_s"] > 0 and node["facts"]["cores"] > 0
+
+
+def test_an_engine_whose_nodes_nobody_knows_cannot_be_looked_at(capsys):
+    assert cli.main(["preflight", "--engine", "mpi"]) == Exit.USAGE
+    assert "--hosts a,b" in capsys.readouterr().err
+
+
+def test_a_program_that_keeps_cores_busy_is_seen(monkeypatch):
+    monkeypatch.setattr(foreign, "LEAST_CORES", 0.01)  # others may be busier here
+    monkeypatch.setattr(foreign, "MOST_NAMED", 1000)
+
+    with subprocess.Popen(["yes"], stdout=subprocess.DEVNULL) as hog:
+        found = foreign.busy(0.4)
+        hog.kill()
+
+    assert found and "yes" in found
+
+
+def test_nodes_that_are_gone_after_a_failed_run_come_last_and_the_rest_goes_on(tmp_path, capsys):
+    engine = acted({"a": "exit 1", "b": saying(), "c": saying()})
+    missing = [Run(case=replace(CASE, nodes=3), repeat=0)]
+
+    mended = door.mending(tmp_path, missing)(engine)
+
+    assert mended.nodes == ("b", "c", "a")
+    assert "the nodes from here on: b, c" in capsys.readouterr().err
