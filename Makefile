@@ -9,7 +9,7 @@ DATA    ?= random-data
 BIN     := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report official plan equivalence test test-crash unit real lint bench clean
+.PHONY: help setup demo report official plan equivalence test test-crash test-clusters unit real lint bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,10 @@ real: setup ## the real floor alone
 
 test-crash: setup ## the whole series of kills, with counts: some twenty minutes
 	EVALSUITE_CRASHES=1 nice -n 19 $(BIN)/python -m pytest -s tests/real/test_crashes.py
+
+test-clusters: setup ## several machines played by network namespaces: Slurm and ssh, some of which die
+	$(BIN)/python tools/prepare_tests.py
+	EVALSUITE_CLUSTERS=1 $(BIN)/python -m pytest tests/real/test_clusters.py tests/real/test_ssh_hosts.py tests/real/test_slurm.py
 
 lint: setup ## style and types
 	$(BIN)/ruff check evalsuite adapters tests benchmarks tools

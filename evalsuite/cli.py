@@ -24,6 +24,7 @@ COMMANDS = {
     "publish": "build a static site out of finished reports, with their history",
     "preflight": "look at every node before the first run: same evalsuite, shared folder, clock, devices, room, speed",
     "submit": "write the script that takes the nodes and evaluates on them; with --go, submit it",
+    "status": "say how far an evaluation is, what failed and what waits in the queue; nothing is touched",
     "parse": "say what a training log says",
     "import": "make run folders from logs or tables produced elsewhere",
     "sample": "run a command, sampling the machine and stamping its output (the node agent)",

@@ -8,6 +8,7 @@ several tests may have such networks at the same time.
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -29,6 +30,16 @@ class Host:
         """*command*, started on this host in *folder* (the root)."""
         there = ["env", f"--chdir={folder}"] if folder else []
         return ["nsenter", f"--target={self.holder.pid}", "--net", "--uts", "--mount", *there, *command]
+
+    def die(self) -> None:
+        """Kills every process on this host, and takes its link away."""
+        ours = os.readlink(f"/proc/{self.holder.pid}/ns/net")
+        for file in Path("/proc").glob("[0-9]*/ns/net"):
+            pid = int(file.parts[2])
+            with contextlib.suppress(OSError):
+                if os.readlink(file) == ours and pid != self.holder.pid:
+                    os.kill(pid, signal.SIGKILL)
+        self.cut_off()
 
     def cut_off(self) -> None:
         """Takes the host's link away: what is sent to it is lost."""

@@ -12,8 +12,10 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from tests.namespaces import Host
 
 DAEMONS = ("munged", "slurmctld", "slurmd", "srun")
 READY_S = 30
@@ -97,8 +99,9 @@ def _daemons(folder: Path) -> list[list[str]]:
     return [munged, [_program("slurmctld"), "-D"], *nodes]
 
 
-def _idle_nodes(environment: dict[str, str]) -> int:
-    line = ["sinfo", "--noheader", "--Node", "--states=idle", "--format=%N"]
+def _idle_nodes(environment: dict[str, str], enter: Callable[..., list[str]] = lambda *line: [*line]) -> int:
+    """*enter*: what starts a command where the controller is."""
+    line = enter("sinfo", "--noheader", "--Node", "--states=idle", "--format=%N")
     said = subprocess.run(line, env={**os.environ, **environment}, capture_output=True, text=True)
     return len(said.stdout.split()) if said.returncode == 0 else 0
 
@@ -132,3 +135,67 @@ def _wait(ready, folder: Path) -> None:
             said = "\n".join(file.read_text(errors="replace")[-500:] for file in folder.glob("*.txt"))
             raise RuntimeError(f"the cluster did not come up in {READY_S} s: {said}")
         time.sleep(0.1)
+
+
+# on hosts of their own (tests/namespaces)
+
+ON_HOSTS = """\
+ClusterName=evalsuite
+SlurmctldHost=ctl({controller})
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+StateSaveLocation={folder}/controller
+SlurmdSpoolDir={folder}/%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/%n.log
+SlurmdTimeout=10
+MessageTimeout=5
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+ReturnToService=2
+MpiDefault=none
+JobAcctGatherType=jobacct_gather/none
+{nodes}
+PartitionName=all Nodes=ALL Default=YES State=UP
+"""
+
+
+@contextlib.contextmanager
+def on_hosts(hosts: dict[str, Host]) -> Iterator[dict[str, str]]:
+    """The variables with which `sbatch` and `srun` reach a cluster: its controller on ctl, a node on each other."""
+    folder = Path(tempfile.mkdtemp(prefix="slurm-"))
+    environment = {"SLURM_CONF": str(folder / "slurm.conf")}
+    names = [name for name in hosts if name != "ctl"]
+    lines = [f"NodeName={name} NodeHostname={name} NodeAddr={hosts[name].address} CPUs=2" for name in names]
+    text = ON_HOSTS.format(folder=folder, controller=hosts["ctl"].address, nodes="\n".join(lines))
+    (folder / "slurm.conf").write_text(text)
+    for name in ("controller", *names):
+        (folder / name).mkdir()
+    munged, controller, *_ = _daemons(folder)
+    daemons = [munged, hosts["ctl"].enter(*controller)]
+    daemons += [hosts[name].enter(_program("slurmd"), "-D", "-N", name) for name in names]
+    started: list[subprocess.Popen] = []
+    try:
+        for line in daemons:
+            output = open(folder / f"{len(started)}.txt", "wb")  # noqa: SIM115 (it lives as long as the daemon)
+            started.append(subprocess.Popen(line, env={**os.environ, **environment}, stdout=output, stderr=output))
+            if line is munged:
+                _wait(lambda: (folder / "munge.socket").exists(), folder)
+        _wait(lambda: _idle_nodes(environment, hosts["ctl"].enter) == len(names), folder)
+        yield environment
+    finally:
+        for daemon in reversed(started):
+            daemon.terminate()
+        for daemon in started:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                daemon.wait(10)
+            daemon.kill()
+        shutil.rmtree(folder, ignore_errors=True)

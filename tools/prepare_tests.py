@@ -19,6 +19,9 @@ NEEDED = {
     "slurmctld": "slurmctld",
     "slurmd": "slurmd",
     "munged": "munge",
+    "sshd": "openssh-server",
+    "mpirun.openmpi": "openmpi-bin",
+    "mpiexec.hydra": "mpich",
     "ch-run": "charliecloud",
 }
 PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))

@@ -79,6 +79,7 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
         "groups.",
         "plan.on_",
         "preflight.",
+        "status.",
         "plan.by_",
         "largest.",
         speech.RETOLD,

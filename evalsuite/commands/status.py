@@ -1,0 +1,116 @@
+"""`evalsuite status`: how far an evaluation is, what failed in it, and what waits in the queue."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalsuite.commands import speech
+from evalsuite.commands.speech import say
+from evalsuite.errors import Exit
+
+if TYPE_CHECKING:
+    from evalsuite.launch.progress import EvaluationState, RunState
+    from evalsuite.launch.queue import QueuedJob
+
+HELP = "say how far an evaluation is, what failed and what waits in the queue; nothing is touched"
+EXAMPLES = """\
+  evalsuite status --runs /shared/runs
+  watch -n 30 evalsuite status --runs /shared/runs
+  evalsuite status --json
+"""
+MOST_FAILURES = 10  # told one by one; --json has all
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    speech.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    import json
+    import time
+
+    from evalsuite.launch import progress, queue
+    from evalsuite.runs.store import Store
+
+    state = progress.read(Store(arguments.runs), time.time())
+    jobs = queue.jobs()
+    if arguments.json:
+        print(json.dumps(_facts(state, jobs), indent=1, ensure_ascii=False))
+    else:
+        _print(state, jobs)
+    return Exit.DONE
+
+
+def _print(state: "EvaluationState", jobs: "tuple[QueuedJob, ...] | None") -> None:
+    from evalsuite.commands.terminal import duration, line, table
+    from evalsuite.logs.wording import rate
+
+    sides = {"framework": "left", "model": "left", "scale": "left", "precision": "left", "batch": "right",
+             "done": "right", "failed": "right", "last": "right"}  # fmt: skip
+    columns = [(say(f"status.column_{name}"), side) for name, side in sides.items()]
+    rows = []
+    for case in dict.fromkeys(one.run.case for one in state.runs):
+        own = state.of(case)
+        given = next((one for one in reversed(own) if one.items_per_s is not None), None)
+        last = f"{rate(given.items_per_s)} {given.unit}" if given and given.items_per_s is not None else "—"
+        done = f"{sum(one.outcome is not None for one in own)}/{len(own)}"
+        failed = sum(one.failed for one in own)
+        precision = case.precision + ("+XLA" if case.xla else "")
+        rows.append((case.framework, case.model, case.scale, precision, str(case.batch_per_device), done,
+                     str(failed or "—"), last))  # fmt: skip
+    table(say("status.title", done=state.done, runs=len(state.runs), failed=len(state.failures)), columns, rows)
+    for one in state.running:
+        line(say("status.running", run=one.run.id, time=duration(one.begun_s)))
+    for one in state.runs:
+        if one.quiet_s is not None and not one.running:
+            line(say("status.stopped", run=one.run.id, time=duration(one.quiet_s)))
+    for one in state.failures[:MOST_FAILURES]:
+        line(say("status.failure", run=one.run.id, whose=say(f"status.{_whose(one)}"), reason=_reason(one)))
+    if (more := len(state.failures) - MOST_FAILURES) > 0:
+        line(say("status.more_failures", n=more))
+    if state.made_again:
+        line(say("status.made_again", n=state.made_again))
+    if left := len(state.runs) - state.done:
+        time = duration(state.estimated_s) if state.estimated_s is not None else say("plan.unknown_time")
+        line(say("status.left", n=left, time=time))
+    for job in jobs or ():
+        line(say("status.job", job=job.id, name=job.name, state=job.state, nodes=job.nodes or "?", why=job.why))
+
+
+def _whose(one: "RunState") -> str:
+    return "of_platform" if one.outcome is not None and one.outcome.fault else "of_framework"
+
+
+def _reason(one: "RunState") -> str:
+    return speech.retold(one.outcome.reason) if one.outcome else ""
+
+
+def _facts(state: "EvaluationState", jobs: "tuple[QueuedJob, ...] | None") -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {
+        "runs": len(state.runs),
+        "done": state.done,
+        "failed": len(state.failures),
+        "made_again": state.made_again,
+        "estimated_seconds": state.estimated_s,
+        "running": [{"run": one.run.id, "seconds": one.begun_s} for one in state.running],
+        "failures": [
+            {"run": one.run.id, "status": one.outcome.status, "fault": one.outcome.fault, "reason": one.outcome.reason}
+            for one in state.failures
+            if one.outcome
+        ],
+        "cases": [
+            {
+                "id": case.id,
+                "done": sum(one.outcome is not None for one in state.of(case)),
+                "failed": sum(one.failed for one in state.of(case)),
+                "repeats": len(state.of(case)),
+                "items_per_s": [one.items_per_s for one in state.of(case)],
+            }
+            for case in dict.fromkeys(one.run.case for one in state.runs)
+        ],
+        "queue": None if jobs is None else [asdict(job) for job in jobs],
+    }

@@ -1,0 +1,105 @@
+"""How far an evaluation is, by what lies in its folder; nothing of it is held or changed, so it may be asked anytime.
+
+A run that has begun and not ended goes on if its files still grow: its lock is not tried, for whoever holds a lock for
+a moment may take a run away from the evaluation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Attempt, Case, Run
+from evalsuite.plan.estimate import Estimate
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.store import RunFolder, Store
+
+GROWS_S = 90.0  # samples are written twice a second; a network file system may show it later
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunState:
+    """One run that was planned. Without *outcome* it has not ended."""
+
+    run: Run
+    outcome: Outcome | None
+    begun_s: float | None = None  # seconds since it began, if it has and has not ended
+    quiet_s: float | None = None  # seconds since its files grew
+    items_per_s: float | None = None  # as the journal noted it
+    unit: str | None = None
+
+    @property
+    def running(self) -> bool:
+        return self.quiet_s is not None and self.quiet_s < GROWS_S
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome is not None and self.outcome.status != "completed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationState:
+    """All runs that were planned, as they stand."""
+
+    runs: tuple[RunState, ...]
+    made_again: int  # starts that the infrastructure failed, and that were made again
+    estimated_s: float | None  # for what is left; None: nothing has ended yet
+
+    @property
+    def done(self) -> int:
+        return sum(one.outcome is not None for one in self.runs)
+
+    @property
+    def failures(self) -> tuple[RunState, ...]:
+        return tuple(one for one in self.runs if one.failed)
+
+    @property
+    def running(self) -> tuple[RunState, ...]:
+        return tuple(one for one in self.runs if one.running)
+
+    def of(self, case: Case) -> tuple[RunState, ...]:
+        return tuple(one for one in self.runs if one.run.case == case)
+
+
+def read(store: Store, now_s: float) -> EvaluationState:
+    """The state of the evaluation in *store* at the time *now_s* (Unix). Raises EvalsuiteError if none was begun."""
+    plan = store.plan()
+    if plan is None:
+        raise EvalsuiteError(
+            f"{store.root}: no evaluation was begun here; expected a folder that `run` or `compare` writes to. Try "
+            "--runs DIR."
+        )
+    attempts = {one.run: one for one in store.journal.attempts()}  # the last of each run
+    runs = [Run(case=case, repeat=repeat) for repeat in range(plan.repeats) for case in plan.cases]
+    found = [_state(run, store.folder(run), now_s, attempts.get(run.id)) for run in runs]
+    return EvaluationState(
+        runs=tuple(found),
+        made_again=len(list(store.root.glob("*/infrastructure-r*"))),
+        estimated_s=_left_s(found),
+    )
+
+
+def _state(run: Run, folder: RunFolder, now_s: float, last: Attempt | None) -> RunState:
+    if folder.finished:
+        value, unit = (last.items_per_s, last.unit) if last else (None, None)
+        return RunState(run=run, outcome=folder.outcome(), items_per_s=value, unit=unit)
+    times = _times(folder.path)
+    if not times:
+        return RunState(run=run, outcome=None)
+    return RunState(run=run, outcome=None, begun_s=now_s - min(times), quiet_s=max(0.0, now_s - max(times)))
+
+
+def _times(folder: Path) -> list[float]:
+    """When each file of a run was last written."""
+    found = []
+    for file in folder.iterdir() if folder.is_dir() else ():
+        try:
+            found.append(file.stat().st_mtime)
+        except OSError:  # it was taken away meanwhile
+            continue
+    return found
+
+
+def _left_s(states: Sequence[RunState]) -> float | None:
+    estimate = Estimate([(one.run, one.outcome.duration_s or 0.0) for one in states if one.outcome])
+    return estimate.total([one.run for one in states if one.outcome is None])

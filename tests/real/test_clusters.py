@@ -1,0 +1,114 @@
+"""Clusters of several machines, each with a network and a name of its own, one of which dies: `make test-clusters`."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evalsuite import paths
+from tests import namespaces, slurm
+
+pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
+
+TOYS = Path(__file__).resolve().parent / "toy_adapters"
+TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
+LONG = ("--steps", "5+500", "--option", "script=train.py", "--repeats", "1")  # some ten seconds
+
+
+def evalsuite(host: namespaces.Host, folder: Path, *words: str, **variables: str) -> subprocess.Popen:
+    environment = {**os.environ, "PYTHONPATH": str(paths.PACKAGE.parent), "LC_ALL": "C", **variables}
+    line = host.enter(sys.executable, "-m", "evalsuite", *words, folder=folder)
+    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def said(process: subprocess.Popen, seconds: float = 120) -> str:
+    return process.communicate(timeout=seconds)[0]
+
+
+def soon(happened, seconds: float = 60) -> bool:
+    deadline = time.monotonic() + seconds
+    while not happened() and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return happened()
+
+
+@pytest.fixture(scope="module")
+def four_nodes():
+    if why := slurm.missing() or namespaces.missing():
+        pytest.skip(why)
+    with namespaces.network("ctl", "n1", "n2", "n3", "n4") as hosts, slurm.on_hosts(hosts) as environment:
+        yield hosts, environment
+
+
+def job_ended(hosts, environment, job: str) -> bool:
+    line = hosts["ctl"].enter("squeue", "--noheader", f"--jobs={job}", "--format=%T")
+    answer = subprocess.run(line, env={**os.environ, **environment}, capture_output=True, text=True)
+    return not answer.stdout.strip()
+
+
+def submitted(hosts, environment, folder: Path, *words: str) -> str:
+    """The number of the job."""
+    text = said(evalsuite(hosts["ctl"], folder, "submit", *TOYNET, *words, "--go", **environment))
+    assert "submitted as job" in text, text
+    return text.partition("submitted as job ")[2].partition(";")[0]
+
+
+def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
+    hosts, environment = four_nodes
+    words = ("--scales", "1x1,2x1,4x1", "--steps", "5+20", "--option", "script=train.py", "--repeats", "1")
+
+    job = submitted(hosts, environment, tmp_path, *words, "--time", "10")
+
+    assert soon(lambda: job_ended(hosts, environment, job), 120)
+    output = (tmp_path / "runs" / f"slurm-{job}.txt").read_text()
+    assert (tmp_path / "report" / "report.html").is_file(), output
+    ranks = [json.loads(file.read_text())["node_rank"] for file in tmp_path.glob("runs/*_4x1*/r0/environment.*.json")]
+    assert sorted(ranks) == [0, 1, 2, 3] or not ranks
+    status = json.loads(said(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
+    assert (status["runs"], status["done"], status["failed"], status["queue"]) == (3, 3, 0, [])
+
+
+def test_a_node_that_dies_costs_one_run_and_a_spare_one_takes_its_place(four_nodes, tmp_path):
+    hosts, environment = four_nodes
+    job = submitted(hosts, environment, tmp_path, "--scales", "2x1", *LONG, "--nodes-spare", "1", "--time", "10")
+    runs = tmp_path / "runs"
+    assert soon(lambda: len(list(runs.glob("*/r0/samples.*.jsonl"))) == 2)
+    time.sleep(2)
+
+    hosts["n2"].die()
+
+    assert soon(lambda: job_ended(hosts, environment, job), 240)
+    output = (runs / f"slurm-{job}.txt").read_text()
+    (run,) = runs.glob("*/r0")
+    assert json.loads((run / "outcome.json").read_text())["status"] == "completed", output
+    assert {file.name for file in run.glob("log.*")} == {"log.n1.txt", "log.n3.txt"}, output
+    (failed,) = runs.glob("*/infrastructure-r0-1")
+    assert json.loads((failed / "outcome.json").read_text())["fault"] == "infrastructure"
+    assert "the nodes from here on: n1, n3" in output
+
+
+def test_a_host_that_is_cut_off_costs_one_run_and_another_takes_its_place(tmp_path):
+    if why := namespaces.sshd_missing():
+        pytest.skip(why)
+    with (
+        namespaces.network("a", "b", "c") as hosts,
+        namespaces.reached_by_ssh(list(hosts.values())) as config,
+    ):
+        words = ("run", *TOYNET, "--scales", "2x1", *LONG, "--hosts", "a,b,c", "--runs", "runs")
+        process = evalsuite(hosts["a"], tmp_path, *words, EVALSUITE_SSH=f"ssh -F {config}")
+        runs = tmp_path / "runs"
+        assert soon(lambda: len(list(runs.glob("*/r0/samples.*.jsonl"))) == 2)
+
+        hosts["b"].cut_off()
+
+        output = said(process, 240)
+    (run,) = runs.glob("*/r0")
+    assert json.loads((run / "outcome.json").read_text())["status"] == "completed", output
+    assert {file.name for file in run.glob("log.*")} == {"log.a.txt", "log.c.txt"}, output
+    (failed,) = runs.glob("*/infrastructure-r0-1")
+    reason = json.loads((failed / "outcome.json").read_text())["reason"]
+    assert "b" in reason, output

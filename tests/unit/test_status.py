@@ -1,0 +1,106 @@
+"""How far an evaluation is, by what lies in its folder."""
+
+import json
+import os
+import time
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.commands import speech
+from evalsuite.errors import Exit
+from evalsuite.launch import campaign, queue
+from evalsuite.launch.queue import QueuedJob
+from evalsuite.model import Run
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.planned import Planned
+from evalsuite.runs.store import Store
+from tests.toys import CASE
+
+
+@pytest.fixture(autouse=True)
+def in_english(monkeypatch):
+    monkeypatch.setattr(speech, "_chosen", "en")
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setattr(queue, "jobs", lambda: None)
+
+
+@pytest.fixture
+def store(tmp_path) -> Store:
+    """Five repeats of one case: one done, one failed, one failed by a node and made again, one going on, one left."""
+    store = Store(tmp_path / "runs")
+    planned = Planned(profile="quick", repeats=5, cases=(CASE,), skips=())
+    store.write_plan(planned)
+    started = campaign.begin(planned, store)
+    ends = [
+        Outcome(status="completed", reason="", duration_s=60.0),
+        Outcome(status="failed", reason="exit code 1", duration_s=30.0),
+        Outcome(status="failed", reason="the node agent was lost on b", fault="infrastructure", duration_s=30.0),
+    ]
+    for repeat, outcome in enumerate(ends):
+        run = Run(case=CASE, repeat=repeat)
+        attempt = store.journal.started(run, started.id, "2026-11-22T06:00:00+00:00")
+        with store.claim(run) as folder:
+            folder.write_outcome(outcome)
+        if outcome.status == "completed":
+            ended = campaign.EndedRun(run=run, outcome=outcome, attempt=attempt)
+            campaign.note_value(ended, started, store, 412.5, "images/s")
+    (tmp_path / "runs" / CASE.id / "infrastructure-r2-1").mkdir()
+    with store.claim(Run(case=CASE, repeat=3)):
+        pass
+    return store
+
+
+def status(store: Store, capsys) -> dict:
+    assert cli.main(["status", "--runs", str(store.root), "--json"]) == Exit.DONE
+    return json.loads(capsys.readouterr().out)
+
+
+def test_runs_are_counted_by_how_they_stand(store, capsys):
+    found = status(store, capsys)
+
+    assert (found["runs"], found["done"], found["failed"], found["made_again"]) == (5, 3, 2, 1)
+    assert [one["run"] for one in found["running"]] == [Run(case=CASE, repeat=3).id]
+    assert found["estimated_seconds"] == pytest.approx(2 * 40)
+    assert found["cases"][0]["items_per_s"] == [412.5, None, None, None, None]
+    assert found["queue"] is None
+
+
+def test_the_table_says_whose_failure_it_was_and_what_is_left(store, capsys, monkeypatch):
+    job = QueuedJob(id="812", state="PENDING", name="evalsuite", nodes=4, start=None, end=None, why="(Resources)")
+    monkeypatch.setattr(queue, "jobs", lambda: (job,))
+
+    assert cli.main(["status", "--runs", str(store.root)]) == Exit.DONE
+
+    said = capsys.readouterr().out
+    assert "412.50 images/s" in said and "3/5" in said
+    assert "failed (framework) " in said and "exit code 1" in said
+    assert "failed (platform) " in said and "the node agent was lost on b" in said
+    assert "2 runs are left" in said
+    assert "job 812" in said and "(Resources)" in said
+
+
+def test_a_run_whose_files_have_not_grown_for_long_is_said_to_have_stopped(store, capsys):
+    folder = store.folder(Run(case=CASE, repeat=3)).path
+    for file in folder.iterdir():
+        os.utime(file, (time.time() - 3600, time.time() - 3600))
+
+    assert status(store, capsys)["running"] == []
+    cli.main(["status", "--runs", str(store.root)])
+    assert "nothing written for 1 h 00 min" in capsys.readouterr().out
+
+
+def test_asking_takes_no_run_away_from_the_evaluation(store, capsys):
+    before = sorted(path for path in store.root.rglob("*"))
+    status(store, capsys)
+
+    with store.claim(Run(case=CASE, repeat=4)) as folder:
+        during = status(store, capsys)
+        assert folder is not None
+    assert len(during["running"]) == 2
+    assert [path for path in before if not path.exists()] == []
+
+
+def test_a_folder_without_an_evaluation_is_said_to_be_one(tmp_path, capsys):
+    assert cli.main(["status", "--runs", str(tmp_path / "nothing")]) == Exit.USAGE
+    assert "no evaluation was begun here" in capsys.readouterr().err
