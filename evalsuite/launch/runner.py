@@ -42,6 +42,7 @@ ENOUGH: Mapping[Enough, str] = {
     "silent": "hung: it printed steps, and then nothing for far longer than ever before; ended by evalsuite",
 }
 AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
+SHOWN_S = 35.0  # until a network file system shows what another node has written (nfs(5), acdirmin: 30 s)
 TERMINATE_S = 15.0  # between asking the agent to end and killing it
 
 
@@ -221,12 +222,23 @@ def _ended(why: Enough) -> Outcome:
     return Outcome(status="failed" if why == "silent" else "completed", reason=ENOUGH[why], enough=why)
 
 
+def _lost(folder: RunFolder, case: Case) -> str | None:
+    """What is missing of a run whose engine ended well: a launcher may be told to let a dead node be (srun --no-kill).
+
+    A network file system may show late what a node has written.
+    """
+    deadline = time.monotonic() + SHOWN_S
+    while (lost := blame.infrastructure(folder, case) if case.nodes > 1 else None) and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+    return lost
+
+
 def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -> Outcome:
     """Status and reason of a run that has ended."""
     agents = folder.agents()
     if exit_code == 124 or any(agent.timed_out for agent in agents.values()):
         return Outcome(status="timed_out", reason=f"the time limit of {launcher.timeout_s:g} s was reached")
-    if exit_code == 0:
+    if exit_code == 0 and not _lost(folder, case):
         return Outcome(status="completed", reason="")
     if error := _agent_error(folder):
         return Outcome(status="failed", reason=error)

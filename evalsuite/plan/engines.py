@@ -52,6 +52,7 @@ def slurm(nodes: int, agent: Argv, names: Sequence[str] = ()) -> Argv:
         "--cpu-bind=none",  # a task has one core by default, and the frameworks' threads would share it
         "--overlap",  # also from a step: `srun --pty` holds the node, and we would wait for ourselves
         "--kill-on-bad-exit=1",
+        "--no-kill=off",  # the job outlives a dead node (SLURM_NO_KILL); a run on it must not end well without it
         "--export=ALL",
         *agent,
     )

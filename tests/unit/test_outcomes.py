@@ -68,6 +68,19 @@ def test_what_the_nodes_left_tells_who_failed(tmp_path, nodes, said):
     assert blame.infrastructure(folder, CASE.at_scale(2, 1)) == said
 
 
+@pytest.mark.parametrize(("ended", "status"), [(True, "completed"), (False, "failed")])
+def test_an_engine_that_ended_well_without_a_node_has_not_run_on_it(tmp_path, monkeypatch, ended, status):
+    monkeypatch.setattr(runner, "SHOWN_S", 0.0)
+    folder = RunFolder(tmp_path / "r0")
+    folder.path.mkdir()
+    node(folder, "a", started=True, ended=True)
+    node(folder, "b", started=True, ended=ended)
+
+    outcome = runner._ending(0, folder, CASE.at_scale(2, 1), LAUNCHER)
+
+    assert (outcome.status, outcome.fault) == (status, None if ended else "infrastructure")
+
+
 # what follows
 
 
