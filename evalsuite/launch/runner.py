@@ -245,6 +245,8 @@ def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -
     if lost := blame.infrastructure(folder, case):
         said = _engine_said(folder.engine_log)
         return Outcome(status="failed", reason=f"{lost}{f': {said}' if said else ''}", fault="infrastructure")
+    if exit_code in launcher.engine.lost_codes and all(agent.exit_code != exit_code for agent in agents.values()):
+        return Outcome(status="failed", reason=_engine_said(folder.engine_log), fault="infrastructure")
     if refused := blame.container(folder, launcher.engine.container):
         return Outcome(status="failed", reason=refused, fault="infrastructure")
     if not any(log.path.stat().st_size for log in folder.logs()):  # the training never spoke: the engine may have

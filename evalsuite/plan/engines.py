@@ -29,6 +29,7 @@ class Engine:
     handed: Callable[[int, str], Mapping[str, str]] | None = None
     """Of a number of nodes and the run's folder: the variables that stand in the command line, where the agents inherit
     nothing from this shell. None: they inherit all of it."""
+    lost_codes: frozenset[int] = frozenset()  # exit codes of the launcher itself, for a node that it lost
     nodes: tuple[str, ...] = ()  # those that can be had, in the order in which they are taken; (): known to nobody
     on: Callable[[Sequence[str]], "Engine"] | None = None  # the same engine on some of them
 

@@ -26,6 +26,7 @@ class Transport:
     name: str
     line: Callable[[Sequence[Host], Argv, "Ways"], Argv]
     nests: bool  # whether a script on a host may start mpirun itself
+    lost_codes: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +80,7 @@ def _told(rank: int, host: Host, command: Argv) -> Argv:
 TRANSPORTS = {
     transport.name: transport
     for transport in (
-        Transport(name="ssh", line=_ssh, nests=True),
+        Transport(name="ssh", line=_ssh, nests=True, lost_codes=frozenset({255})),
         Transport(name="openmpi4", line=_open_mpi("oob_tcp_if_include"), nests=False),
         Transport(name="openmpi5", line=_open_mpi("prte_if_include"), nests=False),
         Transport(name="hydra", line=_hydra, nests=False),
@@ -126,6 +127,7 @@ def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], 
         wrap=wrap,
         refusal=refusal,
         nests=via.nests,
+        lost_codes=via.lost_codes,
         handed=lambda nodes, folder: {**handed, **meeting(nodes, folder)},
         nodes=tuple(host.name for host in hosts),
         on=on,

@@ -10,8 +10,8 @@ from evalsuite.documents import HostEnvironment
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import blame, campaign, probe, runner
 from evalsuite.model import Run
+from evalsuite.plan import hosts, over_hosts, spec
 from evalsuite.plan import plan as planning
-from evalsuite.plan import spec
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.planned import Planned
@@ -79,6 +79,21 @@ def test_an_engine_that_ended_well_without_a_node_has_not_run_on_it(tmp_path, mo
     outcome = runner._ending(0, folder, CASE.at_scale(2, 1), LAUNCHER)
 
     assert (outcome.status, outcome.fault) == (status, None if ended else "infrastructure")
+
+
+@pytest.mark.parametrize(("script_code", "fault"), [(0, "infrastructure"), (255, None)])
+def test_a_host_that_ssh_lost_is_the_platforms_failure_and_a_script_that_ends_so_is_not(tmp_path, script_code, fault):
+    folder = RunFolder(tmp_path / "r0")
+    folder.path.mkdir()
+    for host in ("a", "b"):
+        node(folder, host, started=True, ended=True)
+        folder.write_agent(host, replace(AGENT, exit_code=script_code))
+    folder.engine_log.write_text("error: b was not reached, or was lost: Timeout, server b not responding.\n")
+    engine = over_hosts.engine(hosts.from_words("a,b"), over_hosts.transport("ssh"), handed={})
+
+    outcome = runner._ending(255, folder, CASE.at_scale(2, 1), replace(LAUNCHER, engine=engine))
+
+    assert outcome.fault == fault
 
 
 # what follows
