@@ -266,6 +266,17 @@ class MachineDrifts(Finding):
     limit: Limit = 0.05
 
 
+@rule("other_nodes", "flag")
+class OtherNodes(Finding):
+    """Runs at one scale, which are compared with each other, were made on different machines."""
+
+    scale: Name
+    nodes: tuple[Name, ...]  # of most runs
+    others: tuple[Name, ...]  # of a run that was made elsewhere
+    runs: Count
+    of_runs: Count
+
+
 @rule("changed_since_run", "exclude")
 class ChangedSinceRun(Finding):
     files: tuple[Name, ...]

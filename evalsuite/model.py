@@ -291,6 +291,7 @@ class Measurement:
     exit_code: int | None = None
     fault: Literal["infrastructure"] | None = None  # who failed the run, where it was not the framework
     host: str | None = None
+    hosts: tuple[str, ...] = ()  # all that it ran on, by name
     environment: str | None = None  # key of the environment class (same key = same machine and versions)
     framework_version: str | None = None
     log: str | None = None  # path of the log, relative to the runs folder

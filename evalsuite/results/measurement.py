@@ -126,6 +126,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         exit_code=outcome.exit_code,
         fault=outcome.fault,
         host=next(iter(environments), None),
+        hosts=tuple(sorted(environments)),
         environment=environment_key(environments),
         framework_version=command.framework_version,
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,

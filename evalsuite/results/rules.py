@@ -31,7 +31,7 @@ from evalsuite.findings import (
     UnknownOrigin,
 )
 from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
-from evalsuite.results import breakdown, drift, physics, windows
+from evalsuite.results import breakdown, drift, other_nodes, physics, windows
 from evalsuite.results.summary import counts, valid
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
@@ -133,6 +133,7 @@ def findings(
         *physics.findings(valid(summaries)),
         *windows.findings(valid(summaries)),
         *drift.findings([run for one in summaries for run in one.measurements]),
+        *other_nodes.findings([run for one in summaries for run in one.measurements]),
         *_cited_figures((run for one in summaries for run in one.measurements), known),
     )
 
