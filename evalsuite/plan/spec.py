@@ -186,6 +186,13 @@ def repeats(text: str | int) -> dict[str, int | None]:
     return {"repeats": least, "most_repeats": most}
 
 
+def _repeats(given: int | str) -> dict[str, int | None]:
+    """Of a file, where a number is no text: 5, or "5-7"."""
+    if isinstance(given, str) and "-" not in given:
+        raise EvalsuiteError(f'"{given}" is a text; expected a whole number, or a range such as "5-7".')
+    return repeats(given)
+
+
 ADAPTIVE = ((5, 7),)  # what data/statistics/stopping.csv is simulated for
 
 
@@ -281,7 +288,7 @@ KEYS: Mapping[str, tuple[str, type | tuple[type, ...], Callable[[Any], object]]]
     "precision": ("precision", list, _each(precision)),
     "xla": ("xla", list, _each(switch)),
     "steps": ("protocol", str, steps),
-    "repeats": ("repeats", (int, str), repeats),
+    "repeats": ("repeats", (int, str), _repeats),
     "seed": ("seed", int, seed),
     "retries": ("retries", int, retries),
     "max_device_hours": ("max_device_hours", int, device_hours),
