@@ -19,13 +19,13 @@ MOST_CASES_DRAWN_TWICE = 180  # of a report: below the 1,000 runs (200 cases) th
 
 
 def of_block(block: Block, look: Look, words: Words) -> tuple[Drawn, ...]:
-    """The figures of a block, two at most."""
-    if len({one.case.series for one in block.valid}) < 2:
+    """The figures of a block, two at most; none where the part of its model has them."""
+    if len({one.case.series for one in block.valid}) < 2 or block.book.huge:
         return ()
     if len({one.case.total_devices for one in block.valid}) < 2:
         return (_one_scale(block, look, words),)
     found = [_throughput(block, look, words)]
-    if block.has_scaling and not block.book.huge:  # there the part of its model has the other
+    if block.has_scaling:
         found.append(_scaling(block, look, words))
     return tuple(found)
 

@@ -56,6 +56,7 @@ class FairnessFacts:
     """What the section shows."""
 
     matrices: tuple[Matrix, ...]
+    elsewhere: tuple[str, ...] = ()  # models whose own pages have them
 
     def printed(self, fact: Fact) -> str:
         return printed(fact)
@@ -67,9 +68,15 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="fairness",
             title=subject.words("fairness.title"),
             template="fairness.html.j2",
-            facts=lambda: FairnessFacts(matrices=_matrices(subject, subject.words)),
+            facts=lambda: _facts(subject),
             markdown=lambda writer: _markdown(subject, writer),
         )
+
+
+def _facts(subject: Subject) -> FairnessFacts:
+    if subject.in_parts:
+        return FairnessFacts(matrices=(), elsewhere=tuple(one.name for one in subject.models))
+    return FairnessFacts(matrices=_matrices(subject, subject.words))
 
 
 def comparisons(book: Book) -> tuple[Comparison, ...]:

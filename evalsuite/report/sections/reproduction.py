@@ -19,6 +19,11 @@ class ReproductionFacts:
     software: tuple[Software, ...]
     embedded: tuple[str, ...]
 
+    @property
+    def short_hashes(self) -> bool:
+        """Whether a log's hash is cut: the whole stands in the table of runs beside the page."""
+        return "runs" not in self.embedded
+
 
 def sections(subject: Subject) -> Iterable[Section]:
     words = subject.words
@@ -39,6 +44,5 @@ def _facts(book: Book) -> ReproductionFacts:
 
 def embedded(book: Book) -> tuple[str, ...]:
     """The tables that the page can hand out itself."""
-    if book.huge:
-        return ()  # they lie beside the page
-    return ("runs", "summaries") if len(book.measurements) <= MOST_RUNS else ("summaries",)
+    many = book.huge or len(book.measurements) > MOST_RUNS
+    return () if many else ("runs", "summaries")  # else they lie beside the page alone

@@ -86,14 +86,8 @@ def totals(book: Book, models: Sequence[Model]) -> dict[str, Totals]:
     return {one.block.id: one for one in found if one is not None}
 
 
-def largest(summaries: Sequence[Summary]) -> list[Summary]:
-    """Of each series its largest scale; the part of the model has the others."""
-    found = {one.case.series: one for one in sorted(summaries, key=lambda one: one.case.total_devices)}
-    return [one for one in summaries if found[one.case.series] is one]
-
-
 def _of_block(book: Book, block: Block) -> Totals | None:
-    listed = largest(block.valid) if book.huge else list(block.valid)
+    listed = block.valid
     made = [(one, {key: cell(one) for key, cell in COLUMNS.items()}) for one in listed]
     columns = tuple(key for key in COLUMNS if any(cells[key] for _, cells in made))
     if not columns:

@@ -10,7 +10,7 @@ from evalsuite.report.sections import timelines
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.readings import ADDED_UP, together
 from evalsuite.report.sections.section import Section, Subject
-from evalsuite.report.sections.totals import Totals, largest, totals
+from evalsuite.report.sections.totals import Totals, totals
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 
@@ -113,6 +113,7 @@ class UsageFacts:
     usages: tuple[Usage, ...]
     timelines: Mapping[str, Drawn | None]  # block id → its time lines
     totals: Mapping[str, Totals]  # block id → what its devices computed, held and took
+    elsewhere: tuple[str, ...] = ()  # models whose own pages have them
 
     @property
     def without_gpu(self) -> bool:
@@ -126,6 +127,8 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(subject: Subject) -> UsageFacts:
+    if subject.in_parts:
+        return UsageFacts(usages=(), timelines={}, totals={}, elsewhere=tuple(one.name for one in subject.models))
     found = usages(subject.book, subject.models)
     lines = {one.block.id: timelines.drawn(one.shown, one.block, subject.look, subject.words) for one in found}
     return UsageFacts(usages=found, timelines=lines, totals=totals(subject.book, subject.models))
@@ -148,8 +151,7 @@ def _usage(book: Book, block: Block) -> Usage | None:
         return None
     resources = (*(name for name in RESOURCES if name in present), *sorted(present - set(RESOURCES)))
     notes = told_apart(one.case for one in summaries)
-    listed = largest(summaries) if book.huge else summaries
-    rows = tuple(_row(one, notes[one.case.id], resources) for one in listed)
+    rows = tuple(_row(one, notes[one.case.id], resources) for one in summaries)
     return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
 
 

@@ -56,6 +56,11 @@ class Number:
         return repr(self.raw)
 
     @property
+    def exported(self) -> str:
+        """The raw value to nine digits, as the page's script saves tables: more are traces of binary arithmetic."""
+        return f"{self.raw:.9g}"
+
+    @property
     def sortable(self) -> str:
         """The raw value to six digits: enough to put readings in order."""
         return f"{self.raw:.6g}"
