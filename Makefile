@@ -7,6 +7,8 @@ RUNS    ?= runs
 OUT     ?= report
 DATA    ?= random-data
 BIN     := $(VENV)/bin
+# tests of files side by side, on every core; those that measure run alone
+SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo report official plan equivalence test test-crash test-clusters unit real lint bench clean
@@ -46,10 +48,11 @@ equivalence: setup ## prove that our reference workloads compute the same; write
 
 test: setup ## everything: the unit floor, then the real floor (frameworks, browser)
 	$(BIN)/python tools/prepare_tests.py
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m 'not real' $(SIDE_BY_SIDE)
+	$(BIN)/python -m pytest -m real
 
 unit: setup ## the unit floor alone: seconds, no network, no framework
-	$(BIN)/python -m pytest -m 'not real'
+	$(BIN)/python -m pytest -m 'not real' $(SIDE_BY_SIDE)
 
 real: setup ## the real floor alone
 	$(BIN)/python tools/prepare_tests.py
