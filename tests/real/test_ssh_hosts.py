@@ -33,6 +33,7 @@ def started(reached, tmp_path, *words: str) -> subprocess.Popen:
     environment = {
         **os.environ,
         "PYTHONPATH": str(paths.PACKAGE.parent),
+        "LC_ALL": "C",
         "EVALSUITE_SSH": f"ssh -F {config}",
         "OMPI_MCA_plm_rsh_args": f"-F {config}",
         "HYDRA_LAUNCHER_EXTRA_ARGS": f"-F {config}",
@@ -69,12 +70,13 @@ def test_every_host_trains_and_is_sampled_whatever_starts_it(reached, tmp_path, 
     assert (switches["GLOO_SOCKET_IFNAME"], switches["NCCL_SOCKET_IFNAME"]) == ("eth0", "=eth0")
 
 
-def test_a_host_that_nobody_knows_is_named_and_is_no_fault_of_the_framework(reached, tmp_path):
-    compared(reached, tmp_path, "--scales", "2x1", "--hosts", "a,nowhere", "--retries", "0")
+def test_a_host_that_nobody_knows_is_named_before_anything_is_started(reached, tmp_path):
+    code, said = compared(reached, tmp_path, "--scales", "2x1", "--hosts", "a,nowhere")
 
-    outcome = json.loads((only_run(tmp_path) / "outcome.json").read_text())
-    assert outcome["fault"] == "infrastructure"
-    assert "nowhere" in outcome["reason"]
+    assert code == Exit.USAGE
+    assert "nowhere: not reached: ssh: Could not resolve hostname nowhere" in said
+    assert "1 of 2 nodes are fit and 2 are wanted" in said
+    assert list((tmp_path / "runs").glob("*/r0")) == []
 
 
 def test_what_fails_on_a_host_is_the_reason(reached, tmp_path):
