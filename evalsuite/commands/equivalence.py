@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.receipts}: a file stands there; --receipts takes a folder. Try {arguments.receipts}.d"
         )
     adapters = discover(arguments.adapters)
-    names = arguments.frameworks.split(",") if arguments.frameworks is not None else None
+    names = list(dict.fromkeys(arguments.frameworks.split(","))) if arguments.frameworks is not None else None
     asked = equivalence.models(adapters) if arguments.model == ALL else (arguments.model,)
     wanted = {model: equivalence.workloads(adapters, names, model) for model in asked}
     if all(len(workloads) < 2 for workloads in wanted.values()):
@@ -189,7 +189,7 @@ def _counted(answer: "WorkloadAnswer") -> list[str]:
     flops = f"{answer.flops_per_item:,}" if answer.flops_per_item is not None else "–"
     counts = say(
         "equivalence.counts_of",
-        parameters=f"{_elements(answer):,}",
+        parameters=f"{answer.elements:,}",
         tensors=len(answer.parameters),
         flops=flops,
         items=answer.items_per_step,
@@ -197,12 +197,6 @@ def _counted(answer: "WorkloadAnswer") -> list[str]:
     )
     modes = ", ".join(f"{name}={value}" for name, value in answer.modes.items())
     return [answer.framework, answer.version, counts, ", ".join(answer.timed), modes]
-
-
-def _elements(answer: "WorkloadAnswer") -> int:
-    from math import prod
-
-    return sum(prod(map(int, shape.split("x"))) for shape in answer.parameters.values())
 
 
 def _said(pair: "WorkloadPair", found: "WorkloadDifference") -> str:

@@ -98,6 +98,8 @@ def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], Non
         return NotRun(framework=workload.framework, reason=f"{program.name} ended with {ended.returncode}: {said}")
     try:
         found = WorkloadAnswer.from_json(files.read_json(file), file)
+        if not all(setting.losses for setting in found.settings) or not found.elements:
+            raise ValueError("no loss, or no parameter, stands there; expected some of each")
         return replace(found, files=hashes(program.parent / found.script))
-    except (EvalsuiteError, OSError) as error:
+    except (EvalsuiteError, OSError, ValueError) as error:
         return NotRun(framework=workload.framework, reason=f"{program.name} answered what cannot be read: {error}")

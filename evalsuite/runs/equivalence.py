@@ -6,6 +6,7 @@ each file of each workload: a proof is about those files and about no others.
 
 import ast
 import functools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,11 @@ class WorkloadAnswer(Document):
     timed: tuple[str, ...]  # what is done between two readings of the clock
     modes: Mapping[str, str]  # what may differ and is declared: layout, eager or graph
     files: Mapping[str, str] | None = None  # name → SHA-256: the script and what it imports beside it
+
+    @property
+    def elements(self) -> int:
+        """Of all parameters. Raises ValueError if a shape is none."""
+        return sum(math.prod(int(side) for side in shape.split("x") if side) for shape in self.parameters.values())
 
     def setting(self, name: str) -> TrainedSetting | None:
         return next((each for each in self.settings if each.name == name), None)
@@ -97,8 +103,12 @@ def _imported(script: Path) -> set[Path]:
 
 
 def _names(file: Path) -> Iterator[str]:
-    """The modules that *file* imports by one name, as those beside a script are."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    """The modules that *file* imports by one name, as those beside a script are; none where this Python reads none."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

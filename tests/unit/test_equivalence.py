@@ -154,6 +154,13 @@ def test_a_workload_is_its_script_and_all_that_it_imports_beside_it(tmp_path):
     assert [name for name, one in hashes(tmp_path / "train.py").items() if one != before[name]] == ["common.py"]
 
 
+def test_a_script_that_this_python_cannot_read_is_hashed_alone(tmp_path):
+    (tmp_path / "train.py").write_text("print 'Python 2'\nimport loop\n")
+    (tmp_path / "loop.py").write_text("")
+
+    assert list(hashes(tmp_path / "train.py")) == ["train.py"]
+
+
 def test_a_receipt_is_read_as_it_was_written(tmp_path):
     receipt = EquivalenceReceipt(model="m", day="2026-11-22", evalsuite="0.1.0", answers=(answer(), answer("other")))
 
@@ -269,9 +276,19 @@ def test_where_none_answers_nothing_was_measured(toys, tmp_path, capsys):
     assert "anet: not run: anet_equivalence.py ended with 7" in capsys.readouterr().out
 
 
-def test_a_loss_that_is_no_number_is_no_answer(toys, capsys):
+@pytest.mark.parametrize(
+    "change",
+    [
+        'said["settings"][0]["losses"][1] = float("nan")',
+        'said["settings"][0]["losses"] = []',
+        'said["parameters"]["conv.weight"] = "three"',
+        'said["parameters"] = {}',
+        'said["script"] = "no_such_script.py"',
+    ],
+)
+def test_what_cannot_be_compared_is_no_answer(toys, capsys, change):
     toys("anet")
-    words = toys("bnet", last='said["settings"][0]["losses"][1] = float("nan")')
+    words = toys("bnet", last=change)
 
     assert cli.main(words) == Exit.NOTHING_MEASURED
     assert "bnet: not run" in capsys.readouterr().out
@@ -283,6 +300,7 @@ def test_a_loss_that_is_no_number_is_no_answer(toys, capsys):
         (["--model", "resnet50"], "Did you mean resnet50_v1.5?"),
         (["--frameworks", "pytorhc"], "Did you mean pytorch?"),
         (["--frameworks", "pytorch"], "expected two at least"),
+        (["--frameworks", "pytorch,pytorch"], "expected two at least"),
         (["--frameworks", "oneflow,horovod"], "expected two at least"),
         (["--receipts", __file__], "--receipts takes a folder"),
     ],
