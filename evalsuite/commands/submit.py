@@ -15,8 +15,9 @@ HELP = "write the script that takes the nodes and evaluates on them; with --go, 
 EXAMPLES = """\
   evalsuite submit --profile full --scales 1x8,2x8,4x8 --partition gpu --time 8:00:00 --gres gpu:8
   evalsuite submit --frameworks pytorch --scales 4x8 --container pyxis --account dl --nodes-spare 1 --go
+  evalsuite submit --engine kubernetes --values cluster.toml --frameworks pytorch --scales 1x8,2x8
 """
-SLURM = "slurm"
+SLURM, KUBERNETES = "slurm", "kubernetes"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,18 +37,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--before", metavar="LINE", action="append", default=[], help="a line of shell, such as 'module load cuda'"
     )
-    job.add_argument("--script", metavar="F", type=Path, help="where the script goes (RUNS/evaluation.sbatch)")
+    job.add_argument("--script", metavar="F", type=Path, help="where the script goes (RUNS/evaluation.sbatch or .yaml)")
+    job.add_argument("--values", metavar="F", type=Path, help="engine kubernetes: image, volume, queue, … (TOML)")
     job.add_argument("--go", action="store_true", help="submit it too")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from evalsuite.commands import on_kubernetes
     from evalsuite.commands.terminal import line
     from evalsuite.errors import EvalsuiteError
     from evalsuite.launch import handing, queue
     from evalsuite.plan import sbatch
 
+    if arguments.engine == KUBERNETES:
+        return on_kubernetes.submit(arguments, evaluation)
     if arguments.engine not in (None, SLURM):
-        raise EvalsuiteError(f"--engine {arguments.engine}: nothing is submitted to it; expected slurm.")
+        raise EvalsuiteError(f"--engine {arguments.engine}: nothing is submitted to it; expected slurm or kubernetes.")
     allocation = _allocation(arguments)
     text = sbatch.script(
         allocation,

@@ -1,0 +1,66 @@
+"""`evalsuite submit --engine kubernetes`: pods for a whole evaluation, as manifests to read; with --go applied."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalsuite.commands.speech import say
+from evalsuite.errors import EvalsuiteError, Exit
+
+if TYPE_CHECKING:
+    from evalsuite.plan.kubernetes import Values
+
+Evaluation = Callable[[argparse.Namespace, Sequence[str]], list[str]]
+WHY = (
+    "One allocation of pods for a whole evaluation; every run is a step in it. Change what you like, then:",
+    "  kubectl apply -f {file}",
+    "The launcher's pod goes on where it stopped if it is started again: no run that is finished is made again.",
+)
+
+
+def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
+    """Writes the manifests that *arguments* of `submit` ask for; with --go it applies them. *evaluation* gives the
+    line that does in the launcher's pod what they ask for."""
+    from evalsuite.commands.asked import planned
+    from evalsuite.commands.terminal import line
+    from evalsuite.launch import kubectl
+    from evalsuite.plan import kubernetes
+
+    if arguments.values is None:
+        raise EvalsuiteError(
+            "--engine kubernetes: nothing says what the cluster is like; expected --values FILE with image and claim "
+            "(docs/kubernetes.md)."
+        )
+    values = kubernetes.read(arguments.values)
+    asked = planned(argparse.Namespace(**{**vars(arguments), "engine": "mpi", "commands": True}))
+    cases = [*asked.plan.cases, *(skip.case for skip in asked.plan.skips)]
+    if not cases:
+        raise EvalsuiteError("nothing is asked for: the test matrix is empty; expected a case. Look at evalsuite plan.")
+    found = kubernetes.manifests(
+        values,
+        _in_the_pods(arguments, values, evaluation),
+        nodes=max(case.nodes for case in cases),
+        devices_per_node=max(case.devices_per_node for case in cases),
+        device=cases[0].device,
+    )
+    file = arguments.script or arguments.runs / "evaluation.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(kubernetes.text(found, [why.format(file=file) for why in WHY]), encoding="utf-8")
+    line(say("submit.manifests", file=file, pods=max(case.nodes for case in cases) + 1))
+    if not arguments.go:
+        line(say("submit.apply", file=file))
+        return Exit.DONE
+    line(kubectl.apply(file))
+    return Exit.DONE
+
+
+def _in_the_pods(arguments: argparse.Namespace, values: "Values", evaluation: Evaluation) -> Sequence[str]:
+    """The line of `compare` in the launcher's pod: runs and report on the volume that all pods see."""
+    from evalsuite.plan.kubernetes import HOSTFILE
+
+    mount = Path(values.mount)
+    placed = {"runs": mount / arguments.runs, "out": mount / (arguments.out or "report")}
+    there = argparse.Namespace(**{**vars(arguments), **placed})
+    _, *words = evaluation(there, ("--engine", "hosts", "--hostfile", HOSTFILE))
+    return ["python3", *words]

@@ -1,0 +1,240 @@
+"""One allocation of pods for a whole evaluation: a TrainingRuntime and a TrainJob of Kubeflow Trainer v2. Pure.
+
+The pods of the nodes run sshd and nothing else. The launcher's pod, which trains nothing, runs the evaluation over them
+with the engine hosts, by the host file that Trainer's MPI policy gives it: the same pods for every framework at a
+scale. Kueue admits all of them together or none. Sources: the API of trainer.kubeflow.org/v1alpha1 (Trainer 2.1), its
+own runtime deepspeed-distributed, and kueue.sigs.k8s.io/docs/tasks/run/trainjobs.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from evalsuite.errors import EvalsuiteError, did_you_mean
+
+API = "trainer.kubeflow.org/v1alpha1"
+QUEUE = "kueue.x-k8s.io/queue-name"
+PRIORITY = "kueue.x-k8s.io/priority-class"
+HOSTFILE = "/etc/mpi/hostfile"  # where Trainer's MPI policy mounts it in the launcher
+KEYS = "/root/.ssh"
+SSH_PORT = 2222  # with the network of the node, 22 is taken by the node itself
+LAUNCHER = {"cpu": "2", "memory": "4Gi"}  # it starts steps, reads logs and writes the report
+SHARED_MEMORY = "/dev/shm"
+# Every pod makes its host keys when it starts, so no launcher can know them; the users' keys are Trainer's secret.
+SERVE = f"ssh-keygen -A && mkdir -p /run/sshd && exec /usr/sbin/sshd -De -p {SSH_PORT} -o StrictModes=no"
+TRUST = (
+    "mkdir -p /etc/ssh/ssh_config.d && "
+    f"printf 'StrictHostKeyChecking no\\nPort {SSH_PORT}\\n' > /etc/ssh/ssh_config.d/evalsuite.conf"
+)
+LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")  # pods' names are made of it: <name>-node-0-0
+EXAMPLE = 'image = "registry/lab/evalsuite:1"'
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Values:
+    """What a cluster wants to be told, from a small TOML file."""
+
+    image: str  # with evalsuite, sshd and what the frameworks need
+    claim: str  # the PersistentVolumeClaim that all pods see: run folders, environments, data sets
+    name: str = "evaluation"
+    namespace: str = "default"
+    mount: str = "/shared"  # where the claim lies in the pods
+    queue: str | None = None  # Kueue's LocalQueue
+    priority: str | None = None  # Kueue's WorkloadPriorityClass
+    resources: Mapping[str, str] = field(default_factory=dict)  # of a node's pod: cpu, memory, rdma/hca, …
+    device: str = "nvidia.com/gpu"  # the resource of which a pod gets one for each device of the largest scale
+    selector: Mapping[str, str] = field(default_factory=dict)  # labels of the nodes
+    tolerate: tuple[str, ...] = ()  # keys of taints
+    pull_secrets: tuple[str, ...] = ()
+    host_network: bool = False  # for RDMA without a plugin: the pods take the nodes' own network
+    environment: Mapping[str, str] = field(default_factory=dict)
+    shared_memory: str = "16Gi"  # data loaders and NCCL exchange through it; a pod has 64 MB
+
+
+def read(path: Path) -> Values:
+    """The values in *path*. Raises EvalsuiteError with what stands there."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise EvalsuiteError(f"--values {path}: {error.strerror}; expected a file with {EXAMPLE}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvalsuiteError(f"--values {path}: {error}; expected TOML with {EXAMPLE}") from error
+    known = {one.name: one for one in fields(Values)}
+    for name, value in found.items():
+        if name not in known:
+            raise EvalsuiteError(
+                f"{path}: unknown value {name}; the values are {', '.join(sorted(known))}.{did_you_mean(name, known)}"
+            )
+        _check_kind(path, name, value)
+    for name in ("image", "claim"):
+        if not found.get(name):
+            raise EvalsuiteError(f'{path}: {name} is missing; expected a line such as {EXAMPLE} and claim = "runs"')
+    lists = {name: tuple(value) for name, value in found.items() if isinstance(value, list)}
+    values = Values(**{**found, **lists})
+    if not LABEL.fullmatch(values.name):
+        raise EvalsuiteError(f'{path}: name = "{values.name}"; expected small letters, digits and dashes, 40 at most.')
+    return values
+
+
+def _check_kind(path: Path, name: str, value: object) -> None:
+    """Raises EvalsuiteError if the value called *name* is of another kind than it should be."""
+    tables, lists = ("resources", "selector", "environment"), ("tolerate", "pull_secrets")
+    kind, sound = ("a text", isinstance(value, str) and bool(value))
+    if name in tables:
+        held = list(value.values()) if isinstance(value, dict) else [None]
+        kind, sound = "a table of texts", all(isinstance(each, str) for each in held)
+    elif name in lists:
+        kind, sound = "a list of texts", isinstance(value, list) and all(isinstance(each, str) for each in value)
+    elif name == "host_network":
+        kind, sound = "true or false", isinstance(value, bool)
+    if not sound:
+        raise EvalsuiteError(f"{path}: {name} = {value!r}; expected {kind}. Try {EXAMPLE} for the form of a text.")
+
+
+def manifests(
+    values: Values, command: Sequence[str], *, nodes: int, devices_per_node: int, device: str
+) -> list[Manifest]:
+    """The TrainingRuntime and the TrainJob that run *command* with *nodes* pods of so many devices each."""
+    accelerators = {values.device: str(devices_per_node)} if device != "cpu" else {}
+    return [_runtime(values, command, nodes, devices_per_node, accelerators), _job(values, nodes)]
+
+
+def text(found: Sequence[Manifest], why: Sequence[str] = ()) -> str:
+    """*found* as one file for `kubectl apply`, with *why* as comments before them."""
+    comments = [f"# {line}" for line in why]
+    return "\n".join([*comments, *("\n".join(["---", *_lines(one)]) for one in found), ""])
+
+
+def _runtime(
+    values: Values, command: Sequence[str], nodes: int, devices: int, accelerators: Mapping[str, str]
+) -> Manifest:
+    launcher = _pod(values, "node", ["sh", "-c", f'{TRUST} && exec "$@"', "evalsuite", *command], LAUNCHER)
+    node = _pod(values, "node", ["sh", "-c", SERVE], {**values.resources, **accelerators})
+    node["containers"][0]["readinessProbe"] = {"initialDelaySeconds": 2, "tcpSocket": {"port": SSH_PORT}}
+    if accelerators or values.host_network:  # pinned memory, for RDMA and for copies to devices
+        node["containers"][0]["securityContext"] = {"capabilities": {"add": ["IPC_LOCK"]}}
+    return {
+        "apiVersion": API,
+        "kind": "TrainingRuntime",
+        "metadata": {"name": values.name, "namespace": values.namespace},
+        "spec": {
+            "mlPolicy": {
+                "numNodes": nodes,
+                "mpi": {
+                    "mpiImplementation": "OpenMPI",
+                    "numProcPerNode": devices,
+                    "runLauncherAsNode": False,
+                    "sshAuthMountPath": KEYS,
+                },
+            },
+            "template": {
+                "spec": {
+                    "network": {"publishNotReadyAddresses": True},
+                    "successPolicy": {"operator": "All", "targetReplicatedJobs": ["launcher"]},
+                    "replicatedJobs": [
+                        {"name": "node", "template": {"spec": {"template": {"spec": node}}}},
+                        {
+                            "name": "launcher",
+                            "dependsOn": [{"name": "node", "status": "Ready"}],
+                            "template": {
+                                "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+                                "spec": {"backoffLimit": 3, "template": {"spec": launcher}},
+                            },
+                        },
+                    ],
+                }
+            },
+        },
+    }
+
+
+def _job(values: Values, nodes: int) -> Manifest:
+    labels = {QUEUE: values.queue, PRIORITY: values.priority}
+    given = {name: value for name, value in labels.items() if value}
+    return {
+        "apiVersion": API,
+        "kind": "TrainJob",
+        "metadata": {
+            "name": values.name,
+            "namespace": values.namespace,
+            **({"labels": given} if given else {}),
+        },
+        "spec": {
+            "runtimeRef": {"apiGroup": API.partition("/")[0], "kind": "TrainingRuntime", "name": values.name},
+            "trainer": {"numNodes": nodes},
+        },
+    }
+
+
+def _pod(values: Values, name: str, command: Sequence[str], resources: Mapping[str, str]) -> Manifest:
+    variables = {"EVALSUITE_CACHE": f"{values.mount}/cache", "EVALSUITE_DATA": f"{values.mount}/data"}
+    container: Manifest = {
+        "name": name,
+        "image": values.image,
+        "command": list(command),
+        "env": [{"name": key, "value": value} for key, value in {**variables, **values.environment}.items()],
+        "volumeMounts": [
+            {"name": "shared", "mountPath": values.mount},
+            {"name": "memory", "mountPath": SHARED_MEMORY},
+        ],
+    }
+    if resources:
+        container["resources"] = {"limits": dict(resources), "requests": dict(resources)}
+    pod: Manifest = {
+        "containers": [container],
+        "restartPolicy": "OnFailure",
+        "volumes": [
+            {"name": "shared", "persistentVolumeClaim": {"claimName": values.claim}},
+            {"name": "memory", "emptyDir": {"medium": "Memory", "sizeLimit": values.shared_memory}},
+        ],
+    }
+    if values.selector:
+        pod["nodeSelector"] = dict(values.selector)
+    if values.tolerate:
+        pod["tolerations"] = [{"key": key, "operator": "Exists"} for key in values.tolerate]
+    if values.pull_secrets:
+        pod["imagePullSecrets"] = [{"name": secret} for secret in values.pull_secrets]
+    if values.host_network:
+        pod |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+    return pod
+
+
+# YAML, of which JSON's words are a part: a text stands in quotation marks unless it is plain
+
+
+def _lines(value: object, indent: str = "") -> Iterator[str]:
+    for name, held in value.items() if isinstance(value, dict) else ():
+        if isinstance(held, dict) and held:
+            yield f"{indent}{name}:"
+            yield from _lines(held, f"{indent}  ")
+        elif isinstance(held, list) and held:
+            yield f"{indent}{name}:"
+            for each in held:
+                yield from _item(each, indent)
+        else:
+            yield f"{indent}{name}: {_word(held)}"
+
+
+def _item(value: object, indent: str) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield f"{indent}- {_word(value)}"
+        return
+    first, *others = _lines(value, f"{indent}  ")
+    yield f"{indent}- {first.lstrip()}"
+    yield from others
+
+
+PLAIN_WORD = re.compile(r"[A-Za-z/][\w./-]*")
+NO_TEXT = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})  # what YAML 1.1 takes for others
+
+
+def _word(value: object) -> str:
+    if isinstance(value, str) and PLAIN_WORD.fullmatch(value) and value.lower() not in NO_TEXT:
+        return value
+    return json.dumps(value)
