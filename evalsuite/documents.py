@@ -186,6 +186,45 @@ class Gpu:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AllReduceTimes:
+    """All-reduces of one size."""
+
+    bytes: int
+    seconds: tuple[float, ...]  # of each, of the slowest rank
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageReading:
+    """A file read back on one host, once it was no longer in its memory."""
+
+    host: str
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkMeasurement(Document):
+    """What network and storage gave at a scale, measured beside the training in the same allocation."""
+
+    nodes: int
+    devices_per_node: int
+    device: str
+    at: str  # ISO 8601 with zone
+    backend: str | None = None  # "gloo", "nccl"
+    tool: str | None = None  # "PyTorch 2.5.1"
+    engine: str | None = None
+    campaign: str | None = None
+    hosts: tuple[str, ...] | None = None
+    all_reduce: tuple[AllReduceTimes, ...] = ()
+    storage: tuple[StorageReading, ...] = ()
+    error: str | None = None  # why it could not be measured
+
+    @property
+    def devices(self) -> int:
+        return self.nodes * self.devices_per_node
+
+
+@dataclass(frozen=True, kw_only=True)
 class Interface:
     """What a network interface is."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple, get_args, overload
 
-from evalsuite.documents import HostEnvironment, RunCommand
+from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
 from evalsuite.lab import KeptProblem, LabDocument
 
 Language = Literal["zh", "en"]  # of reports, in the order in which they show them
@@ -462,6 +462,7 @@ class Evaluation:
     campaigns: tuple[CampaignStart, ...] = ()  # by the journal; none: imported, or recorded before there was one
     superseded: tuple[Attempt, ...] = ()  # attempts that count for nothing: made again, or taken away
     most_repeats: int | None = None  # of a case that *repeats* left open; None: every case got as many
+    networks: tuple[NetworkMeasurement, ...] = ()  # what network and storage gave, a scale each
 
 
 @dataclass(frozen=True, kw_only=True)

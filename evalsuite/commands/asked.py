@@ -43,6 +43,7 @@ class Asked:
     engine: Engine
     store: Store
     places: Places  # where dialects beside the house's are found
+    measures_network: bool = False  # before the first run of each scale
     share: bool = False  # whether a run may go on beside another evaluation on the machine
     criteria: "Criteria | None" = None  # what adaptive repeats decide; None: those of every report
     python: Path | None = None  # the interpreter of every framework; None: each has an environment of its own
@@ -163,6 +164,7 @@ def planned(arguments: argparse.Namespace) -> Asked:
         engine=engine,
         store=store,
         places=places(arguments),
+        measures_network=arguments.measure_network,
         share=arguments.share,
         python=Path(sys.executable) if arguments.environment == "current" and not engine.container else None,
     )

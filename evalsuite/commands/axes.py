@@ -63,6 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     reach.add_arguments(where)
     where.add_argument(
+        "--measure-network",
+        action="store_true",
+        help="before the first run of each scale with several devices, time all-reduces and a read from storage there",
+    )
+    where.add_argument(
         "--agent",
         metavar="FILE",
         type=Path,

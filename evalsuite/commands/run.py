@@ -9,7 +9,8 @@ from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from evalsuite.commands.asked import Asked
     from evalsuite.model import Run, Skip
@@ -109,6 +110,8 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
         note(sentence)
     room.check(missing, asked.store)
     started = campaign.begin(whole, asked.store)
+    if asked.measures_network:
+        _measure_network(asked, missing, ready.pythons, started.id)
     estimate = asked.estimate()
     remaining = RemainingTime(queue.left_s(os.environ), estimate)
     with interruptible(), progress(missing, estimate) as shown:
@@ -176,6 +179,22 @@ def _say_spared(asked: "Asked", spared: "Sequence[Run]") -> None:
         hours = [one.device_hours for one in prices if one.device_hours is not None]
         saved = f"{sum(hours):.2g}" if len(hours) == len(prices) else "?"
         note(say("run.spared", runs=len(spared), hours=saved, repeats=asked.repeats))
+
+
+def _measure_network(
+    asked: "Asked", missing: "Sequence[Run]", pythons: "Mapping[tuple[str, str], Path]", campaign: str
+) -> None:
+    """Measures the network of each scale of *missing* that has one."""
+    from evalsuite.commands.terminal import note
+    from evalsuite.launch import network
+
+    scales = {run.case.scale: run.case for run in missing if run.case.total_devices > 1}
+    for scale, case in scales.items():
+        note(say("run.measuring_network", scale=scale))
+        interpreter = network.python(pythons, asked.adapters, case)
+        found = network.measure(case, asked.engine, interpreter, asked.store.root, campaign, asked.share)
+        if found.error:
+            note(say("run.no_network", scale=scale, reason=found.error))
 
 
 def _say_skips(skips: "Sequence[Skip]") -> None:

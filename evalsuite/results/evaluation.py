@@ -13,12 +13,13 @@ from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.findings import CoarseFigures, LastBatchShort, LongStall, PartialBatch, RestDiffers, UnreadableRun
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Summary, Timeline, Unmeasured
-from evalsuite.results import attempts, convergence, criteria, remembered, rules
+from evalsuite.results import attempts, convergence, criteria, network, remembered, rules
 from evalsuite.results import measurement as measurement_room
 from evalsuite.results.disclosed import disclosed
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import median_run, summaries, valid
 from evalsuite.results.verdicts import verdicts
+from evalsuite.runs import network as measured_networks
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
 from evalsuite.runs.store import RunFolder, Store, names
@@ -85,6 +86,7 @@ def evaluate(
         campaigns=recorded.starts,
         superseded=attempts.superseded(recorded, commands),
         most_repeats=planned.most_repeats if planned else None,
+        networks=network.newest(measured_networks.read(store.root), {one.campaign for one in ordered}),
     )
     return disclosed(whole)
 

@@ -9,12 +9,13 @@ from evalsuite.report.book import heading, states
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.exceptions import OfAll
 from evalsuite.report.book.policies import BatchPolicy, Grid, policies
-from evalsuite.report.sections import author, block_figures, effects, latency, sweeps
+from evalsuite.report.sections import author, block_figures, effects, latency, network, sweeps
 from evalsuite.report.sections.author import Said
 from evalsuite.report.sections.drawn import Drawn
 from evalsuite.report.sections.effects import Effect
 from evalsuite.report.sections.latency import LatencyRow
 from evalsuite.report.sections.markdown import MarkdownWriter, listed, table, text
+from evalsuite.report.sections.network import NetworkTable
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.sections.sweeps import SweepTable
 from evalsuite.report.text import names
@@ -40,6 +41,7 @@ class ModelFacts:
     effects_alone: tuple[Text, ...]  # what an option changes that one framework alone has
     sweep_table: SweepTable | None
     sweep_figure: Drawn | None
+    network: NetworkTable | None
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -53,7 +55,7 @@ def _section(subject: Subject, model: Model) -> Section:
         title=model.title,
         template="model.html.j2",
         facts=lambda: _facts(subject, model),
-        markdown=lambda writer: _markdown(model, writer),
+        markdown=lambda writer: _markdown(model, network.of_model(subject.book, model), writer),
     )
 
 
@@ -76,6 +78,7 @@ def _facts(subject: Subject, model: Model) -> ModelFacts:
         effects_alone=tuple(one for option in options if (one := effects.alone(pairs, option, words)) is not None),
         sweep_table=sweeps.table(swept) if swept else None,
         sweep_figure=sweeps.drawn(model, swept, look, words) if swept else None,
+        network=network.of_model(book, model),
     )
 
 
@@ -92,10 +95,12 @@ def opened(
     return shown, tuple(one for found in drawn.values() for one in found if one not in shown)
 
 
-def _markdown(model: Model, writer: MarkdownWriter) -> Iterable[str]:
+def _markdown(model: Model, networks: NetworkTable | None, writer: MarkdownWriter) -> Iterable[str]:
     yield f"## {text(model.title)}"
     for policy in policies(model.blocks):
         yield from _policy(policy, writer)
+    if networks:
+        yield from network.markdown(networks, writer)
 
 
 def _policy(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:

@@ -1,0 +1,136 @@
+"""Measures network and storage of a scale by the engine that the runs have, before the first of them."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from evalsuite import documents, paths, redaction
+from evalsuite.adapter import Adapter
+from evalsuite.documents import AllReduceTimes, NetworkMeasurement, StorageReading
+from evalsuite.errors import EvalsuiteError
+from evalsuite.launch import virtualenvs
+from evalsuite.model import Case
+from evalsuite.plan.engines import Engine
+from evalsuite.runs import network
+from evalsuite.runs.store import RunFolder
+
+PROGRAM = paths.ADAPTERS / "workloads" / "network.py"
+TIMEOUT_S = 180.0
+GRACE_S = 60.0  # for the engine to start and to end
+FRAMEWORK = "pytorch"  # whose environment has torch.distributed
+
+
+def python(pythons: Mapping[tuple[str, str], Path], adapters: Mapping[str, Adapter], case: Case) -> Path | None:
+    """An interpreter with PyTorch: that of the runs, one that was made before, or this one; None if there is none."""
+    if found := next((path for (framework, _), path in pythons.items() if framework == FRAMEWORK), None):
+        return found
+    recipes = adapters[FRAMEWORK].recipes if FRAMEWORK in adapters else ()
+    made = (virtualenvs.existing(recipe, device=case.device) for recipe in recipes if recipe.pins(case.device))
+    if environment := next(filter(None, made), None):
+        return environment.python
+    return Path(sys.executable) if importlib.util.find_spec("torch") else None
+
+
+def measure(
+    case: Case, engine: Engine, interpreter: Path | None, root: Path, campaign: str, share: bool = False
+) -> NetworkMeasurement:
+    """Measures at the scale of *case* and writes it beside the runs in *root*. What fails is written down as well."""
+    place = network.folder(root.resolve(), case.scale, campaign)
+    place.mkdir(parents=True, exist_ok=True)
+    begun = NetworkMeasurement(
+        nodes=case.nodes,
+        devices_per_node=case.devices_per_node,
+        device=case.device,
+        at=datetime.now(UTC).astimezone().isoformat(timespec="seconds"),
+        engine=engine.name,
+        campaign=campaign,
+    )
+    try:
+        found = _measured(begun, case, engine, interpreter, place, share)
+    except EvalsuiteError as error:
+        found = replace(begun, error=redaction.redacted(str(error)))
+    network.write(place, found)
+    return found
+
+
+def _measured(
+    begun: NetworkMeasurement, case: Case, engine: Engine, interpreter: Path | None, place: Path, share: bool
+) -> NetworkMeasurement:
+    if case.device not in ("cpu", "gpu"):
+        raise EvalsuiteError(f"on {case.device} it is not measured; expected CPUs or GPUs.")
+    if interpreter is None:
+        raise EvalsuiteError("no environment with PyTorch is here; expected one. Try: evalsuite env create pytorch")
+    said = _start(_line(case, engine, interpreter, place, share), place)
+    folder = RunFolder(place)
+    facts = [fact for log in folder.logs() for fact in _facts(log.path)]
+    found = replace(begun, hosts=tuple(folder.environments()), **_read(facts))
+    if not found.all_reduce or len(found.storage) < case.nodes:
+        raise EvalsuiteError(said or "it ended before all was measured")
+    return found
+
+
+def _line(case: Case, engine: Engine, interpreter: Path, place: Path, share: bool) -> tuple[str, ...]:
+    agent = (
+        *(engine.agent or (sys.executable, "-m", "evalsuite")),
+        *("sample", "-o", str(place), "--quiet", "--end-with-parent", *(("--share",) if share else ())),
+        *("--processes", str(case.devices_per_node), "--devices-per-node", str(case.devices_per_node)),
+        *("--timeout", f"{TIMEOUT_S:g}", "--"),
+        *(str(interpreter), str(PROGRAM), "--device", case.device, "--folder", str(place)),
+    )
+    handed = engine.handed(case.nodes, str(place)) if engine.handed else {}
+    started = ("env", *(f"{name}={value}" for name, value in handed.items()), *agent) if handed else agent
+    return engine.wrap(case.nodes, started)
+
+
+def _start(line: tuple[str, ...], place: Path) -> str | None:
+    """Starts *line* and waits; what it said last if it failed, None if it ended well."""
+    inherited = os.environ.get("PYTHONPATH")
+    path = os.pathsep.join(filter(None, [inherited, str(paths.PACKAGE.parent)]))
+    try:
+        with open(RunFolder(place).engine_log, "wb") as output:
+            ended = subprocess.run(
+                line,
+                env={**os.environ, "PYTHONPATH": path},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                timeout=TIMEOUT_S + GRACE_S,
+            )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EvalsuiteError(f"{line[0]}: {error}") from error
+    if ended.returncode == 0:
+        return None
+    files = [RunFolder(place).engine_log, *(log.path for log in RunFolder(place).logs())]
+    lines = [line for file in files for line in file.read_text(errors="replace").splitlines() if line.strip()]
+    return lines[-1].strip()[:300] if lines else f"exit code {ended.returncode}"
+
+
+def _facts(log: Path) -> Iterator[dict[str, Any]]:
+    for line in log.read_text(errors="replace").splitlines():
+        try:
+            fact = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(fact, dict) and "measured" in fact:
+            yield fact
+
+
+def _read(facts: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the program printed, as fields of the document."""
+    found: dict[str, Any] = {"all_reduce": (), "storage": ()}
+    for fact in facts:
+        kind, of = fact.pop("measured"), fact
+        if kind == "with":
+            found |= {"backend": of["backend"], "tool": of["tool"]}
+        elif kind == "all_reduce":
+            found["all_reduce"] += (documents.noun(AllReduceTimes, of, PROGRAM.name),)
+        elif kind == "read":
+            found["storage"] += (documents.noun(StorageReading, of, PROGRAM.name),)
+    return found

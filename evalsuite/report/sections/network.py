@@ -1,0 +1,91 @@
+"""What the network gave beside the training: the all-reduce of several sizes and the storage, at each scale."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evalsuite.documents import NetworkMeasurement
+from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.markdown import MarkdownWriter, table, text
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.results import network
+
+BETTER_IN_US = 1e-3  # below it a time is said in microseconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkRow:
+    """One scale."""
+
+    measurement: NetworkMeasurement
+    times: tuple[Number | None, ...]  # of the sizes of the table
+    bandwidth: Number | None
+    storage: Number | None
+
+    @property
+    def scale(self) -> str:
+        return f"{self.measurement.nodes}×{self.measurement.devices_per_node}"
+
+    @property
+    def error(self) -> str | None:
+        found = self.measurement.error
+        return names.visible(found) if found else None
+
+    @property
+    def with_what(self) -> str:
+        one = self.measurement
+        return names.visible(", ".join(filter(None, (one.backend, one.tool))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkTable:
+    """The scales of one model, and the sizes that were reduced."""
+
+    sizes: tuple[Number, ...]
+    rows: tuple[NetworkRow, ...]
+
+
+def of_model(book: Book, model: Model) -> NetworkTable | None:
+    """What was measured at the scales of *model*; None where nothing was."""
+    planned = [case for case in book.planned if case.model == model.name]
+    cases = {(case.nodes, case.devices_per_node, case.device) for case in planned}
+    found = [one for one in book.evaluation.networks if (one.nodes, one.devices_per_node, one.device) in cases]
+    if not found:
+        return None
+    sizes = sorted({size for one in found for size in network.times_s(one)})
+    return NetworkTable(sizes=tuple(_size(size) for size in sizes), rows=tuple(_row(one, sizes) for one in found))
+
+
+def _row(one: NetworkMeasurement, sizes: Iterable[int]) -> NetworkRow:
+    times, bandwidth, storage = network.times_s(one), network.bus_bytes_per_s(one), network.read_bytes_per_s(one)
+    return NetworkRow(
+        measurement=one,
+        times=tuple(_time(times[size]) if size in times else None for size in sizes),
+        bandwidth=None if bandwidth is None else numbers.quantity(bandwidth, "bytes/s"),
+        storage=None if storage is None else numbers.quantity(storage, "bytes/s"),
+    )
+
+
+def _size(size: int) -> Number:
+    """1 KiB, where a memory would be 1.0 KiB: these are round."""
+    return Number(text=numbers.memory(size).text.replace(".0", ""), raw=size)
+
+
+def _time(seconds: float) -> Number:
+    if seconds >= BETTER_IN_US:
+        return numbers.milliseconds(seconds)
+    return Number(text=numbers.quantity(round(seconds * 1e6), "µs").text, raw=seconds)
+
+
+def markdown(found: NetworkTable, writer: MarkdownWriter) -> Iterable[str]:
+    yield f"**{writer.word('network.caption')}**"
+    words = ("words.devices", "network.with_what")
+    heads = [*map(writer.word, words), *(size.text for size in found.sizes)]
+    heads += [writer.word("network.bandwidth"), writer.word("network.storage")]
+    lines = []
+    for row in found.rows:
+        values = [*row.times, row.bandwidth, row.storage]
+        said = text(row.error) if row.error else text(row.with_what)
+        lines.append([row.scale, said, *(text(str(value)) if value else "—" for value in values)])
+    yield table(heads, lines, right=range(2, len(heads)))

@@ -1,0 +1,34 @@
+"""Network and storage of two processes of this machine, measured for real before the first run of their scale."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.launch import network
+from evalsuite.registry import discover
+from tests.toys import CASE
+
+TOYS = Path(__file__).resolve().parent / "toy_adapters"
+
+
+def test_an_all_reduce_and_a_read_are_timed_and_shown(tmp_path):
+    if network.python({}, discover(), CASE) is None:
+        pytest.skip("there is no environment with PyTorch")
+    toynet = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
+    where = ("--scales", "1x1,1x2", "--repeats", "1", "--steps", "5+20", "--runs", str(tmp_path / "runs"))
+
+    code = cli.main(
+        ["compare", *toynet, *where, "--measure-network", "--out", str(tmp_path / "report"), "--forms", "html,md"]
+    )
+
+    (file,) = (tmp_path / "runs").glob("network/*/network.json")  # one device alone has no network
+    found = json.loads(file.read_text())
+    assert (code, found["backend"], found.get("error")) == (0, "gloo", None)
+    times = {one["bytes"]: min(one["seconds"]) for one in found["all_reduce"]}
+    assert 0 < times[1 << 10] < times[1 << 27] < 60
+    assert found["storage"][0]["seconds"] > 0
+    assert not list(file.parent.glob("read.*.bin"))
+    assert "总线带宽" in (tmp_path / "report" / "report.html").read_text()
+    assert "Bus bandwidth" in (tmp_path / "report" / "report.en.md").read_text()

@@ -1,0 +1,117 @@
+"""Network and storage measured beside the training: what is counted, what is kept, and how it is shown."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import synthetic
+
+from evalsuite.documents import AllReduceTimes, NetworkMeasurement, StorageReading
+from evalsuite.launch import network as launching
+from evalsuite.plan import engines
+from evalsuite.report.book import blocks
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import network as section
+from evalsuite.results import network
+from evalsuite.runs import network as kept
+from tests.toys import CASE
+
+FOUND = NetworkMeasurement(
+    nodes=2,
+    devices_per_node=4,
+    device="cpu",
+    at="2026-01-02T00:00:00+00:00",
+    backend="gloo",
+    tool="PyTorch 2.5",
+    campaign="c1",
+    all_reduce=(
+        AllReduceTimes(bytes=1024, seconds=(1e-4, 3e-4, 2e-4)),
+        AllReduceTimes(bytes=1 << 27, seconds=(0.5,)),
+    ),
+    storage=(StorageReading(host="a", bytes=10**9, seconds=1.0), StorageReading(host="b", bytes=10**9, seconds=4.0)),
+)
+
+
+def of(**changes):
+    return replace(FOUND, **changes)
+
+
+def test_the_median_counts_and_the_slowest_host():
+    assert network.times_s(FOUND) == {1024: 2e-4, 1 << 27: 0.5}
+    assert network.read_bytes_per_s(FOUND) == 0.25e9
+
+
+def test_bus_bandwidth_is_that_of_nccl_tests():
+    # doc/PERFORMANCE.md: busbw = algbw * 2(n-1)/n
+    assert network.bus_bytes_per_s(FOUND) == pytest.approx((1 << 27) / 0.5 * 2 * 7 / 8)
+    assert network.bus_bytes_per_s(of(nodes=1, devices_per_node=2)) == pytest.approx((1 << 27) / 0.5)
+    assert network.bus_bytes_per_s(of(nodes=1, devices_per_node=1)) is None
+    assert network.bus_bytes_per_s(of(all_reduce=())) is None
+
+
+def test_of_several_the_newest_that_succeeded_counts_and_only_of_these_campaigns():
+    later = of(at="2026-01-03T00:00:00+00:00")
+    failed = of(at="2026-01-04T00:00:00+00:00", all_reduce=(), storage=(), error="no route")
+    strange = of(at="2026-01-05T00:00:00+00:00", campaign="another")
+
+    assert network.newest([failed, later, FOUND, strange], {"c1", None}) == (later,)
+    assert network.newest([failed], {"c1"}) == (failed,)
+    assert network.newest([strange], {"c1"}) == ()
+
+
+def test_what_was_written_is_read_back(tmp_path):
+    place = kept.folder(tmp_path, "2x4", "c1")
+    place.mkdir(parents=True)
+    kept.write(place, FOUND)
+
+    assert kept.read(tmp_path) == (FOUND,)
+    assert kept.read(tmp_path / "none") == ()
+
+
+@pytest.mark.parametrize(("device", "said"), [("cpu", "no environment with PyTorch"), ("npu", "expected CPUs or GPUs")])
+def test_why_it_was_not_measured_is_written_down(device, said, tmp_path):
+    case = replace(CASE, devices_per_node=2, device=device)
+
+    found = launching.measure(case, engines.engine("local"), None, tmp_path, "c1")
+
+    assert said in found.error
+    assert kept.read(tmp_path) == (found,)
+
+
+def test_a_line_of_the_script_s_own_is_no_measurement(tmp_path):
+    log = tmp_path / "log"
+    log.write_text('warning: {}\n[1]\n{"measured": "all_reduce", "bytes": 8, "seconds": [0.5]}\n')
+
+    assert launching._read(list(launching._facts(log)))["all_reduce"] == (AllReduceTimes(bytes=8, seconds=(0.5,)),)
+
+
+def test_the_table_shows_times_and_says_why_there_are_none(book_of_scales):
+    book, model = book_of_scales
+    failed = of(nodes=1, devices_per_node=2, all_reduce=(), storage=(), error="<b>no route</b>")
+
+    table = section.of_model(book(FOUND, failed), model)
+    rows = {row.scale: row for row in table.rows}
+
+    assert [size.text for size in table.sizes] == ["1\u202fKiB", "128\u202fMiB"]
+    assert [time.text for time in rows["2×4"].times] == ["200.0\u202fµs", "500.0\u202fms"]
+    assert (rows["2×4"].bandwidth.text, rows["2×4"].storage.text) == ("470\u202fMB/s", "250\u202fMB/s")
+    assert (rows["1×2"].times, rows["1×2"].bandwidth) == ((None, None), None)
+    assert "no route" in rows["1×2"].error
+    assert section.of_model(book(), model) is None
+    assert section.of_model(book(of(device="gpu")), model) is None
+
+
+@pytest.fixture
+def book_of_scales():
+    cases = [synthetic.case(nodes=nodes, devices_per_node=devices) for nodes, devices in ((1, 2), (2, 4))]
+    made = synthetic.evaluation([synthetic.summary([synthetic.measured(case, 0, 100.0)]) for case in cases])
+    cpus = replace(made, planned=tuple(replace(case, device="cpu") for case in made.planned))
+
+    def book(*found):
+        return Book(evaluation=replace(cpus, networks=tuple(found)))
+
+    return book, blocks.models(Book(evaluation=made))[0]
+
+
+def test_the_document_is_plain_json():
+    assert NetworkMeasurement.from_json(json.loads(json.dumps(FOUND.to_json())), "n") == FOUND
