@@ -313,6 +313,20 @@ class ContradictsLog(Finding):
     printed: Factor
 
 
+@rule("clocks_held_back", "flag")
+class ClocksHeldBack(Finding):
+    devices: Count
+    of: Count  # the devices that told
+    share: Share  # of the readings of the worst
+    limit: Limit = 0.05
+
+
+@rule("device_errors", "flag")
+class DeviceErrors(Finding):
+    driver: Count  # critical ones that the driver reported
+    memory: Count  # that ECC could not correct
+
+
 @rule("devices_idle", "exclude")
 class DevicesIdle(Finding):
     busy: Count  # at any reading of the window

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalsuite.findings import DevicesIdle, ImpossibleSamples, ThinSamples
 from evalsuite.model import Finding, Timeline, Utilisation, Window
+from evalsuite.results import device_health
 from evalsuite.runs.columns import Recorded
 from evalsuite.runs.samples import Header, gpu_name
 
@@ -150,7 +151,7 @@ def of_job(
         if resource == "gpu":
             idle += _idle(same, planned)
     enough = tuple(figure for figure in used if figure.coverage >= LEAST_COVERAGE)
-    return enough, (*_findings(used, impossible), *idle)
+    return enough, (*_findings(used, impossible), *idle, *device_health.findings(near, *span))
 
 
 def _expected(
