@@ -12,6 +12,7 @@ from evalsuite.agent import beat
 from evalsuite.runs.store import RunFolder
 
 PERIOD_S = beat.PERIOD_S
+ELSEWHERE = "192.0.2.1"  # an address that belongs to nobody (RFC 5737)
 
 
 class Pulse:
@@ -73,10 +74,18 @@ def _answer(door: socket.socket, closed: threading.Event) -> None:
 
 
 def _addresses() -> list[str]:
-    """By what other hosts may reach us: our name, and what it stands for, less the loopback's."""
+    """By what other hosts may reach us: our addresses, less the loopback's. Our name only where we know none: one that
+    nobody knows keeps a resolver waiting for seconds, and the training with it."""
     name = socket.gethostname()
-    try:
-        found = {str(place[0]) for *_, place in socket.getaddrinfo(name, None, socket.AF_INET)}
-    except OSError:
-        found = set()
-    return [name, *sorted(address for address in found if not address.startswith("127."))]
+    found = {_outward()}
+    with contextlib.suppress(OSError):
+        found |= {str(place[0]) for *_, place in socket.getaddrinfo(name, None, socket.AF_INET)}
+    return sorted(address for address in found if address and not address.startswith("127.")) or [name]
+
+
+def _outward() -> str | None:
+    """Our address on the way out of this network. Nothing is sent: a datagram's socket only looks up the route."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
+        door.connect((ELSEWHERE, 9))
+        return str(door.getsockname()[0])
+    return None

@@ -1,6 +1,7 @@
 """What holds an NVIDIA device back or ails it: limits on its clocks, errors of its memory, errors of its driver."""
 
 import ctypes
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from evalsuite.agent.sensors import nvml
 
 XID = "nvmlEventTypeXidCriticalError"
 MOST_EVENTS = 100  # taken at one reading
+ERRORS_PERIOD_S = 5.0  # ECC's counters are slow to read on some boards, and slow to change
 
 
 class Health:
@@ -15,6 +17,7 @@ class Health:
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
+        self._asked_s = -ERRORS_PERIOD_S
 
     def clock_limits(self) -> int | None:
         """Why the clocks are not at their highest, a bit a reason: nvml.h, nvmlClocksEventReason… (1: idle)."""
@@ -24,7 +27,10 @@ class Health:
         return found
 
     def memory_errors(self) -> tuple[int | None, int | None]:
-        """Bits that ECC has corrected, and could not correct, since the driver was loaded."""
+        """Bits that ECC has corrected, and could not correct, since the driver was loaded; told every few seconds."""
+        if time.monotonic() - self._asked_s < ERRORS_PERIOD_S:
+            return None, None
+        self._asked_s = time.monotonic()
         counter = nvml.constant("NVML_VOLATILE_ECC")
         corrected, uncorrected = (
             nvml.asked("nvmlDeviceGetTotalEccErrors", self._handle, nvml.constant(name), counter)
