@@ -10,6 +10,8 @@ import synthetic
 from evalsuite import paths, report
 from evalsuite.model import Fact, Score
 from evalsuite.report.book.book import Book
+from evalsuite.report.sections import suspicions as suspected
+from evalsuite.report.text import words
 from evalsuite.results import evaluation, published, suspicions
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase
@@ -214,3 +216,13 @@ def test_a_report_without_a_suspicion_has_no_panel(tmp_path):
     page = report.build(made, tmp_path)[0].read_text("utf-8")
 
     assert 'class="suspicions"' not in page
+
+
+def test_of_each_rule_the_worst_stands_open_and_the_others_one_click_away():
+    others = [one(80, "tensorflow"), one(77, "mxnet"), one(73, "pytorch"), one(79, "oneflow"), one(76, "jax")]
+    made = synthetic.evaluation([*others, one(15, "paddlepaddle"), one(9, "chainermn")])
+
+    found = suspected.facts(Book(evaluation=made), words.read())
+
+    assert ["ChainerMN" in each.said.plain("en") for each in found.open] == [True]
+    assert ["PaddlePaddle" in each.said.plain("en") for each in found.more] == [True]

@@ -13,7 +13,7 @@ from evalsuite.results.published import PublishedRange
 from evalsuite.results.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase, Suspicion
 
 Titles = Mapping[Case, str]
-MOST_OPEN = 3  # of one rule; more are one click away
+MOST_OPEN = 1  # of one rule, the worst; more are one click away
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,8 @@ class SuspicionFacts:
 def facts(book: Book, words: Words) -> SuspicionFacts | None:
     """None where nothing is odd."""
     titles = _titles(book)
-    by_rule: dict[type, list[AskedOnReview]] = {}
-    for one in book.suspicions:
+    by_rule: dict[type, list[AskedOnReview]] = {type(one): [] for one in book.suspicions}
+    for one in sorted(book.suspicions, key=_size, reverse=True):
         by_rule.setdefault(type(one), []).append(_asked(one, titles, words))
     if not by_rule:
         return None
@@ -45,6 +45,20 @@ def facts(book: Book, words: Words) -> SuspicionFacts | None:
         open=tuple(one for found in by_rule.values() for one in found[:MOST_OPEN]),
         more=tuple(one for found in by_rule.values() for one in found[MOST_OPEN:]),
     )
+
+
+def _size(one: Suspicion) -> float:
+    """How far a figure is from what it is held against, on the scale of its rule."""
+    match one:
+        case FarBelow():
+            return one.times
+        case OutsidePublished():
+            value = one.one.items_per_s.value
+            return value / one.range.high if one.above else one.range.low / value
+        case SlowBase():
+            return 1 / one.share
+        case _:
+            return 0.0
 
 
 def _asked(one: Suspicion, titles: Titles, words: Words) -> AskedOnReview:
