@@ -177,3 +177,11 @@ def test_what_was_not_skipped_and_not_lost_is_not_counted():
     assert said(whole) == "8 cases planned: 8 valid."
     assert said(broken, "zh") == "计划 4 个用例：0 个有效，4 个没有有效结果。"
     assert said(notices.coverage(Book(evaluation=synthetic.quick()), SPOKEN)).endswith("8 valid, all of them partial.")
+
+
+def test_a_setting_is_offered_in_the_readers_language_and_asked_for_by_one_name(built):
+    articles = built("variants").page.all("article", class_="answer")
+
+    named = {(one["data-setting"], one["data-setting-in-en"]) for one in articles}
+    assert ("FP32 · bsz 32 · 优化器：梯度 AllReduce", "FP32 · bsz 32 · optimiser: gradient all-reduce") in named
+    assert ("FP32 · bsz 32", None) in named  # the same in both languages
