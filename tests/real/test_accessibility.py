@@ -7,8 +7,11 @@ import json
 import shutil
 import subprocess
 
+import accepted
 import chromium
 import pytest
+
+from evalsuite import report
 
 VERSION = "4.10.2"
 PAGES = (
@@ -47,6 +50,11 @@ def axe(tmp_path_factory):
     return source.read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def accepted_page(tmp_path_factory):
+    return report.build(accepted.accepted(), tmp_path_factory.mktemp("accepted"))[0].as_uri()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def wide(tab):
     tab.call("Emulation.setDeviceMetricsOverride", **WIDE)
@@ -67,6 +75,14 @@ def test_axe_finds_no_violation_in_an_open_receipt(tab, axe, address, look):
     tab.evaluate("document.querySelector('table.values a.num').click()")
 
     assert tab.evaluate("document.querySelector('#drawer').open")
+    assert violations(tab, axe) == []
+
+
+@pytest.mark.parametrize("look", ["lang=zh&theme=light", "lang=en&theme=dark"])
+def test_axe_finds_no_violation_in_the_acceptance_matrix(tab, axe, accepted_page, look):
+    tab.visit(f"{accepted_page}#{look}")
+
+    assert tab.evaluate("document.querySelectorAll('table.acceptance tbody tr').length") == 5
     assert violations(tab, axe) == []
 
 
