@@ -356,13 +356,15 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     read = replace(behind, reports=told)
     if read.steps < window.steps:
         return
+    timed = read
     if method in (STAMPS, ARRIVALS):
+        timed = behind  # a clock leaves out by itself what follows a pause
         rest = _by_clock(behind, _stamp if method == STAMPS else _arrival)
     else:
         rest = mean_rate(read.reports) if method == RATES else _printed(read)[0]
     if rest is None or abs(rest / value - 1) <= soundness.UNLIKE:
         return
-    told_s = [seconds for _, seconds in _durations(read, method) if seconds]
+    told_s = [seconds for _, seconds in _durations(timed, method) if seconds]
     if abs(rest / value - 1) > soundness.UNLIKE + soundness.error(told_s):
         yield RestDiffers(difference=rest / value - 1, steps=read.steps)
 

@@ -98,7 +98,7 @@ def test_a_run_over_its_time_says_the_limit_and_not_the_signal_that_ended_it(tmp
             "srun: error: n2",
         ),
         ("waiting\nevalsuite sample: no room\nsrun: error: n1: task 0: Exited\n", "evalsuite sample: no room"),
-        ("mpirun was unable to find the host\nplease check\n", "please check"),
+        ("mpirun was unable to find the host\nplease check\n", "mpirun was unable to find the host"),
         ("", ""),
     ],
 )
