@@ -19,14 +19,14 @@ EXAMPLES = """\
   python -m evalsuite import logs/ --map what-they-are.toml
   python -m evalsuite import dlperf.csv --map kind=note --runs cited/
   python -m evalsuite import logs/ --set batch=32 --amend
-  python -m evalsuite import tuesday/ --map what-they-are.toml --campaign tuesday
+  python -m evalsuite import tuesday/ --map what-they-are.toml --campaign tuesday --machine dgx-a
 
 --set and --pattern know these names; any other becomes an option of the case:
   framework, model, recipe, nodes, gpus, devices, batch, batch_policy, precision, xla, device, repeat, rank,
-  dialect, campaign, any
+  dialect, campaign, machine, any
 --map knows these columns of a table:
   those, and version, throughput, unit, features, speedup, latency, memory, kind, n, metric, value, source,
-  log_set, image, repository, note, campaign
+  log_set, image, repository, note, campaign, machine
 
 A mapping file says what path and log do not:
   [defaults]
@@ -61,6 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="these runs were made in one campaign, the start of an evaluation: C1 asks for it",
     )
     parser.add_argument(
+        "--machine",
+        metavar="NAME",
+        help="these runs were made on the machines of this name, all alike: C1 asks for it",
+    )
+    parser.add_argument(
         "--amend", action="store_true", help="correct what was said when the same logs or rows were imported before"
     )
     places.add_arguments(parser)
@@ -74,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite.runs.store import Store
 
     (defaults, runs), columns = _mapped(arguments.map)
-    user = _user([*arguments.set, *_campaign(arguments.campaign)])
+    named = (("campaign", arguments.campaign), ("machine", arguments.machine))
+    user = _user([*arguments.set, *(pair for name, text in named for pair in _named(name, text))])
     found_by = stated.pattern(arguments.pattern) if arguments.pattern else None
     into = Store(arguments.runs)
     results: list[importing.Imported] = []
@@ -107,12 +113,14 @@ def _mapped(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict[str, 
     return stated.mapping(Path(files[0])) if files else ({}, []), [(name, column) for name, _, column in pairs]
 
 
-def _campaign(name: str | None) -> list[tuple[str, str]]:
-    if name is None:
+def _named(option: str, text: str | None) -> list[tuple[str, str]]:
+    """What *option*, which takes a name, says."""
+    if text is None:
         return []
-    if not name.strip():
-        raise EvalsuiteError(f'--campaign "{name}": no name stands there; expected one, such as --campaign tuesday.')
-    return [("campaign", name.strip())]
+    if not text.strip():
+        example = {"campaign": "tuesday", "machine": "dgx-a"}[option]
+        raise EvalsuiteError(f'--{option} "{text}": no name stands there; expected one, such as --{option} {example}.')
+    return [(option, text.strip())]
 
 
 def _user(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:

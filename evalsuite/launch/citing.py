@@ -34,6 +34,7 @@ from evalsuite.runs.store import RunFolder, Store
 
 KINDS = ("run", "median", "speed-up", "latency", "memory", "percent", "accuracy", "epochs", "tflops")
 OF_A_CASE = tuple(name for name in tables.COLUMNS if name in stated.FIELDS or name in ("version", "features"))
+SAID = (*OF_A_CASE, *stated.RECORDED)  # by a column, and perhaps by the user too: then both must say the same
 _THROUGHPUTS = ("throughput", "throughput_total", "items_per_s", "speed")  # as long tables call the metric
 _WORDS = {  # in the name of a metric or a unit → the kind
     r"speed-?_?up": "speed-up",
@@ -160,7 +161,7 @@ def _figure(
 ) -> _Figure | str:
     """The row as a figure; a sentence if it holds another kind. Raises ValueError with what is missing or wrong."""
     cells = row.cells
-    own = {name: text for name, text in cells.items() if name in OF_A_CASE or name not in tables.COLUMNS}
+    own = {name: text for name, text in cells.items() if name in SAID or name not in tables.COLUMNS}
     facts = stated.together(defaults, (stated.USER, user), (stated.TABLE, own))
     stated.checked(facts, columns)
     quantity, text, kind = _quantity(cells, facts)
@@ -175,7 +176,7 @@ def _figure(
         row=row,
         where=where,
         case=stated.case(facts, _NOTHING, "neither the row nor --set"),
-        facts={**facts, **{name: cells[name] for name in stated.RECORDED if name in cells}},
+        facts=facts,
         printed=_digits(text),
         items=_items(cells.get("unit", "")),
         kind=kind,

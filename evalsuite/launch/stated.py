@@ -33,7 +33,7 @@ FIELDS = {
     "any": "anything; it is ignored",
 }
 KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu"}  # of device; any other word is a model's name
-RECORDED = ("image", "repository", "note", "log_set", "source", "campaign")  # said of a run, and no part of its case
+RECORDED = ("image", "repository", "note", "log_set", "source", "campaign", "machine")  # of a run, not of its case
 USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → an example
 MOST_DIGITS = 12  # of a whole number; no job has more devices

@@ -50,6 +50,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "repository": ("repository", "source_repo"),
     "note": ("note", "notes"),
     "campaign": ("campaign",),
+    "machine": ("machine",),
 }
 ANY = "any"  # the name of a column that is of no importance
 _ABSENT = ("", "-", "n/a", "na", "none", "null")  # D28: not recorded

@@ -165,7 +165,7 @@ def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str
     for measurement in measurements:
         if measurement.environment and measurement.environment not in found:
             hosts = store.folder(measurement.run).environments()
-            found[measurement.environment] = next(iter(hosts.values()))
+            found.update((measurement.environment, host) for host in list(hosts.values())[:1])  # none: a name alone
     return found
 
 

@@ -217,6 +217,8 @@ def _of_measurement(
         "framework_version": framework_version,
     }
     missing = {key: value for key, value in beside.items() if key not in keys}
+    if "machine" in keys:  # a name that was given to it says nothing of its devices
+        missing.pop("device_model", None)
     return believed((*found, *_facts("environment", missing)))
 
 

@@ -7,14 +7,13 @@ chooses may differ. Where such a fact is unknown, the two are ranked as *indicat
 model variant, the precision or the device, not at all.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from evalsuite.findings import ClocksFarApart
 from evalsuite.model import Case, Fact, Interval, Summary
-from evalsuite.results import facts, leads
+from evalsuite.results import facts, leads, machines
 from evalsuite.results.facts import FactRule
 from evalsuite.results.kept import kept
 from evalsuite.results.statistics import differ, ratio_of_medians
@@ -38,6 +37,7 @@ CONDITIONS_OF: Mapping[str, tuple[str, ...]] = {  # fact → the conditions that
     "device_memory": ("environment",),
     "driver_generation": ("environment",),
     "host_kind": ("environment",),
+    "machine": ("environment",),
 }
 
 
@@ -152,15 +152,10 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         **{f"options.{name}": value for name, value in case.options},
         "unit": summary.unit,
         "framework_version": "; ".join(versions(summary)) or None,
-        "environment": "; ".join(sorted(set(map(_by_generation, environments(summary))))) or None,
+        "environment": "; ".join(sorted(set(map(machines.same, environments(summary))))) or None,
         "origin": summary.origin,
         **({CLOCKS: f"far apart in {summary.case.id}"} if clocks_apart(summary) else {}),
     }
-
-
-def _by_generation(environment: str) -> str:
-    """A machine in words, with its driver's generation: a repaired driver (550.54 → 550.90) makes no other machine."""
-    return re.sub(r"(\bdriver \d+)\.[\w.]+", r"\1", environment)
 
 
 @kept

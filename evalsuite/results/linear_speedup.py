@@ -18,7 +18,7 @@ from evalsuite.findings import (
     UnstableRepeats,
 )
 from evalsuite.model import Case, Interval, Summary, Unmeasured, Verdict, VerdictCell
-from evalsuite.results import fairness
+from evalsuite.results import fairness, machines
 from evalsuite.results.criteria import LinearSpeedup
 from evalsuite.results.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
 from evalsuite.results.summary import counts, valid, values
@@ -194,7 +194,7 @@ def _doubt(
     suspicious = [one for one in valid(series.rows) if any(isinstance(each, SUSPICIOUS) for each in one.findings)]
     runs = [run for one in needed for run in one.measurements if counts(run)]
     methods = sorted({run.throughput.method for run in runs if run.throughput})
-    machines = sorted({machine for one in needed for machine in fairness.environments(one)})
+    hosts = machines.different({machine for one in needed for machine in fairness.environments(one)})
     unlike = sorted({each.key for one in measured for each in fairness.obstacles(one, base, fairness.SCALES)})
     if missing and not alone:
         return "missing", (("scales", _scales(missing)),)
@@ -207,8 +207,8 @@ def _doubt(
         return "doubtful", (("scales", _scales(doubtful)),)
     if not all(run.environment for run in runs):
         return "machine_unknown", ()
-    if len(machines) > 1:
-        return "several_machines", (("machines", str(len(machines))),)
+    if len(hosts) > 1:
+        return "several_machines", (("machines", str(len(hosts))),)
     if unlike:
         return "unlike", (("conditions", ", ".join(unlike)),)
     if len(methods) > 1:

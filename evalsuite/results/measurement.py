@@ -33,7 +33,7 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results import device_totals, epochs, facts, host_clocks, plausibility, utilisation
+from evalsuite.results import device_totals, epochs, facts, host_clocks, machines, plausibility, utilisation
 from evalsuite.runs.columns import Recorded
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
@@ -64,20 +64,6 @@ def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
     host = next(iter(folder.environments()), None)
     samples = folder.samples(host) if host else None
     return utilisation.timeline(samples, window) if samples else None
-
-
-def environment_key(environments: Mapping[str, HostEnvironment]) -> str | None:
-    """What makes two runs comparable: the hardware and the driver of their hosts, in words."""
-    parts = sorted({_machine(host) for host in environments.values()})
-    return " + ".join(parts) if parts else None
-
-
-def _machine(host: HostEnvironment) -> str:
-    gpus = [gpu.name or "GPU" for gpu in host.gpus or ()]
-    accelerators = [f"{gpus.count(name)} x {name}" for name in sorted(set(gpus))]
-    cpu = host.cpu_model or "CPU"
-    driver = [f"driver {host.driver}"] if host.driver else []
-    return ", ".join([*accelerators, f"{cpu} ({host.cores:g} cores)" if host.cores else cpu, *driver])
 
 
 def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
@@ -127,7 +113,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         fault=outcome.fault,
         host=next(iter(environments), None),
         hosts=tuple(sorted(environments)),
-        environment=environment_key(environments),
+        environment=machines.of_run(environments, command),
         framework_version=command.framework_version,
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,

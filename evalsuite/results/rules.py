@@ -20,6 +20,7 @@ from evalsuite.findings import (
     ClockBackwards,
     DeviceAboveCapacity,
     DuplicateRepeat,
+    FactsDisagree,
     MethodsDiffer,
     OddMemory,
     PrintedSpeedupDiffers,
@@ -31,7 +32,7 @@ from evalsuite.findings import (
     UnknownOrigin,
 )
 from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
-from evalsuite.results import breakdown, drift, other_nodes, physics, windows
+from evalsuite.results import breakdown, drift, facts, machines, other_nodes, physics, windows
 from evalsuite.results.summary import counts, valid
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
@@ -128,6 +129,7 @@ def findings(
     return (
         *_split_series(summaries),
         *_machines(environments),
+        *_said_of_machines(summaries),
         *_printed_speedups(valid(summaries), known),
         *_methods(valid(summaries)),
         *physics.findings(valid(summaries)),
@@ -234,12 +236,31 @@ def _split_series(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding
     for summary in summaries:
         series.setdefault(summary.case.series, []).extend(summary.measurements)
     for name, runs in series.items():
-        environments = sorted({run.environment for run in runs if run.environment})
+        environments = machines.different({run.environment for run in runs if run.environment})
         versions = sorted({run.framework_version for run in runs if run.framework_version})
         if len(environments) > 1:
-            yield SeveralEnvironments(environments=tuple(environments), where=name)
+            yield SeveralEnvironments(environments=environments, where=name)
         if len(versions) > 1:
             yield SeveralVersions(versions=tuple(versions), where=name)
+
+
+def _said_of_machines(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding]:
+    """What is said of one machine of imported runs and cannot be: two models of its devices."""
+    devices: dict[str, dict[str, None]] = {}
+    for run in (run for one in summaries for run in one.measurements):
+        known = facts.of_measurement(run)
+        if "machine" in known and "device_model" in known:
+            devices.setdefault(known["machine"].value, {})[known["device_model"].value] = None
+    for machine, (first, *others) in devices.items():
+        if others:
+            yield FactsDisagree(
+                fact="device_model",
+                source="stated",
+                value=first,
+                other_source="stated",
+                other_value=", ".join(others),
+                where=machine,
+            )
 
 
 def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:

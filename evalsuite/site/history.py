@@ -15,7 +15,7 @@ from functools import cached_property
 
 from evalsuite.model import Case, Summary
 from evalsuite.report.data.finished import Finished, instant, moment
-from evalsuite.results import changes, fairness, leads
+from evalsuite.results import changes, fairness, leads, machines
 from evalsuite.results.changes import Change
 from evalsuite.results.fairness import Common
 from evalsuite.results.statistics import SIGNIFICANCE
@@ -196,7 +196,7 @@ def line(points: Sequence[HistoryPoint]) -> HistoryLine:
     compared = _compared(_without_repeated_runs(ordered))
     return HistoryLine(
         case=example.case,
-        environment=" + ".join(fairness.environments(example)) or None,
+        environment=machines.JOIN.join(machines.different(fairness.environments(example))) or None,
         unit=example.unit,
         origin=example.origin,
         points=tuple(compared),

@@ -5,7 +5,7 @@ import pytest
 from evalsuite.documents import Gpu, HostEnvironment, UsedRecipe
 from evalsuite.launch import runner
 from evalsuite.model import Throughput, Utilisation, Window
-from evalsuite.results import measurement
+from evalsuite.results import machines, measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 from tests.toys import CASE, COMMAND
@@ -42,7 +42,7 @@ def test_the_environment_is_named_by_hardware_and_not_by_host():
         host="a", cpu_model="EPYC", cpu_count_usable=2.0, gpus=(Gpu(name="H200"), Gpu(name="H200")), driver="550"
     )
 
-    key = measurement.environment_key({"a": host, "b": replace(host, host="b")})
+    key = machines.recorded({"a": host, "b": replace(host, host="b")})
 
     assert key == "2 x H200, EPYC (2 cores), driver 550"
 

@@ -1,0 +1,167 @@
+"""Ways to mistake the machine that runs were made on: what was said of it, and what C1 and D15 make of it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from evalsuite.cli import main
+from evalsuite.documents import Gpu, HostEnvironment
+from evalsuite.findings import FactsDisagree, SeveralEnvironments
+from evalsuite.model import Summary
+from evalsuite.results import criteria, facts, fairness, machines, rules
+from evalsuite.results.evaluation import evaluate
+from evalsuite.results.scaling import with_scaling
+from evalsuite.results.summary import summaries
+from evalsuite.results.verdicts import verdicts
+from evalsuite.runs.store import Store
+from tests.toys import CASE, measured
+
+LINE = "Epoch: [0][{step:3d}/200]\tTime  {seconds:.4f} ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00\n"
+WHAT = ["--set", "framework=pytorch", "--set", "model=resnet50_v1.5", "--set", "batch=64", "--set", "precision=fp32"]
+PATTERN = ["--pattern", "{machine}/{nodes}n{gpus}g/{any}.log"]
+ONE, TWENTY = (1, 1), (20, 8)
+HOST = HostEnvironment(host="a", cpu_model="EPYC", gpus=(Gpu(name="A100"),) * 8, driver="550.54.15")
+
+
+def logs(folder, machine="dgx-a", **seconds_of):
+    """Five logs of each scale, by the seconds that a step takes: `s1x1=0.5`."""
+    for scale, seconds in seconds_of.items():
+        nodes, devices = scale[1:].split("x")
+        for repeat in range(5):
+            file = folder / machine / f"{nodes}n{devices}g" / f"{repeat}.log"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            took = seconds * (1 + 0.002 * (repeat - 2))
+            file.write_text("".join(LINE.format(step=step, seconds=took) for step in range(1, 131)))
+    return folder
+
+
+@pytest.fixture
+def bring(tmp_path, capsys):
+    def brought(*arguments):
+        code = main(["import", *map(str, arguments), *WHAT, "--runs", str(tmp_path / "runs"), "--json"])
+        said = capsys.readouterr()
+        return code, json.loads(said.out) if said.out else [], said.err
+
+    brought.store = Store(tmp_path / "runs")
+    return brought
+
+
+def c1(store):
+    verdict = next(one for one in verdicts(evaluate(store).summaries, criteria.read()) if one.criterion == "C1")
+    return verdict.outcome, verdict.reason
+
+
+@pytest.mark.parametrize(("seconds", "outcome"), [(0.55, "pass"), (0.70, "fail")])
+def test_imported_runs_of_one_machine_and_campaign_pass_and_fail_c1(bring, tmp_path, seconds, outcome):
+    bring(logs(tmp_path, s1x1=0.5, s20x8=seconds) / "dgx-a", "--pattern", "{nodes}n{gpus}g/{any}.log", *SAID)
+
+    assert c1(bring.store)[0] == outcome
+
+
+SAID = ["--machine", "dgx-a", "--campaign", "tuesday"]
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [(["--campaign", "tuesday"], "machine_unknown"), (["--machine", "dgx-a"], "campaign_unknown")],
+)
+def test_what_nobody_said_of_imported_runs_is_asked_for(bring, tmp_path, said, reason):
+    bring(logs(tmp_path, s1x1=0.5, s20x8=0.55) / "dgx-a", "--pattern", "{nodes}n{gpus}g/{any}.log", *said)
+
+    assert c1(bring.store) == ("undetermined", reason)
+
+
+def test_a_base_of_one_machine_and_a_scale_of_another_decide_nothing(bring, tmp_path):
+    logs(tmp_path / "logs", "dgx-a", s1x1=0.5)
+    logs(tmp_path / "logs", "dgx-b", s20x8=0.55)
+    bring(tmp_path / "logs", *PATTERN, "--campaign", "tuesday")
+
+    assert c1(bring.store) == ("undetermined", "several_machines")
+    assert any(isinstance(one, SeveralEnvironments) for one in evaluate(bring.store).findings)
+
+
+def test_a_machine_is_amended_and_what_was_said_first_stays_visible(bring, tmp_path):
+    where = [logs(tmp_path, s1x1=0.5) / "dgx-a", "--pattern", "{nodes}n{gpus}g/{any}.log"]
+    bring(*where, "--machine", "dgx-b")
+
+    _, answers, _ = bring(*where, "--machine", "dgx-a")
+    assert 'machine "dgx-a" (recorded: dgx-b)' in answers[0]["reason"]
+
+    bring(*where, "--machine", "dgx-a", "--amend")
+    commands = [folder.command() for folder in bring.store.finished()]
+    assert {(one.stated["machine"], one.corrected["machine"]) for one in commands} == {("dgx-a", "dgx-b")}
+    assert {run.environment for one in evaluate(bring.store).summaries for run in one.measurements} == {"dgx-a"}
+
+
+def test_a_machine_said_twice_and_differently_is_no_machine(bring, tmp_path):
+    code, answers, _ = bring(logs(tmp_path / "logs", s1x1=0.5), *PATTERN, "--machine", "other")
+
+    assert code == 3
+    assert 'machine: --set says "other", and the path says "dgx-a"' in answers[0]["reason"]
+
+
+def test_a_table_whose_column_and_option_name_two_machines_or_campaigns_is_not_read(bring, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("nodes,gpus_per_node,throughput,unit,machine,campaign\n1,1,100,images/s,dgx-a,monday\n")
+
+    for option, other in (("--machine", "dgx-b"), ("--campaign", "friday")):
+        _, answers, _ = bring(table, option, other)
+        assert f'--set says "{other}", and the table says' in answers[0]["reason"]
+    assert bring(table, "--machine", "dgx-a")[0] == 0
+
+
+def test_two_devices_said_of_one_machine_are_a_finding(bring, tmp_path):
+    logs(tmp_path / "logs", s1x1=0.5, s1x2=0.4)
+    bring(tmp_path / "logs/dgx-a/1n1g", "--set", "devices=1", "--set", "device=A100", "--machine", "dgx-a")
+    bring(tmp_path / "logs/dgx-a/1n2g", "--set", "devices=2", "--set", "device=V100", "--machine", "dgx-a")
+
+    found = [one for one in evaluate(bring.store).findings if isinstance(one, FactsDisagree)]
+    assert [(one.where, {one.value, one.other_value}) for one in found] == [("dgx-a", {"A100", "V100"})]
+
+
+def test_the_name_of_a_machine_is_no_device(bring, tmp_path):
+    bring(logs(tmp_path, s1x1=0.5) / "dgx-a", "--set", "devices=1", "--machine", "V100 cluster")
+
+    (summary,) = evaluate(bring.store).summaries
+    assert isinstance(summary, Summary)
+    known = facts.of_runs(summary.measurements)
+    assert "device_model" not in known
+    assert (known["machine"][0].value, known["machine"][0].source) == ("V100 cluster", "stated")
+
+
+def test_no_name_for_a_machine_is_refused(bring, tmp_path):
+    code, _, said = bring(logs(tmp_path, s1x1=0.5), *PATTERN, "--machine", " ")
+
+    assert code == 2 and "--machine" in said and "expected" in said
+
+
+# the driver
+
+
+def machine(*drivers):
+    return machines.recorded({str(place): replace(HOST, driver=driver) for place, driver in enumerate(drivers)})
+
+
+@pytest.mark.parametrize(
+    ("drivers", "others", "alike"),
+    [
+        (["550.54.15"], ["550.90.07"], True),  # repaired
+        (["550.54.15", "550.90.07"], ["550.54.15"], True),  # repaired on one node of two
+        (["550.54.15"], ["570.86.10"], False),  # another generation
+        (["550.54.15"], [None], False),  # nobody knows
+    ],
+)
+def test_fairness_c1_and_d15_agree_on_what_is_another_machine(drivers, others, alike):
+    ours, theirs = machine(*drivers), machine(*others)
+    of = [measured(CASE, r, 100.0 + r / 10, environment=ours) for r in range(5)]
+    scale = CASE.at_scale(20, 8)
+    of += [measured(scale, r, 14_000.0 + r, environment=theirs) for r in range(5)]
+    rows = summaries(of)
+    one, other = rows
+
+    verdict = next(each for each in verdicts(with_scaling(rows), criteria.read()) if each.criterion == "C1")
+    d15 = [each for each in rules.findings(rows, {}) if isinstance(each, SeveralEnvironments)]
+    assert (not fairness.obstacles(one, other, fairness.SCALES)) is alike
+    assert (verdict.outcome == "pass") is alike
+    assert (not d15) is alike
