@@ -744,10 +744,10 @@ _KINDS: dict[type[Finding], Mapping[str, Kind]] = {}  # asked of every finding o
 
 
 def kinds(rule: type[Finding]) -> Mapping[str, Kind]:
-    """The fields of *rule* (but where it was found) → what they are."""
+    """The fields of *rule* (but the places where it was found) → what they are."""
     if rule not in _KINDS:
         hints = get_type_hints(rule, include_extras=True)
-        fields = [field.name for field in dataclasses.fields(rule) if field.name != "where"]
+        fields = [field.name for field in dataclasses.fields(rule) if field.name not in ("where", "also")]
         _KINDS[rule] = {name: _kind(hints[name]) for name in fields}
     return _KINDS[rule]
 

@@ -131,6 +131,7 @@ class Finding:
     name: ClassVar[str]  # of the rule; two of them may go by one code
     severity: ClassVar[Severity]
     where: str = ""  # a run id, a case id, or file:line
+    also: tuple[str, ...] = ()  # the other runs of its case that have it, where it is said once for all
 
 
 class Step(NamedTuple):

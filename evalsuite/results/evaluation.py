@@ -4,16 +4,15 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
-from evalsuite.findings import CoarseFigures, LastBatchShort, LongStall, PartialBatch, RestDiffers, UnreadableRun
+from evalsuite.findings import UnreadableRun
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Summary, Timeline, Unmeasured
-from evalsuite.results import attempts, convergence, criteria, network, remembered, rules
+from evalsuite.results import attempts, convergence, criteria, gravity, network, remembered, rules
 from evalsuite.results import measurement as measurement_room
 from evalsuite.results.disclosed import disclosed
 from evalsuite.results.scaling import with_scaling
@@ -71,12 +70,17 @@ def evaluate(
         skips=planned.skips if planned else (),
         summaries=tuple(rows),
         verdicts=verdicts(rows, settings, (*cases, *_not_run(planned, wanted))),
-        findings=(
-            *broken,
-            *beside,
-            *rules.findings(rows, environments, commands),
-            *convergence.findings(rows, settings.targets),
-            *_all_findings(rows),
+        findings=tuple(
+            gravity.once(
+                (
+                    *broken,
+                    *beside,
+                    *rules.findings(rows, environments, commands),
+                    *convergence.findings(rows, settings.targets),
+                    *(finding for row in rows for run in row.measurements for finding in run.findings),
+                    *(finding for row in rows for finding in row.findings),
+                )
+            )
         ),
         environments=environments,
         commands=commands,
@@ -127,36 +131,6 @@ def _not_run(planned: Planned | None, wanted: set[str] | None) -> list[Case]:
     """The cases that this machine could not run; what a recipe cannot serve was never asked of it."""
     skips = planned.skips if planned else ()
     return [skip.case for skip in skips if skip.kind == "not_run" and (wanted is None or skip.case.id in wanted)]
-
-
-def _all_findings(rows: Iterable[Summary | Unmeasured]) -> list[Finding]:
-    return [
-        finding
-        for summary in rows
-        for finding in (*_told_once(f for m in summary.measurements for f in m.findings), *summary.findings)
-    ]
-
-
-def _told_once(found: Iterable[Finding]) -> list[Finding]:
-    """The findings of a case's runs; of those that every repeat of a script has alike, the gravest."""
-    kept: list[Finding] = []
-    worst: dict[type[Finding], tuple[float, Finding]] = {}
-    for one in found:
-        match one:
-            case CoarseFigures(share=size) | LongStall(share=size) | RestDiffers(difference=size):
-                _keep(worst, one, abs(size))
-            case PartialBatch(share=share):
-                _keep(worst, one, 1 - share)
-            case LastBatchShort(most=size):
-                _keep(worst, one, size)
-            case _:
-                kept.append(one)
-    return [*kept, *(one for _, one in worst.values())]
-
-
-def _keep(worst: dict[type[Finding], tuple[float, Finding]], one: Finding, size: float) -> None:
-    known = worst.get(type(one))
-    worst[type(one)] = max(known, (size, one), key=itemgetter(0)) if known else (size, one)
 
 
 def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:

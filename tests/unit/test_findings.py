@@ -79,7 +79,7 @@ def sentences(language):
 def values_of(rule):
     """Any finding of *rule*, as hypothesis makes them."""
     hints = get_type_hints(rule, include_extras=True)
-    made = {field.name: _any(hints[field.name]) for field in fields(rule) if field.name != "where"}
+    made = {field.name: _any(hints[field.name]) for field in fields(rule) if field.name not in ("where", "also")}
     return st.builds(rule, **made)
 
 
@@ -192,6 +192,7 @@ def test_a_finding_in_json_keeps_what_it_was_and_adds_the_numbers():
         "severity": "flag",
         "text": "Network in (eth0): 1.30\u202fGB/s is above the capacity of 1.25\u202fGB/s; left out",
         "where": "case/r0",
+        "also": [],
         "rule": "device_above_capacity",
         "values": {
             "resource": "network_receive",

@@ -11,8 +11,8 @@ from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
 from evalsuite.results import answers as answers_room
 from evalsuite.results import breaks as breaks_room
+from evalsuite.results import gravity, spending
 from evalsuite.results import next_repeats as next_room
-from evalsuite.results import spending
 from evalsuite.results import suspicions as suspicions_room
 from evalsuite.results.answers import Answer
 from evalsuite.results.breaks import Breaks
@@ -131,13 +131,13 @@ class Book:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Every finding once, wherever it was noted."""
+        """Every finding once for its case, wherever it was noted."""
         everywhere = [
             *self.evaluation.findings,
             *(finding for one in self.summaries for finding in one.findings),
             *(finding for measurement in self.measurements for finding in measurement.findings),
         ]
-        return tuple(sorted(dict.fromkeys(everywhere), key=finding_order))
+        return tuple(sorted(gravity.once(dict.fromkeys(everywhere)), key=finding_order))
 
     @cached_property
     def frameworks(self) -> tuple[str, ...]:

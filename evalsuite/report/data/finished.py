@@ -1,6 +1,6 @@
 """A finished report, read back from its `summary.json`: what `publish` and `compare-reports` work on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -159,9 +159,15 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
         summaries=summaries,
         quality=facts["data_quality"],
         document=_document(facts.get("document")),
-        disturbed=len({one["where"] for one in facts["findings"] if one["code"] == findings.BusyMachine.code}),
+        disturbed=_disturbed(facts["findings"]),
         answers=tuple(answers_json.read(one, by_id) for one in facts["answers"]),
     )
+
+
+def _disturbed(found: Sequence[Mapping[str, Any]]) -> int:
+    """How many runs had other programs beside them."""
+    busy = [one for one in found if one["code"] == findings.BusyMachine.code]
+    return len({run for one in busy for run in (one["where"], *one.get("also", ()))})  # earlier reports: one a run
 
 
 def _document(facts: Mapping[str, Any] | None) -> LabDocument | None:

@@ -171,7 +171,8 @@ def _physics(valid: Summary | None) -> Row:
 
 
 def _finding(one: Finding) -> Row:
-    return {"code": one.code, "severity": one.severity, "where": one.where, "text": findings.english(one)}
+    also = ";".join(one.also)
+    return {"code": one.code, "severity": one.severity, "where": one.where, "also": also, "text": findings.english(one)}
 
 
 def _interval(name: str, found: Interval | None) -> Row:
@@ -296,7 +297,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
         *("option", "before", "after", "case_id_before", "case_id_after", *_RATIO("ratio"), "significant"),
         *("metric", "final_before", "final_after"),
     ),
-    "findings": ("code", "severity", "where", "text"),
+    "findings": ("code", "severity", "where", "also", "text"),
     "skips": (*CASE, "kind", "reason"),
     "author_findings": author.ROW,
 }

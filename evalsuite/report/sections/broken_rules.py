@@ -1,22 +1,19 @@
 """Findings collapsed by their rule: how often, from where to where, which is the worst, and every place."""
 
 import functools
-import math
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 
 from evalsuite import findings
-from evalsuite.findings import Kind
 from evalsuite.model import Case, Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import findings as told
 from evalsuite.report.text import names, options
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Words
+from evalsuite.results import gravity
 
 SEVERITIES = ("reject", "exclude", "flag", "note")  # the gravest first
-# what tells how far a rule is broken: the first of its fields that is one of these
-SIZES = (Kind.CHANGE, Kind.SHARE, Kind.RATIO, Kind.FACTOR, Kind.POINTS, Kind.SECONDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +52,7 @@ class Breach:
 
     finding: Finding
     place: Place | None
+    others: int  # further runs of the case that have it
     size: Size | None
 
 
@@ -105,7 +103,10 @@ def _order(rule: BrokenRule) -> tuple[int, int, str]:
 
 
 def _rule(book: Book, same: Sequence[Finding]) -> BrokenRule:
-    found = [Breach(finding=one, place=place(book, one.where) if one.where else None, size=_size(one)) for one in same]
+    found = [
+        Breach(finding=one, place=place(book, one.where) if one.where else None, others=len(one.also), size=_size(one))
+        for one in same
+    ]
     return BrokenRule(breaches=tuple(sorted(found, key=lambda one: (-_beyond(one), one.finding.where))))
 
 
@@ -114,34 +115,11 @@ def _beyond(breach: Breach) -> float:
 
 
 def _size(finding: Finding) -> Size | None:
-    given = {field.name: field for field in fields(finding)}
-    kinds = findings.kinds(type(finding))
-    free = {name: kind for name, kind in kinds.items() if given[name].default is MISSING}
-    for wanted in SIZES:
-        name = next((name for name, kind in free.items() if kind is wanted), None)
-        if name is not None and isinstance(value := getattr(finding, name), int | float):
-            return _sized(float(value), wanted, _allowed(finding, wanted))
-    rates = [float(getattr(finding, name)) for name, kind in free.items() if kind is Kind.RATE]
-    if len(rates) == 2 and rates[1]:
-        return _sized(rates[0] / rates[1] - 1, Kind.CHANGE, 0.0)
-    counted = [name for name, kind in free.items() if kind is Kind.COUNT]
-    if len(counted) == 1 and len(free) == 1:
-        return _sized(float(getattr(finding, counted[0])), Kind.COUNT, _allowed(finding, Kind.COUNT))
-    return None
-
-
-def _allowed(finding: Finding, kind: Kind) -> float:
-    """The limit of the rule; where it has none, what breaks nothing."""
-    limits = [field.default for field in fields(finding) if isinstance(field.default, int | float)]
-    return float(limits[0]) if limits else 1.0 if kind in (Kind.RATIO, Kind.FACTOR) else 0.0
-
-
-def _sized(value: float, kind: Kind, allowed: float) -> Size | None:
-    if not math.isfinite(value):
+    found = gravity.size(finding)
+    if found is None:
         return None
-    form: Form = told.FORMS[kind]
-    far = abs(value) if kind in (Kind.CHANGE, Kind.POINTS) else value  # as far below as above
-    return Size(printed=form(value), value=value, beyond=abs(far - allowed))
+    form: Form = told.FORMS[found.kind]
+    return Size(printed=form(found.value), value=found.value, beyond=found.beyond)
 
 
 def _case(book: Book, where: str) -> Case | None:

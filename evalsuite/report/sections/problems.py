@@ -111,7 +111,7 @@ def _flagged(book: Book, words: Words) -> Iterable[Problem]:
         if finding.severity != "note":
             found.setdefault(finding.code, []).append(finding)
     for code, same in sorted(found.items()):
-        places = len({finding.where for finding in same})
+        places = len({place for finding in same for place in (finding.where, *finding.also)})
         yield Problem(
             sentence=words("problems.flagged", n=numbers.count(len(same)), rule=findings.rule(code, words)),
             affected=words("quality.places", n=numbers.count(places)),

@@ -67,6 +67,7 @@ def document(finding: Finding) -> dict[str, object]:
         "severity": finding.severity,
         "text": english(finding),
         "where": finding.where,
+        "also": list(finding.also),
         "rule": finding.name,
         "values": findings.plain(finding),
     }

@@ -318,6 +318,7 @@ class TestTheWindow:
         found = [each for each in evaluate(Store(tmp_path)).findings if each.code == "long_stall"]
 
         assert [(round(each.seconds, 1), each.where[-2:]) for each in found] == [(19.5, "r1")]
+        assert [place[-2:] for place in found[0].also] == ["r0", "r2"]
 
     def test_a_speedup_of_two_clocks_is_told(self, tmp_path):
         runfolders.finished(tmp_path)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evalsuite.model import Fact, Window
 from evalsuite.report.text.findings import english
 from evalsuite.results import epochs, host_clocks, physics, rules, windows
-from evalsuite.results.evaluation import _told_once
+from evalsuite.results.gravity import once
 from evalsuite.runs.samples import Header, Sample, Samples
 from tests import synthetic
 
@@ -158,4 +158,4 @@ class TestTheLastBatchOfAnEpoch:
     def test_repeats_of_a_case_tell_it_once(self):
         alike = [epochs.last_batch(self.CASE, within(100, 199), 1_281_167)] * 5
 
-        assert len(_told_once(alike)) == 1
+        assert len(once(alike)) == 1

@@ -1,0 +1,99 @@
+"""How far a finding is beyond its rule, and one finding for each case and rule.
+
+What several runs of a case have alike (a script that buffers its output, a batch that the data do not fill) is said
+once, by the gravest of them, with the other runs beside it: five repeats are five measurements of one thing.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import MISSING, dataclass, fields, replace
+
+from evalsuite import findings
+from evalsuite.findings import Kind
+from evalsuite.model import Finding
+
+# what tells how far a rule is broken: the first of its fields that is one of these
+SIZES = (Kind.CHANGE, Kind.SHARE, Kind.RATIO, Kind.FACTOR, Kind.POINTS, Kind.SECONDS)
+# what a finding is about; two of one rule that are about different things are two
+SUBJECTS = frozenset(
+    {Kind.RESOURCE, Kind.PHASE, Kind.METRIC, Kind.METHOD, Kind.OPTION, Kind.ATTRIBUTE, Kind.FACT, Kind.SOURCE}
+    | {Kind.FAILURE, Kind.SCALE, Kind.NAME}
+)
+_RUN = re.compile(r"(.+)/r\d+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excess:
+    """How far one finding goes, and what its rule allows."""
+
+    value: float
+    kind: Kind
+    allowed: float
+
+    @property
+    def beyond(self) -> float:
+        far = abs(self.value) if self.kind in (Kind.CHANGE, Kind.POINTS) else self.value  # as far below as above
+        return abs(far - self.allowed)
+
+
+def size(finding: Finding) -> Excess | None:
+    """How far *finding* is beyond its rule; None where its fields do not tell."""
+    given = {field.name: field for field in fields(finding)}
+    kinds = findings.kinds(type(finding))
+    free = {name: kind for name, kind in kinds.items() if given[name].default is MISSING}
+    for wanted in SIZES:
+        name = next((name for name, kind in free.items() if kind is wanted), None)
+        if name is not None and isinstance(value := getattr(finding, name), int | float):
+            return _sized(finding, float(value), wanted)
+    rates = [float(getattr(finding, name)) for name, kind in free.items() if kind is Kind.RATE]
+    if len(rates) == 2 and rates[1]:
+        return _sized(finding, rates[0] / rates[1] - 1, Kind.CHANGE, allowed=0.0)
+    counted = [name for name, kind in free.items() if kind is Kind.COUNT]
+    if len(counted) == 1 and len(free) == 1:
+        return _sized(finding, float(getattr(finding, counted[0])), Kind.COUNT)
+    return None
+
+
+def _sized(finding: Finding, value: float, kind: Kind, allowed: float | None = None) -> Excess | None:
+    if not math.isfinite(value):
+        return None
+    return Excess(value=value, kind=kind, allowed=_allowed(finding, kind) if allowed is None else allowed)
+
+
+def _allowed(finding: Finding, kind: Kind) -> float:
+    """The limit of the rule; where it has none, what breaks nothing."""
+    limits = [field.default for field in fields(finding) if isinstance(field.default, int | float)]
+    return float(limits[0]) if limits else 1.0 if kind in (Kind.RATIO, Kind.FACTOR) else 0.0
+
+
+def once(found: Iterable[Finding]) -> list[Finding]:
+    """*found* with one for each case, rule and subject: the gravest, which names the other runs (`also`)."""
+    groups: dict[object, list[Finding]] = {}
+    for one in found:
+        groups.setdefault((type(one), _case(one.where), _subject(one)), []).append(one)
+    return [_together(same) for same in groups.values()]
+
+
+def _together(same: list[Finding]) -> Finding:
+    if len(same) == 1:
+        return same[0]
+    worst = min(same, key=lambda one: (-_beyond(one), one.where))
+    places = {place for one in same for place in (one.where, *one.also)} - {worst.where}
+    return replace(worst, also=tuple(sorted(places)))
+
+
+def _case(where: str) -> str:
+    """The case whose run *where* is; *where* itself where it is no run."""
+    run = _RUN.fullmatch(where)
+    return run[1] if run else where
+
+
+def _subject(finding: Finding) -> tuple[object, ...]:
+    kinds = findings.kinds(type(finding))
+    return tuple(getattr(finding, name) for name, kind in kinds.items() if kind in SUBJECTS)
+
+
+def _beyond(finding: Finding) -> float:
+    found = size(finding)
+    return found.beyond if found else 0.0
