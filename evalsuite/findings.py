@@ -48,6 +48,7 @@ class Kind(StrEnum):
     SCALE = auto()  # nodes × devices per node: "2x8"
     NAME = auto()  # a proper name, a unit, an identifier: the same in every language
     QUOTE = auto()  # somebody else's words: a line of a log, an error message
+    SAID = auto()  # our own words from another room, in English: retold where the reader has another language
 
 
 Count = Annotated[int, Kind.COUNT]
@@ -75,6 +76,7 @@ FailureName = Annotated[str, Kind.FAILURE]
 Scale = Annotated[str, Kind.SCALE]
 Name = Annotated[str, Kind.NAME]
 Quote = Annotated[str, Kind.QUOTE]
+Said = Annotated[str, Kind.SAID]
 
 RULES: dict[str, type[Finding]] = {}  # name → rule, in the order they are declared in
 UNRAISED: Mapping[str, str] = {  # data rules that are kept without a finding → where
@@ -483,7 +485,7 @@ class OwnAssumed(Finding):
 @rule("unreadable", "exclude")
 class UnreadableRun(Finding):
     file: Name
-    said: Quote  # by the program, in English
+    said: Said
 
 
 @rule("window_longer_than_run", "exclude")

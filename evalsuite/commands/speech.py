@@ -7,7 +7,6 @@ Sentences of the commands stand in `data/text/terminal`. What other rooms say (e
 import argparse
 import functools
 import os
-import re
 import sys
 import unicodedata
 from collections.abc import Mapping
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from evalsuite.report.text.words import Words
 
 VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set counts, as in gettext
-RETOLD = "retold."
-ELSEWHERE = "elsewhere."  # what Python's argument parser and the system say
-DEEPEST = 3  # a message in a message in a message: the answer to a wrong name, its list, its nearest
 
 _chosen = "en"
 
@@ -77,42 +73,11 @@ def finding(one: "Finding") -> str:
 
 def retold(text: str) -> str:
     """*text*, which came in English, in the terminal's language; as it is where no sentence of ours fits it."""
-    return text if _chosen == "en" else _retold(text, _chosen, DEEPEST)
+    if _chosen == "en":
+        return text
+    from evalsuite.report.text import retold as again
 
-
-def _retold(text: str, language: str, deep: int) -> str:
-    for key, pattern in _patterns():
-        if found := pattern.fullmatch(text):
-            given = found.groupdict()
-            values = {name: _retold(value, language, deep - 1) if deep else value for name, value in given.items()}
-            if _has_words(_words().tables["en"][key]) or values != given:
-                return _words()(key, **values).plain(language)
-    return text
-
-
-@functools.cache
-def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Key and shape of each English sentence that is retold, those with most words of their own first."""
-    found = {key: text for key, text in _words().tables["en"].items() if key.startswith((RETOLD, ELSEWHERE))}
-    return tuple((key, _shape(text)) for key, text in sorted(found.items(), key=lambda pair: -len(_own(pair[1]))))
-
-
-def _own(text: str) -> str:
-    """A sentence without its places."""
-    return re.sub(r"\{\w+\}", "", text)
-
-
-def _has_words(text: str) -> bool:
-    """Whether a sentence has words of its own; "{version}: {why}" is one only where what it holds is."""
-    return any(character.isalpha() for character in _own(text))
-
-
-def _shape(text: str) -> re.Pattern[str]:
-    parts = re.split(r"\{(\w+)\}", text)
-    held = ".*?" if _has_words(text) else ".*"  # without words, the last colon parts the two
-    return re.compile(
-        "".join(f"(?P<{part}>{held})" if place % 2 else re.escape(part) for place, part in enumerate(parts)), re.DOTALL
-    )
+    return again.retold(text, _chosen)
 
 
 @functools.cache

@@ -244,7 +244,7 @@ def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -
         return Outcome(status="failed", reason=error)
     if lost := blame.infrastructure(folder, case):
         said = _engine_said(folder.engine_log)
-        return Outcome(status="failed", reason=f"{lost}{f': {said}' if said else ''}", fault="infrastructure")
+        return Outcome(status="failed", reason=f"{lost}: {said}" if said else lost, fault="infrastructure")
     if exit_code in launcher.engine.lost_codes and all(agent.exit_code != exit_code for agent in agents.values()):
         return Outcome(status="failed", reason=_engine_said(folder.engine_log), fault="infrastructure")
     if refused := blame.container(folder, launcher.engine.container):

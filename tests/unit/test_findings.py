@@ -46,6 +46,7 @@ EXAMPLES = {  # what a name stands for is the same in every language: digits her
     Kind.NAME: "1",
     Kind.SCALE: "1x2",
     Kind.QUOTE: "2",
+    Kind.SAID: "2",
 }
 WRITTEN = re.compile(r"\d+(?:\.\d+)?")  # a number in a sentence
 NAMES_WITH_DIGITS = re.compile(r"Top-?[15]|\(D10\)|（D10）|PYTHONUNBUFFERED=1|1x1")

@@ -7,10 +7,11 @@ import pytest
 
 from evalsuite import cli, paths
 from evalsuite.commands import speech
-from evalsuite.report.text import words
+from evalsuite.documents import TRY
+from evalsuite.report.text import retold, words
 
 TABLES = words.read(folder=words.TERMINAL).tables
-RETOLD = {key: text for key, text in TABLES["en"].items() if key.startswith(speech.RETOLD)}
+RETOLD = {key: text for key, text in TABLES["en"].items() if key.startswith(retold.RETOLD)}
 
 
 @pytest.fixture
@@ -64,7 +65,66 @@ def written() -> set[str]:
 def test_every_message_that_is_retold_is_one_that_the_code_says():
     said = written()
 
-    assert [key for key, text in RETOLD.items() if re.sub(r"\{\w+\}", "{}", text) not in said] == []
+    composed = ("retold.counted_", "retold.key_found_")  # by logs/wording and documents, of a number and a word
+    assert [
+        key
+        for key, text in RETOLD.items()
+        if re.sub(r"\{\w+\}", "{}", text) not in said and not key.startswith(composed)
+    ] == []
+
+
+REASONS = {  # where it is said why a run has no value: every sentence there has its Chinese
+    "logs/reading.py": {"_status", "_missing", "_too_short", "_silent"},
+    "logs/certainty.py": {"doubt", "_explanations"},
+    "launch/runner.py": {"_ending", "_meddled"},
+    "launch/blame.py": {"infrastructure"},
+    "results/measurement.py": {"_unused"},
+}
+
+
+def test_every_reason_why_a_run_has_no_value_is_said_in_chinese():
+    known = {re.sub(r"\{\w+\}", "{}", text) for text in RETOLD.values()}
+    untold = []
+    for name, functions in REASONS.items():
+        tree = ast.parse((paths.PACKAGE / name).read_text(encoding="utf-8"))
+        for function in (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.name in functions):
+            parts = {id(part) for one in ast.walk(function) if isinstance(one, ast.JoinedStr) for part in one.values}
+            for text in texts(ast.Module(body=function.body[1:], type_ignores=[]), parts):
+                if len(re.findall(r"[a-z]{2,} ", text)) >= 3 and text not in known:
+                    untold.append(text)
+
+    assert [text for text in untold if not text.startswith(" (")] == []  # those stand in others
+
+
+def texts(tree, inside=frozenset()):
+    """Every text of *tree*, its places as {}, but the parts of others."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+            yield node.value
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("the time limit of 60 s was reached; killed, line 7: a; b", "达到了 60 秒的时限；被终止（日志第 7 行）：a; b"),
+        ("14 reports up to step 34; 20 + 100 steps are wanted", "到第 34 步共 14 条记录；需要预热 20 步并测量 100 步"),
+        (
+            'batch: the text "x" stands there; expected a number. ' + TRY,
+            "batch：文字“x”不符合要求，应为一个数。文件",
+        ),
+        ("there is no such file; a run folder has one.", "没有这个文件，而运行文件夹中应有一个。"),
+        (
+            "aborted, line 3: Permission denied",
+            "异常中止（日志第 3 行）：Permission denied",
+        ),
+        ("eine andere Sprache; nothing of ours", "eine andere Sprache; nothing of ours"),
+    ],
+)
+def test_reasons_are_retold_and_what_a_log_said_stays(english, chinese):
+    assert retold.retold(english, "zh").startswith(chinese)
+    assert retold.retold(english, "en") == english
 
 
 def test_every_sentence_that_commands_ask_for_is_asked_for():
@@ -82,8 +142,8 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
         "status.",
         "plan.by_",
         "largest.",
-        speech.RETOLD,
-        speech.ELSEWHERE,
+        retold.RETOLD,
+        retold.ELSEWHERE,
     )
 
     assert [

@@ -20,6 +20,7 @@ from evalsuite.report.sections import glossary as glossary_section
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.sections.verdict import VerdictFacts
 from evalsuite.report.text import findings, glossary, names, numbers, options, times
+from evalsuite.report.text.retold import Retold
 from evalsuite.report.text.words import HTML_LANG, Pair, Rendered, Text, Words
 
 WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
@@ -125,6 +126,7 @@ def _environment(words: Words) -> templates.Environment:
         "opened_figures": models.opened,
         "group_name": lambda group, policy: heading.setting_of(group, policy, words),
         "sentence": lambda finding: findings.sentence(finding, words),
+        "retold": lambda text: Retold(words=words, text=text),
         "rule": lambda code: findings.rule(code, words),
         "limits": findings.limits,
         "why": lambda effect: effects.why(effect, words),

@@ -11,6 +11,7 @@ from evalsuite.report.book import unlike
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.retold import Retold
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
 from evalsuite.results.answers import Answer, Apart, Conditions, Missing, Ranked, headline
 from evalsuite.results.summary import values
@@ -301,7 +302,5 @@ def missing(one: Missing, words: Words) -> Text:
     """Why a framework has no value."""
     if one.why == "elsewhere":
         return words("answers.elsewhere", batches=words.listed(f"{each:,}" for each in one.batches))
-    reason = names.visible(one.reason)
-    if len(reason) > LONGEST_REASON:
-        reason = f"{reason[:LONGEST_REASON]}…"
+    reason = Retold(words=words, text=one.reason, longest=LONGEST_REASON)
     return words(f"answers.{one.why}_because", reason=reason) if reason else words(f"answers.{one.why}")

@@ -8,6 +8,7 @@ from evalsuite.findings import Kind
 from evalsuite.model import Finding
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.retold import Retold
 from evalsuite.report.text.words import FOLDER, Rendered, Text, Words, placeholders, read
 
 RULES = FOLDER / "rules"  # what each rule checks, why it matters, and what to do
@@ -99,6 +100,8 @@ def _worded(value: object, kind: Kind, finding: Finding, words: Words) -> object
         return words.listed(_worded(each, kind, finding, words) for each in value)
     if isinstance(value, int | float):
         return _form(kind, finding)(value)
+    if kind is Kind.SAID:
+        return Retold(words=words, text=str(value))
     if kind is Kind.SCALE:
         return names.visible(value).replace("x", "×")
     return _word(f"{TABLES[kind]}.{value}", str(value), words) if kind in TABLES else names.visible(value)
