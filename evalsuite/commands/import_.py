@@ -142,8 +142,8 @@ def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
     if path.suffix.lower() != ".csv":
         return path.suffix.lower() == ".xlsx"
     try:
-        with open(path, encoding="utf-8-sig", errors="replace") as file:
-            return bool(columns) or tables.is_one(file.readline())
+        with open(path, "rb") as file:
+            return bool(columns) or tables.is_one(tables.decoded(file.readline()))
     except OSError as error:
         raise EvalsuiteError(f"{path}: {error.strerror}; expected a table or a log.") from error
 
@@ -199,8 +199,8 @@ def _printable(text: str) -> str:
 
 def _exit(results: Sequence["Imported"]) -> int:
     runs = [result for result in results if result.run is not None]
-    if not runs:
-        return Exit.NOTHING_MEASURED
+    if not runs:  # what was refused can be mended; of other kinds of figures there is nothing to measure
+        return Exit.USAGE if any(result.status == "skipped" for result in results) else Exit.NOTHING_MEASURED
     return Exit.DONE if len(runs) == len(results) else Exit.SOME_FAILED
 
 

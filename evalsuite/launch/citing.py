@@ -28,6 +28,7 @@ from evalsuite.launch.tables import CitedRow, CitedTable
 from evalsuite.logs import reading
 from evalsuite.logs.dialects.cited import ITEMS
 from evalsuite.logs.records import positive
+from evalsuite.logs.wording import counted
 from evalsuite.model import Case, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
@@ -161,6 +162,11 @@ def _figure(
 ) -> _Figure | str:
     """The row as a figure; a sentence if it holds another kind. Raises ValueError with what is missing or wrong."""
     cells = row.cells
+    if row.beyond:
+        raise ValueError(
+            f"{counted(row.beyond, 'cell')} more than the header has columns; expected one for each: a number with a "
+            'comma is quoted ("1,234")'
+        )
     own = {name: text for name, text in cells.items() if name in SAID or name not in tables.COLUMNS}
     facts = stated.together(defaults, (stated.USER, user), (stated.TABLE, own))
     stated.checked(facts, columns)

@@ -176,7 +176,12 @@ class Importer:
         if against:
             told = ", ".join(_contradiction(one) for one in against)
             raise ValueError(f"{told}; what a log prints wins: correct what is said of it")
-        return stated.case(facts, known), known
+        try:
+            return stated.case(facts, known), known
+        except ValueError as error:
+            if known.dialect is None and known.reason:
+                raise ValueError(f"{known.reason}; {error}") from error
+            raise
 
     def _fill(
         self,

@@ -4,8 +4,10 @@ CSV or the first sheet of a workbook. A column is known by one of several names 
 are not read are named, with what they could be.
 """
 
+import codecs
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +65,7 @@ class CitedRow:
     number: int  # of its line, from 1
     raw: str  # the header and the line as they stand
     cells: Mapping[str, str]  # under our names; what is not recorded is left out
+    beyond: int = 0  # cells without a column: a number with a comma and no quotes makes one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +87,17 @@ def read(file: Path, mapped: Sequence[tuple[str, str]] = ()) -> CitedTable:
     lines = text.splitlines()
     reader = csv.reader(io.StringIO(text))
     header = [name.strip() for name in next(reader, [])]
+    if (mark := _parted_by(header)) is not None:
+        raise EvalsuiteError(
+            f'{file}: its columns are parted by {mark}; expected ",": beside another mark a comma in a '
+            "number may be a decimal one. Save it with commas, or as .xlsx."
+        )
     at = _places(file, header, mapped)
-    rows = tuple(_rows(reader, lines, at))
+    rows = tuple(_rows(reader, lines, at, len(header)))
+    if not rows:
+        raise EvalsuiteError(
+            f"{file}: no row stands below its header; expected a figure in each. Is it the whole table?"
+        )
     used = {place for places in at.values() for place in places}
     unread = tuple(_unread(name, at) for place, name in enumerate(header) if place not in used and name)
     columns = {name: " and ".join(header[place] for place in places) for name, places in at.items()}
@@ -94,19 +106,38 @@ def read(file: Path, mapped: Sequence[tuple[str, str]] = ()) -> CitedTable:
 
 def is_one(first_line: str) -> bool:
     """Whether a CSV that begins so is a table of figures; others (a TensorBoard series) are logs."""
-    names = {name.strip().strip('"').lower() for name in first_line.split(",")}
+    names = {name.strip().strip('"').lower() for name in re.split("[,;\t]", first_line)}
     return bool(names & {"throughput", "items_per_s"}) or {"metric", "value"} <= names
 
 
-def _rows(reader: "_csv.Reader", lines: Sequence[str], at: Mapping[str, Sequence[int]]) -> Iterator[CitedRow]:
+def _parted_by(header: Sequence[str]) -> str | None:
+    """What parts the columns of a table whose header came as one cell."""
+    marks = {";": "semicolons", "\t": "tabs"}
+    whole = ",".join(header)
+    return next((name for mark, name in marks.items() if mark in whole and is_one(whole)), None)
+
+
+def decoded(text: bytes) -> str:
+    """The beginning of a file, whatever it is in: UTF-16 too, which spreadsheet programs call Unicode text."""
+    if text[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return text.decode("utf-16-le" if text[:2] == codecs.BOM_UTF16_LE else "utf-16-be", "replace").lstrip("\ufeff")
+    return text.decode("utf-8-sig", "replace")
+
+
+def _rows(
+    reader: "_csv.Reader", lines: Sequence[str], at: Mapping[str, Sequence[int]], columns: int
+) -> Iterator[CitedRow]:
     for cells in reader:
+        if not any(cells):
+            continue
         number = reader.line_num
         row = {
             name: "/".join(cells[place].strip() for place in places if place < len(cells))
             for name, places in at.items()
         }
         kept = {name: value for name, value in row.items() if name != ANY and value.lower() not in _ABSENT}
-        yield CitedRow(number=number, raw=f"{lines[0]}\n{lines[number - 1]}", cells=kept)
+        beyond = sum(1 for cell in cells[columns:] if cell.strip())
+        yield CitedRow(number=number, raw=f"{lines[0]}\n{lines[number - 1]}", cells=kept, beyond=beyond)
 
 
 def _places(file: Path, header: Sequence[str], mapped: Sequence[tuple[str, str]]) -> dict[str, tuple[int, ...]]:
@@ -149,15 +180,19 @@ def _unread(column: str, at: Mapping[str, Sequence[int]]) -> str:
 
 
 def _plain(file: Path) -> str:
-    """CSV as it stands: in UTF-8, or in GB 18030, which is what a spreadsheet program saves in China."""
+    """CSV as it stands: in UTF-8, in UTF-16 with its mark, or in GB 18030, as a spreadsheet program saves it in China."""
     try:
         content = file.read_bytes()
+        if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return content.decode("utf-16")
         try:
             return content.decode("utf-8-sig")
         except UnicodeDecodeError:
             return content.decode("gb18030")
     except (OSError, ValueError) as error:
-        raise EvalsuiteError(f"{file}: {error}; expected a table as CSV in UTF-8 or GB 18030, or an .xlsx.") from error
+        raise EvalsuiteError(
+            f"{file}: {error}; expected a table as CSV in UTF-8, UTF-16 or GB 18030, or an .xlsx."
+        ) from error
 
 
 def _spreadsheet(file: Path) -> str:

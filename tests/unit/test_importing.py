@@ -101,7 +101,7 @@ def test_the_logs_of_the_ranks_of_a_run_make_one_run(tmp_path):
 def test_what_nobody_says_is_named(logs, tmp_path, capsys):
     code = imported(logs / "pytorch/1n1g/b64_fp32_1.log", "--runs", tmp_path / "runs")
 
-    assert code == Exit.NOTHING_MEASURED
+    assert code == Exit.USAGE
     assert "neither path nor log says model, devices, batch" in capsys.readouterr().out
 
 

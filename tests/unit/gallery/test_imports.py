@@ -78,7 +78,7 @@ class TestNumbersOfARow:
 
         code, (answer,), _ = bring(file)
 
-        assert code == Exit.NOTHING_MEASURED
+        assert code == Exit.USAGE
         assert answer["source"] == f"{file}:2"
         assert answer["reason"] == (
             f'column "nodes": "{nodes}" stands there; expected a whole number above 0, such as 8'
@@ -88,7 +88,7 @@ class TestNumbersOfARow:
     def test_devices_too(self, devices, tmp_path, bring):
         code, (answer,), _ = bring(table(tmp_path, f"pytorch,resnet50,1,{devices},64,fp32,100,images/s"))
 
-        assert code == Exit.NOTHING_MEASURED
+        assert code == Exit.USAGE
         assert answer["reason"].startswith(f'column "gpus_per_node": "{devices}" stands there')
 
     def test_what_the_user_says_is_held_to_the_same(self, tmp_path, bring):
@@ -277,7 +277,7 @@ class TestCorrections:
 
         code, (answer,), _ = bring(file, *WHAT[:-1], "batch=32")
 
-        assert code == Exit.NOTHING_MEASURED
+        assert code == Exit.USAGE
         assert 'with other facts: batch "32" (recorded: 64); --amend corrects them' in answer["reason"]
         assert [folder.run().case.batch_per_device for folder in bring.store.finished()] == [64]
 
@@ -302,7 +302,7 @@ class TestCorrections:
         wins, _, _ = bring(tmp_path / "b64.log", *few, "--set", "batch=32")
         loses, (answer,), _ = bring(tmp_path / "b64.log", "--set", "model=resnet50", "--set", "batch=16", "--amend")
 
-        assert (wins, loses) == (Exit.DONE, Exit.NOTHING_MEASURED)
+        assert (wins, loses) == (Exit.DONE, Exit.USAGE)
         assert answer["reason"].startswith("batch is said to be 16, and the log says 32")
         assert [folder.run().case.batch_per_device for folder in bring.store.finished()] == [32]
 
@@ -314,7 +314,7 @@ class TestCorrections:
         amended, _, _ = bring(file, "--set", "precision=bf16", "--amend")
 
         (folder,) = bring.store.finished()
-        assert (told, amended) == (Exit.NOTHING_MEASURED, Exit.DONE)
+        assert (told, amended) == (Exit.USAGE, Exit.DONE)
         assert 'precision "bf16" (recorded: not said)' in answer["reason"]
         assert folder.command().stated["precision"] == "bf16"
         assert folder.command().corrected == {"precision": "not said"}
@@ -543,3 +543,37 @@ class TestDLPerf:
 
         assert (code, len(answers), len(bring.store.finished())) == (Exit.DONE, 508, 508)
         assert len(repeats(bring.store)) == 92
+
+
+class TestTablesAsTheyAreSaved:
+    """A thousands comma without quotes moved the figures a column on: 1,234 images/s became 1."""
+
+    HEADER = "framework,model,nodes,gpus_per_node,batch_size_per_gpu,precision,unit,throughput"
+
+    def test_a_row_with_more_cells_than_columns_is_refused(self, tmp_path, bring):
+        file = table(tmp_path, "pytorch,resnet50,1,8,64,fp32,images/s,1,234", head=self.HEADER)
+
+        code, (answer,), _ = bring(file)
+
+        assert (code, answer["run"]) == (Exit.USAGE, None)
+        assert answer["reason"].startswith("1 cell more than the header has columns")
+
+    @pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
+    def test_columns_parted_by_something_else_are_named(self, tmp_path, bring, mark, name):
+        file = table(
+            tmp_path, mark.join(["pytorch", "resnet50", *"1114", "fp32", "100,5"]), head=HEAD.replace(",", mark)
+        )
+
+        code, _, said = bring(file)
+
+        assert code == Exit.USAGE
+        assert f"its columns are parted by {name}" in said
+
+    def test_unicode_text_is_read_and_a_table_without_rows_is_named(self, tmp_path, bring):
+        file = table(tmp_path, "pytorch,resnet50,1,8,64,fp32,100,images/s")
+        file.write_text(file.read_text(), encoding="utf-16")
+        assert bring(file)[0] == Exit.DONE
+
+        code, _, said = bring(table(tmp_path, name="empty.csv"))
+        assert code == Exit.USAGE
+        assert "no row stands below its header" in said
