@@ -180,7 +180,7 @@ def _unread(column: str, at: Mapping[str, Sequence[int]]) -> str:
 
 
 def _plain(file: Path) -> str:
-    """CSV as it stands: in UTF-8, in UTF-16 with its mark, or in GB 18030, as a spreadsheet program saves it in China."""
+    """CSV as it stands: in UTF-8, in UTF-16 with its mark, or in GB 18030, as programs save it in China."""
     try:
         content = file.read_bytes()
         if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
