@@ -111,6 +111,13 @@ class DuplicateRepeat(Finding):
     repeat: Count  # from 0
 
 
+@rule("D04", "exclude")
+class SameBytes(Finding):
+    """A copy of another run: its log holds the same bytes, and it began and ended at the same time."""
+
+    first: Name  # the run that counts
+
+
 @rule("D07", "note")
 class ShortWindow(Finding):
     skipped_steps: Count

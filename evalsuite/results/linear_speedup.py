@@ -26,6 +26,7 @@ from evalsuite.results.summary import counts, valid, values
 DECIDING_ORIGINS = ("measured", "imported")
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
 CHOSEN = (RunTakenAway, JournalBroken)  # nobody can say that these runs were not chosen from more
+ENDED_BADLY = ("failed", "timed_out", "incomplete")
 WORST_FIRST = ("fail", "undetermined", "pass")
 COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, not the framework's
 
@@ -203,6 +204,8 @@ def _doubt(
     if partial:
         fewest = min(partial, key=lambda one: one.n)
         return "partial", (("n", str(fewest.n)),)
+    if broke := [one.case for one in needed if _broke(one)]:
+        return "runs_failed", (("scales", _scales(broke)), ("n", str(sum(map(_broke, needed)))))
     if doubtful := [one.case for one in needed if fairness.clocks_apart(one)]:
         return "doubtful", (("scales", _scales(doubtful)),)
     if not all(run.environment for run in runs):
@@ -232,6 +235,11 @@ def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values]
     if other := [case for case, campaigns in of_each.items() if campaigns != of_each[base.case]]:
         return "several_campaigns", (("scales", _scales(other)),)
     return None
+
+
+def _broke(one: Summary) -> int:
+    """How many of its runs the script failed, or did not bring to an end: those that count are what was left over."""
+    return sum(run.status in ENDED_BADLY and run.fault is None for run in one.measurements)
 
 
 def _made_again(one: Summary) -> int:

@@ -25,6 +25,7 @@ from evalsuite.findings import (
     OddMemory,
     PrintedSpeedupDiffers,
     PublishedDiffers,
+    SameBytes,
     SeveralEnvironments,
     SeveralVersions,
     SourcesDiffer,
@@ -40,20 +41,23 @@ GIB = 1024**3
 # D26: control characters but tab and line ends, and what a browser would take for an element
 STRANGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]|<[A-Za-z/!]")
 ORIGINS = get_args(Origin)
+OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
 
 
 def checked(measurements: Iterable[Measurement]) -> list[Measurement]:
     """The runs with what the rules find in each, and with what they may not keep taken out; order kept."""
     runs = [_of_known_origin(run) for run in measurements]
     later = _duplicates(runs)
-    return [_checked(run, place in later) for place, run in enumerate(runs)]
+    copies = _copies(runs)
+    return [_checked(run, place in later, copies.get(place)) for place, run in enumerate(runs)]
 
 
-def _checked(run: Measurement, duplicate: bool) -> Measurement:
+def _checked(run: Measurement, duplicate: bool, copy_of: str | None) -> Measurement:
     too_fast = {used: above for used in run.utilisation if (above := _too_fast(used))}
     possible = tuple(used for used in run.utilisation if used not in too_fast)
     found = [
         *([_duplicate(run)] if duplicate else []),
+        *([SameBytes(first=copy_of)] if copy_of else []),
         *too_fast.values(),
         *_backwards(run),
         *breakdown.findings(run.breakdown),
@@ -81,6 +85,22 @@ def _duplicates(runs: Sequence[Measurement]) -> set[int]:
         name = runs[place].run.id
         found |= {place} if name in first else set()
         first.add(name)
+    return found
+
+
+def _copies(runs: Sequence[Measurement]) -> dict[int, str]:
+    """D04: places of runs that are copies of another → that one. The bytes of a log are a run, whatever it is called.
+
+    Two runs of a short script without times may print the same; they do not begin and end at the same moment.
+    """
+    first: dict[object, str] = {}
+    found = {}
+    for place, run in enumerate(runs):
+        if run.log_sha256 is None or run.origin not in OWN_LOGS:
+            continue
+        known = first.setdefault((run.log_sha256, run.started_at, run.duration_s, run.origin), run.run.id)
+        if known != run.run.id:
+            found[place] = known
     return found
 
 
