@@ -206,6 +206,6 @@ def _exit(results: Sequence["Imported"]) -> int:
 
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
-    if not equals or not name or not value:
+    if not equals or not name.strip() or not value.strip():
         raise argparse.ArgumentTypeError(f'"{text}" is no NAME=VALUE, such as model=resnet50_v1.5')
     return name, value

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.launch import vocabulary
 from evalsuite.logs.reading import Reading
 from evalsuite.model import Case, Device, Precision
 
@@ -132,7 +133,11 @@ def _same(a: str, b: str) -> bool:
 
 
 def checked(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
-    """Raises ValueError if a number is none, or nodes and devices do not fit; *columns* has a name's own header."""
+    """Raises ValueError if a word is misspelt, a number is none, or nodes and devices do not fit.
+
+    *columns* has a name's own header.
+    """
+    vocabulary.misspelt(facts, (*FIELDS, *RECORDED))
     for name in (*_POSITIVE, *_COUNTED):
         if name in facts and not is_whole(facts[name], least=0 if name in _COUNTED else 1):
             where = f'column "{columns[name]}"' if columns and name in columns else name

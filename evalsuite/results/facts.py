@@ -59,6 +59,7 @@ OPTION_OF = {  # axes of a case that have another name here
     "sequence_length": "input_size",
     "gradient_clipping": "clipping",
     "data_loader": "loader",
+    "optimizer": "optimiser",
 }
 LAYOUT_AXES = {"zero_stage": "ZeRO", "tensor_parallel": "TP", "pipeline_parallel": "PP"}
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import paths
+from evalsuite import paths, registry
 from evalsuite.cli import main
 from evalsuite.commands import import_
 from evalsuite.errors import Exit
-from evalsuite.launch import stated, tables
+from evalsuite.launch import stated, tables, vocabulary
 from evalsuite.report.text.findings import english
 from evalsuite.results import facts, fairness
 from evalsuite.results.evaluation import evaluate
@@ -577,3 +577,46 @@ class TestTablesAsTheyAreSaved:
         code, _, said = bring(table(tmp_path, name="empty.csv"))
         assert code == Exit.USAGE
         assert "no row stands below its header" in said
+
+
+class TestMisspeltFacts:
+    """`precison=amp` was an option of that name, and the precision stayed unknown."""
+
+    @pytest.mark.parametrize(
+        ("said", "near"),
+        [
+            ("precison=amp", "precision"),
+            ("bacth=64", "batch"),
+            ("node=2", "nodes"),
+            ("optimiser=adamm", "adam"),
+            ("data=syntethic", "synthetic"),
+        ],
+    )
+    def test_the_nearest_word_is_named_and_nothing_is_made(self, tmp_path, bring, said, near):
+        code, _, error = bring(log(tmp_path / "a.log"), *WHAT, "--set", said)
+
+        assert code == Exit.USAGE
+        assert f"expected {near}, or a" in error
+        assert not list(bring.store.finished())
+
+    def test_a_placeholder_is_held_to_the_same(self, tmp_path, bring):
+        code, (answer,), _ = bring(log(tmp_path / "amp.log"), *WHAT, "--pattern", "{precison}.log")
+
+        assert code == Exit.USAGE
+        assert "expected precision" in answer["reason"]
+
+    @pytest.mark.parametrize(
+        "said", ["colour=red", "data=imagenette", "optimiser=adamw", "optimizer=sgd", "data=laion"]
+    )
+    def test_what_is_unlike_all_that_is_known_is_a_word_of_its_own(self, tmp_path, bring, said):
+        assert bring(log(tmp_path / "a.log"), *WHAT, "--set", said)[0] == Exit.DONE
+
+    def test_every_fact_that_reports_know_is_known_here(self):
+        keys = {rule.key for rule in facts.rules().fact} | set(facts.OPTION_OF) | set(facts.LAYOUT_AXES)
+
+        assert keys <= {*vocabulary.FACTS, *stated.FIELDS, *stated.RECORDED}
+
+    def test_no_axis_of_a_recipe_is_taken_for_a_misspelt_name(self):
+        axes = {name for one in registry.discover().values() for recipe in one.recipes for name in recipe.options or {}}
+
+        vocabulary.misspelt(dict.fromkeys(axes, "2"), (*stated.FIELDS, *stated.RECORDED))

@@ -1,0 +1,52 @@
+"""Names and values that are known of a run made elsewhere, to find those that are misspelt.
+
+Any other name is an option of the case and any other value a word of its own: only what is nearly one of these is
+refused. `precison=amp` made an option of that name, and left the precision unknown.
+"""
+
+import difflib
+from collections.abc import Mapping
+
+NEARLY = 0.8  # of what difflib calls the ratio: two letters that changed places in a word of five
+FACTS = (  # as data/criteria/facts.toml names them, and the options that state them
+    *("model_variant", "tf32", "batch_per_device", "global_batch", "accumulation", "input_size", "image_size"),
+    *("sequence_length", "data", "loader", "data_loader", "loader_workers", "optimiser", "optimizer", "clipping"),
+    *("gradient_clipping", "weight_decay", "parallel_layout", "tensor_parallel", "pipeline_parallel", "zero_stage"),
+    *("device_model", "device_memory", "driver_generation", "host_kind", "hosts", "machine", "communication"),
+    *("compiler", "framework_version", "version", "image", "image_digest", "cuda", "nccl", "loss_scaling"),
+    *("memory_layout", "kernel_switches", "parameters", "features", "batch_policy", "mode", "loss_scale"),
+)
+VALUES: Mapping[str, tuple[str, ...]] = {
+    "optimiser": (
+        *("sgd", "sgd without momentum", "momentum", "nag", "adam", "adamw", "lazy adam", "adamax", "nadam", "radam"),
+        *("adan", "adafactor", "adagrad", "adabelief", "lamb", "lars", "lion", "muon", "rmsprop", "shampoo", "sophia"),
+        *("fusedadam", "fused_adam", "fusedlamb", "fused_lamb", "adamw_hf", "adamw_torch", "adamw_torch_fused"),
+    ),
+    "data": (
+        *("synthetic", "imagenet", "imagenet1k", "imagenet21k", "imagenette", "imagewoof", "text", "c4", "wikitext"),
+        *("cifar10", "cifar100", "mnist", "criteo", "dali", "dali-gpu", "dali-cpu", "records", "ofrecord", "pytorch"),
+    ),
+    "weight_decay": ("none", "l2", "decoupled"),
+    "memory_layout": ("nchw", "nhwc", "channels_last"),
+    "loss_scaling": ("none", "static", "dynamic"),
+}
+_SPELT = {"optimizer": "optimiser"}
+
+
+def misspelt(facts: Mapping[str, str], names: tuple[str, ...]) -> None:
+    """Raises ValueError with the nearest word if a name of *facts*, or a value, is nearly one that is known.
+
+    *names*: those that `import` knows beside the facts.
+    """
+    known = {*FACTS, *names}
+    for name, value in facts.items():
+        if name not in known and (near := _nearest(name, tuple(known))):
+            raise ValueError(f'"{name}" is no name that is known; expected {near}, or a name unlike it for an option')
+        words = VALUES.get(_SPELT.get(name, name), ())
+        word = value.strip().lower()
+        if words and word not in words and (near := _nearest(word, words)):
+            raise ValueError(f'{name}: "{value}" stands there; expected {near}, or a word unlike it')
+
+
+def _nearest(word: str, known: tuple[str, ...]) -> str | None:
+    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=NEARLY)), None)
