@@ -98,7 +98,10 @@ def _copies(runs: Sequence[Measurement]) -> dict[int, str]:
     for place, run in enumerate(runs):
         if run.log_sha256 is None or run.origin not in OWN_LOGS:
             continue
-        known = first.setdefault((run.log_sha256, run.started_at, run.duration_s, run.origin), run.run.id)
+        attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
+        if run.origin == "imported":
+            attempt = ()  # whatever case is said of them
+        known = first.setdefault((run.log_sha256, run.origin, *attempt), run.run.id)
         if known != run.run.id:
             found[place] = known
     return found
