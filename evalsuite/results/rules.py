@@ -99,9 +99,8 @@ def _copies(runs: Sequence[Measurement]) -> dict[int, str]:
         if run.log_sha256 is None or run.origin not in OWN_LOGS:
             continue
         attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
-        if run.origin == "imported":
-            attempt = ()  # whatever case is said of them
-        known = first.setdefault((run.log_sha256, run.origin, *attempt), run.run.id)
+        told = () if run.origin == "imported" else attempt  # whatever case is said of those
+        known = first.setdefault((run.log_sha256, run.origin, *told), run.run.id)
         if known != run.run.id:
             found[place] = known
     return found
