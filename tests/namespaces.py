@@ -33,13 +33,17 @@ class Host:
 
     def die(self) -> None:
         """Kills every process on this host, and takes its link away."""
+        self.end_all()
+        self.cut_off()
+
+    def end_all(self) -> None:
+        """Kills every process on this host but the one that holds it."""
         ours = os.readlink(f"/proc/{self.holder.pid}/ns/net")
         for file in Path("/proc").glob("[0-9]*/ns/net"):
             pid = int(file.parts[2])
             with contextlib.suppress(OSError):
                 if os.readlink(file) == ours and pid != self.holder.pid:
                     os.kill(pid, signal.SIGKILL)
-        self.cut_off()
 
     def cut_off(self) -> None:
         """Takes the host's link away: what is sent to it is lost."""
@@ -70,7 +74,11 @@ def network(*names: str) -> Iterator[dict[str, Host]]:
             _plug_in(switch, holder, number)
             _inside(holder, f"hostname {name} && mount --bind {folder / 'hosts'} /etc/hosts")
             found[name] = Host(name=name, address=f"{NETWORK}.{number}", holder=holder)
-        yield found
+        try:
+            yield found
+        finally:
+            for host in found.values():
+                host.end_all()  # a session of sshd outlives it where the host was cut off
 
 
 def _plug_in(switch: subprocess.Popen, holder: subprocess.Popen, number: int) -> None:
