@@ -19,6 +19,7 @@ from evalsuite.agent.clock import Offset
 from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
 from evalsuite.agent.presence import Presence
 from evalsuite.agent.recording import Quota, Reader
+from evalsuite.agent.run_groups import RunGroup
 from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.errors import EvalsuiteError
 from evalsuite.runs.endings import AgentOutcome
@@ -39,8 +40,9 @@ class CannotRecord(EvalsuiteError):
     exit_code = AGENT_FAILED
 
 
-def run(order: Order, presence: Presence | None = None) -> AgentOutcome:
-    """Does what *order* asks; says how that ended. *presence*: that it measures on this node.
+def run(order: Order, presence: Presence | None = None, group: RunGroup | str | None = None) -> AgentOutcome:
+    """Does what *order* asks; says how that ended. *presence*: that it measures on this node. *group*: the control
+    group of what it starts, or why there is none.
 
     Raises CannotStart or CannotRecord, with no process left behind. Must be called on the main thread.
     """
@@ -53,7 +55,7 @@ def run(order: Order, presence: Presence | None = None) -> AgentOutcome:
         processes.adopt_orphans()
         try:
             folder.write_environment(environment.found(order.host, place.rank))
-            with contextlib.closing(_Agent(order, folder, place, watched, presence)) as agent:
+            with contextlib.closing(_Agent(order, folder, place, watched, presence, group)) as agent:
                 return agent.run()
         except OSError as error:
             raise _cannot_record(error) from error
@@ -63,10 +65,18 @@ class _Agent:
     """One order being carried out."""
 
     def __init__(
-        self, order: Order, folder: RunFolder, place: placeholders.Node, watched: set[int], presence: Presence | None
+        self,
+        order: Order,
+        folder: RunFolder,
+        place: placeholders.Node,
+        watched: set[int],
+        presence: Presence | None,
+        group: RunGroup | str | None,
     ) -> None:
         self.order = order
         self.presence = presence
+        self.group = group if isinstance(group, RunGroup) else None
+        self.no_group = group if isinstance(group, str) else None
         self.folder = folder
         self.place = place
         self.watched = watched
@@ -116,6 +126,8 @@ class _Agent:
         """Ends what an exception has left running."""
         if self._running():
             processes.end_descendants(first=signal.SIGKILL, grace_s=0.0, kill_s=KILL_S, wait=self._wait)
+        if self.group:
+            self.group.end()
         self.sampler.stop()
         if self.beat:
             self.beat.stop()
@@ -144,7 +156,7 @@ class _Agent:
         variables |= self.presence.variables if self.presence else {}
         quiet_input = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)] if per_process else []
         try:
-            with self._bound(local_rank if per_process else None):
+            with self._bound(local_rank if per_process else None), self.group.entered() if self.group else _nothing():
                 return os.posix_spawnp(
                     argv[0],
                     argv,
@@ -214,9 +226,13 @@ class _Agent:
         deadline = time.monotonic() + (SETTLE_S if self.complete else 0.0)
         while processes.descendants() and time.monotonic() < deadline and not self.interrupted_by:
             self._wait(processes.POLL_S)
-        return processes.end_descendants(
+        ended = processes.end_descendants(
             first=self.interrupted_by or signal.SIGTERM, grace_s=GRACE_S, kill_s=KILL_S, wait=self._wait
         )
+        if self.group is None:
+            return ended
+        killed, left = self.group.kill()
+        return processes.EndedTree(asked=ended.asked + killed, survivors=max(ended.survivors, left))
 
     def _drain(self) -> None:
         """Waits for the last bytes of each pipe. Somebody outside our tree may hold its other end."""
@@ -252,6 +268,8 @@ class _Agent:
             samples=self.sampler.taken,
             samples_missed=self.sampler.missed,
             cores=self.cores or None,
+            group_cpu_s=self.group.cpu_s() if self.group else None,
+            no_group=self.no_group,
             beside=self.presence.beside() if self.presence else None,
             clock_ahead_s=_both([offset.ahead_s for offset in self.clocks if offset]),
             clock_error_s=_both([offset.error_s for offset in self.clocks if offset]),
@@ -273,6 +291,10 @@ class _Agent:
 def _both(known: Sequence[float]) -> tuple[float, float] | None:
     """The value at the start and that at the end, if both are known."""
     return (round(known[0], 6), round(known[1], 6)) if len(known) == 2 else None
+
+
+def _nothing() -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
 
 
 def _prepared(order: Order) -> RunFolder:

@@ -95,6 +95,17 @@ def _with_usage(group: Group | None, root: Path) -> Group | None:
     return next((other for other in _groups("cpuacct", root) if other.folder.name == group.folder.name), group)
 
 
+def own(controller: str, root: Path = Path("/")) -> Iterator[Group]:
+    """The group that this process is in, in every hierarchy of *controller*."""
+    home = dict(_memberships(root))
+    for version, controllers, inner, mount in _mounts(root):
+        key = "" if version == 2 else controller
+        if key in home and (version == 2 or controller in controllers):
+            folder = root / mount.lstrip("/") / _below(home[key], inner)
+            if folder.is_dir():
+                yield Group(folder=folder, version=version)
+
+
 def _groups(controller: str, root: Path) -> Iterator[Group]:
     """Our groups of *controller*, innermost first, in every hierarchy that may limit it."""
     paths = dict(_memberships(root))

@@ -11,6 +11,7 @@ mpirun does without a word to anybody at a second Ctrl-C.
 import contextlib
 import os
 import signal
+from collections.abc import Callable
 
 from evalsuite.agent import processes, signals
 
@@ -18,11 +19,11 @@ POLL_S = 1.0
 KILL_S = 5.0
 
 
-def stand(end_with_parent: bool = False) -> None:
+def stand(end_with_parent: bool = False, end_rest: Callable[[], object] = lambda: None) -> None:
     """Returns in a child that does the work. The caller's process stays behind, and exits as the child does.
 
-    *end_with_parent*: the run ends when the process that started this one is gone. Call it before any thread
-    has been started.
+    *end_with_parent*: the run ends when the process that started this one is gone. *end_rest* is called at last, for
+    what the agent may have left. Call it before any thread has been started.
     """
     processes.adopt_orphans()
     launcher = os.getppid() if end_with_parent else None
@@ -30,7 +31,9 @@ def stand(end_with_parent: bool = False) -> None:
     with signals.held() as asked_for:
         child = os.fork()
         if child:
-            os._exit(_guarded(child, asked_for, launcher))
+            code = _guarded(child, asked_for, launcher)
+            end_rest()
+            os._exit(code)
         os.setsid()  # a launcher that kills our process group must not kill both at once
         processes.be_told_of_parents_death(signal.SIGTERM)
         if os.getppid() != guard:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite import locks
+from evalsuite.agent import run_groups
 
 PLACE = "EVALSUITE_NODE_LOCK"  # another folder than the machine's own, for what shall not wait for it
 COMMON = Path("/tmp/evalsuite-measuring")  # local on all but the strangest machines, and the same for all users
@@ -59,6 +60,11 @@ class Presence:
         """Notes that this process, too, ends what the run starts."""
         with contextlib.suppress(OSError):
             os.write(self._handle, _line({"pid": os.getpid(), "began": locks.began(os.getpid())}))
+
+    @property
+    def name(self) -> str:
+        """What the run is called on this machine."""
+        return self.file.stem
 
     @property
     def variables(self) -> dict[str, str]:
@@ -142,12 +148,12 @@ def _holders(place: Path) -> list[Holder]:
         try:
             lines = _lines(os.pread(handle, 1 << 16, 0))
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            _end(survivors(file))  # none holds the lock, and one may have closed it
+            _end_run(file)  # none holds the lock, and one may have closed it
             with contextlib.suppress(OSError):
                 file.unlink()
         except BlockingIOError:
             if _dead(lines):
-                _end(survivors(file))
+                _end_run(file)
             found.append(_holder(file, lines))
         except OSError:  # no file that a lock could be held of
             continue
@@ -182,8 +188,10 @@ def survivors(file: Path) -> list[int]:
     return found
 
 
-def _end(pids: list[int]) -> None:
-    for pid in pids:
+def _end_run(file: Path) -> None:
+    """Ends what the run of *file* has left: by its control group, where it had one, and by its mark."""
+    run_groups.end(file.stem)
+    for pid in survivors(file):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
 

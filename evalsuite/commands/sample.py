@@ -54,9 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    import os
+    import secrets
     import sys
 
-    from evalsuite.agent import agent, guard, turn
+    from evalsuite.agent import agent, guard, run_groups, turn
 
     def say(words: str) -> None:
         print(f"evalsuite sample: waiting: {words}", file=sys.stderr, flush=True)
@@ -65,8 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
         return _print_table(arguments)
     order = _order(arguments)
     presence = turn.taken(order, share=arguments.share, end_with_parent=arguments.end_with_parent, say=say)
-    guard.stand(arguments.end_with_parent)
-    outcome = agent.run(order, presence)
+    group = run_groups.made(presence.name if presence else f"{os.getpid()}-{secrets.token_hex(8)}")
+    end_rest = group.end if isinstance(group, run_groups.RunGroup) else lambda: 0
+    guard.stand(arguments.end_with_parent, end_rest)
+    outcome = agent.run(order, presence, group)
     if not arguments.quiet:
         _print_summary(order, outcome)
     return outcome.exit_code

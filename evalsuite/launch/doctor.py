@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalsuite import adapter, files, paths, registry
-from evalsuite.agent import cgroups, environment
+from evalsuite.agent import cgroups, environment, run_groups
 from evalsuite.agent.sensors import nvml
 from evalsuite.agent.sensors.accelerators import Accelerators
 from evalsuite.agent.sensors.memory import Memory
@@ -120,6 +120,14 @@ def machine(root: Path = Path("/")) -> Iterator[Check]:
         cpus = "no CPU limit" if limits.cpus is None else f"{limits.cpus:g} cores"
         size = "no memory limit" if limits.memory_bytes is None else f"{limits.memory_bytes / GIB:.1f} GiB"
         yield check(name="container", detail=f"limits: {cpus}, {size}")
+    yield _run_group()
+
+
+def _run_group() -> Check:
+    check = functools.partial(Check, group="machine", name="cgroup")
+    if why := run_groups.possible():
+        return check(state="missing", detail=f"no control group for each run ({why}): runs are ended by process tree")
+    return check(state="ok", detail="each run has a control group of its own")
 
 
 def devices(root: Path = Path("/")) -> Iterator[Check]:

@@ -60,7 +60,7 @@ class AgentOutcome(Document):
     """How the node agent of one host ended, and what it had to end."""
 
     LEAST: ClassVar[Mapping[str, float]] = dict.fromkeys(
-        ("duration_s", "cpu_s", "left_behind", "survivors", "samples", "samples_missed", "beside"), 0
+        ("duration_s", "cpu_s", "group_cpu_s", "left_behind", "survivors", "samples", "samples_missed", "beside"), 0
     )
 
     exit_code: int
@@ -76,6 +76,8 @@ class AgentOutcome(Document):
     samples: int
     samples_missed: int
     cores: tuple[tuple[int, ...], ...] | None = None  # of each device; None: no process was bound to any
+    group_cpu_s: float | None = None  # CPU seconds of all that it started, by the control group of the run
+    no_group: str | None = None  # why the run had no control group of its own
     beside: int | None = None  # other evaluations that measured on the node at the same time; None: nobody knows
     clock_ahead_s: tuple[float, float] | None = None  # of the evaluator's at the start and the end; None: not known
     clock_error_s: tuple[float, float] | None = None  # so far off that may be

@@ -1,0 +1,146 @@
+"""A control group of its own for the processes of a run: the kernel counts what they used, and one write ends them all.
+
+A process cannot leave it by setsid, by closing what it holds or by writing over its environment. It needs the right to
+make a group below our own: root has it, a user where systemd delegates one (`systemd-run --user --scope -p
+Delegate=yes`); most batch jobs and containers have not, and there a run is ended and counted by its process tree alone.
+
+docs.kernel.org/admin-guide/cgroup-v2.html: `cgroup.procs`, `cgroup.kill` (Linux 5.14), `cpu.stat` without a controller.
+Version 1 has `cpuacct.usage`, and no kill: the members are killed one by one until none is left.
+"""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalsuite.agent import cgroups
+
+PREFIX = "evalsuite-"
+PROCESSES, KILL = "cgroup.procs", "cgroup.kill"
+LEAVE_S = 2.0  # what was killed leaves its group once the kernel has cleared it up
+POLL_S = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunGroup:
+    """The control group of one run."""
+
+    group: cgroups.Group
+    home: Path  # the group that we came from
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """What this process starts meanwhile is in the group, from its first instruction on."""
+        _move(self.group.folder)
+        try:
+            yield
+        finally:
+            _move(self.home)
+
+    def cpu_s(self) -> float | None:
+        """CPU seconds of all that ran in it, also of what has ended."""
+        found = self.group.cpu_s()
+        return None if found is None else round(found, 6)
+
+    def kill(self) -> tuple[int, int]:
+        """Kills whatever is left in it: how many processes that were, and how many are there still."""
+        return _killed(self.group.folder), len(_members(self.group.folder))
+
+    def end(self) -> int:
+        """Kills whatever is left in it and removes it; how many processes that were."""
+        return _ended(self.group.folder)
+
+
+def made(name: str, root: Path = Path("/")) -> RunGroup | str:
+    """A new control group called after a run, or why there can be none."""
+    home = _home(root)
+    if home is None:
+        return "no control groups are mounted here"
+    folder = home.folder / f"{PREFIX}{name}"
+    try:
+        folder.mkdir()
+    except OSError as error:
+        return f"{folder}: {error.strerror}"
+    return RunGroup(group=cgroups.Group(folder=folder, version=home.version), home=home.folder)
+
+
+def possible() -> str | None:
+    """Why a run can have no control group of its own here; None if it can."""
+    found = made(f"{os.getpid()}-try")
+    if isinstance(found, str):
+        return found
+    found.end()
+    return None
+
+
+def end(name: str, root: Path = Path("/")) -> int:
+    """Kills what a run whose agent is gone has left in its group, and removes it; how many processes that were."""
+    home = _home(root)
+    return _ended(home.folder / f"{PREFIX}{name}") if home else 0
+
+
+def _home(root: Path) -> cgroups.Group | None:
+    """The group that we are in: of version 2 where there is one, which can kill."""
+    known = list(cgroups.own("cpuacct", root))
+    return next((group for group in known if group.version == 2), known[0] if known else None)
+
+
+def _move(folder: Path) -> None:
+    """Moves this process. To be in the wrong group is better than not to measure."""
+    with contextlib.suppress(OSError), open(folder / PROCESSES, "w") as file:
+        file.write(str(os.getpid()))
+
+
+def _ended(folder: Path) -> int:
+    killed = _killed(folder)
+    with contextlib.suppress(OSError):  # groups that are still being cleared up
+        _remove(folder, time.monotonic() + LEAVE_S)
+    return killed
+
+
+def _killed(folder: Path) -> int:
+    killed: set[int] = set()
+    deadline = time.monotonic() + LEAVE_S
+    while left := _members(folder):
+        killed |= left
+        _kill(folder, left)
+        if time.monotonic() > deadline:
+            break
+        time.sleep(POLL_S)
+    return len(killed)
+
+
+def _members(folder: Path) -> set[int]:
+    """The processes in the group and in those that were made inside it, less ourselves."""
+    found: set[int] = set()
+    for file in folder.rglob(PROCESSES):
+        with contextlib.suppress(OSError, ValueError):
+            found |= {int(word) for word in file.read_text().split()}
+    return found - {os.getpid(), 0}
+
+
+def _kill(folder: Path, members: set[int]) -> None:
+    try:
+        (folder / KILL).write_text("1")
+    except OSError:
+        for pid in members:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _remove(folder: Path, deadline: float) -> None:
+    """A group is removed once it is empty, those inside it first."""
+    for inner in sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True):
+        inner.rmdir()
+    while True:
+        try:
+            return folder.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(POLL_S)
