@@ -13,10 +13,16 @@ from typing import BinaryIO
 
 from evalsuite.errors import EvalsuiteError
 
+MOST_JSON_BYTES = 1 << 29  # the summary of 10,000 cases has a tenth of that
+
 
 def read_json(path: Path) -> dict[str, object]:
     """The object in *path*. Raises EvalsuiteError if it is absent, cut off or no JSON object."""
+    if path.exists() and not path.is_file():
+        raise EvalsuiteError(f"{path}: no file stands there; expected a JSON object. Move what stands there away.")
     try:
+        if path.stat().st_size > MOST_JSON_BYTES:
+            raise EvalsuiteError(f"{path}: it has more than {MOST_JSON_BYTES >> 20} MB; expected a JSON object.")
         found = json.loads(path.read_bytes(), object_pairs_hook=_each_once)
     except FileNotFoundError as error:
         raise EvalsuiteError(f"{path}: there is no such file; a run folder has one.") from error

@@ -9,10 +9,10 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from evalsuite import placeholders
+from evalsuite import files, placeholders
 from evalsuite.agent import beat, clock, environment, interfaces, processes, rendezvous, signals
 from evalsuite.agent.beat import Beat
 from evalsuite.agent.clock import Offset
@@ -55,7 +55,9 @@ def run(order: Order, presence: Presence | None = None, group: RunGroup | str | 
         processes.adopt_orphans()
         try:
             folder.write_environment(environment.found(order.host, place.rank))
-            with contextlib.closing(_Agent(order, folder, place, watched, presence, group)) as agent:
+            facts = folder.environment_path(order.host)
+            held = {facts.name: files.sha256(facts)}
+            with contextlib.closing(_Agent(order, folder, place, watched, presence, group, held)) as agent:
                 return agent.run()
         except OSError as error:
             raise _cannot_record(error) from error
@@ -72,11 +74,13 @@ class _Agent:
         watched: set[int],
         presence: Presence | None,
         group: RunGroup | str | None,
+        held: Mapping[str, str],
     ) -> None:
         self.order = order
         self.presence = presence
         self.group = group if isinstance(group, RunGroup) else None
         self.no_group = group if isinstance(group, str) else None
+        self.held = dict(held)  # name of each file that we have written → its hash
         self.folder = folder
         self.place = place
         self.watched = watched
@@ -241,10 +245,19 @@ class _Agent:
             reader.join(max(0.0, deadline - time.monotonic()))
 
     def _pack_samples(self) -> None:
-        """What cannot be packed, for want of room on the disk for example, stays as lines, which are read as well."""
-        if self.sampler.ended:
-            with contextlib.suppress(OSError, EvalsuiteError):
-                self.folder.pack_samples(self.order.host)
+        """What cannot be packed, for want of room on the disk for example, stays as lines, which are read as well.
+
+        So do lines that are not those which were written: that somebody changed them is for the evaluator to say.
+        """
+        written, packed = self.sampler.hashes, self.folder.packed_samples_path(self.order.host)
+        self.held |= written
+        if not self.sampler.ended or self.folder.others(written) or packed.exists():
+            return
+        with contextlib.suppress(OSError, EvalsuiteError):
+            self.folder.pack_samples(self.order.host)
+        if packed.is_file():
+            self.held = {name: found for name, found in self.held.items() if name not in written}
+            self.held[packed.name] = files.sha256(packed)
 
     def _fail(self, error: BaseException) -> None:
         """Called on another thread: the run must end, and the main thread must wake to end it."""
@@ -273,7 +286,7 @@ class _Agent:
             beside=self.presence.beside() if self.presence else None,
             clock_ahead_s=_both([offset.ahead_s for offset in self.clocks if offset]),
             clock_error_s=_both([offset.error_s for offset in self.clocks if offset]),
-            sha256={name: found for reader in self.readers for name, found in reader.hashes.items()},
+            sha256=self.held | {name: found for reader in self.readers for name, found in reader.hashes.items()},
         )
 
     def _exit_code(self, status: int) -> int:

@@ -62,6 +62,11 @@ class Sampler:
         """Whether the last sample has been written."""
         return not self._thread.is_alive()
 
+    @property
+    def hashes(self) -> dict[str, str]:
+        """Name of the file of samples → the hash of what was written to it."""
+        return {self._file.name: self._file.written.hexdigest()}
+
     def _sample(self) -> None:
         try:
             started_at_unix_s = time.time() - (time.monotonic() - self._start_s)

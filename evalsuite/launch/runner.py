@@ -18,7 +18,7 @@ from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace, RunCommand, UsedRecipe
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import blame, checkouts, engine_words, images, readiness, virtualenvs
+from evalsuite.launch import blame, checkouts, engine_words, images, meddling, readiness, virtualenvs
 from evalsuite.launch.pulse import Pulse
 from evalsuite.logs import catalogue
 from evalsuite.model import Case, Run
@@ -97,9 +97,8 @@ def launch(
         exit_code, why, duration_s = _finish(line, folder, launcher, tick, enough, lost)
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
-    _check_recorded(exit_code, folder)
     outcome = replace(
-        _meddled(folder, asked) or (_ended(why) if why else _ending(exit_code, folder, run.case, launcher)),
+        _meddled(folder, asked, run.case) or _recorded_end(exit_code, why, folder, run.case, launcher),
         exit_code=exit_code,
         started_at=started_at,
         duration_s=round(duration_s, 3),
@@ -207,15 +206,14 @@ def _agent_error(folder: RunFolder) -> str | None:
     return next((agent.error for agent in folder.agents().values() if agent.error), None)
 
 
-def _meddled(folder: RunFolder, asked: Mapping[str, str]) -> Outcome | None:
-    """The end of a run whose own records were changed while it went on: by its script, or by somebody else."""
-    held = dict(asked)
-    for agent in folder.agents().values():
-        held |= agent.sha256 or {}
-    changed = folder.others(held)
-    if not changed:
-        return None
-    return Outcome(status="failed", reason=f"{', '.join(changed)}: changed while the run went on, and not by evalsuite")
+def _meddled(folder: RunFolder, asked: Mapping[str, str], case: Case) -> Outcome | None:
+    said = meddling.found(folder, asked, case.nodes)
+    return Outcome(status="failed", reason=said) if said else None
+
+
+def _recorded_end(exit_code: int, why: Enough | None, folder: RunFolder, case: Case, launcher: Launcher) -> Outcome:
+    _check_recorded(exit_code, folder)
+    return _ended(why) if why else _ending(exit_code, folder, case, launcher)
 
 
 def _ended(why: Enough) -> Outcome:

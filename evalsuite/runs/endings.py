@@ -81,4 +81,4 @@ class AgentOutcome(Document):
     beside: int | None = None  # other evaluations that measured on the node at the same time; None: nobody knows
     clock_ahead_s: tuple[float, float] | None = None  # of the evaluator's at the start and the end; None: not known
     clock_error_s: tuple[float, float] | None = None  # so far off that may be
-    sha256: Mapping[str, str] | None = None  # name of each log and arrivals file → the hash of what was written to it
+    sha256: Mapping[str, str] | None = None  # name of each file that it wrote but this → the hash of what it wrote

@@ -217,6 +217,10 @@ class RunFolder:
         """Name → hash of what is written before a run starts, and by nobody after that."""
         return {name: sha256(self.path / name) for name in (CASE, COMMAND)}
 
+    def recorded(self) -> list[str]:
+        """The names of what the agents write while the run goes on: logs, times, samples and facts of the machines."""
+        return [file.name for file in (*self._recorded(), *sorted(self.path.glob("environment.*.json")))]
+
     def _recorded(self) -> list[Path]:
         """Logs, arrival times and samples; not `outcome.json`, which is written last."""
         kinds = ("log.*.txt", "arrivals.*.csv", "samples.*.jsonl", "samples.*.columns")
@@ -335,8 +339,9 @@ def _without_secrets(found: HostEnvironment) -> HostEnvironment:
 
 
 def _hash(file: Path) -> str | None:
+    """None for what is no file of the folder's own: a link leads elsewhere, and a pipe would never end."""
     try:
-        return sha256(file)
+        return sha256(file) if file.is_file() and not file.is_symlink() else None
     except OSError:
         return None
 

@@ -154,6 +154,8 @@ FULL = (
         beside=1,
         clock_ahead_s=(0.5, -0.25),
         clock_error_s=(0.125, 0.0),
+        group_cpu_s=1.5,
+        no_group="none",
         sha256={"log.n0.txt": "0"},
     ),
     AskedRun(repeat=3, case=CASE_WITH_ALL),

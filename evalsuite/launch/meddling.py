@@ -1,0 +1,34 @@
+"""Whether a run's own records were changed while it went on: by its script, which may write there, or by others.
+
+What was asked is held by us, and what was printed and sampled by the agent of each node, as hashes of what each wrote.
+A record that none of them wrote, such as the log of one more process, counts as well: it would be read like the rest.
+"""
+
+from collections.abc import Mapping
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.runs.store import RunFolder
+
+
+def found(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str | None:
+    """What was changed in the *folder* of a run that has ended, in a sentence; None: nothing.
+
+    *asked*: name → hash of what was written before it began.
+    """
+    changed = folder.others(asked)
+    try:
+        agents = folder.agents()
+    except EvalsuiteError as error:
+        return f"{error} It was changed while the run went on, and not by evalsuite"
+    held: dict[str, str] = {}
+    for agent in agents.values():
+        held |= agent.sha256 or {}
+    changed += folder.others(held)
+    if len(agents) > nodes:
+        changed += tuple(f"agent.{host}.json" for host in agents if not folder.environment_path(host).is_file())
+        changed = changed or ("agent.*.json",)
+    if len(agents) == nodes and all(agent.sha256 is not None for agent in agents.values()):
+        changed += tuple(name for name in folder.recorded() if name not in held)
+    if not changed:
+        return None
+    return f"{', '.join(dict.fromkeys(changed))}: changed while the run went on, and not by evalsuite"
