@@ -155,6 +155,7 @@ class RunCommand(Document):
     evalsuite: str | None = None  # the version that wrote this
     files: Mapping[str, str] | None = None  # name → text of what was written for the script
     container: str | None = None  # the runtime
+    sandbox: str | None = None  # the program that kept the script from the rest of the machine: "bwrap"
     image_digest: str | None = None
     data_sets: tuple[Mapping[str, object], ...] | None = None  # "name", and what the folder's own file says
     timeout_s: float | None = None

@@ -16,7 +16,7 @@ from evalsuite.launch import campaign, readiness, virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Run
-from evalsuite.plan import containers, plan
+from evalsuite.plan import containers, plan, sandbox
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.estimate import Estimate
@@ -44,6 +44,8 @@ class Asked:
     store: Store
     places: Places  # where dialects beside the house's are found
     measures_network: bool = False  # before the first run of each scale
+
+    sandboxed: bool = False  # whether each script is kept from the rest of the machine
     share: bool = False  # whether a run may go on beside another evaluation on the machine
     criteria: "Criteria | None" = None  # what adaptive repeats decide; None: those of every report
     python: Path | None = None  # the interpreter of every framework; None: each has an environment of its own
@@ -105,6 +107,7 @@ class Asked:
             engine=self.engine,
             timeout_s=self.plan.spec.timeout_s,
             share=self.share,
+            sandboxed=self.sandboxed,
         )
 
     def without_python(self, case: Case) -> str | None:
@@ -146,6 +149,9 @@ def planned(arguments: argparse.Namespace) -> Asked:
     found = campaign.machine(arguments.device)
     machine = replace(found, binds=engine.name == "local" and engine.container is None)
     refusals = [lambda case, recipe: engine.refusal(case), _mpirun_in_mpirun(engine)]
+    if arguments.sandbox:
+        _check_sandbox(engine, arguments)
+        refusals.append(sandbox.refusal)
     if engine.container:
         refusals.append(_no_image)
     if not getattr(arguments, "commands", False):  # what would be run can be shown without what it needs
@@ -165,6 +171,7 @@ def planned(arguments: argparse.Namespace) -> Asked:
         store=store,
         places=places(arguments),
         measures_network=arguments.measure_network,
+        sandboxed=arguments.sandbox,
         share=arguments.share,
         python=Path(sys.executable) if arguments.environment == "current" and not engine.container else None,
     )
@@ -195,6 +202,18 @@ def _check_dialects(made: Plan, adapters: Mapping[str, Adapter], places: Places)
     dialects = catalogue.known(places)
     for framework, recipe in dict.fromkeys((case.framework, case.recipe) for case in made.cases):
         catalogue.spoken(framework, adapters[framework].recipe(recipe), dialects)
+
+
+def _check_sandbox(engine: Engine, arguments: argparse.Namespace) -> None:
+    """Raises EvalsuiteError if there can be no sandbox; on other machines than this one the first run tells."""
+    if engine.container:
+        raise EvalsuiteError(
+            "--sandbox: --container stands beside it, and a container keeps a script from the machine itself; expected "
+            "one of the two."
+        )
+    why = readiness.sandbox_missing() if engine.name == "local" else None
+    if why and not getattr(arguments, "commands", False):
+        raise EvalsuiteError(f"--sandbox: {why}.")
 
 
 def _mpirun_in_mpirun(engine: Engine) -> Refusal:

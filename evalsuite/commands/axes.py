@@ -61,6 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run beside another evaluation on this machine instead of waiting for it, and mark the runs of both",
     )
+    where.add_argument(
+        "--sandbox",
+        action="store_true",
+        help="let a script write into its scratch folder alone and reach no network (bubblewrap; one node)",
+    )
     reach.add_arguments(where)
     where.add_argument(
         "--measure-network",

@@ -121,6 +121,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             pythons=ready.pythons,
             packages=ready.packages,
             dialects=catalogue.known(asked.places),
+            sandboxed=asked.sandboxed,
             share=asked.share,
             waits=lambda words: note(say("run.waiting", who=words)),
             after_fault=preflight.mending(asked.store.root, missing),

@@ -1,6 +1,7 @@
 """What a recipe needs of this machine beside its environment: the official script, programs, data sets."""
 
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,9 +9,10 @@ from evalsuite import files, paths
 from evalsuite.adapter import Recipe
 from evalsuite.launch import checkouts
 from evalsuite.model import Case
-from evalsuite.plan import repositories
+from evalsuite.plan import repositories, sandbox
 from evalsuite.plan.data_sets import names
 
+TRY_S = 10.0
 PACKAGES = {"mpirun": "openmpi-bin", "mpicc": "libopenmpi-dev", "cmake": "cmake", "g++": "g++"}
 
 
@@ -28,6 +30,21 @@ def refusal() -> Callable[[Case, Recipe], str | None]:
         return checked[checkout] or _program_missing(recipe) or _data_missing(case, recipe)
 
     return refused
+
+
+def sandbox_missing() -> str | None:
+    """Why no script can be run in a sandbox here, with what to do about it; None if it can."""
+    if not shutil.which(sandbox.PROGRAM):
+        return f"the program {sandbox.PROGRAM} is not on this machine; try: apt install {sandbox.PACKAGE}"
+    tried = ("--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true")
+    try:
+        done = subprocess.run((sandbox.PROGRAM, *tried), capture_output=True, text=True, timeout=TRY_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{sandbox.PROGRAM}: {error}; try without --sandbox"
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["it failed"])[0]
+        return f"{said}; this kernel or container allows no name spaces of one's own: try --container"
+    return None
 
 
 def data_facts(case: Case, recipe: Recipe) -> tuple[dict[str, object], ...]:

@@ -22,7 +22,7 @@ from evalsuite.launch import blame, checkouts, engine_words, images, meddling, r
 from evalsuite.launch.pulse import Pulse
 from evalsuite.logs import catalogue
 from evalsuite.model import Case, Run
-from evalsuite.plan import repositories
+from evalsuite.plan import repositories, sandbox
 from evalsuite.plan.commandline import CommandLine, command_line
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import equivalence
@@ -55,6 +55,7 @@ class Launcher:
     pythons: Mapping[tuple[str, str], Path]  # (framework, recipe) → interpreter of its environment
     packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
     dialects: Mapping[str, Dialect]  # those that the logs are read by
+    sandboxed: bool = False  # the script can write nowhere but into its scratch folder, and has no network
     share: bool = False  # runs beside another evaluation on the machine instead of waiting for it
     waits: Waits = lambda words: None  # told for whom a run waits
     after_fault: Callable[[Engine], Engine] = lambda engine: (
@@ -88,6 +89,7 @@ def launch(
         engine=launcher.engine,
         timeout_s=launcher.timeout_s,
         share=launcher.share,
+        sandboxed=launcher.sandboxed,
     )
     packages = launcher.packages.get((run.case.framework, recipe.name), {})
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
@@ -267,6 +269,7 @@ def _command(
         environment=redaction.variables(line.environment),
         files=redaction.variables(line.files),
         container=container.runtime.name if container else None,
+        sandbox=sandbox.PROGRAM if launcher.sandboxed else None,
         image_digest=images.digest(container.runtime, recipe.image) if container else None,
         data_sets=readiness.data_facts(run.case, recipe),
         engine=launcher.engine.name,

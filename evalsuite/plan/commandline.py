@@ -3,6 +3,7 @@
 Pure: `plan --commands` shows what `run` starts.
 """
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from evalsuite.adapter import Command, Recipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case
 from evalsuite.placeholders import FIRST_PORT, Node, filled
-from evalsuite.plan import data_sets, repositories
+from evalsuite.plan import data_sets, repositories, sandbox
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs.store import SCRATCH
 
@@ -26,7 +27,7 @@ class CommandLine:
 
     engine: Argv  # what the launcher starts
     agent: Argv  # what the engine starts on every node
-    container: Argv | None  # what the agent starts there in an image; None: the training itself
+    container: Argv | None  # what the agent starts there, in an image or a sandbox; None: the training itself
     training: Argv  # the script and its arguments
     environment: Mapping[str, str]  # of the training
     files: Mapping[str, str]  # name → text, written into the run's scratch folder before the start
@@ -56,6 +57,7 @@ def command_line(
     engine: Engine,
     timeout_s: float,
     share: bool = False,
+    sandboxed: bool = False,
 ) -> CommandLine:
     """What starts *case* in *folder*, from the engine inward."""
     command = recipe.command(case)
@@ -70,6 +72,9 @@ def command_line(
     training = tuple(filled(token, known) for token in command.argv)
     environment = {name: filled(value, known) for name, value in command.environment.items()}
     container = _in_image(training, recipe, command, case, folder, engine)
+    if sandboxed:
+        readable = (sandbox.prefix(python), *_readable(recipe, command), *filter(os.path.isabs, training))
+        container = sandbox.argv(training, folder=str(folder), readable=readable, gpus=case.device == "gpu")
     agent = agent_argv(
         sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share, engine.agent
     )

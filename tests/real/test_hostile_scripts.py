@@ -36,7 +36,7 @@ def evalsuite(*words, **options):
     )
 
 
-def run_of(script, folder):
+def run_of(script, folder, *more):
     """The outcome of one run of *script*."""
     folder.mkdir(exist_ok=True)
     (folder / "hostile.py").write_text(ADAPTER.format(script=script))
@@ -65,7 +65,7 @@ def run_of(script, folder):
         folder / "runs",
     )
 
-    ended = evalsuite("run", *axes, *where)
+    ended = evalsuite("run", *axes, *where, *more)
 
     assert "Traceback" not in ended.stderr, ended.stderr
     (outcome,) = (folder / "runs").glob("*/r0/outcome.json")

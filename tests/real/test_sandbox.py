@@ -1,0 +1,73 @@
+"""`--sandbox`: what a script can still do, tried by scripts that try more."""
+
+import json
+
+import pytest
+from test_hostile_scripts import STEPS, evalsuite, run_of
+
+from evalsuite.launch import readiness
+
+WHY = readiness.sandbox_missing()
+pytestmark = pytest.mark.skipif(WHY is not None, reason=WHY or "")
+TRIES = """
+import json, os, pathlib, socket
+def tried(what):
+    try:
+        what()
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return "done"
+found = {
+    "scratch": tried(lambda: pathlib.Path("mine").write_text("x")),
+    "temporary": tried(lambda: __import__("tempfile").TemporaryFile()),
+    "run folder": tried(lambda: pathlib.Path("../case.json").write_text("x")),
+    "home": tried(lambda: pathlib.Path.home().joinpath(".evalsuite-was-here").write_text("x")),
+    "etc": tried(lambda: pathlib.Path("/etc/evalsuite-was-here").write_text("x")),
+    "data": tried(lambda: pathlib.Path(os.environ["EVALSUITE_DATA"], "x").write_text("x")),
+    "network": tried(lambda: socket.create_connection(("192.0.2.1", 80), 2)),
+    "remount": tried(lambda: os.execvp if __import__("ctypes").CDLL(None).mount(0, b"/", 0, 4128, 0) == 0 else 1 / 0),
+}
+server = socket.create_server(("127.0.0.1", 0))
+socket.create_connection(server.getsockname(), 2)
+print("FOUND", json.dumps(found), len([name for name in os.listdir("/proc") if name.isdigit()]), flush=True)
+"""
+
+
+def test_a_script_in_a_sandbox_writes_into_its_scratch_alone_and_reaches_nobody(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    monkeypatch.setenv("EVALSUITE_DATA", str(tmp_path / "data"))
+
+    ended, outcome = run_of(TRIES.replace("else 1 / 0", "else os.stat('/nowhere')") + STEPS, tmp_path, "--sandbox")
+
+    assert outcome["status"] == "completed", ended.stderr
+    (log,) = (tmp_path / "runs").glob("*/r0/log.*.txt")
+    (line,) = [line for line in log.read_text().splitlines() if line.startswith("FOUND")]
+    found, end = json.JSONDecoder().raw_decode(line.removeprefix("FOUND "))
+    assert (found.pop("scratch"), found.pop("temporary")) == ("done", "done")
+    assert "done" not in found.values(), found
+    assert int(line.removeprefix("FOUND ")[end:]) < 5  # processes in sight
+    assert "bwrap" in (log.parent / "command.json").read_text()
+    assert not (tmp_path / "data" / "x").exists()
+
+
+def test_what_needs_a_network_is_skipped_with_that_reason(tmp_path):
+    ended = evalsuite(
+        "plan", "--sandbox", "--frameworks", "pytorch", "--scales", "2x1", "--engine", "mpi", "--commands"
+    )
+
+    assert "--sandbox leaves a script no network, and 2 nodes need one" in ended.stdout
+
+
+def test_a_sandbox_beside_a_container_is_refused():
+    ended = evalsuite("plan", "--sandbox", "--container", "docker", "--frameworks", "pytorch")
+
+    assert ended.returncode == 2 and "expected one of the two" in ended.stderr
+
+
+def test_a_machine_without_bubblewrap_is_told_before_anything_is_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    ended = evalsuite("run", "--sandbox", "--frameworks", "pytorch", "--runs", tmp_path / "runs")
+
+    assert ended.returncode == 2 and "apt install bubblewrap" in ended.stderr
+    assert not (tmp_path / "runs").exists()
