@@ -25,6 +25,7 @@ from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.plan.spec import Spec
 from evalsuite.plan.variants import varied
 from evalsuite.registry import discover
+from evalsuite.runs import group
 from evalsuite.runs.store import RunFolder, Store
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def planned(arguments: argparse.Namespace) -> Asked:
             refusals.append(_no_interpreter(arguments.environment))
     made = plan.plan(spec, adapters, machine, refusals)
     _check_dialects(made, adapters, places(arguments))
-    store = Store(_folder(arguments.runs))
+    store = Store(_folder(arguments.runs), group.number(arguments.group) if arguments.group is not None else None)
     return Asked(
         plan=made,
         adapters=adapters,

@@ -98,6 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     places.add_arguments(where)
     where.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
+    where.add_argument("--group", metavar="NAME", help="a Unix group that may read the run folders (owner alone)")
 
 
 def spec_from(arguments: argparse.Namespace) -> Spec:

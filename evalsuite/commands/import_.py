@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="+", type=Path, metavar="PATH", help="logs, folders of them, tables (.csv, .xlsx)"
     )
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the run folders go")
+    parser.add_argument("--group", metavar="NAME", help="a Unix group that may read the run folders (owner alone)")
     parser.add_argument("--pattern", metavar="P", help="what the paths below PATH say, with {placeholders}")
     parser.add_argument(
         "--map",
@@ -76,13 +77,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.launch import citing, importing, stated, tables
     from evalsuite.logs import catalogue
+    from evalsuite.runs import group
     from evalsuite.runs.store import Store
 
     (defaults, runs), columns = _mapped(arguments.map)
     named = (("campaign", arguments.campaign), ("machine", arguments.machine))
     user = _user([*arguments.set, *(pair for name, text in named for pair in _named(name, text))])
     found_by = stated.pattern(arguments.pattern) if arguments.pattern else None
-    into = Store(arguments.runs)
+    into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
     results: list[importing.Imported] = []
     dialects = catalogue.known(places.places(arguments))
     asked = importing.SaidOfLogs(user=user, mapped=(defaults, runs), found_by=found_by, amend=arguments.amend)

@@ -7,6 +7,7 @@ bytes are never a second run. Where path and log contradict each other the log i
 
 import itertools
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -192,8 +193,14 @@ class Importer:
         corrected: Mapping[str, str] | None,
     ) -> None:
         for member in members:
-            with open(folder.log_path(HOST, stated.whole(member.facts, "rank")), "wb", opener=files.private) as copy:
-                copy.write(member.path.read_bytes())
+            place = folder.log_path(HOST, stated.whole(member.facts, "rank"))
+            with open(place, "wb", opener=files.private) as copy, open(member.path, "rb") as log:
+                shutil.copyfileobj(log, copy)
+            if files.sha256(place) != member.sha256:
+                raise EvalsuiteError(
+                    f"{member.path}: it changed while it was imported; expected a log that nobody writes to. Import it "
+                    "again once it has ended."
+                )
         made = command(
             self._dialects.get(known.dialect or ""), known.unit, [member.source for member in members], "imported"
         )

@@ -24,6 +24,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, sha256, write_atomically, write_json
 from evalsuite.model import Case, Run
 from evalsuite.runs import columns, samples
+from evalsuite.runs import group as groups
 from evalsuite.runs.columns import Recorded
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.journal import Journal
@@ -242,8 +243,9 @@ class RunFolder:
 class Store:
     """A folder of run folders."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, group: int | None = None) -> None:
         self.root = Path(root)
+        self._group = group  # of users who may read what is run; None: nobody but its owner reads the logs
 
     @property
     def journal(self) -> Journal:
@@ -301,6 +303,18 @@ class Store:
             folder.path.mkdir()
             folder.write_case(run)
             yield folder
+            self._open(folder)
+
+    def _open(self, folder: RunFolder) -> None:
+        if self._group is None or not folder.finished:
+            return
+        try:
+            groups.open_to(folder.path, self.root, self._group)
+        except OSError as error:
+            raise EvalsuiteError(
+                f"{error.filename or folder.path}: {error.strerror}; --group gives the finished run to its members. Is "
+                "the file system one that keeps groups? The run is kept; try without --group."
+            ) from error
 
     def again(self, folder: RunFolder, why: str) -> None:
         """Takes what stands in a claimed *folder* out of the store, as `set_aside` does, and begins it anew."""

@@ -1,0 +1,80 @@
+"""`--group`: a lab reads together what one of it has run."""
+
+import grp
+import os
+import stat
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.errors import Exit
+from evalsuite.model import Run
+from evalsuite.runs.store import Store
+from tests import runfolders
+from tests.toys import CASE
+
+OWN = os.getegid()
+
+
+def mode(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def closed(root, group):
+    """A finished run of somebody whose umask lets nobody in."""
+    before = os.umask(0o077)
+    try:
+        with Store(root, group).claim(Run(case=CASE, repeat=0)) as folder:
+            folder.scratch.mkdir()
+            (folder.scratch / "elsewhere").symlink_to("/etc/shadow")
+            runfolders.fill(folder)
+    finally:
+        os.umask(before)
+    return folder
+
+
+def test_a_group_reads_every_file_of_a_finished_run_and_writes_none(tmp_path):
+    folder = closed(tmp_path / "runs", OWN)
+
+    files = [path for path in folder.path.rglob("*") if not path.is_symlink()]
+    assert len(files) > 5
+    assert {mode(path) & 0o070 for path in files if path.is_file()} == {0o040}
+    assert {mode(path) & 0o070 for path in (folder.path, folder.path.parent, tmp_path / "runs")} == {0o050}
+    assert {mode(path) & 0o007 for path in folder.path.rglob("log.*")} == {0}
+    assert {os.stat(path).st_gid for path in files} == {OWN}
+
+
+def test_without_a_group_nobody_else_reads_a_log(tmp_path):
+    folder = closed(tmp_path / "runs", None)
+
+    assert {mode(path) & 0o077 for path in folder.path.rglob("log.*")} == {0}
+
+
+def test_an_interrupted_run_stays_closed(tmp_path):
+    store = Store(tmp_path, OWN)
+    with store.claim(Run(case=CASE, repeat=0)) as folder:
+        folder.path.chmod(0o700)
+
+    assert mode(folder.path) == 0o700
+
+
+def test_an_imported_run_is_opened_too(tmp_path):
+    (tmp_path / "a.log").write_text("\n".join(runfolders.steps().lines))
+    facts = [f"--set={name}" for name in ("framework=pytorch", "model=m", "devices=1", "batch=32")]
+    words = ["import", str(tmp_path / "a.log"), *facts, "--runs", str(tmp_path / "runs")]
+
+    assert cli.main([*words, "--group", grp.getgrgid(OWN).gr_name]) == Exit.DONE
+
+    (log,) = (tmp_path / "runs").glob("*/r0/log.*.txt")
+    assert mode(log) == 0o640
+
+
+@pytest.mark.parametrize("name", ["no-such-group", "", "a\0b", "x" * 400])
+def test_a_group_that_there_is_not_is_refused_before_anything_is_made(name, tmp_path, capsys):
+    words = ["plan", "--frameworks", "pytorch", "--runs", str(tmp_path / "runs"), f"--group={name}"]
+
+    code = cli.main(words)
+
+    said = capsys.readouterr().err
+    assert code == Exit.USAGE and "expected one of" in said and said.count("\n") == 1
+    assert not (tmp_path / "runs").exists()
