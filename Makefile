@@ -11,7 +11,7 @@ BIN     := $(VENV)/bin
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report official plan equivalence test test-crash test-clusters unit real lint bench clean
+.PHONY: help setup demo report official plan equivalence test test-crash test-clusters test-attacks unit real lint bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,10 @@ test-crash: setup ## the whole series of kills, with counts: some twenty minutes
 test-clusters: setup ## several machines played by network namespaces: Slurm and ssh, some of which die
 	$(BIN)/python tools/prepare_tests.py
 	EVALSUITE_CLUSTERS=1 $(BIN)/python -m pytest tests/real/test_clusters.py tests/real/test_ssh_hosts.py tests/real/test_slurm.py
+
+test-attacks: setup ## every attack and every fault, generated ones too: some ten minutes
+	EVALSUITE_ATTACKS=1 nice -n 19 $(BIN)/python -m pytest \
+		tests/unit/test_attacks.py tests/unit/test_generated_attacks.py tests/real/test_faults.py
 
 lint: setup ## style and types
 	$(BIN)/ruff check evalsuite adapters tests benchmarks tools

@@ -1,9 +1,11 @@
 """Whole files: written so that a reader sees all of one or none of it, read as JSON objects, hashed, and swept up."""
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import tempfile
 import time
@@ -13,6 +15,7 @@ from typing import BinaryIO
 
 from evalsuite.errors import EvalsuiteError
 
+NO_UNNAMED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL})  # of old kernels too
 MOST_JSON_BYTES = 1 << 29  # the summary of 10,000 cases has a tenth of that
 
 
@@ -81,20 +84,47 @@ def _put(path: Path, content: bytes | Iterable[bytes], *, mode: int, lasting: bo
 
 @contextlib.contextmanager
 def replacing(path: Path, *, mode: int = 0o644, lasting: bool = True) -> Iterator[BinaryIO]:
-    """A new file that takes the place of *path* once it is written whole, and goes if something goes wrong."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """A new file that takes the place of *path* once it is written whole, and goes if something goes wrong.
+
+    Where the file system has files without a name, not even a process that is killed leaves anything.
+    """
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            if lasting:
+        handle, name = _new_file(path)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
                 file.flush()
-                os.fsync(file.fileno())
-        os.chmod(name, mode)
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
+                if lasting:
+                    os.fsync(file.fileno())
+                os.fchmod(file.fileno(), mode)
+                name = name or _named(file.fileno(), path)
+            os.replace(name, path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name or "")
+            raise
+    except OSError as error:
+        if error.filename is None:  # the kernel says that there is no room, and not where
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def _new_file(path: Path) -> tuple[int, str | None]:
+    """A descriptor of a new file beside *path*, and its name; None where it has none yet (open(2), O_TMPFILE)."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+        try:
+            return os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o600), None
+        except OSError as error:
+            if error.errno not in NO_UNNAMED:
+                raise
+    return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+
+
+def _named(handle: int, path: Path) -> str:
+    """Gives the file of *handle*, which has none, a name beside *path*."""
+    name = f"{path.parent}/.{path.name}.{secrets.token_hex(4)}"
+    os.link(f"/proc/self/fd/{handle}", name, src_dir_fd=handle)  # with any, Python follows the link (linkat(2))
+    return name
 
 
 def private(path: str, flags: int) -> int:

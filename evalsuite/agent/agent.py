@@ -21,7 +21,7 @@ from evalsuite.agent.presence import Presence
 from evalsuite.agent.recording import Quota, Reader
 from evalsuite.agent.run_groups import RunGroup
 from evalsuite.agent.sampling import DRAIN_S, Sampler
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, of_machine
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.store import RunFolder
 
@@ -328,7 +328,8 @@ def _prepared(order: Order) -> RunFolder:
 
 
 def _cannot_record(error: OSError) -> CannotRecord:
-    return CannotRecord(
-        f"{error.filename}: {error.strerror}; what was written up to there stays, and the run was ended. Make room, "
-        "or try -o (--runs) on another disk."
+    known = of_machine(error)
+    said = (
+        str(known) if known else f"{error.filename or 'the run folder'}: {error.strerror}. Try -o (--runs) elsewhere."
     )
+    return CannotRecord(f"{said} What was written up to there stays, and the run was ended.")

@@ -116,9 +116,10 @@ def _killed(folder: Path) -> int:
 def _members(folder: Path) -> set[int]:
     """The processes in the group and in those that were made inside it, less ourselves."""
     found: set[int] = set()
-    for file in folder.rglob(PROCESSES):
-        with contextlib.suppress(OSError, ValueError):
-            found |= {int(word) for word in file.read_text().split()}
+    with contextlib.suppress(OSError):
+        for file in folder.rglob(PROCESSES):
+            with contextlib.suppress(OSError, ValueError):
+                found |= {int(word) for word in file.read_text().split()}
     return found - {os.getpid(), 0}
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from evalsuite import locks, redaction
 from evalsuite.documents import HostEnvironment, RunCommand
-from evalsuite.errors import EvalsuiteError
+from evalsuite.errors import EvalsuiteError, of_machine
 from evalsuite.files import read_json, sha256, write_atomically, write_json
 from evalsuite.model import Case, Run
 from evalsuite.runs import columns, samples
@@ -361,7 +361,8 @@ def _hash(file: Path) -> str | None:
 
 
 def _unwritable(path: Path, error: OSError) -> EvalsuiteError:
-    return EvalsuiteError(
+    where = OSError(error.errno, error.strerror, str(error.filename or path))
+    return of_machine(where) or EvalsuiteError(
         f"{path}: {error.strerror}; the runs folder must be writable. Try --runs DIR with a folder of yours."
     )
 

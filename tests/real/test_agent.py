@@ -440,7 +440,7 @@ def test_a_full_disk_ends_the_run_with_a_clear_error_and_no_process_left(tmp_pat
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=LONG)
 
     assert done.returncode == 125
-    assert b"log.n.txt: No space left on device" in done.stderr
+    assert b"log.n.txt: the disk is full (No space left on device)" in done.stderr
     assert b"Traceback" not in done.stderr
     assert not lives(int((tmp_path / "pid").read_text()))
     assert "No space left" in ending(tmp_path / "run").error

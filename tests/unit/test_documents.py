@@ -73,6 +73,7 @@ FULL = (
         evalsuite="0.1.0",
         files={"hosts": "a\nb\n"},
         container="docker",
+        sandbox="bwrap",
         image_digest="sha256:1",
         data_sets=({"name": "gpt2", "seed": 1, "shape": [3, None]},),
         timeout_s=300.5,

@@ -111,7 +111,10 @@ def test_a_case_of_another_version_is_an_error_that_says_what_to_do(tmp_path):
 def test_a_runs_folder_that_is_no_folder_is_an_error(tmp_path):
     (tmp_path / "runs").write_text("")
 
-    with pytest.raises(EvalsuiteError, match="must be writable"), Store(tmp_path / "runs").claim(RUN):
+    with (
+        pytest.raises(EvalsuiteError, match="a file stands where a folder is needed"),
+        Store(tmp_path / "runs").claim(RUN),
+    ):
         pass
 
 
