@@ -1,9 +1,12 @@
 """The command line: finds the command, runs it, and turns what went wrong into a message and an exit code."""
 
 import argparse
+import errno
 import importlib
 import io
 import keyword
+import os
+import re
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -57,6 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     _print_anything()
     Parser.given = arguments
     parser = _parser(command)
+    if command is not None and (option := _without_value(arguments)):
+        print(f"evalsuite {command}: {option}: nothing stands there; expected a value.", file=sys.stderr)
+        return Exit.USAGE
     parsed = parser.parse_args(arguments)
     if command is None:
         parser.print_help()
@@ -77,6 +83,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"evalsuite {command}: {for_terminal(speech.retold(str(mendable)))}", file=sys.stderr)
         return int(mendable.exit_code)
+    except MemoryError:
+        lack = of_machine(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))
+        print(f"evalsuite {command}: {for_terminal(speech.retold(str(lack)))}", file=sys.stderr)
+        return Exit.USAGE
     except KeyboardInterrupt:
         print(f"\nevalsuite {command}: {speech.say('command.stopped')}", file=sys.stderr)
         return INTERRUPTED
@@ -87,6 +97,18 @@ def _print_anything() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _without_value(arguments: list[str]) -> str | None:
+    """The first option that is given an empty text, which is most often a variable that nobody has set."""
+    before = ""
+    for word in arguments[: arguments.index("--") if "--" in arguments else None]:
+        if before.startswith("--") and not word:
+            return before
+        if re.fullmatch(r"--[a-z-]+=", word):
+            return word.removesuffix("=")
+        before = word
+    return None
 
 
 def _named_command(arguments: list[str]) -> str | None:

@@ -213,6 +213,6 @@ def _count(text: str) -> int:
 
 def _protocol(text: str) -> Protocol:
     warmup, plus, measured = text.partition("+")
-    if not (plus and warmup.isdigit() and measured.isdigit() and int(measured) > 0):
+    if not (text.isascii() and plus and warmup.isdigit() and measured.isdigit() and int(measured) > 0):
         raise argparse.ArgumentTypeError(f'"{text}" is no number of steps; expected warm-up + measured, such as 20+100')
     return Protocol(warmup_steps=int(warmup), measured_steps=int(measured))

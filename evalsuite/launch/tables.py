@@ -8,7 +8,8 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,6 +55,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "campaign": ("campaign",),
     "machine": ("machine",),
 }
+MOST_BYTES, MOST_COLUMNS, MOST_ROWS, MOST_CELLS = 1 << 28, 1_000, 200_000, 5_000_000  # of a table
 ANY = "any"  # the name of a column that is of no importance
 _ABSENT = ("", "-", "n/a", "na", "none", "null")  # D28: not recorded
 
@@ -84,16 +86,21 @@ def read(file: Path, mapped: Sequence[tuple[str, str]] = ()) -> CitedTable:
     Raises EvalsuiteError with the columns that stand there if there are no figures among them.
     """
     text = _spreadsheet(file) if file.suffix.lower() == ".xlsx" else _plain(file)
-    lines = text.splitlines()
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
     reader = csv.reader(io.StringIO(text))
-    header = [name.strip() for name in next(reader, [])]
-    if (mark := _parted_by(header)) is not None:
-        raise EvalsuiteError(
-            f'{file}: its columns are parted by {mark}; expected ",": beside another mark a comma in a '
-            "number may be a decimal one. Save it with commas, or as .xlsx."
-        )
-    at = _places(file, header, mapped)
-    rows = tuple(_rows(reader, lines, at, len(header)))
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        _check_count(file, len(header), MOST_COLUMNS, "columns")
+        _check_count(file, len(lines), MOST_ROWS, "lines")
+        if (mark := _parted_by(header)) is not None:
+            raise EvalsuiteError(
+                f'{file}: its columns are parted by {mark}; expected ",": beside another mark a comma in a '
+                "number may be a decimal one. Save it with commas, or as .xlsx."
+            )
+        at = _places(file, header, mapped)
+        rows = tuple(_rows(reader, lines, at, len(header)))
+    except csv.Error as error:
+        raise EvalsuiteError(f"{file}:{reader.line_num}: {error}; expected a table as CSV.") from error
     if not rows:
         raise EvalsuiteError(
             f"{file}: no row stands below its header; expected a figure in each. Is it the whole table?"
@@ -182,6 +189,7 @@ def _unread(column: str, at: Mapping[str, Sequence[int]]) -> str:
 def _plain(file: Path) -> str:
     """CSV as it stands: in UTF-8, in UTF-16 with its mark, or in GB 18030, as programs save it in China."""
     try:
+        _check_size(file, file.stat().st_size)
         content = file.read_bytes()
         if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return content.decode("utf-16")
@@ -205,13 +213,46 @@ def _spreadsheet(file: Path) -> str:
             "as CSV."
         ) from error
     try:
+        _check_size(file, sum(part.file_size for part in zipfile.ZipFile(file).infolist()))
         book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
-        rows = [[_cell_text(cell) for cell in row] for row in book.worksheets[0].iter_rows()]
+        rows = list(_cells(file, book.worksheets[0].iter_rows()))
+    except EvalsuiteError:
+        raise
     except Exception as error:  # a workbook is a zip of XML: its readers let the errors of both through
-        raise EvalsuiteError(f"{file}: {error}; expected a workbook (.xlsx) or a table as CSV.") from error
+        said = str(error) or type(error).__name__
+        raise EvalsuiteError(f"{file}: {said}; expected a workbook (.xlsx) or a table as CSV.") from error
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(_filled_part(rows))
     return text.getvalue()
+
+
+def _check_count(file: Path, found: int, most: int, what: str) -> None:
+    if found > most:
+        raise EvalsuiteError(
+            f"{file}: it has {found:,} {what}; expected a table of at most {most:,}. Take out what is no measurement."
+        )
+
+
+def _check_size(file: Path, size_bytes: int) -> None:
+    if size_bytes > MOST_BYTES:
+        raise EvalsuiteError(
+            f"{file}: it holds {size_bytes / 1e6:,.0f} MB; expected a table of at most {MOST_BYTES / 1e6:,.0f} MB. "
+            "Take out what is no measurement."
+        )
+
+
+def _cells(file: Path, rows: "Iterable[Sequence[Cell | ReadOnlyCell | EmptyCell | MergedCell]]") -> Iterator[list[str]]:
+    """The texts of *rows*, the empty ones too. Raises EvalsuiteError where they are more than any table has: one cell
+    far down or far to the right makes millions."""
+    cells = 0
+    for number, row in enumerate(rows, 1):
+        cells += len(row)
+        if number > MOST_ROWS or cells > MOST_CELLS:
+            raise EvalsuiteError(
+                f"{file}: its first sheet has more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells, empty ones among "
+                "them; expected a table. Is a cell far from the others filled? Delete the rows and columns between."
+            )
+        yield [_cell_text(cell) for cell in row]
 
 
 def _filled_part(rows: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -1,6 +1,5 @@
 """The spec: a TOML file of axes and protocol, and the command line's axes laid over it → [Case]."""
 
-import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -217,23 +216,20 @@ def cores(text: str | int) -> int:
 
 
 def retries(text: str | int) -> int:
-    if not re.fullmatch(r"\d", str(text)):
+    if not re.fullmatch(r"[0-9]", str(text)):
         raise EvalsuiteError(f'retries "{text}": expected a whole number from 0 to 9.')
     return int(text)
 
 
 def device_hours(text: str | float) -> float:
-    try:
-        hours = float(text)
-    except ValueError:
-        hours = math.nan
-    if not 0 < hours < math.inf:
-        raise EvalsuiteError(f'device-hours "{text}": expected a number above 0.')
+    hours = float(text) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", str(text)) else 0.0
+    if not hours > 0:
+        raise EvalsuiteError(f'device-hours "{text}": expected a number above 0, such as 24 or 0.5.')
     return hours
 
 
 def seed(text: str | int) -> int:
-    if not re.fullmatch(r"\d{1,9}", str(text)):
+    if not re.fullmatch(r"[0-9]{1,9}", str(text)):
         raise EvalsuiteError(f'seed "{text}": expected a whole number of at most nine digits.')
     return int(text)
 
