@@ -403,7 +403,18 @@ def _kind(hint: Any) -> _Kind:
 def _text(found: object) -> str:
     if not isinstance(found, str):
         raise _stands(found, "a text")
+    if not _is_unicode(found):
+        raise _Wrong(f"the text {ascii(found)[:LONGEST_SHOWN]} stands there; expected one of Unicode")
     return found
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether no half of a pair stands alone in *text*, as JSON lets it; bytes of a name that is no UTF-8 may."""
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _flag(found: object) -> bool:
@@ -463,10 +474,10 @@ def _values(of: _Kind, found: object) -> dict[str, Any]:
     if not isinstance(found, Mapping):
         raise _stands(found, "an object")
     try:
-        return {name: of.taken(each) for name, each in found.items()}
+        return {_text(name): of.taken(each) for name, each in found.items()}
     except _Wrong:
         for name, each in found.items():
-            _inside(str(name), of, each)
+            _inside(ascii(name)[1:-1], of, each)
         raise
 
 

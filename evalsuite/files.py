@@ -5,6 +5,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -19,6 +20,9 @@ NO_UNNAMED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINV
 MOST_JSON_BYTES = 1 << 29  # the summary of 10,000 cases has a tenth of that
 
 
+_HALVES = re.compile(rb"\\u[dD][89a-fA-F]")  # of a character beyond 65535, in JSON's own escapes
+
+
 def read_json(path: Path) -> dict[str, object]:
     """The object in *path*. Raises EvalsuiteError if it is absent, cut off or no JSON object."""
     if path.exists() and not path.is_file():
@@ -26,7 +30,10 @@ def read_json(path: Path) -> dict[str, object]:
     try:
         if path.stat().st_size > MOST_JSON_BYTES:
             raise EvalsuiteError(f"{path}: it has more than {MOST_JSON_BYTES >> 20} MB; expected a JSON object.")
-        found = json.loads(path.read_bytes(), object_pairs_hook=_each_once)
+        content = path.read_bytes()
+        found = json.loads(content, object_pairs_hook=_each_once)
+        if _HALVES.search(content):
+            json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
     except FileNotFoundError as error:
         raise EvalsuiteError(f"{path}: there is no such file; a run folder has one.") from error
     except (ValueError, OSError, RecursionError) as error:

@@ -3,6 +3,7 @@
 import argparse
 import functools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -206,7 +207,7 @@ def _print_json(found: Sequence[Row]) -> None:
 
 
 def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) == 0:
+    if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
         raise argparse.ArgumentTypeError(f'"{text}" is no count; expected a whole number above 0, such as 8')
     return int(text)
 

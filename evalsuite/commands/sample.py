@@ -3,6 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from evalsuite.commands import amounts
+
 if TYPE_CHECKING:
     from evalsuite.agent.order import Order
     from evalsuite.runs.endings import AgentOutcome
@@ -18,23 +20,30 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--out", metavar="DIR", help="folder for log, samples and facts (sample-<time>)")
-    parser.add_argument("--hz", type=float, default=2.0, help="samples per second (2)")
+    parser.add_argument("--hz", type=amounts.number, default=2.0, help="samples per second (2)")
     parser.add_argument(
         "--all-cores", action="store_true", help="keep how busy each core was (only the least, mean and most of them)"
     )
-    parser.add_argument("--processes", type=int, metavar="N", help="start N copies, each with its RANK and its own log")
     parser.add_argument(
-        "--devices-per-node", type=int, metavar="D", help="devices that the command uses here (N, or 1)"
+        "--processes", type=amounts.whole, metavar="N", help="start N copies, each with its RANK and its own log"
     )
     parser.add_argument(
-        "--timeout", type=float, metavar="S", help="end the command after S seconds, with exit code 124"
+        "--devices-per-node", type=amounts.whole, metavar="D", help="devices that the command uses here (N, or 1)"
     )
     parser.add_argument(
-        "--max-log-mb", type=int, metavar="MB", help="end a command that prints more than that in all (4000)"
+        "--timeout", type=amounts.number, metavar="S", help="end the command after S seconds, with exit code 124"
     )
-    parser.add_argument("--threads", type=int, metavar="T", help="CPU threads for each process (cores ÷ devices)")
     parser.add_argument(
-        "--cores-per-device", type=int, metavar="C", help="bind each process to C cores of its own (no binding)"
+        "--max-log-mb", type=amounts.whole, metavar="MB", help="end a command that prints more than that in all (4000)"
+    )
+    parser.add_argument(
+        "--threads", type=amounts.whole, metavar="T", help="CPU threads for each process (cores ÷ devices)"
+    )
+    parser.add_argument(
+        "--cores-per-device",
+        type=amounts.whole,
+        metavar="C",
+        help="bind each process to C cores of its own (no binding)",
     )
     parser.add_argument("--host", metavar="NAME", help="name of this node in the files (its host name)")
     parser.add_argument(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalsuite.commands import amounts
 from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 
@@ -30,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     job.add_argument("--time", metavar="T", help="how long, as sbatch takes it: 8:00:00")
     job.add_argument("--gres", metavar="G", help="devices of each node, such as gpu:8")
     job.add_argument("--constraint", metavar="C", help="features that the nodes must have")
-    job.add_argument("--nodes-spare", metavar="N", type=int, default=0, help="nodes more than the largest scale has")
+    job.add_argument(
+        "--nodes-spare", metavar="N", type=amounts.whole, default=0, help="nodes more than the largest scale has"
+    )
     job.add_argument(
         "--sbatch", metavar="OPT", action="append", default=[], help="one more option of sbatch; repeatable"
     )

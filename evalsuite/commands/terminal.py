@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalsuite.commands import speech
 from evalsuite.commands.speech import say
+from evalsuite.errors import for_terminal
 from evalsuite.logs.wording import rate
 from evalsuite.model import Case, Finding, Measurement, Run
 from evalsuite.plan.estimate import Estimate
@@ -36,7 +37,7 @@ def duration(seconds: float | None) -> str:
 
 def note(text: str) -> None:
     """One line of progress, on standard error, so that standard output stays the command's result."""
-    print(text, file=sys.stderr, flush=True)
+    print(for_terminal(text), file=sys.stderr, flush=True)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> None:
@@ -48,6 +49,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> None:
 
 def line(text: str) -> None:
     """A sentence that is part of the result."""
+    text = for_terminal(text)
     print(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(sys.stdout.encoding or "utf-8"))
 
 
@@ -235,11 +237,11 @@ def _long_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
     """A table of thousands of rows, of which nobody reads each: laying them out cell by cell would take a minute."""
     from rich.cells import cell_len
 
-    every = [[heading for heading, _ in columns], *rows]
+    every = [[heading for heading, _ in columns], *([for_terminal(cell) for cell in row] for row in rows)]
     widths = [max(map(cell_len, column)) for column in zip(*every, strict=True)]
     rule = ["─" * width for width in widths]
     lines = []
-    for row in (every[0], rule, *rows):
+    for row in (every[0], rule, *every[1:]):
         cells = []
         for text, width, (_, side) in zip(row, widths, columns, strict=True):
             space = " " * (width - cell_len(text))
@@ -251,4 +253,4 @@ def _long_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
 def _plain(cell: str) -> "Text":
     from rich.text import Text
 
-    return Text(cell)
+    return Text(for_terminal(cell))

@@ -1,0 +1,20 @@
+"""Amounts on the command line: digits as everybody types them, and nothing that Python alone takes for a number."""
+
+import argparse
+import re
+
+MOST_DIGITS = 12
+
+
+def whole(text: str) -> int:
+    """Of an option that takes a whole number."""
+    if not re.fullmatch(rf"-?[0-9]{{1,{MOST_DIGITS}}}", text):
+        raise argparse.ArgumentTypeError(f'"{text[:60]}" stands there; expected a whole number, such as 8')
+    return int(text)
+
+
+def number(text: str) -> float:
+    """Of an option that takes a number with decimals."""
+    if not re.fullmatch(rf"-?[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,{MOST_DIGITS}}})?", text):
+        raise argparse.ArgumentTypeError(f'"{text[:60]}" stands there; expected a number, such as 2 or 0.5')
+    return float(text)
