@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import speech
+from evalsuite.commands import places, speech
 from evalsuite.commands.speech import say
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MARKS = {"ok": "ok", "later": "later", "missing": "--", "broken": "!!"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
-    parser.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help="more adapters")
+    places.add_adapters(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     speech.add_argument(parser)
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ EXAMPLES = """  evalsuite env list
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from pathlib import Path
 
     actions = parser.add_subparsers(title="what to do", metavar="list|create|remove", dest="action", required=True)
     listing = actions.add_parser("list", help="which recipe has which environment, and how large it is")
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for action in (create, remove):
         action.add_argument("names", nargs="+", metavar="FRAMEWORK[/RECIPE]", help="as `evalsuite env list` shows them")
     for action in (listing, create, remove):
-        action.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help="more adapters")
+        places.add_adapters(action)
         action.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="for which kind (default: cpu)")
 
 

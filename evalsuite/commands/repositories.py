@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from evalsuite.commands import places
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ EXAMPLES = """  evalsuite repositories list
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from pathlib import Path
 
     actions = parser.add_subparsers(title="what to do", metavar="get|list", dest="action", required=True)
     get = actions.add_parser("get", help="fetch repositories into the cache; all of them if none is named")
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing = actions.add_parser("list", help="what is known and what is here")
     listing.add_argument("--json", action="store_true", help="print JSON instead of a table")
     for action in (get, listing):
-        action.add_argument("--adapters", metavar="DIR", type=Path, action="append", default=[], help="more adapters")
+        places.add_adapters(action)
 
 
 def run(arguments: argparse.Namespace) -> int:
