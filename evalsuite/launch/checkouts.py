@@ -15,7 +15,7 @@ from pathlib import Path
 from evalsuite.adapter import Recipe
 from evalsuite.documents import Checkout
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch.proof import Differences, differences
+from evalsuite.launch.proof import BYTECODE, Differences, differences
 from evalsuite.plan.repositories import ADDRESS, COMMIT, Repository, named
 from evalsuite.redaction import redacted
 
@@ -96,6 +96,15 @@ def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | Non
     if missing := _submodules_missing(repository):
         return f"{repository.folder} lacks its submodule {missing[0]}; run `{get_it}`"
     return None
+
+
+def without_bytecode(recipe: Recipe, repositories: Mapping[str, Repository]) -> None:
+    """Removes what importing has left in the checkout of *recipe*: Python would run it in place of the script's files,
+    if their times fit, and no commit says what it should be."""
+    if recipe.checkout:
+        for folder in list(named(recipe.checkout, repositories).folder.rglob(BYTECODE)):
+            if folder.is_dir() and not folder.is_symlink():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def facts(recipe: Recipe, repositories: Mapping[str, Repository]) -> Checkout | None:

@@ -13,7 +13,9 @@ from pathlib import Path
 
 Git = Callable[..., bytes]  # git with these arguments, in the folder
 LINK, SUBMODULE, FOLDER = "120000", "160000", "40000"  # kinds of entries; the rest are files
-BYTECODE = ("__pycache__/", ".pyc")  # what importing a module leaves beside it
+BYTECODE = "__pycache__"  # what importing a module leaves beside it; it is removed before a run
+IMPORTED = (".py", ".pyc", ".pyd", ".so", ".pth")  # what Python takes before the module of that name that was meant
+BUILT = "build"  # a folder into which scripts compile kernels of their own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +43,7 @@ def differences(folder: Path, commit: str, wanted: tuple[str, ...], git: Git) ->
     expected = {path: one for path, one in entries.items() if one.mode != SUBMODULE and _is_wanted(path, wanted)}
     gone = tuple(path for path in expected if not os.path.lexists(folder / path))
     other = [path for path, one in entries.items() if path not in gone and _is_other(folder / path, one)]
-    strange = git("ls-files", "-z", "--others", "--exclude-per-directory=.gitignore").decode(errors="replace")
-    more = [path for path in strange.split("\0") if path and not _is_bytecode(path)]
+    more = [path for path in _strange(git) if BYTECODE not in path.split("/")]
     return Differences(changed=tuple(sorted({*other, *more})), gone=gone)
 
 
@@ -79,8 +80,22 @@ def _is_other(file: Path, entry: TreeEntry) -> bool:
     return entry.sha not in (_hashed(content), _hashed(content.replace(b"\r\n", b"\n")))
 
 
-def _is_bytecode(path: str) -> bool:
-    return path.endswith(BYTECODE) or "__pycache__/" in path
+def _strange(git: Git) -> set[str]:
+    """The files that are not in the commit, less those that the commit's own `.gitignore` expects (what scripts leave).
+
+    A `.gitignore` that was added hides others, and a module beside the script is run in place of another.
+    """
+    shown = _listed(git("ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"))
+    every = _listed(git("ls-files", "-z", "--others"))
+    return shown | {path for path in every if path.endswith((".gitignore", *IMPORTED)) and not _is_built(path)}
+
+
+def _listed(paths: bytes) -> set[str]:
+    return {path for path in paths.decode(errors="replace").split("\0") if path}
+
+
+def _is_built(path: str) -> bool:
+    return BUILT in path.split("/")[:-1] and not path.endswith(".gitignore")
 
 
 def _hashed(content: bytes, kind: str = "blob") -> str:

@@ -261,6 +261,7 @@ def _command(
     run: Run, recipe: Recipe, line: CommandLine, launcher: Launcher, packages: Mapping[str, str]
 ) -> RunCommand:
     container = launcher.engine.container
+    checkouts.without_bytecode(recipe, repositories.of(recipe))
     checkout = checkouts.facts(recipe, repositories.of(recipe))
     script = next((Path(token) for token in line.training if token.endswith(".py") and Path(token).is_file()), None)
     return RunCommand(

@@ -140,12 +140,77 @@ def test_no_program_of_the_repository_is_started(mirror, repository, tmp_path):
     assert not (tmp_path / "hit").exists()
 
 
-def test_what_importing_leaves_behind_is_no_change(mirror, repository):
+def test_what_importing_leaves_behind_is_no_change_and_is_not_run(mirror, repository):
     folder = checkouts.get(repository, mirror=str(mirror.parent))
     (folder / "train" / "__pycache__").mkdir()
     (folder / "train" / "__pycache__" / "train.cpython-311.pyc").write_bytes(b"\0")
 
     assert checkouts.state(repository).clean
+    checkouts.without_bytecode(RECIPE, {"toynet": repository})
+    assert not (folder / "train" / "__pycache__").exists()
+
+
+SMUGGLED = {  # what would be run in place of a module that was meant, or hide it
+    "a module without its source": {"train/torch.pyc": ""},
+    "an ignored library": {"train/torch.so": "", ".git/info/exclude": "*.so"},
+    "a module behind a .gitignore of its own": {"train/.gitignore": "*\n", "train/torch.py": "import os"},
+    "a module that a global setting hides": {"train/torch.py": "", ".git/info/exclude": "*"},
+    "a folder of paths": {"train/a.pth": "import os"},
+}
+
+
+@pytest.mark.parametrize("what", SMUGGLED)
+def test_a_module_that_is_smuggled_beside_the_script_is_a_change(what, mirror, repository):
+    folder = checkouts.get(repository, mirror=str(mirror.parent))
+    for name, text in SMUGGLED[what].items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+
+    assert not checkouts.state(repository).clean
+
+
+SETTINGS = """
+[core]
+\tfsmonitor = touch {hit}
+\thooksPath = {hooks}
+\tsshCommand = touch {hit}
+\tpager = touch {hit}
+\tattributesFile = {hooks}/attributes
+[filter "x"]
+\tsmudge = touch {hit}
+\tclean = touch {hit}
+\tprocess = touch {hit}
+[diff]
+\texternal = touch {hit}
+[alias]
+\trev-parse = !touch {hit}
+\tls-tree = !touch {hit}
+"""
+
+
+def test_settings_that_somebody_left_in_a_checkout_start_nothing(mirror, repository, tmp_path):
+    folder = checkouts.get(repository, mirror=str(mirror.parent))
+    (tmp_path / "hooks").mkdir()
+    for hook in ("post-checkout", "post-index-change", "reference-transaction"):
+        (tmp_path / "hooks" / hook).write_text(f"#!/bin/sh\ntouch {tmp_path}/hit\n")
+        (tmp_path / "hooks" / hook).chmod(0o755)
+    (tmp_path / "hooks" / "attributes").write_text("* filter=x diff=x\n")
+    with open(folder / ".git" / "config", "a") as config:
+        config.write(SETTINGS.format(hit=tmp_path / "hit", hooks=tmp_path / "hooks"))
+
+    assert checkouts.state(repository).clean
+    assert checkouts.get(repository, mirror=str(mirror.parent)) == folder
+    assert not (tmp_path / "hit").exists()
+
+
+def test_a_pin_that_names_a_tag_or_a_tree_gives_no_checkout(mirror, repository):
+    git(mirror, "tag", "-a", "v1", "-m", "one")
+    for name in ("v1", "HEAD^{tree}"):
+        pin = replace(repository, commit=git(mirror, "rev-parse", name))
+
+        with pytest.raises(CannotFetch):
+            checkouts.get(pin, mirror=str(mirror.parent))
+        assert not pin.folder.exists()
 
 
 def test_a_checkout_of_another_commit_is_refused(mirror, repository):
