@@ -51,9 +51,9 @@ def loaded(file: Path, contract: Contract) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except EvalsuiteError:
+    except (EvalsuiteError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # whatever an author's module raises, and that it wants to leave
         raise EvalsuiteError(f"{_place(file, error)}: {_said(error, contract)} See {contract.page}.") from error
     return module
 
@@ -77,9 +77,9 @@ def guarded(function: Callable[..., Any], where: str, *gives: Any) -> Callable[.
     def called(*given: object) -> Any:
         try:
             found = function(*given)
-        except EvalsuiteError:
+        except (EvalsuiteError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except BaseException as error:
             line = _line(error, getattr(getattr(function, "__code__", None), "co_filename", None))
             raise EvalsuiteError(
                 f"{where}{line} raised {_named(error)} for {', '.join(map(shown, given))}; expected {_either(gives)}. "
@@ -258,7 +258,7 @@ _MISSING = re.compile(r"(\w+)\.__init__\(\) missing \d+ required keyword-only ar
 def _said(error: BaseException, contract: Contract) -> str:
     """The mistake in a sentence: which field there is instead of one that there is not, and what is missing."""
     known = {kind.__name__: [field.name for field in fields(kind)] for kind in contract.types if is_dataclass(kind)}
-    text = str(error)
+    text = _text(error)
     if (unexpected := _UNEXPECTED.match(text)) and unexpected[1] in known:
         kind, name = unexpected.groups()
         near = did_you_mean(name, known[kind], cutoff=0.4)
@@ -269,8 +269,16 @@ def _said(error: BaseException, contract: Contract) -> str:
 
 
 def _named(error: BaseException) -> str:
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    text = error.msg if isinstance(error, SyntaxError) else _text(error)
     return f"{type(error).__name__}{f': {text}' if text else ''}"
+
+
+def _text(error: BaseException) -> str:
+    """What *error* says; an author's may be one that cannot say it."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 def _place(file: Path, error: BaseException) -> str:

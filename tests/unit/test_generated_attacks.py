@@ -11,6 +11,7 @@ import lzma
 import os
 import random
 import shutil
+from dataclasses import fields
 
 import pytest
 import reports
@@ -18,6 +19,8 @@ import runfolders
 from test_attacks import AUTHOR, CRITERIA, LOG, MAPPING, ROW, SPEC, TABLES, _toml, attacks
 
 from evalsuite import cli
+from evalsuite.adapter import Recipe
+from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs import columns, samples
@@ -242,6 +245,42 @@ def test_a_bomb_of_a_log_is_read_in_little_memory(kind, tmp_path, capsys):
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 25_000_000
+
+
+# modules of authors
+
+MODULES = [
+    "", "ADAPTER = DIALECT = 3", "ADAPTER = DIALECT = None", "import sys; sys.exit(0)", "raise SystemExit", "1/0",
+    "def", "import nonexistent_module", "\0", "raise BaseException('x')", "raise MemoryError", "raise OSError(28, 'no')",
+    "def f(): return f()\nf()", "class E(Exception):\n  def __str__(self): raise ValueError\nraise E", "x = 1",
+]  # fmt: skip
+ADAPTER = """
+from evalsuite.adapter import Adapter, Command, Recipe
+def command(case): return Command(argv=("{python}", "train.py"))
+FACTS = dict(name="toy", model="toy", dialect="pytorch_examples", command=command)
+ADAPTER = Adapter(name="toynet", title="T", recipes=(Recipe(**{**FACTS, %s}),))
+"""
+DIALECT = """
+from evalsuite.dialect import Dialect, Line
+FACTS = dict(name="mine", step=(Line(pattern=rb"Time (?P<seconds>[\\d.]+)", sample=b"Time 1.0"),))
+DIALECT = Dialect(**{**FACTS, %s})
+"""
+EXPRESSIONS = [
+    "None", "3", "-1", "1.5", "True", '""', '"globl"', '"../x"', '"\\x00"', "()", '("a",)', "(1,)", "{}", '{"a": 1}',
+    "[]", "object()", "lambda *given: 1", "lambda *given: exit(0)", 'float("nan")', "1/0", '(Line(pattern=rb"("),)',
+    '(Line(pattern="x"),)', '(Line(pattern=rb"(?P<nonsense>x)"),)', "range(10**9)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["adapters", "dialects"])
+def test_a_module_of_an_authors_is_used_or_refused(kind, tmp_path, chance, capsys):
+    of, template = (Recipe, ADAPTER) if kind == "adapters" else (Dialect, DIALECT)
+    changes = [(field.name, value) for field in fields(of) for value in EXPRESSIONS]
+    chosen = changes if MANY > 6 else chance.sample(changes, 40)
+    for text in (*MODULES, *(template % f'"{name}": {value}' for name, value in chosen)):
+        (tmp_path / "toynet.py").write_text(text)
+        words = ("--device", "cpu", "--runs", tmp_path / "r", "--frameworks", "toynet") if kind == "adapters" else ()
+        without_defect(capsys, "plan" if kind == "adapters" else "dialects", f"--{kind}", tmp_path, *words)
 
 
 # the command line
