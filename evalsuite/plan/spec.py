@@ -224,7 +224,7 @@ def retries(text: str | int) -> int:
 def device_hours(text: str | float) -> float:
     hours = float(text) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", str(text)) else 0.0
     if not hours > 0:
-        raise EvalsuiteError(f'device-hours "{text}": expected a number above 0, such as 24 or 0.5.')
+        raise EvalsuiteError(f'device-hours "{text}": expected a number above 0.')
     return hours
 
 

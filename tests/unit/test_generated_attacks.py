@@ -251,7 +251,8 @@ def test_a_bomb_of_a_log_is_read_in_little_memory(kind, tmp_path, capsys):
 
 MODULES = [
     "", "ADAPTER = DIALECT = 3", "ADAPTER = DIALECT = None", "import sys; sys.exit(0)", "raise SystemExit", "1/0",
-    "def", "import nonexistent_module", "\0", "raise BaseException('x')", "raise MemoryError", "raise OSError(28, 'no')",
+    "def", "import nonexistent_module", "\0", "raise BaseException('x')", "raise MemoryError",
+    "raise OSError(28, 'no')",
     "def f(): return f()\nf()", "class E(Exception):\n  def __str__(self): raise ValueError\nraise E", "x = 1",
 ]  # fmt: skip
 ADAPTER = """
