@@ -15,7 +15,7 @@ from evalsuite.errors import EvalsuiteError
 
 PACKAGES = ("agent", "runs")  # whole; of the doors the one that starts it
 MODULES = ("cli", "placeholders", *("documents", "errors", "files", "locks", "model", "paths", "redaction", "lab"))
-DOORS = ("__init__", "sample", "speech")
+DOORS = ("__init__", "amounts", "sample", "speech")
 DATA = ("text/terminal/en.toml", "text/terminal/zh.toml")
 SHEBANG = b"#!/usr/bin/env python3\n"
 MADE = (1980, 1, 1, 0, 0, 0)  # the same code gives the same bytes
