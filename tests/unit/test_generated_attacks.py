@@ -263,13 +263,16 @@ ADAPTER = Adapter(name="toynet", title="T", recipes=(Recipe(**{**FACTS, %s}),))
 """
 DIALECT = """
 from evalsuite.dialect import Dialect, Line
-FACTS = dict(name="mine", step=(Line(pattern=rb"Time (?P<seconds>[\\d.]+)", sample=b"Time 1.0"),))
-DIALECT = Dialect(**{**FACTS, %s})
+LINE = dict(pattern=rb"Time (?P<seconds>[\\d.]+)", sample=b"Time 1.0", source="a/b@0123456:train.py")
+FACTS = dict(name="mine", title="T", framework="x", unit="images/s", scope="global", averaging="step")
+FACTS["step"] = (Line(**LINE),)
+DIALECTS = (Dialect(**{**FACTS, %s}),)
 """
 EXPRESSIONS = [
     "None", "3", "-1", "1.5", "True", '""', '"globl"', '"../x"', '"\\x00"', "()", '("a",)', "(1,)", "{}", '{"a": 1}',
-    "[]", "object()", "lambda *given: 1", "lambda *given: exit(0)", 'float("nan")', "1/0", '(Line(pattern=rb"("),)',
-    '(Line(pattern="x"),)', '(Line(pattern=rb"(?P<nonsense>x)"),)', "range(10**9)",
+    "[]", "object()", "lambda *given: 1", "lambda *given: exit(0)", 'float("nan")', "1/0",
+    '(Line(**{**LINE, "pattern": rb"("}),)',
+    '(Line(**{**LINE, "pattern": "x"}),)', '(Line(**{**LINE, "pattern": rb"(?P<nonsense>x)"}),)', "range(10**9)",
 ]  # fmt: skip
 
 
@@ -278,6 +281,8 @@ def test_a_module_of_an_authors_is_used_or_refused(kind, tmp_path, chance, capsy
     of, template = (Recipe, ADAPTER) if kind == "adapters" else (Dialect, DIALECT)
     changes = [(field.name, value) for field in fields(of) for value in EXPRESSIONS]
     chosen = changes if MANY > 6 else chance.sample(changes, 40)
+    (tmp_path / "toynet.py").write_text(template % '"name": "good"')
+    assert without_defect(capsys, kind, f"--{kind}", tmp_path) == 0
     for text in (*MODULES, *(template % f'"{name}": {value}' for name, value in chosen)):
         (tmp_path / "toynet.py").write_text(text)
         words = ("--device", "cpu", "--runs", tmp_path / "r", "--frameworks", "toynet") if kind == "adapters" else ()
