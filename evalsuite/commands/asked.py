@@ -45,7 +45,6 @@ class Asked:
     store: Store
     places: Places  # where dialects beside the house's are found
     measures_network: bool = False  # before the first run of each scale
-
     sandboxed: bool = False  # whether each script is kept from the rest of the machine
     share: bool = False  # whether a run may go on beside another evaluation on the machine
     criteria: "Criteria | None" = None  # what adaptive repeats decide; None: those of every report
