@@ -152,6 +152,7 @@ class Step(NamedTuple):
     loss: float | None = None
     line: int | None = None  # 1-based line of the log file
     after_pause: bool = False  # between the previous report and this one the script did more than train
+    parts: tuple[tuple[int, float], ...] = ()  # (steps, seconds) of the lines joined to this report, of a coarse clock
 
 
 @dataclass(frozen=True, kw_only=True)

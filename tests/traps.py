@@ -209,6 +209,28 @@ def gemma_with_evaluations() -> str:
     return "".join(said)
 
 
+BRIEF_S = 0.021  # a step of a run that is short against the clock of its log
+
+
+def briefly(step: int, evaluation_s: float = EVALUATION_S) -> float:
+    """Seconds since the start at the end of *step* of the short run; its log does not print the evaluations."""
+    return 1.3 + BRIEF_S * (step - 1) + evaluation_s * ((step - 1) // 100)
+
+
+def llamafactory_in_whole_seconds(evaluation_s: float = EVALUATION_S) -> str:
+    return "".join(
+        f'{{"current_steps": {step}, "total_steps": {STEPS}, "loss": 2.1, "lr": 1e-06, "epoch": {step / STEPS}, "percentage": {step / 3:.2f}, "elapsed_time": "{timedelta(seconds=int(briefly(step, evaluation_s)))}", "remaining_time": "0:01:01"}}\n'
+        for step in range(5, STEPS + 1, 5)
+    )
+
+
+def lightning_with_silent_evaluations() -> str:
+    return "".join(
+        f"\rEpoch 0: {100 * step // STEPS:3d}%|███       | {step}/{STEPS} [{clock(briefly(step))}<00:10, {step / briefly(step):5.2f}it/s, loss=10.9, v_num=0]"
+        for step in range(10, STEPS + 1, 10)
+    )
+
+
 TRUTH: dict[Callable[[], str], float] = {
     trainer_with_accumulation_and_evaluation_bars: SAMPLES_PER_S,
     yolo_with_a_validation_bar_an_epoch: SAMPLES_PER_S,

@@ -7,7 +7,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalsuite.findings import BatchDoubted, ClockDisagrees, JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed
+from evalsuite.findings import (
+    BatchDoubted,
+    ClockDisagrees,
+    CoarseFigures,
+    JobAssumedLauncher,
+    JobAssumedOnePrints,
+    OwnAssumed,
+)
 from evalsuite.logs.job import Facts
 from evalsuite.logs.window import ARRIVALS, RATES, STAMPS, TIMES
 from evalsuite.logs.wording import rate
@@ -45,7 +52,8 @@ def grade(measured: Throughput, findings: Sequence[Finding]) -> Grade:
         apart = max(abs(finding.difference) for finding in others)
         second = _FIGURE.get(others[0].other_method, others[0].other_method)
         return Grade(certainty="one clock", reason=f"{name}; {second} differ from it by {100 * apart:.1f} %")
-    if measured.method != TIMES and measured.printed_items_per_s is not None:
+    coarse = any(isinstance(finding, CoarseFigures) for finding in measured.findings)
+    if measured.method != TIMES and measured.printed_items_per_s is not None and not coarse:
         reason = f"{name} and what the script prints agree to within {100 * ClockDisagrees.limit:.0f} %"
         return Grade(certainty="two clocks agree", reason=reason)
     return Grade(certainty="one clock", reason=f"{name} alone")

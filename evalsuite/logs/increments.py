@@ -5,8 +5,9 @@ before, and is never averaged; a time of day goes on after midnight.
 """
 
 import itertools
+import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from evalsuite.dialect import Dialect
@@ -26,6 +27,7 @@ class Increment(NamedTuple):
     items: float | None  # of the whole job in this increment, where the log says
 
 
+_WHOLE = 1e-6  # seconds computed from a mean are that near to the whole ones it was made of
 JOINED = 10.0  # an increment spans this many ticks of a coarse clock
 
 
@@ -84,15 +86,37 @@ def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
     A pause before one that is left out is a pause before the next one kept.
     """
     kept: list[Record] = []
+    passed: list[Record] = []  # since the one kept last
     paused = False
     for record in stream:
         before = kept[-1] if kept and kept[-1].epoch == record.epoch else None
         began, ended = before and _since_epoch_s(before), _since_epoch_s(record)
         paused = paused or record.gap
         if began is None or ended is None or ended - began >= seconds:
-            kept.append(record._replace(gap=paused))
+            lines = [] if before is None or paused else [before, *passed, record]
+            kept.append(record._replace(gap=paused, parts=tuple(_parts(lines))))
             paused = False
+            passed = []
+        elif before is not None:
+            passed.append(record)
     return kept
+
+
+def _parts(lines: Sequence[Record]) -> Iterator[tuple[int, float]]:
+    """(steps, seconds) from each of *lines* to the next, of those that tell both."""
+    told = [(one.step, at) for one in lines if one.step is not None and (at := _since_epoch_s(one)) is not None]
+    for (first, began), (last, ended) in itertools.pairwise(told):
+        if last > first:
+            yield last - first, ended - began
+
+
+def tick_s(stream: Sequence[Record], dialect: Dialect) -> float | None:
+    """What the clock of *stream* counts, where it counts whole seconds and nothing finer stands beside them."""
+    if not dialect.clock_s:
+        return None
+    told = [seconds for record in stream if (seconds := _since_epoch_s(record)) is not None]
+    whole = all(math.isclose(seconds, round(seconds), abs_tol=_WHOLE) for seconds in told)
+    return 1.0 if told and whole else None
 
 
 def _since_epoch_s(record: Record) -> float | None:

@@ -330,6 +330,7 @@ def _numbers(
             warmed_up=dialect.warmed_up,
             epochs=in_epochs(found.steps, dialect),
             trust_stamps=dialect.trust_stamps,
+            tick_s=found.tick_s,
         )
         measured = None if _warmup_alone(scans, found.steps, dialect, asked.protocol) else measured
         numbers = _Numbers(said=said, facts=facts, merged=found, throughput=measured, final=final, complete=complete)
@@ -563,6 +564,8 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect, protoco
     if dialect.steps_times_nodes:
         return "the log prints steps per second times the nodes, and not how many nodes there are"
     found, facts = numbers.merged, numbers.facts
+    if _too_coarse(scans, found, dialect):
+        return _COARSE
     if _warmup_alone(scans, found.steps, dialect, protocol):
         last = found.steps[0].index
         if last == 1:
@@ -586,7 +589,7 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect, protoco
         return f"the log counts {dialect.unit.partition('/')[0]} and does not say how long a sequence is: {_IN_PIECES}"
     lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
     if not lacking:
-        return "the times that the log prints are too coarse to tell how long one report took"
+        return _COARSE
     bare = numbers.said.get("bare_batch_text")
     quoted = failures.shown(bare) if isinstance(bare, bytes) and not batch else ""
     options = "--batch-per-device and --devices" if len(lacking) > 1 else lacking[0]
@@ -594,6 +597,14 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect, protoco
     return f"{told} ({quoted} stands in it, and not of how many devices)" if quoted else told
 
 
+def _too_coarse(scans: Sequence[Scan], found: steps_room.Merged, dialect: Dialect) -> bool:
+    """Is it for a coarse clock that many lines make no number? They are one report, or few ticks of whole seconds."""
+    lines = sum(len(scan.records) for scan in scans)
+    alone = bool(dialect.clock_s) and len(found.steps) == 1 and lines > max(1, found.printers)
+    return alone or (found.tick_s is not None and any(step.items and step.seconds for step in found.steps))
+
+
+_COARSE = "the times that the log prints are too coarse to tell how long one report took"
 _IN_PIECES = "give --batch-per-device in them (sequences × their length)"
 
 

@@ -14,6 +14,7 @@ LEAST_DIGITS = 3  # that scripts print behind the point, where all figures are t
 MOST_DIGITS = 6  # behind the point; more are no rounding by a script
 UNLIKE = RestDiffers.limit  # what lies behind the window, against its value
 ERRORS = 2.0
+HOPELESS = 0.25  # of a time that may be wrong by more nothing is said
 EXACT = 1e-6  # a printed decimal as a float is that near to it
 
 
@@ -41,6 +42,17 @@ def last_digit(figures: Sequence[float]) -> float | None:
     return None
 
 
+def rounded(seconds: Sequence[float], tick_s: float | None, *, alone: bool) -> CoarseFigures | None:
+    """A flag where the *seconds* of a window are few ticks of the clock that they were read from.
+
+    A value that does not rest on them *alone* has them beside it, and of one or two reports they confirm nothing.
+    """
+    if not tick_s or not seconds or not (alone or len(seconds) < FEWEST_REPORTS):
+        return None
+    share = tick_s / math.fsum(seconds)
+    return CoarseFigures(share=share) if share > CoarseFigures.limit else None
+
+
 def stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
     """A flag where one report of the window took far longer than the others. *parts*: steps and seconds of each."""
     if len(parts) < FEWEST_REPORTS:
@@ -51,6 +63,21 @@ def stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
     told = len(parts) >= FEWEST_FIGURES or max(seconds / steps for steps, seconds in parts) > STALLED * usual
     if share > LongStall.limit and told:
         yield LongStall(share=share, seconds=longest)
+
+
+def stalled_within(parts: Sequence[tuple[int, float]], tick_s: float) -> Iterator[Finding]:
+    """The same of the lines that were joined to reports, by a clock that may be off by a tick.
+
+    It counts too coarsely for a median: the usual is the mean of the others.
+    """
+    if len(parts) < FEWEST_REPORTS:
+        return
+    steps, seconds = max(parts, key=lambda part: part[1])
+    total = math.fsum(each for _, each in parts)
+    usual = (total - seconds) / (sum(each for each, _ in parts) - steps) * steps
+    longest = seconds - usual - tick_s
+    if longest > LongStall.limit * total and seconds > STALLED * usual:
+        yield LongStall(share=longest / total, seconds=longest)
 
 
 def error(sample: Sequence[float]) -> float:

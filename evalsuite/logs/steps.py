@@ -3,6 +3,7 @@
 The attempt with the most steps is the run.
 """
 
+import itertools
 import math
 import statistics
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from evalsuite.dialect import Dialect
 from evalsuite.findings import Copied, JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed, Restarted
 from evalsuite.logs import streams as streams_of
-from evalsuite.logs.increments import Increment, increments_of
+from evalsuite.logs.increments import Increment, increments_of, tick_s
 from evalsuite.logs.job import Facts, batch_per_device
 from evalsuite.logs.records import Record
 from evalsuite.model import Finding, Step
@@ -27,6 +28,7 @@ class Merged:
     steps: tuple[Step, ...]
     scope: str  # whose rate was printed, as it was found out: "global", "per_device" or "own"
     printers: int = 0
+    tick_s: float | None = None  # of a clock that counts whole seconds
     findings: tuple[Finding, ...] = ()
 
 
@@ -65,6 +67,7 @@ def merged(
         steps=tuple(_steps(streams, len(chosen[0]), job)),
         scope=whose,
         printers=len(streams),
+        tick_s=max(filter(None, (tick_s(stream, dialect) for stream in itertools.chain(*chosen))), default=None),
         findings=(
             *findings,
             *(_restart_finding(restarts) if restarts > 1 else ()),
@@ -192,6 +195,7 @@ def _step(increments: list[Increment], timed: list[Increment], job: _Job) -> Ste
         one.record.loss,
         record.line,
         one.pause,
+        one.record.parts,
     )
 
 

@@ -89,8 +89,12 @@ def throughput(
     warmed_up: bool = False,
     epochs: bool = False,
     trust_stamps: bool = True,
+    tick_s: float | None = None,
 ) -> tuple[Throughput | None, bool]:
-    """(*steps* turned into a number, was the window as long as asked). None where no clock and no rate tells it."""
+    """(*steps* turned into a number, was the window as long as asked). None where no clock and no rate tells it.
+
+    *tick_s*: what the script's own clock counts, where that is coarse.
+    """
     findings: list[Finding] = []
     fine = trust_stamps and _fine(steps)
     partial = _partial_batches(steps) if fine else {}
@@ -111,11 +115,16 @@ def throughput(
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     if value is None:
         return None, chosen.complete
+    own = method in (TIMES, RATES)
+    rough = soundness.rounded([step.seconds for step in chosen.reports if step.seconds], tick_s, alone=own)
+    if own and rough and rough.share > soundness.HOPELESS:
+        return None, chosen.complete
     findings += _disagreements(value, method, candidates)
     if not epochs:
         parts = [(step.steps, each * step.steps) for step, each in _durations(chosen, method) if each]
-        findings += soundness.stalled(parts)
-        findings += soundness.coarse(_figures(chosen, method))
+        inner = [part for step in chosen.reports for part in step.parts]
+        findings += [*soundness.stalled(parts), *soundness.stalled_within(inner, tick_s or 0.0)][:1]
+        findings += [rough] if rough else soundness.coarse(_figures(chosen, method))
         findings += _rest(steps, chosen, value, method)
     findings += _drift(chosen, method) or _scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
     found = _throughput(chosen, value, method, unit, printed, by_arrival, findings)

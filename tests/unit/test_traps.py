@@ -62,6 +62,29 @@ def test_a_log_with_a_trap_is_read_to_the_truth(capsys, tmp_path, made):
     assert found["throughput"] == pytest.approx(traps.TRUTH[made], rel=NEAR), found
 
 
+@pytest.mark.parametrize(
+    ("made", "codes"),
+    [
+        (traps.llamafactory_in_whole_seconds, {"long_stall", "coarse_figures"}),
+        (traps.lightning_with_silent_evaluations, {"long_stall"}),
+    ],
+    ids=lambda made: getattr(made, "__name__", ""),
+)
+def test_an_evaluation_that_a_short_run_does_not_print_is_told_by_the_lines_around_it(capsys, tmp_path, made, codes):
+    found = parsed(capsys, tmp_path / "log", made(), *GIVEN)
+
+    told = {one["code"]: one["text"] for one in found["findings"]}
+    assert (codes <= set(told), found["certainty"]) == (True, "one clock")
+    assert float(re.search(r"([\d.]+)\s*s longer", told["long_stall"])[1]) == pytest.approx(traps.EVALUATION_S, abs=2)
+
+
+def test_seconds_too_few_for_a_clock_of_whole_ones_make_no_number(capsys, tmp_path):
+    found = parsed(capsys, tmp_path / "log", traps.llamafactory_in_whole_seconds(evaluation_s=0), *GIVEN)
+
+    assert found["throughput"] is None
+    assert found["reason"].startswith("the times that the log prints are too coarse")
+
+
 @pytest.mark.parametrize("made", traps.TRUTH, ids=lambda made: made.__name__)
 def test_whatever_happened_to_a_log_with_a_trap_no_number_is_wrong_in_silence(capsys, tmp_path, made):
     silent, text = [], made()
