@@ -67,7 +67,8 @@ test-clusters: setup ## several machines played by network namespaces: Slurm and
 
 test-attacks: setup ## every attack and every fault, generated ones too: some ten minutes
 	EVALSUITE_ATTACKS=1 nice -n 19 $(BIN)/python -m pytest \
-		tests/unit/test_attacks.py tests/unit/test_generated_attacks.py tests/real/test_faults.py
+		tests/unit/test_attacks.py tests/unit/test_generated_attacks.py \
+		tests/unit/test_silent_acceptances.py tests/real/test_faults.py
 
 lint: setup ## style and types
 	$(BIN)/ruff check evalsuite adapters tests benchmarks tools

@@ -9,7 +9,7 @@ without a new schema. Here lie the two that the model names, `runs` holds the ot
 import functools
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -27,7 +27,7 @@ class Document:
 
     SCHEMAS: ClassVar[range] = range(1, 2)  # those that are read; the last one is written
     TRY: ClassVar[str] = TRY  # what to do about a file that is not as it should be
-    LEAST: ClassVar[Mapping[str, float]] = {}  # field → the least number that can stand there
+    LEAST: ClassVar[Mapping[str, float]] = {}  # field → the least number that can stand there, or in its lists
 
     def to_json(self) -> dict[str, object]:
         """The object to write."""
@@ -39,8 +39,9 @@ class Document:
         checked_schema(facts, cls.SCHEMAS, where, cls.TRY)
         found = noun(cls, facts, where, cls.TRY)
         for name, least in cls.LEAST.items():
-            value = getattr(found, name)
-            if value is not None and value < least:
+            for value in _numbers(getattr(found, name)):
+                if value >= least:
+                    continue
                 said = f"{name}: {_shown(value)} stands there; expected at least {least:g}"
                 raise EvalsuiteError(f"{where}: {said}. {cls.TRY}")
         return found
@@ -302,6 +303,15 @@ def checked_schema(facts: object, schemas: range, where: Path | str, hint: str =
         return _checked_schema(facts, schemas)
     except _Wrong as error:
         raise EvalsuiteError(f"{where}: {error}. {error.hint or hint}") from error
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    """The numbers in *value*: itself, or those in its lists."""
+    if isinstance(value, tuple):
+        for one in value:
+            yield from _numbers(one)
+    elif value is not None:
+        yield value
 
 
 class _Wrong(Exception):

@@ -43,6 +43,7 @@ LONGEST_NAME = 170  # of a case; file systems take 255, and what tells two sourc
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _POSITIVE = ("nodes", "gpus", "devices", "batch")
 _COUNTED = ("repeat", "rank")  # from 0
+_NAMES = ("framework", "model", "recipe")  # what a run is told from others by
 _PRECISIONS: Mapping[str, Precision] = {  # a word → the axis of a case
     **dict.fromkeys(("fp32", "float32", "tf32", "fp32_tf32"), "fp32"),
     **dict.fromkeys(("amp", "mixed", "fp16", "bf16", "half", "float16", "bfloat16", "fp16_amp", "bf16_amp"), "amp"),
@@ -109,6 +110,8 @@ def _texts(file: Path, where: str, facts: Mapping[str, object]) -> Facts:
     for name, value in facts.items():
         if isinstance(value, list | dict) or not str(value).strip():
             raise EvalsuiteError(f"{file}: {where} {name} = {value!r}; expected a text, a number, true or false.")
+        if name in _NAMES and not isinstance(value, str):
+            raise EvalsuiteError(f'{file}: {where} {name} = {str(value)[:60]}; expected a name, in quotes ("pytorch").')
     return {
         name: ("on" if value else "off") if isinstance(value, bool) else str(value) for name, value in facts.items()
     }
@@ -133,11 +136,16 @@ def _same(a: str, b: str) -> bool:
 
 
 def checked(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
-    """Raises ValueError if a word is misspelt, a number is none, or nodes and devices do not fit.
+    """Raises ValueError if a word is misspelt, a name or a number is none, or nodes and devices do not fit.
 
     *columns* has a name's own header.
     """
     vocabulary.misspelt(facts, (*FIELDS, *RECORDED))
+    for name in _NAMES:
+        if name in facts and not _UNSAFE.sub("", facts[name]).strip("_."):
+            raise ValueError(
+                f"{name}: {ascii(facts[name])[:60]} stands there; expected a name with Latin letters or digits"
+            )
     for name in (*_POSITIVE, *_COUNTED):
         if name in facts and not is_whole(facts[name], least=0 if name in _COUNTED else 1):
             where = f'column "{columns[name]}"' if columns and name in columns else name

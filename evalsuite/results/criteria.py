@@ -190,7 +190,7 @@ class _Table:
 
     def text(self, key: str) -> str:
         found = self._given(key)
-        if not isinstance(found, str) or not found:
+        if not isinstance(found, str) or not found.strip() or not found.isprintable():
             raise self._wrong(key, "a text")
         return found
 

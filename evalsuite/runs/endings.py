@@ -41,6 +41,9 @@ class Outcome(Document):
         found = super().from_json(facts, where)
         if found.started_at is not None and not _is_time(found.started_at):
             raise EvalsuiteError(f'{where}: started_at: "{found.started_at[:60]}" is no time; expected one. {cls.TRY}')
+        if found.status == "completed" and not found.enough and found.exit_code not in (None, 0):
+            said = f'exit_code: {found.exit_code} stands there beside the status "completed"; expected 0'
+            raise EvalsuiteError(f"{where}: {said}. {cls.TRY}")
         if strange := next((name for name in found.sha256 or {} if "/" in name or name in (".", "..")), None):
             raise EvalsuiteError(f'{where}: sha256: "{strange}" is no file of the folder; expected its name. {cls.TRY}')
         return found
@@ -60,8 +63,9 @@ class AgentOutcome(Document):
     """How the node agent of one host ended, and what it had to end."""
 
     LEAST: ClassVar[Mapping[str, float]] = dict.fromkeys(
-        ("duration_s", "cpu_s", "group_cpu_s", "left_behind", "survivors", "samples", "samples_missed", "beside"), 0
-    )
+        ("duration_s", "cpu_s", "group_cpu_s", "left_behind", "survivors", "samples", "samples_missed", "beside",
+         "cores", "clock_error_s"), 0
+    )  # fmt: skip
 
     exit_code: int
     signal: str | None  # what killed the first process that failed: "SIGKILL"

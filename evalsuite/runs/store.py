@@ -207,8 +207,14 @@ class RunFolder:
         return sorted(found, key=lambda log: (log.host, log.rank is not None, log.rank or 0))
 
     def changed(self, outcome: Outcome) -> tuple[str, ...]:
-        """The files that are not what they were when the run ended, by the hashes that its *outcome* holds."""
-        return self.others(outcome.sha256 or {})
+        """The files that are not what they were when the run ended, by the hashes that its *outcome* holds.
+
+        A log or a file of samples that has no hash among them was not there, and counts as changed.
+        """
+        if outcome.sha256 is None:  # recorded before there were hashes
+            return ()
+        unknown = (file.name for file in self._recorded() if file.name not in outcome.sha256)
+        return (*self.others(outcome.sha256), *unknown)
 
     def others(self, held: Mapping[str, str]) -> tuple[str, ...]:
         """The files that are not what they were when their hashes were taken: *held*, name → hash."""

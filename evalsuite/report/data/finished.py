@@ -126,9 +126,16 @@ def _contradictions(facts: Mapping[str, Any]) -> Iterator[str]:
             yield f"{where}.throughput: it has a median just where runs count; {len(counted)} do"
         elif median and not counted[0] * (1 - NEARLY) <= median["value"] <= counted[-1] * (1 + NEARLY):
             yield f"{where}.throughput.value: {median['value']:g} stands there; expected the median of its runs"
+        if median and not _between(median["low"], median["value"], median["high"]):
+            yield f"{where}.throughput: {median['low']} to {median['high']} stands there; expected its value within"
         for number, run in enumerate(one["runs"]):
             if run["started_at"] is not None and moment(run["started_at"]) is None:
                 yield f"{where}.runs[{number}].started_at: {run['started_at'][:40]!r} is no time; expected ISO 8601"
+
+
+def _between(low: float | None, value: float, high: float | None) -> bool:
+    """Whether *value*, which is no less than 0, lies in its interval, as far as there is one."""
+    return (low is None or 0 <= low <= value * (1 + NEARLY)) and (high is None or value <= high * (1 + NEARLY))
 
 
 def moment(stamp: str | None) -> datetime | None:

@@ -1,7 +1,8 @@
 """The published schema of `summary.json`, applied to a file: what stands where something else was expected.
 
-It knows the words of JSON Schema that data/schema/summary.schema.json uses, but passes over `required`: within one
-schema version fields are added, so that a report of last year lacks some. Whoever reads a field says if it is missing.
+It knows the words of JSON Schema that data/schema/summary.schema.json uses, but takes `required` mildly: within one
+schema version fields are added, so that a report of last year lacks some. Whoever reads a field says if it is missing;
+an object that has none of its fields is another object.
 """
 
 import functools
@@ -82,6 +83,11 @@ def _most(most: float, value: Any, key: str) -> Iterator[str]:
         yield _wrong(key, value, f"at most {most:g}")
 
 
+def _any_required(names: list[str], value: object, key: str) -> Iterator[str]:
+    if isinstance(value, dict) and names and not value.keys() & set(names):
+        yield _wrong(key, value, f"an object with {', '.join(names)}")
+
+
 def _properties(schemas: Mapping[str, Mapping[str, Any]], value: object, key: str) -> Iterator[str]:
     if isinstance(value, dict):
         for name, schema in schemas.items():
@@ -104,8 +110,8 @@ def _items(schema: Mapping[str, Any], value: object, key: str) -> Iterator[str]:
 
 _CHECKS: Mapping[str, Check] = {
     "$ref": _reference, "anyOf": _any_of, "type": _kind, "const": _constant, "enum": _one_of, "pattern": _pattern,
-    "minimum": _least, "exclusiveMinimum": _more_than, "maximum": _most, "properties": _properties,
-    "additionalProperties": _others, "items": _items,
+    "minimum": _least, "exclusiveMinimum": _more_than, "maximum": _most, "required": _any_required,
+    "properties": _properties, "additionalProperties": _others, "items": _items,
 }  # fmt: skip
 
 

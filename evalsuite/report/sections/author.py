@@ -8,6 +8,7 @@ differ by more than half of the last digit written, the computed one is printed 
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -147,6 +148,8 @@ def _note(file: Path, place: int, facts: Mapping[str, Any]) -> AuthorNote:
             raise AuthorError(
                 f'{where}: no text "{language}"; expected one in every language ({", ".join(LANGUAGES)}).'
             )
+        if any(unicodedata.category(letter) == "Cc" and letter not in "\n\t\r" for letter in facts[language]):
+            raise AuthorError(f'{where}: the text "{language}" has a control character; expected words alone.')
     places = [sorted(match[0] for match in PLACE.finditer(facts[language])) for language in LANGUAGES]
     if places[0] != places[1]:
         raise AuthorError(f"{where}: the texts have the numbers {places[0]} and {places[1]}; expected the same.")
