@@ -209,12 +209,16 @@ class RunFolder:
     def changed(self, outcome: Outcome) -> tuple[str, ...]:
         """The files that are not what they were when the run ended, by the hashes that its *outcome* holds.
 
-        A log or a file of samples that has no hash among them was not there, and counts as changed.
+        A file that has no hash among them was not there, and counts as changed. The first versions held those of the
+        logs alone.
         """
-        if outcome.sha256 is None:  # recorded before there were hashes
+        held = outcome.sha256
+        if held is None:  # recorded before there were any
             return ()
-        unknown = (file.name for file in self._recorded() if file.name not in outcome.sha256)
-        return (*self.others(outcome.sha256), *unknown)
+        logs_alone = all(_LOG.match(name) for name in held)
+        there = [file.name for file in self._recorded() if not logs_alone or _LOG.match(file.name)]
+        unknown = (name for name in there if name not in held)
+        return (*self.others(held), *unknown)
 
     def others(self, held: Mapping[str, str]) -> tuple[str, ...]:
         """The files that are not what they were when their hashes were taken: *held*, name → hash."""

@@ -206,6 +206,15 @@ def test_a_hash_that_is_taken_out_or_another_is_told(name, runs):
         assert any(name in str(one) for one in found.findings if one.severity == "exclude")
 
 
+def test_a_run_recorded_when_logs_alone_had_hashes_is_unchanged(runs):
+    folder = Store(runs).finished()[0]
+    outcome = folder.outcome()
+    logs = {name: digest for name, digest in outcome.sha256.items() if name.startswith("log.")}
+
+    assert folder.changed(replace(outcome, sha256=logs)) == ()
+    assert folder.changed(replace(outcome, sha256={})) == ("log.n0.txt",)
+
+
 # finished reports
 
 
