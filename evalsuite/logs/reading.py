@@ -170,7 +170,7 @@ def _read(
         known = None if isinstance(spoken, Reading) else spoken
         cut = wrapping.judged(paths, beginning, known, Sniffer(dialects.values()))
         if cut is not None:
-            spoken = cut.dialect or _unrecognised(wrapping.uncertain(cut.columns))
+            spoken = cut.dialect or _unrecognised(cut.reason)
         if isinstance(spoken, Reading):
             return spoken
         columns = None if cut is None else cut.columns

@@ -18,6 +18,7 @@ from evalsuite.logs.sniffing import Sniffer
 NARROWEST, WIDEST = 40, 320  # columns of a terminal
 USUAL = (80, 100, 120, 128, 132, 140, 160, 180, 200, 240)  # of another width, a longer number may meet by chance
 FEWEST = 3  # lines of exactly that width, and none beyond it
+FEWEST_IN_PART = 2  # where others are longer: reports that are whole only when joined
 SHARE = 0.3  # of the lines found have a number that is longer when joined; fewer may meet by chance
 ENDS = 0.1  # of them are followed by the rest of a line; lines that are all as long were made so
 HEAD = 8  # characters by which the beginning of a line is known, digits aside
@@ -36,6 +37,12 @@ class Cut:
 
     columns: int
     dialect: Dialect | None
+    partly: bool = False  # others of its lines are longer
+
+    @property
+    def reason(self) -> str:
+        """Why a log is not read in which it is not certain which lines belong together."""
+        return _partly(self.columns) if self.partly else uncertain(self.columns)
 
 
 def judged(paths: Sequence[Path], beginning: bytes, dialect: Dialect | None, sniffer: Sniffer) -> Cut | None:
@@ -47,8 +54,7 @@ def judged(paths: Sequence[Path], beginning: bytes, dialect: Dialect | None, sni
     whole = beginning if columns is None else joined(beginning, columns)
     evidence = None if columns is None else _evidence(beginning, whole, dialect, sniffer)
     if columns is None or evidence is None:
-        clipped = dialect and _clipped_at(beginning, dialect)
-        return Cut(columns=clipped, dialect=None) if clipped else None
+        return None if dialect is None else _broken(beginning, dialect)
     fits = sniffer.stronger(whole, sniffer.fits(whole))
     spoken = dialect if dialect is not None and dialect not in fits else fits[0] if len(fits) == 1 else None
     if spoken and _certain(paths, columns, spoken):
@@ -173,6 +179,32 @@ def _evidence(text: bytes, whole: bytes, dialect: Dialect | None, sniffer: Sniff
     if len(after) > len(before):
         return _MORE
     return _LONGER if _longer(before, after) else None
+
+
+def _broken(text: bytes, dialect: Dialect) -> Cut | None:
+    """A log whose reports are cut at the end of each line, or in a part of it."""
+    if clipped := _clipped_at(text, dialect):
+        return Cut(columns=clipped, dialect=None)
+    cut = _cut_in_part(text, dialect)
+    return None if cut is None else Cut(columns=cut, dialect=None, partly=True)
+
+
+def _cut_in_part(text: bytes, dialect: Dialect) -> int | None:
+    """The columns at which some lines are cut where others are longer, if reports of the script are among them."""
+    counted = Counter(map(_columns, text.split(b"\n")))
+    widths = [columns for columns in USUAL if counted[columns] >= FEWEST_IN_PART and columns < max(counted)]
+    alone = len(_reports(text, dialect)) if widths else 0
+    for columns in widths:
+        full = [line for line in text.split(b"\n") if _columns(line) == columns]
+        ending = sum(any(_breaks_off(line, kind) for kind in dialect.step) for line in full)
+        more = len(_reports(joined(text, columns), dialect)) - alone
+        if max(ending, more) >= FEWEST_IN_PART:
+            return columns
+    return None
+
+
+def _reports(text: bytes, dialect: Dialect) -> list["re.Match[bytes]"]:
+    return [match for kind in dialect.step for match in kind.compiled.finditer(text) if kind.read(match) is not None]
 
 
 def _clipped_at(text: bytes, dialect: Dialect) -> int | None:

@@ -147,3 +147,16 @@ def test_a_batch_that_ends_where_a_terminal_breaks_lines_is_not_believed_if_it_m
     found = read(tmp_path, wrapped(f"{head}128, Loss: 10.9, LR: 0.1\n", columns) + reports)
 
     assert value(found) == (None if batch is None else pytest.approx(batch * 1.6666, rel=0.01))
+
+
+@pytest.mark.parametrize("name", ["maxtext.log", "clu.log", "paddlenlp_trainer.log", "nemo_automodel.log"])
+@pytest.mark.parametrize("half", [0, 1])
+def test_a_short_log_of_which_one_half_is_wrapped_is_refused_whatever_the_other_says(tmp_path, name, half):
+    text = (LOGS / name).read_text()
+    middle = text.index("\n", len(text) // 2) + 1
+    parts = [text[:middle], text[middle:]]
+    parts[half] = wrapped(parts[half], 80)
+
+    found = read(tmp_path, "".join(parts), **GIVEN)
+
+    assert (value(found), "others are longer" in found.reason) == (None, True)
