@@ -33,7 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dialect", metavar="NAME", help="read as this dialect instead of finding out")
     places.add_arguments(parser)
     parser.add_argument("--devices", metavar="N", type=_count, help="devices of the whole job")
-    parser.add_argument("--batch-per-device", metavar="B", type=_count, help="items on each device per step")
+    parser.add_argument(
+        "--batch-per-device",
+        metavar="B",
+        type=_count,
+        help="items on each device per step; per forward pass where the log states gradient accumulation",
+    )
     parser.add_argument(
         "--scope",
         choices=("global", "per_device", "own"),
