@@ -112,6 +112,15 @@ def variables(given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def shown(found: object) -> object:
+    """*found*, a value as JSON has them, with what looks like a secret in any of its texts replaced."""
+    if isinstance(found, str):
+        return redacted(found)
+    if isinstance(found, Mapping):
+        return {name: shown(value) for name, value in found.items()}
+    return [shown(value) for value in found] if isinstance(found, list | tuple) else found
+
+
 def first_of(found: object, key: str = "") -> str | None:
     """The key of the first text in *found*, a value as JSON and TOML have them, that holds what looks like a secret."""
     if isinstance(found, str):

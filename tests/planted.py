@@ -18,6 +18,54 @@ MADE = "Zx9Qw3Lk8Vb2Nm7Rt5Yp1Hs6Dg4Fj0Ca"  # of a machine's
 SAID = f"cannot log in with api_key={WORD} at https://me:{WORD}@host.example.org"
 LAST_LINE = f"RuntimeError: {SAID}"
 ADDRESS = f"https://me:{WORD}@git.example.org/a/b"
+LINES = {  # how it is told → where the secret stands
+    "flag and word": (("train.py", "--password", WORD), WORD),
+    "flag=word": (("train.py", f"--api-key={WORD}"), WORD),
+    "short flag of a long name": (("train.py", "-token", WORD), WORD),
+    "wandb": (("wandb", "login", "--wandb_api_key", WORD), WORD),
+    "override": (("train.py", f"trainer.logger.api_key={WORD}"), WORD),
+    "address": (("train.py", "--data", f"https://me:{WORD}@store.example.org/x"), WORD),
+    "database": (("train.py", f"postgresql://me:{WORD}@db/x"), WORD),
+    "proxy": (("env", f"https_proxy=http://me:{WORD}@proxy:3128"), WORD),
+    "user token in an address": (("git", "clone", f"https://{MADE}@host/x"), MADE),
+    "signed address": (("train.py", f"https://store/x?X-Amz-Signature={MADE}&a=1"), MADE),
+    "script": (("python", "-c", f"import w; w.login(token='{WORD}')"), WORD),
+    "json": (("train.py", "--config", f'{{"password": "{WORD}"}}'), WORD),
+    "header": (("curl", "-H", f"Authorization: Bearer {MADE}"), MADE),
+    "random word": (("train.py", MADE), MADE),
+    "github": (("x", "ghp_" + MADE), MADE),
+    "huggingface": (("x", "hf_" + MADE), MADE),
+    "aws": (("x", "AKIAIOSFODNN7EXAMPLE"), "AKIAIOSFODNN7EXAMPLE"),
+    "service": (("x", "sk-proj-" + MADE), MADE),
+    "slack": (("x", "xoxb-123456-abcdef"), "xoxb-123456-abcdef"),
+    "web token": (("x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"), "c2lnbmF0dXJl"),
+    "web hook": (("x", f"https://hooks.slack.com/services/T00/B00/{MADE}"), MADE),
+    "bot": (("x", f"123456789:AA{MADE}"), MADE),
+    "place": (
+        ("wandb", "login", "0123456789abcdef0123456789abcdef01234567"),
+        "0123456789abcdef0123456789abcdef01234567",
+    ),
+    "place behind an option": (("wandb", "login", "--relogin", WORD), WORD),
+    "user and word": (("curl", "-u", f"me:{WORD}", "https://store"), WORD),
+    "sshpass": (("sshpass", "-p", WORD, "ssh", "host"), WORD),
+    "jdbc": (("x", f"jdbc:mysql://db/x?user=me&password={WORD}"), WORD),
+    "azure": (("x", f"DefaultEndpointsProtocol=https;AccountKey={MADE}==;EndpointSuffix=x"), MADE),
+    "netrc": (("x", f"machine host login me password {WORD}"), WORD),
+    "aws profile": (("x", f"aws_secret_access_key = {MADE}"), MADE),
+    "camel case": (("x", f'{{"clientSecret": "{WORD}"}}'), WORD),
+    "another header": (("curl", "-H", f"X-Api-Key: {WORD}"), WORD),
+    "in Chinese": (("x", f"密码\N{FULLWIDTH COLON}{WORD}"), WORD),
+    "behind Chinese": (("x", f"登录password={WORD}，继续"), WORD),
+    "open ssh": (("x", f"-----BEGIN OPENSSH PRIVATE KEY-----\n{MADE}\n-----END OPENSSH PRIVATE KEY-----"), MADE),
+    "private key": (("x", "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----"), "MIIEow"),
+}
+VARIABLES = {
+    "AWS_SECRET_ACCESS_KEY": MADE, "HF_TOKEN": WORD, "MXNET_PASSWORD": WORD, "NCCL_SECRET": WORD, "FLAGS_token": WORD,
+    "HOROVOD_SECRET_KEY": WORD, "UCX_KEY": WORD, "DB_PASSWD": WORD, "WANDB_API_KEY": WORD,
+    "https_proxy": f"http://me:{WORD}@proxy:3128", "XLA_FLAGS": f"--xla_auth_token={WORD}", "OMP_SECRET": WORD,
+}  # fmt: skip
+COMMANDS = tuple(word for line, _ in LINES.values() for word in line)
+SECRETS = {WORD, MADE, *(secret for _, secret in LINES.values())}
 OF_COMMAND = {  # key → what stands there
     "framework_version": f"1.0 of {ADDRESS}",
     "image_digest": f"sha256:0 by {ADDRESS}",

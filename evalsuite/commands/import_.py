@@ -158,10 +158,12 @@ def _print(results: Sequence["Imported"], as_json: bool) -> None:
         import json
         from dataclasses import asdict, replace
 
+        from evalsuite import redaction
+
         facts = [
             {**asdict(replace(each, findings=())), "findings": list(map(document, each.findings))} for each in results
         ]
-        print(json.dumps(facts, indent=1, ensure_ascii=False))
+        print(json.dumps(redaction.shown(facts), indent=1, ensure_ascii=False))
         return
     for alike in _together(results):
         first = alike[0]
@@ -195,8 +197,12 @@ def _together(results: Sequence["Imported"]) -> list[list["Imported"]]:
 
 
 def _printable(text: str) -> str:
-    """*text* without what a terminal would take for a command."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    """*text* without secrets, and without what a terminal would take for a command."""
+    from evalsuite import redaction
+
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in redaction.redacted(text)
+    )
 
 
 def _exit(results: Sequence["Imported"]) -> int:

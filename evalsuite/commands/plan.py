@@ -38,7 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     asked = planned(arguments)
     if arguments.json:
-        print(json.dumps(_facts(asked, arguments), indent=1, ensure_ascii=False))
+        from evalsuite import redaction
+
+        print(json.dumps(redaction.shown(_facts(asked, arguments)), indent=1, ensure_ascii=False))
     elif arguments.commands:
         _print_commands(asked)
     else:

@@ -64,7 +64,9 @@ def _print(published: "Published", arguments: argparse.Namespace) -> None:
     if arguments.json:
         import json
 
-        print(json.dumps(_facts(published, arguments.site), indent=1))
+        from evalsuite import redaction
+
+        print(json.dumps(redaction.shown(_facts(published, arguments.site)), indent=1))
         return
     for name in published.added:
         print(f"added   {arguments.site / 'reports' / name}")

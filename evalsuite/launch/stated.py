@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from evalsuite import redaction
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.launch import vocabulary
 from evalsuite.logs.reading import Reading
@@ -35,6 +36,7 @@ FIELDS = {
 }
 KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu"}  # of device; any other word is a model's name
 RECORDED = ("image", "repository", "note", "log_set", "source", "campaign", "machine")  # of a run, not of its case
+_APART = (*RECORDED, "any")  # no part of a case's name
 USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → an example
 MOST_DIGITS = 12  # of a whole number; no job has more devices
@@ -141,6 +143,8 @@ def checked(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) 
     *columns* has a name's own header.
     """
     vocabulary.misspelt(facts, (*FIELDS, *RECORDED))
+    if secret := redaction.first_of({name: text for name, text in facts.items() if name not in _APART}):
+        raise ValueError(f"{secret}: it looks like a secret, and names of cases stand in the report; leave it out")
     for name in _NAMES:
         if name in facts and not _UNSAFE.sub("", facts[name]).strip("_."):
             raise ValueError(

@@ -13,6 +13,9 @@ from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.report import forms
 from evalsuite.report.forms import pdf
+from evalsuite.results.evaluation import evaluate
+from evalsuite.runs.store import Store
+from tests import planted
 
 
 def _missing() -> str | None:
@@ -149,3 +152,14 @@ def test_a_one_case_report_prints_too(tmp_path):
 
     text = said("pdftotext", path, "-")
     assert "结论" in text and "100.00" in text  # the median of the runs
+
+
+def test_no_planted_secret_stands_in_the_text_of_the_pdf_or_beside_it(tmp_path):
+    runs = planted.plant(tmp_path / "runs", planted.COMMANDS, planted.VARIABLES)
+
+    for path in forms.write(("pdf",), evaluate(Store(runs)), tmp_path, ("zh", "en")):
+        text = re.sub(r"\s", "", said("pdftotext", "-raw", path, "-"))
+        beside = said("pdfinfo", path) + said("pdfinfo", "-url", path)
+
+        assert "[secret:" in text
+        assert [one for one in planted.SECRETS if re.sub(r"\s", "", one) in text or one in beside] == []

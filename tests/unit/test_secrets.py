@@ -11,7 +11,6 @@ from dataclasses import replace
 import pytest
 import runfolders
 from test_attacks import with_json
-from test_redaction import LINES, VARIABLES
 
 from evalsuite import cli, redaction
 from evalsuite.agent import variables
@@ -19,11 +18,9 @@ from evalsuite.errors import Exit
 from evalsuite.results import log_copies
 from evalsuite.runs.store import RunFolder
 from tests import planted as planting
-from tests.planted import LAST_LINE, MADE, WORD
+from tests.planted import COMMANDS, LAST_LINE, LINES, MADE, SECRETS, VARIABLES, WORD
 from tests.toys import CASE, COMMAND
 
-COMMANDS = tuple(word for line, _ in LINES.values() for word in line)
-SECRETS = {WORD, MADE, *(secret for _, secret in LINES.values())}
 FORMS = "html,single,md,xlsx,zip,logs"
 
 
@@ -73,6 +70,53 @@ def test_no_planted_secret_reaches_the_terminal(command, planted, report, tmp_pa
     said = "".join(capfd.readouterr())
     assert len(said) > 100
     assert [secret for secret in SECRETS if secret in said] == []
+
+
+ADAPTER = f"""
+from evalsuite.adapter import Adapter, Command, Recipe
+def command(case): return Command(argv=("{{python}}", "train.py", "--password", "{WORD}"))
+facts = dict(name="reference-resnet50", model="resnet50_v1.5", kind="reference", dialect="pytorch_examples")
+ADAPTER = Adapter(name="toynet", title="T", recipes=(Recipe(**facts, command=command, image="x?token={WORD}"),))
+"""
+ROWS = f"""framework,model,nodes,gpus_per_node,batch_size_per_gpu,precision,throughput,unit,source
+pytorch,m,1,1,32,fp32,12.5,images/s,{planting.ADDRESS}
+pytorch,hf_{MADE},1,1,32,fp32,12.5,images/s,x
+pytorch,m,1,1,32,fp32,password={WORD},images/s,x
+"""
+
+
+@pytest.mark.parametrize("command", ["plan", "import", "publish"])
+def test_no_planted_secret_stands_in_what_is_printed_as_json(command, planted, report, tmp_path, capfd):
+    folder = tmp_path / f"hf_{MADE}"
+    folder.mkdir()
+    (folder / "toynet.py").write_text(ADAPTER)
+    (folder / "a.log").write_text("\n".join([*runfolders.steps().lines, LAST_LINE]))
+    (folder / "t.csv").write_text(ROWS)
+    stated = [f"--set={name}" for name in ("framework=pytorch", "model=m", "devices=1", "batch=32")]
+    words = {
+        "plan": ["--adapters", folder, "--frameworks=toynet", "--device=cpu", "--environment=current", "--commands",
+                 "--runs", planted],
+        "import": [folder / "a.log", folder / "t.csv", *stated, f"--set=note=password={WORD}",
+                   "--runs", tmp_path / "r"],
+        "publish": [report, "--site", folder / "site"],
+    }[command]  # fmt: skip
+
+    cli.main([command, *map(str, words), "--json"])
+
+    out, said = capfd.readouterr()
+    assert json.loads(out)
+    assert [secret for secret in SECRETS if secret in out + said] == []
+
+
+def test_an_import_does_not_call_a_run_by_a_secret(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(ROWS)
+
+    code = cli.main(["import", str(tmp_path / "t.csv"), "--runs", str(tmp_path / "runs")])
+
+    said = "".join(capsys.readouterr())
+    assert code == Exit.SOME_FAILED and "model: it looks like a secret" in said
+    assert MADE not in said and WORD not in said
+    assert len(list((tmp_path / "runs").glob("*/r0"))) == 1
 
 
 def test_a_copied_log_keeps_its_lines_and_the_manifest_has_both_hashes(planted, report):
