@@ -92,7 +92,7 @@ def rule(code: str, severity: Severity, *, keeps: str | None = None) -> Callable
     """Declares the class under it as a rule. *keeps*: the rule of docs/data-rules.md behind a code that is a word."""
 
     def declared(kind: type[F]) -> type[F]:
-        made = dataclasses.dataclass(frozen=True, kw_only=True)(kind)
+        made = dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)(kind)
         made.code, made.severity, made.name = code, severity, re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
         RULES[made.name] = made
         numbered = re.match(r"D\d\d", code)

@@ -123,7 +123,7 @@ class Skip:
     kind: Literal["unsupported", "not_run"] = "not_run"  # the recipe cannot serve it, or this machine could not
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Finding:
     """Something a reader must know. Every rule that can be found broken is a class of its own, in `findings.py`."""
 
@@ -132,6 +132,17 @@ class Finding:
     severity: ClassVar[Severity]
     where: str = ""  # a run id, a case id, or file:line
     also: tuple[str, ...] = ()  # the other runs of its case that have it, where it is said once for all
+
+    # once for all rules: written anew for each of them they are half of what starting evalsuite costs
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.__dict__.values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 
 class Step(NamedTuple):
