@@ -188,5 +188,5 @@ def test_an_image_that_cannot_be_pulled_is_a_failed_run_with_the_runtime_s_words
     page = (lab / "report" / "report.html").read_text()
     assert code == Exit.SOME_FAILED
     assert reasons["good"] == ""
-    assert "125" in reasons["absent"]
+    assert "Unable to find image 'lab/absent:1' locally" in reasons["absent"]
     assert "pull access denied for lab/absent" in page

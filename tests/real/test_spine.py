@@ -65,7 +65,7 @@ def test_a_second_compare_starts_nothing_and_writes_the_same_bytes(measured, cap
     code = cli.main(words(measured))
 
     assert code == Exit.DONE
-    assert "all 2 runs are already measured; nothing is started." in capsys.readouterr().err
+    assert "2 of 2 runs already measured; nothing is started." in capsys.readouterr().err
     assert tree_hash(measured / "report") == before
 
 

@@ -76,7 +76,7 @@ def test_the_table_says_whose_failure_it_was_and_what_is_left(store, capsys, mon
     assert "412.50 images/s" in said and "3/5" in said
     assert "failed (framework) " in said and "exit code 1" in said
     assert "failed (platform) " in said and "the node agent was lost on b" in said
-    assert "2 runs are left" in said
+    assert "2 runs left" in said
     assert "job 812" in said and "(Resources)" in said
 
 
