@@ -600,7 +600,9 @@ def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect, protoco
 def _too_coarse(scans: Sequence[Scan], found: steps_room.Merged, dialect: Dialect) -> bool:
     """Is it for a coarse clock that many lines make no number? They are one report, or few ticks of whole seconds."""
     lines = sum(len(scan.records) for scan in scans)
-    alone = bool(dialect.clock_s) and len(found.steps) == 1 and lines > max(1, found.printers)
+    if len(found.steps) == 1 and lines <= max(1, found.printers):
+        return False  # one line is the start of a run, whatever its clock
+    alone = bool(dialect.clock_s) and len(found.steps) == 1
     return alone or (found.tick_s is not None and any(step.items and step.seconds for step in found.steps))
 
 
