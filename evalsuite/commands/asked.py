@@ -59,10 +59,11 @@ class Asked:
 
         return Repeating(self.plan, self.store, self.places, self.criteria).next(left)
 
-    def done(self, case: Case) -> int:
-        """How many repeats of *case* are finished."""
+    def done(self) -> Mapping[str, int]:
+        """How many repeats of each case are finished, by its id."""
+        ended = self.store.ended()
         repeats = range(self.plan.spec.most_repeats or self.plan.spec.repeats)
-        return sum(self.store.folder(Run(case=case, repeat=repeat)).finished for repeat in repeats)
+        return {case.id: sum(ended(Run(case=case, repeat=repeat)) for repeat in repeats) for case in self.plan.cases}
 
     @property
     def repeats(self) -> str:
@@ -76,7 +77,8 @@ class Asked:
 
     def estimate(self) -> Estimate:
         """Expected run times, from the finished runs of this store: those of the plan, and others like them."""
-        known = dict(_timed(self.store.folder(run) for run in self.plan.runs))
+        ended = self.store.ended()
+        known = dict(_timed(self.store.folder(run) for run in self.plan.runs if ended(run)))
         if {run.case for run in self.missing()} - {run.case for run in known}:
             known |= dict(_timed(self.store.finished()[:MOST_READ]))
         return Estimate(list(known.items()))

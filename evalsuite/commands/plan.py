@@ -52,9 +52,9 @@ def _print_table(asked: "Asked") -> None:
     from evalsuite.commands import prices
     from evalsuite.commands.terminal import table
 
-    flags = _flags(asked, speech.finding)
+    flags, done = _flags(asked, speech.finding), asked.done()
     rows = [
-        (*_axes(case), f"{asked.done(case)}/{asked.repeats}", "; ".join(flags.get(case.id, ())))
+        (*_axes(case), f"{done[case.id]}/{asked.repeats}", "; ".join(flags.get(case.id, ())))
         for case in asked.plan.cases
     ]
     rows += [(*_axes(skip.case), say("plan.skip"), speech.retold(skip.reason)) for skip in asked.plan.skips]
@@ -109,7 +109,7 @@ def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
     from evalsuite import redaction
     from evalsuite.report.text.findings import english
 
-    flags = _flags(asked, english)
+    flags, done = _flags(asked, english), asked.done()
     estimate, left = asked.estimate(), asked.missing()
     return {
         "profile": asked.plan.spec.name,
@@ -120,7 +120,7 @@ def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
         "cases": [
             {"id": case.id, "framework": case.framework, "model": case.model, "scale": case.scale,
              "precision": case.precision, "xla": case.xla, "batch_per_device": case.batch_per_device,
-             "done": asked.done(case), "notes": flags.get(case.id, []),
+             "done": done[case.id], "notes": flags.get(case.id, []),
              **({"command": list(redaction.words(asked.command_line(case).engine))} if arguments.commands else {})}
             for case in asked.plan.cases
         ],

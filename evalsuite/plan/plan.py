@@ -99,7 +99,8 @@ def _in_blocks(cases: Sequence[Case], spec: Spec) -> Iterable[Run]:
 
 def missing(plan: Plan, store: Store) -> list[Run]:
     """The runs of *plan* that are not finished, in plan order."""
-    return [run for run in plan.runs if not store.folder(run).finished]
+    ended = store.ended()
+    return [run for run in plan.runs if not ended(run)]
 
 
 def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Recipe]:

@@ -11,10 +11,11 @@ corrected what was said lies beside its place as `amended-r<repeat>-<k>`.
 
 import contextlib
 import hashlib
+import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -267,6 +268,14 @@ class Store:
         first, *older = names(run.case)
         name = next((name for name in older if (self.root / name).is_dir()), first)
         return RunFolder(self.root / name / f"r{run.repeat}")
+
+    def ended(self) -> Callable[[Run], bool]:
+        """Says which of many runs are finished: where a case has no folder at all, one listing has told."""
+        try:
+            present = frozenset(os.listdir(self.root))
+        except OSError:
+            present = frozenset()
+        return lambda run: not present.isdisjoint(names(run.case)) and self.folder(run).finished
 
     def finished(self) -> list[RunFolder]:
         """All finished run folders, sorted by case and repeat."""
