@@ -25,7 +25,9 @@ def argv(command: Argv, *, folder: str, readable: Sequence[str], gpus: bool) -> 
     """*command* in a sandbox, with its run *folder* as it lies outside and what is *readable* though it lies in an
     empty place."""
     scratch = f"{folder}/{SCRATCH}"
-    within = [path for path in dict.fromkeys(readable) if path.startswith(tuple(f"{place}/" for place in EMPTY))]
+    hidden = [path for path in dict.fromkeys(readable) if path.startswith(tuple(f"{place}/" for place in EMPTY))]
+    # what lies in another of them is there with it: bwrap cannot put it once more on what may only be read
+    within = [path for path in hidden if not any(path.startswith(f"{other}/") for other in hidden)]
     return (
         *(PROGRAM, "--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"),
         *("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"),
