@@ -9,10 +9,12 @@ from itertools import islice
 from evalsuite import redaction
 from evalsuite.model import Case
 from evalsuite.plan.containers import Container
+from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.store import RunFolder
 
 RUNTIME_LINES = 20  # an image that is pulled first says a line or two
 REASON_CHARACTERS = 500
+RENDEZVOUS_S = 20.0  # no framework waits shorter for a node that does not come (Gloo and Horovod wait 30 s)
 
 
 def infrastructure(folder: RunFolder, case: Case) -> str | None:
@@ -20,14 +22,22 @@ def infrastructure(folder: RunFolder, case: Case) -> str | None:
 
     By what the nodes left: an agent writes down its environment when it starts, and how it ended when it is done.
     """
-    started, ended = set(folder.environments()), set(folder.agents())
+    agents = folder.agents()
+    started, ended = set(folder.environments()), set(agents)
     if not started and not ended:
         return "no node agent was started"
     if lost := sorted(started - ended):
         return f"the node agent was lost on {', '.join(lost)}"
-    if len(ended) < case.nodes:
+    if len(ended) < case.nodes and not any(map(_failed_at_once, agents.values())):
         return f"{case.nodes - len(ended)} of {case.nodes} nodes left no record"
     return None
+
+
+def _failed_at_once(agent: AgentOutcome) -> bool:
+    """Whether the training failed by itself before it could have waited in vain for another node: the launcher then
+    ends those nodes whose agent is only just starting, and they leave no record."""
+    by_itself = not (agent.interrupted_by or agent.signal or agent.timed_out or agent.error)
+    return by_itself and agent.exit_code != 0 and agent.duration_s < RENDEZVOUS_S
 
 
 def container(folder: RunFolder, found: Container | None) -> str | None:

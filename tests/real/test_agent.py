@@ -473,7 +473,8 @@ def test_without_psutil_the_kernels_files_are_read(tmp_path):
 
     header, *samples = sampled(tmp_path / "run")
     assert (done.returncode, header.gpus) == (0, ())
-    assert 0 <= samples[-1].cpu_percent <= 100
+    busy = [sample.cpu_percent for sample in samples if sample.cpu_percent is not None]  # None: too soon after another
+    assert busy and all(0 <= percent <= 100 for percent in busy)
     assert 0 < samples[-1].memory_used_bytes < header.memory_total_bytes
 
 

@@ -55,7 +55,6 @@ def node(folder, host, *, started=True, ended=True):
     [
         ({}, "no node agent was started"),
         ({"a": (True, True), "b": (True, False)}, "the node agent was lost on b"),
-        ({"a": (True, True)}, "1 of 2 nodes left no record"),
         ({"a": (True, True), "b": (True, True)}, None),
     ],
 )
@@ -64,6 +63,25 @@ def test_what_the_nodes_left_tells_who_failed(tmp_path, nodes, said):
     folder.path.mkdir()
     for host, (started, ended) in nodes.items():
         node(folder, host, started=started, ended=ended)
+
+    assert blame.infrastructure(folder, CASE.at_scale(2, 1)) == said
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ({"exit_code": 1}, None),  # the launcher ended b before its agent had begun
+        ({"exit_code": 1, "duration_s": 1800.0}, "1 of 2 nodes left no record"),  # waited for b in vain
+        ({"exit_code": 143, "interrupted_by": "SIGTERM"}, "1 of 2 nodes left no record"),
+        ({"exit_code": 137, "signal": "SIGKILL"}, "1 of 2 nodes left no record"),
+        ({"exit_code": 0}, "1 of 2 nodes left no record"),
+    ],
+)
+def test_a_training_that_fails_at_once_is_not_blamed_on_a_node_that_was_ended_for_it(tmp_path, end, said):
+    folder = RunFolder(tmp_path / "r0")
+    folder.path.mkdir()
+    folder.write_environment(HostEnvironment(host="a"))
+    folder.write_agent("a", replace(AGENT, **end))
 
     assert blame.infrastructure(folder, CASE.at_scale(2, 1)) == said
 
