@@ -404,8 +404,9 @@ def test_a_recorded_run_is_read(folder):
     samples = folder.samples("vm")
     outcome, command, hosts, agents = folder.outcome(), folder.command(), folder.environments(), folder.agents()
 
-    assert outcome.sha256.keys() == {log.path.name for log in folder.logs()}
+    assert outcome.sha256.keys() >= {log.path.name for log in folder.logs()}
     assert command.recipe.name == folder.run().case.recipe
     assert [host.host for host in hosts.values()] == list(hosts) == list(agents) == ["vm"]
     assert len(samples.readings) > 1
-    assert samples.header.cpu_count == hosts["vm"].cpu_count_usable
+    bound = sum(map(len, agents["vm"].cores or ()))
+    assert samples.header.cpu_count == (bound or hosts["vm"].cpu_count_usable)

@@ -14,7 +14,7 @@ from evalsuite.results.summary import valid
 from evalsuite.results.verdicts import verdicts
 from evalsuite.runs.store import Store
 
-CASE = "{framework}-reference-resnet50-cpu-fp32-b8-image_size=64-s5+30-1x2"
+CASE = "{framework}-reference-resnet50-cpu-c1-fp32-b8-image_size=64-s5+30-1x2"
 PAIR = ("pytorch", "tensorflow")
 
 
