@@ -69,7 +69,6 @@ _DIGEST = re.compile(
     r"(?:sha\d+[:-])?[0-9a-f]+|[0-9A-F]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|sha(?:256|384|512)-[\w+/]+={0,2}"
 )
 LEAST_BITS = 4.2  # per character: English words and names of files have below 4, random letters and digits above 4.5
-MARK = re.compile(r"\[secret: [^\]]*\]")
 
 
 def is_secret_name(name: str) -> bool:

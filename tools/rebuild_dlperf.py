@@ -126,8 +126,9 @@ def _facts(case: Case, row: Mapping[str, str], source: Mapping) -> tuple[Fact, .
     )
 
 
-def _case(row: Mapping[str, str], source: Mapping) -> Case:
-    name, equals, value = row["option"].partition("=")
+def case_of(row: Mapping[str, str], options: str, protocol: Protocol) -> Case:
+    """The case of a *row* of figures; *options*: as the row names them, `name=value;name=value`."""
+    named = (option.partition("=") for option in options.split(";"))
     return Case(
         framework=row["framework"],
         recipe=row["recipe"],
@@ -136,11 +137,16 @@ def _case(row: Mapping[str, str], source: Mapping) -> Case:
         devices_per_node=int(row["devices_per_node"]),
         batch_per_device=int(row["batch_per_device"]),
         precision=row["precision"],
-        xla=row["xla"] == "on",
+        xla=row.get("xla") == "on",
         device="gpu",
-        protocol=Protocol(warmup_steps=source["warmup_steps"], measured_steps=source["measured_steps"]),
-        options=((name, value),) if equals else (),
+        protocol=protocol,
+        options=tuple(sorted((name, value) for name, equals, value in named if equals)),
     )
+
+
+def _case(row: Mapping[str, str], source: Mapping) -> Case:
+    protocol = Protocol(warmup_steps=source["warmup_steps"], measured_steps=source["measured_steps"])
+    return case_of(row, row["option"], protocol)
 
 
 def _differs(case: Case, published: float, median: float, run: Mapping[str, str]) -> Finding:

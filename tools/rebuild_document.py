@@ -56,7 +56,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
 
 def _measurement(row: Mapping[str, str], source: Mapping, machine: str, host: HostEnvironment) -> Measurement:
     """The figure of one table cell, or that there is none because the device's memory was full."""
-    case = _case(row)
+    case = dlperf.case_of(row, row["options"], PROTOCOL)
     stated = {"framework_version": row["framework_version"]}
     return Measurement(
         run=Run(case=case, repeat=0),
@@ -82,22 +82,6 @@ def _throughput(row: Mapping[str, str], case: Case) -> Throughput:
         window=None,
         line_first=int(row["line"]),
         line_last=int(row["line"]),
-    )
-
-
-def _case(row: Mapping[str, str]) -> Case:
-    options = (option.partition("=") for option in row["options"].split(";"))
-    return Case(
-        framework=row["framework"],
-        recipe=row["recipe"],
-        model=row["model"],
-        nodes=int(row["nodes"]),
-        devices_per_node=int(row["devices_per_node"]),
-        batch_per_device=int(row["batch_per_device"]),
-        precision=row["precision"],
-        device="gpu",
-        protocol=PROTOCOL,
-        options=tuple(sorted((name, value) for name, _, value in options)),
     )
 
 

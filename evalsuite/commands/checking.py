@@ -335,12 +335,6 @@ def _declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterator[Lac
         yield Lack(what=f"its samples read as {other}, too", advice=advice)
 
 
-def _itemless(unit: str) -> Lack | None:
-    if ITEMS.fullmatch(unit) and unit not in STEPS:
-        return None
-    return Lack(what=f'the unit "{unit}" names no items', advice="write what is trained on: images/s, tokens/s")
-
-
 def _alike(dialect: Dialect, known: Mapping[str, Dialect]) -> list[str]:
     """The other dialects that fit the samples of *dialect* equally or better."""
     sniffer = Sniffer([*(one for one in known.values() if one.name != dialect.name), dialect])

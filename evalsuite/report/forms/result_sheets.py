@@ -5,7 +5,7 @@ spreadsheet counts with; how they are printed, and the marks they carry, is thei
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,6 @@ FORBIDDEN = re.compile(r"[\[\]:*?/\\']")  # in a sheet's name
 SCALE_COLUMNS = 3  # nodes, devices of each, devices of the job
 WIDTHS = {"scale": 10, "value": 16}
 LOW, HIGH, REACHED, MISSED = "#FFFFFF", "#9BD3A5", "#DDF1E0", "#FBE3D6"
-Formats = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
