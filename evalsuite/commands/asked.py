@@ -75,19 +75,19 @@ class Asked:
         """Where the frameworks come from: the *kind* that was asked for, or the images of a container runtime."""
         return "container" if self.engine.container else kind
 
-    def estimate(self) -> Estimate:
-        """Expected run times, from the finished runs of this store: those of the plan, and others like them."""
+    def estimate(self, left: Iterable[Run]) -> Estimate:
+        """Expected times of the runs *left*, from the finished runs of this store: those of the plan, and others."""
         ended = self.store.ended()
         known = dict(_timed(self.store.folder(run) for run in self.plan.runs if ended(run)))
-        if {run.case for run in self.missing()} - {run.case for run in known}:
+        if {run.case for run in left} - {run.case for run in known}:
             known |= dict(_timed(self.store.finished()[:MOST_READ]))
         return Estimate(list(known.items()))
 
-    def not_made_yet(self) -> list[str]:
-        """The frameworks with runs to be made whose environment is made before them, which takes a time of its own."""
+    def not_made_yet(self, left: Iterable[Run]) -> list[str]:
+        """The frameworks of the runs *left* whose environment is made before them, which takes a time of its own."""
         if self.python or self.engine.container:
             return []
-        recipes = dict.fromkeys((run.case.framework, run.case.recipe, run.case.device) for run in self.missing())
+        recipes = dict.fromkeys((run.case.framework, run.case.recipe, run.case.device) for run in left)
         found = [(name, self.adapters[name].recipe(recipe), device) for name, recipe, device in recipes]
         return list(
             dict.fromkeys(

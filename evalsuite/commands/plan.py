@@ -67,7 +67,7 @@ def _print_table(asked: "Asked") -> None:
     if not left:
         print(say("plan.nothing_left", runs=runs) if runs else say("plan.nothing_can"))
         return
-    for sentence in prices.sentences(asked):
+    for sentence in prices.sentences(asked, left):
         print(sentence)
 
 
@@ -110,7 +110,8 @@ def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
     from evalsuite.report.text.findings import english
 
     flags, done = _flags(asked, english), asked.done()
-    estimate, left = asked.estimate(), asked.missing()
+    left = asked.missing()
+    estimate = asked.estimate(left)
     return {
         "profile": asked.plan.spec.name,
         "repeats": asked.plan.spec.repeats,

@@ -1,20 +1,20 @@
 """What the runs to be made will take, in sentences: for `plan`, and before `run` and `compare` start anything."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from evalsuite.commands.speech import say
 from evalsuite.commands.terminal import duration
+from evalsuite.model import Run
 from evalsuite.plan.estimate import Price
 
 if TYPE_CHECKING:
     from evalsuite.commands.asked import Asked
 
 
-def sentences(asked: "Asked") -> Iterator[str]:
-    """A line for each framework where there are several, the sum, and what the sum leaves out."""
-    left = asked.missing()
-    found = asked.estimate().prices(left)
+def sentences(asked: "Asked", left: Sequence[Run]) -> Iterator[str]:
+    """What the runs *left* take: a line for each framework where there are several, the sum, and what it leaves out."""
+    found = asked.estimate(left).prices(left)
     if len(found) > 1:
         yield from map(_of_framework, found)
     runs = len(asked.plan.runs)
@@ -31,7 +31,7 @@ def sentences(asked: "Asked") -> Iterator[str]:
     limit = asked.plan.spec.max_device_hours
     if limit is not None and hours > limit:
         yield say("plan.beyond_limit", limit=f"{limit:g}")
-    if unmade := asked.not_made_yet():
+    if unmade := asked.not_made_yet(left):
         yield say("plan.not_made_yet", frameworks=", ".join(unmade))
 
 

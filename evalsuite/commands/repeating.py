@@ -37,13 +37,11 @@ class Repeating:
 
     def unsettled(self) -> frozenset[str]:
         """The cases that need another repeat, by all finished runs."""
-        folders = [self._store.folder(run) for run in self._plan.runs]
         cache = paths.cache() / "measurements"
         found = []
-        for folder in folders:
-            if folder.finished:
-                with contextlib.suppress(EvalsuiteError):  # the report says of a folder that cannot be read
-                    found.append(remembered.measurement(folder, self._places, cache))
+        for run in filter(self._store.ended(), self._plan.runs):
+            with contextlib.suppress(EvalsuiteError):  # the report says of a folder that cannot be read
+                found.append(remembered.measurement(self._store.folder(run), self._places, cache))
         most = self._plan.spec.most_repeats or self._plan.spec.repeats
         return stopping.unsettled(with_scaling(summaries(rules.checked(found))), self._criteria, most)
 

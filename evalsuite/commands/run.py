@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from evalsuite.commands.asked import Asked
     from evalsuite.model import Run, Skip
+    from evalsuite.runs.store import RunFolder
 
 HELP = "run what is missing of the test matrix"
 EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
@@ -82,14 +83,16 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     for finding in asked.plan.findings:
         note(say("run.flagged", where=finding.where, finding=speech.finding(finding)))
     ready = campaign.Environments(pythons={}, packages={}, skips=())
-    if asked.missing():
+    missing = asked.missing()
+    if missing:
         if why := asked.engine.unready(os.environ):
             raise EvalsuiteError(why)
         kind = asked.environment(environment)
-        asked = preflight.fit(asked, asked.missing())
+        asked = preflight.fit(asked, missing)
         ready = campaign.environments(asked.plan, asked.adapters, kind, note, asked.engine.container)
         _say_skips(ready.skips)
         asked = replace(asked, plan=asked.plan.without(ready.skips))
+        missing = asked.missing()  # without the cases that cannot be run, and what others have run meanwhile
     spec = asked.plan.spec
     whole = Planned(
         profile=spec.name,
@@ -99,20 +102,19 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
         most_repeats=spec.most_repeats,
     )
     asked.store.write_plan(whole)
-    missing = asked.missing()
     if not missing and asked.plan.runs:
         note(say("run.all_done", runs=len(asked.plan.runs)))
     if not missing:
         return asked, _failed(asked)
     if not locks.has_flock(asked.store.root):
         note(say("run.no_flock", folder=asked.store.root))
-    for sentence in prices.sentences(asked):
+    for sentence in prices.sentences(asked, missing):
         note(sentence)
     room.check(missing, asked.store)
     started = campaign.begin(whole, asked.store)
     if asked.measures_network:
         _measure_network(asked, missing, ready.pythons, started.id)
-    estimate = asked.estimate()
+    estimate = asked.estimate(missing)
     remaining = RemainingTime(queue.left_s(os.environ), estimate)
     with interruptible(), progress(missing, estimate) as shown:
         launcher = runner.Launcher(
@@ -176,7 +178,7 @@ def _say_spared(asked: "Asked", spared: "Sequence[Run]") -> None:
     from evalsuite.commands.terminal import note
 
     if spared:
-        prices = asked.estimate().prices(spared)
+        prices = asked.estimate(spared).prices(spared)
         hours = [one.device_hours for one in prices if one.device_hours is not None]
         saved = f"{sum(hours):.2g}" if len(hours) == len(prices) else "?"
         note(say("run.spared", runs=len(spared), hours=saved, repeats=asked.repeats))
@@ -212,11 +214,15 @@ def _measured(asked: "Asked") -> bool:
     from evalsuite.results import measurement
     from evalsuite.results.summary import counts
 
-    folders = [asked.store.folder(run) for run in asked.plan.runs]
-    return any(counts(measurement.measurement(folder, asked.places)) for folder in folders if folder.finished)
+    return any(counts(measurement.measurement(folder, asked.places)) for folder in _ended(asked))
 
 
 def _failed(asked: "Asked") -> int:
     """Runs of the plan that have ended badly, in this call or before."""
-    folders = [asked.store.folder(run) for run in asked.plan.runs]
-    return sum(folder.outcome().status != "completed" for folder in folders if folder.finished)
+    return sum(folder.outcome().status != "completed" for folder in _ended(asked))
+
+
+def _ended(asked: "Asked") -> "Iterator[RunFolder]":
+    """The folders of the plan's finished runs."""
+    ended = asked.store.ended()
+    return (asked.store.folder(run) for run in asked.plan.runs if ended(run))

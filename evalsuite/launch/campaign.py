@@ -134,7 +134,7 @@ def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
     A word is `failed` (every run without a completed outcome), a case or a run by its id. What is set aside stays
     beside its place, and the journal keeps what it gave. Raises EvalsuiteError for a word that names no finished run.
     """
-    finished = [run for run in plan.runs if store.folder(run).finished]
+    finished = list(filter(store.ended(), plan.runs))
     chosen: list[Run] = []
     for word in words:
         found = [run for run in finished if _named(run, word, store)]

@@ -72,9 +72,7 @@ def read(store: Store, now_s: float) -> EvaluationState:
     attempts = {one.run: one for one in store.journal.attempts()}  # the last of each run
     runs = [Run(case=case, repeat=repeat) for repeat in range(plan.repeats) for case in plan.cases]
     further = range(plan.repeats, plan.most_repeats or plan.repeats)  # made only where they are needed
-    runs += [
-        run for repeat in further for case in plan.cases if store.folder(run := Run(case=case, repeat=repeat)).finished
-    ]
+    runs += filter(store.ended(), (Run(case=case, repeat=repeat) for repeat in further for case in plan.cases))
     found = [_state(run, store.folder(run), now_s, attempts.get(run.id)) for run in runs]
     return EvaluationState(
         runs=tuple(found),
