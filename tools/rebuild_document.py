@@ -20,7 +20,7 @@ sys.path[:0] = [str(HOUSE), str(HOUSE / "tools")]  # this checkout's own code, w
 import rebuild_dlperf as dlperf
 
 from evalsuite import paths
-from evalsuite.documents import HostEnvironment
+from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.model import Case, Evaluation, Measurement, Protocol, Run, Throughput
 from evalsuite.report.sections import author
 from evalsuite.results import criteria, facts, scaling, summary
@@ -57,19 +57,28 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
 def _measurement(row: Mapping[str, str], source: Mapping, machine: str, host: HostEnvironment) -> Measurement:
     """The figure of one table cell, or that there is none because the device's memory was full."""
     case = dlperf.case_of(row, row["options"], PROTOCOL)
-    stated = {"framework_version": row["framework_version"]}
     return Measurement(
         run=Run(case=case, repeat=0),
         status="failed" if row["reason"] else "ok",
-        reason=f"{row['reason']}: so the table prints" if row["reason"] else "",
+        reason=row["reason"],  # as the table prints it
         origin="cited",
         throughput=None if row["reason"] else _throughput(row, case),
         environment=machine,
         framework_version=row["framework_version"],
-        facts=facts.of_run(case, replace(dlperf.command_of(dlperf.recipe_of(row)), stated=stated), {"": host}),
+        facts=facts.of_run(case, _command(row, source), {"": host}),
         log=f"{row['file']}@{source['commit'][:12]}",
         log_sha256=source["sha256"][row["file"]],
     )
+
+
+def _command(row: Mapping[str, str], source: Mapping) -> RunCommand:
+    """What the recipe says of its runs; the published report knows better what its own runs did."""
+    known = ("model", "options")
+    said = next((one["facts"] for one in source["stated"] if all(one[key] == row[key] for key in known)), {})
+    recipe = dlperf.recipe_of(row)
+    own = {key: value for key, value in (recipe.facts or {}).items() if key not in said}
+    stated = {**said, "framework_version": row["framework_version"]}
+    return replace(dlperf.command_of(replace(recipe, facts=own or None)), stated=stated)
 
 
 def _throughput(row: Mapping[str, str], case: Case) -> Throughput:

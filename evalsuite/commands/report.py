@@ -224,7 +224,7 @@ def _print_found(book: "Book", language: str) -> None:
 
     spoken = words.read((language,))
     for one in verdict.found(book, spoken):
-        said = [one.sentence, *([one.deciding] if one.deciding else [])]
+        said = [one.sentence, *([one.beside] if one.beside else [])]
         text = " ".join(each.plain(language) for each in said)
         line(f"{one.model} ({one.about.plain(language)}): {text}".replace("\u00a0", " "))
 

@@ -164,9 +164,19 @@ def answers(
 
 
 def headline(of_one_model: Iterable[Answer]) -> Answer | None:
-    """The answer that says most of a model: of the scales that most frameworks share, the largest."""
+    """The answer that says most of a model: of the scales that most frameworks share, the largest.
+
+    Where no two may be ranked anywhere, one at which another has a result too: its reason says more than a gap.
+    """
     found = [one for one in of_one_model if one.ranked]
-    return max(found, key=lambda one: (len(one.ranked), one.devices), default=None)
+    return max(found, key=lambda one: (len(one.ranked), _others(one), one.devices), default=None)
+
+
+def _others(one: Answer) -> int:
+    """Of a framework alone: how many others have a result that is not ranked with its own."""
+    if len(one.ranked) > 1:
+        return 0
+    return len({each.summary.case.framework for each in one.apart} - {one.ranked[0].summary.case.framework})
 
 
 def most_efficient(answer: Answer) -> Summary | None:

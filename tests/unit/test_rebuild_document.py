@@ -9,6 +9,7 @@ import pytest
 from evalsuite import paths, report
 from evalsuite.report.data import finished
 from evalsuite.report.page import slim
+from evalsuite.results import answers
 
 CHAPTERS = [
     "1 简介",
@@ -104,6 +105,23 @@ def test_the_speed_up_of_face_recognition_follows_from_the_table(rebuilt):
     ]
 
     assert round(found.speedup.value, 2) == 28.13
+
+
+def test_rows_of_one_published_table_are_ranked_by_what_the_table_says_of_them(rebuilt):
+    """Its heading names the data of both columns; the recipes name those of today's defaults."""
+    found = [one for one in answers.answers(rebuilt.summaries) if one.setting.model == "face_r100"]
+
+    assert len(found) == 11
+    assert {tuple(each.summary.case.framework for each in one.ranked) for one in found} == {("oneflow", "insightface")}
+
+
+def test_adam_over_all_rows_is_not_ranked_with_adam_over_those_of_the_batch(rebuilt):
+    of_model = [one for one in answers.answers(rebuilt.summaries) if one.setting.model == "wide_and_deep"]
+    found = answers.headline(of_model)
+    [[obstacle]] = [one.obstacles for one in found.apart]
+
+    assert (found.devices, found.said) == (8, "alone")
+    assert (obstacle.key, obstacle.ours, obstacle.theirs) == ("facts.optimiser", "adam", "lazy adam")
 
 
 def test_every_value_is_cited_with_its_line_and_hash(rebuilt):

@@ -34,7 +34,7 @@ def test_a_tie_is_said_as_a_tie_with_its_lead_over_the_next():
         "OneFlow, NGC PyTorch tie for fastest: 9,441, 9,373 images/s; 2.0% ahead of NGC MXNet (n = 7)."
     )
     assert "OneFlow、NGC PyTorch 并列最快：" in said(found.sentence, "zh")
-    assert found.deciding is None
+    assert found.beside is None
 
 
 def test_two_of_one_median_tie_and_the_share_of_errors_is_said():

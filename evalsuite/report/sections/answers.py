@@ -269,6 +269,13 @@ def deciding(answer: Answer, words: Words) -> Text | None:
     return words("answers.needs_repeats_time", runs=runs, time=time)
 
 
+def beside(answer: Answer, words: Words) -> Text | None:
+    """What stands small beside a headline: what would decide it or, of a framework alone, why another is not ranked."""
+    if answer.said == "alone":
+        return next(iter(_reasons(answer, words)), None)
+    return deciding(answer, words)
+
+
 def _caution(answer: Answer, words: Words) -> Text | None:
     if answer.false_exclusion is None:
         return None

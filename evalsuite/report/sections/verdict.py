@@ -36,7 +36,7 @@ class ModelFinding:
     model: str
     about: Rendered  # setting and scale
     sentence: Text
-    deciding: Text | None
+    beside: Text | None  # what would decide it, or why no other framework is ranked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ def found(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
             model=names.model(one.setting.model),
             about=words("answers.about", setting=labels[one.setting], scale=answers.workers(one, words)),
             sentence=answers.sentence(one, words),
-            deciding=answers.deciding(one, words),
+            beside=answers.beside(one, words),
         )
         for one in answers.headlines(book)
     )
