@@ -52,6 +52,7 @@ class Case:
     protocol: Protocol = field(default_factory=Protocol)
     options: tuple[tuple[str, str], ...] = ()  # further axes, sorted by name: (("image_size", "64"),)
     batch_policy: Literal["max"] | None = field(default=None, compare=False)  # max: declared to be the most that fits
+    strong_batch: int | None = None  # items of the whole job that strong scaling keeps at every scale; None: weak
 
     @property
     def total_devices(self) -> int:
@@ -84,9 +85,9 @@ class Case:
         switches = "-xla" if self.xla else ""
         options = "".join(f"-{name}={value}" for name, value in self.options)
         steps = f"{self.protocol.warmup_steps}+{self.protocol.measured_steps}"
+        batch = f"b{self.batch_per_device}" if self.strong_batch is None else f"g{self.strong_batch}"
         return (
-            f"{self.framework}-{self.recipe}-{self.device}{cores}-{self.precision}{switches}"
-            f"-b{self.batch_per_device}{options}-s{steps}"
+            f"{self.framework}-{self.recipe}-{self.device}{cores}-{self.precision}{switches}-{batch}{options}-s{steps}"
         )
 
     @overload
@@ -99,7 +100,16 @@ class Case:
         return dict(self.options).get(name, default)
 
     def at_scale(self, nodes: int, devices_per_node: int) -> "Case":
-        return replace(self, nodes=nodes, devices_per_node=devices_per_node)
+        """The case of its series at another scale; under strong scaling each device gets its part of the batch."""
+        moved = replace(self, nodes=nodes, devices_per_node=devices_per_node)
+        if self.strong_batch is None:
+            return moved
+        return replace(moved, batch_per_device=max(1, self.strong_batch // moved.total_devices))
+
+    @property
+    def series_batch(self) -> int:
+        """The batch that all scales of its series have: that of a device or, under strong scaling, of the job."""
+        return self.batch_per_device if self.strong_batch is None else self.strong_batch
 
 
 @dataclass(frozen=True, kw_only=True)

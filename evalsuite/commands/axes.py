@@ -24,6 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     matrix.add_argument("--recipe", metavar="R,…", help="recipes by name, or a kind: reference (default) or official")
     matrix.add_argument("--scales", metavar="NxD,…", help="nodes x devices per node, such as 1x1,1x8,2x8")
     matrix.add_argument("--batch-sizes", metavar="B,…", help="items per device and step")
+    matrix.add_argument(
+        "--scaling",
+        metavar="S",
+        help="weak (default): each device keeps its batch; strong: the job keeps that of the smallest scale",
+    )
     matrix.add_argument("--precision", metavar="P,…", help="fp32, amp")
     matrix.add_argument("--xla", metavar="X,…", help="off, on: XLA or the framework's own graph compiler")
     matrix.add_argument("--repeats", metavar="N", help="runs of each case, or 5-7: up to 7 where 5 decide too little")
@@ -113,6 +118,7 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         "recipes": _words(arguments.recipe),
         "scales": _each(spec.scale, arguments.scales),
         "batch_per_device": _each(spec.batch, arguments.batch_sizes),
+        "scaling": spec.scaling(arguments.scaling) if arguments.scaling is not None else None,
         "precision": _each(spec.precision, arguments.precision),
         "xla": _each(spec.switch, arguments.xla),
         "protocol": spec.steps(arguments.steps) if arguments.steps else None,

@@ -204,7 +204,7 @@ def _parts(case: Case) -> list[str]:
         names.model(case.model),
         names.precision(case.precision),
         *xla,
-        f"bsz {case.batch_per_device:,}",
+        names.bsz(case.series_batch, strong=case.strong_batch is not None),
         *(f"{names.visible(name)}={names.visible(value)}" for name, value in case.options),
         f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",
     ]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 HELP = "show the test matrix; nothing is started"
 EXAMPLES = """  evalsuite plan
   evalsuite plan --frameworks pytorch,paddlepaddle --scales 1x1,1x8,2x8 --precision fp32,amp
+  evalsuite plan --frameworks pytorch --scales 1x1,1x2,1x4 --batch-sizes 64 --scaling strong
   evalsuite plan --frameworks pytorch --scales 2x8 --engine slurm --commands
   evalsuite plan --json
 """
@@ -76,7 +77,10 @@ def _axes(case: "Case") -> tuple[str, ...]:
 
     precision = case.precision + ("+XLA" if case.xla else "")
     recipe = " ".join([case.recipe, *(f"{name}={value}" for name, value in case.options if name not in SIZES)])
-    return (case.framework, recipe, case.model, case.scale, precision, str(case.batch_per_device))
+    batch = str(case.batch_per_device)
+    if case.strong_batch is not None:
+        batch = say("plan.strong_batch", batch=batch, whole=case.strong_batch)
+    return (case.framework, recipe, case.model, case.scale, precision, batch)
 
 
 def _flags(asked: "Asked", told: "Callable[[Finding], str]") -> dict[str, list[str]]:
@@ -121,7 +125,7 @@ def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
         "cases": [
             {"id": case.id, "framework": case.framework, "model": case.model, "scale": case.scale,
              "precision": case.precision, "xla": case.xla, "batch_per_device": case.batch_per_device,
-             "done": done[case.id], "notes": flags.get(case.id, []),
+             "strong_batch": case.strong_batch, "done": done[case.id], "notes": flags.get(case.id, []),
              **({"command": list(redaction.words(asked.command_line(case).engine))} if arguments.commands else {})}
             for case in asked.plan.cases
         ],

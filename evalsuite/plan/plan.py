@@ -63,7 +63,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
         _check_models(matrix, adapters)
     _check_size(spec)
     asked = _asked(spec, adapters, machine)
-    checks = (_too_many_accelerators(machine), _too_many_cores(spec, machine), *refusals)
+    checks = (_undivided, _too_many_accelerators(machine), _too_many_cores(spec, machine), *refusals)
     skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, adapters, checks))]
     skipped = {skip.case.id for skip in skips}
     cases = tuple(case for case, _ in asked if case.id not in skipped)
@@ -142,13 +142,15 @@ def _of_matrix(
                     batch_per_device=batch,
                     batch_policy=spec.batch_policy,
                     precision=precision,
+                    strong_batch=batch * spec.base_devices if spec.scaling == "strong" else None,
                     xla=xla,
                     device=machine.device,
                     cores_per_device=cores,
                     protocol=spec.protocol,
                     options=recipe.meant(spec.options, spec.preset) if recipe else spec.options,
                 )
-                yield from ((_in_way(case, way), recipe) for way in _ways(recipe, adapter, spec))
+                there = case.at_scale(nodes, devices)
+                yield from ((_in_way(there, way), recipe) for way in _ways(recipe, adapter, spec))
 
 
 def _ways(recipe: Recipe | None, adapter: Adapter, spec: Spec) -> tuple[str, ...]:
@@ -192,6 +194,16 @@ def _no_recipe(case: Case, adapter: Adapter) -> str:
         return f"{case.framework}: its recipe {others[0]} for {case.model} is {kinds.pop()}: --recipe {others[0]}"
     there = f"--recipe {','.join(others)}" if others else f"--models {','.join(models)}"
     return f"{case.framework} has no such recipe for {case.model}; it has {there}"
+
+
+def _undivided(case: Case, recipe: Recipe) -> str | None:
+    """Why strong scaling has no case at this scale: every device must get the same number of items."""
+    if case.strong_batch is None or case.strong_batch % case.total_devices == 0:
+        return None
+    return (
+        f"the global batch of {case.strong_batch}, which strong scaling keeps, does not divide over "
+        f"{case.total_devices} devices; try --batch-sizes with a multiple"
+    )
 
 
 def _too_many_accelerators(machine: Machine) -> Refusal:

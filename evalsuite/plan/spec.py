@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from evalsuite import paths, redaction
 from evalsuite.errors import EvalsuiteError, did_you_mean
@@ -25,6 +25,7 @@ OPTION = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)  # image_size
 LONGEST_VALUE = 1000  # characters of an option
 
 PRECISIONS: Mapping[str, Precision] = {"fp32": "fp32", "amp": "amp"}
+Scaling = Literal["weak", "strong"]  # does each device keep its batch as the devices grow, or does the job?
 Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch, precision, xla
 
 
@@ -38,6 +39,7 @@ class Spec:
     models: tuple[str, ...] = ("resnet50_v1.5",)
     scales: tuple[tuple[int, int], ...] = ((1, 1),)  # (nodes, devices per node)
     batch_per_device: tuple[int, ...] = (32,)
+    scaling: Scaling = "weak"
     batch_policy: Literal["max"] | None = None  # max: these are the most that fit, as who writes the spec has found out
     precision: tuple[Precision, ...] = ("fp32",)
     xla: tuple[bool, ...] = (False,)
@@ -63,6 +65,11 @@ class Spec:
     def matrices(self) -> tuple["Spec", ...]:
         """The specs whose products make up the evaluation."""
         return self.parts or (self,)
+
+    @property
+    def base_devices(self) -> int:
+        """Devices of the smallest scale: there each has the batch that the spec names, whatever scales."""
+        return min(nodes * devices for nodes, devices in self.scales)
 
     def points(self) -> Iterable[Point]:
         """The product of the axes but the framework: (model, scale, batch, precision, xla), scales slowest."""
@@ -168,6 +175,16 @@ def batch_policy(given: str) -> Literal["max"]:
     if given != "max":
         raise EvalsuiteError(f'batch policy "{given}": expected max (the most that fits), or no such key.')
     return "max"
+
+
+def scaling(given: str) -> Scaling:
+    """What stays the same as the devices grow: the batch of each device, or that of the whole job."""
+    if given not in get_args(Scaling):
+        raise EvalsuiteError(
+            f'scaling "{given}": expected weak (each device keeps its batch) or strong (the whole job keeps the batch '
+            "of the smallest scale, divided over the devices)."
+        )
+    return "strong" if given == "strong" else "weak"
 
 
 def repeats(text: str | int) -> dict[str, int | None]:
@@ -281,6 +298,7 @@ KEYS: Mapping[str, tuple[str, type | tuple[type, ...], Callable[[Any], object]]]
     "scales": ("scales", list, _each(scale)),
     "batch_per_device": ("batch_per_device", list, _each(batch)),
     "batch_policy": ("batch_policy", str, batch_policy),
+    "scaling": ("scaling", str, scaling),
     "precision": ("precision", list, _each(precision)),
     "xla": ("xla", list, _each(switch)),
     "steps": ("protocol", str, steps),

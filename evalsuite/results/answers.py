@@ -39,9 +39,10 @@ class Conditions:
     device: Device
     precision: Precision
     xla: bool
-    batch_per_device: int
+    batch_per_device: int | None  # None under strong scaling: it becomes smaller from scale to scale
     options: tuple[tuple[str, str], ...]
     protocol: Protocol
+    strong_batch: int | None = None  # of the whole job, at every scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,9 +198,10 @@ def setting_of(case: Case) -> Conditions:
         device=case.device,
         precision=case.precision,
         xla=case.xla,
-        batch_per_device=case.batch_per_device,
+        batch_per_device=case.batch_per_device if case.strong_batch is None else None,
         options=case.options,
         protocol=case.protocol,
+        strong_batch=case.strong_batch,
     )
 
 
@@ -310,7 +312,7 @@ class _Absences:
             known.update(dict.fromkeys(case.framework for case in question.cases.values()))
             for one in question.valid:
                 place = (setting.model, one.case.framework, setting.precision, nodes, per_node)
-                self.batches.setdefault(place, set()).add(setting.batch_per_device)
+                self.batches.setdefault(place, set()).add(one.case.batch_per_device)
 
     def of(self, key: tuple[Conditions, int, int], asked: _Question) -> Iterable[Missing]:
         setting, nodes, per_node = key

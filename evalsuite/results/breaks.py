@@ -57,7 +57,8 @@ def breaks(summaries: Iterable[Summary], threshold: float) -> Breaks:
     """The first break of each series among *summaries*."""
     series: dict[fairness.Common, list[Summary]] = {}
     for summary in summaries:
-        if summary.efficiency is not None and not suspicious(summary):
+        weak = summary.case.strong_batch is None  # the threshold is about devices that keep their batch
+        if weak and summary.efficiency is not None and not suspicious(summary):
             series.setdefault(fairness.group(summary, fairness.SCALES), []).append(summary)
     ladders = [sorted(members, key=_devices) for members in series.values() if _scales(members) >= FEWEST_SCALES]
     found = [one for ladder in ladders if (one := _first(ladder, threshold))]

@@ -24,19 +24,25 @@ Aggregation = Literal["every_scale", "largest_scale"]  # which scales in scope m
 UtilisationMetric = Literal["gpu", "all_resources", "both"]
 
 
+AXES = ("frameworks", "models", "precisions", "scalings")  # of a scope
+
+
 @dataclass(frozen=True, kw_only=True)
 class CaseScope:
-    """Which cases a criterion is about: those of the frameworks, models and precisions that are named; none: all."""
+    """Which cases a criterion is about: those of the frameworks, models and precisions that are named; none: all.
+
+    C1 is about weak scaling unless *scalings* names another: its threshold is asked of devices that keep their batch.
+    """
 
     frameworks: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     precisions: tuple[str, ...] = ()
+    scalings: tuple[str, ...] = ()
     where: str = ""  # file and table, for what is said of a name that no case has
 
     @property
     def named(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        axes = (("frameworks", self.frameworks), ("models", self.models), ("precisions", self.precisions))
-        return tuple((axis, names) for axis, names in axes if names)
+        return tuple((axis, names) for axis in AXES if (names := getattr(self, axis)))
 
     def holds(self, case: Case) -> bool:
         return all(_of(case, axis) in names for axis, names in self.named)
@@ -61,7 +67,8 @@ class CaseScope:
 
 
 def _of(case: Case, axis: str) -> str:
-    return {"frameworks": case.framework, "models": case.model, "precisions": case.precision}[axis]
+    scaling = "weak" if case.strong_batch is None else "strong"
+    return {"frameworks": case.framework, "models": case.model, "precisions": case.precision, "scalings": scaling}[axis]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,9 +163,8 @@ def _mean_utilisation(facts: object, where: str) -> MeanUtilisation:
 
 def _scope(criterion: "_Table") -> CaseScope:
     """The cases that a criterion is about, by its table `scope`."""
-    axes = ("frameworks", "models", "precisions")
-    table = _Table(criterion.facts.get("scope", {}), f"{criterion.where[:-1]}.scope]", axes)
-    named = {axis: table.texts(axis) for axis in axes if axis in table.facts}
+    table = _Table(criterion.facts.get("scope", {}), f"{criterion.where[:-1]}.scope]", AXES)
+    named = {axis: table.texts(axis) for axis in AXES if axis in table.facts}
     return CaseScope(**named, where=table.where) if named else CaseScope()
 
 

@@ -181,6 +181,9 @@ def _too_far_for(case: Case, members: Sequence[Summary], points: Points) -> str 
 
 def _strong(members: Sequence[Summary]) -> tuple[str, ...] | None:
     """The first and the last global batch that the runs state, where it does not grow with the devices."""
+    if kept := members[0].case.strong_batch:
+        fewest, most = str(members[0].case.total_devices), str(members[-1].case.total_devices)
+        return (str(kept), fewest, str(kept), most)
     found = [
         (one.case.total_devices, facts.of_measurement(run).get("global_batch"))
         for one in members

@@ -29,7 +29,7 @@ MUST_BE_EQUAL = ("workload", "environment", "compiler")  # kinds of facts
 CONDITIONS_OF: Mapping[str, tuple[str, ...]] = {  # fact → the conditions that say it too, beside an option of its name
     "model_variant": ("model",),
     "precision": ("precision", "options.stated_precision"),
-    "batch_per_device": ("batch_per_device",),
+    "batch_per_device": ("batch_per_device", "global_batch"),
     "compiler": ("xla",),
     "input_size": ("options.image_size", "options.sequence_length"),
     "clipping": ("options.gradient_clipping",),
@@ -143,7 +143,7 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         "model": case.model,
         "nodes": str(case.nodes),
         "devices_per_node": str(case.devices_per_node),
-        "batch_per_device": str(case.batch_per_device),
+        **_batch(case),
         "precision": case.precision,
         "xla": "on" if case.xla else "off",
         "device": case.device,
@@ -156,6 +156,13 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         "origin": summary.origin,
         **({CLOCKS: f"far apart in {summary.case.id}"} if clocks_apart(summary) else {}),
     }
+
+
+def _batch(case: Case) -> dict[str, str]:
+    """What the scales of a series share: the batch of each device or, under strong scaling, that of the whole job."""
+    if case.strong_batch is None:
+        return {"batch_per_device": str(case.batch_per_device)}
+    return {"global_batch": str(case.strong_batch), "scaling": "strong"}
 
 
 @kept

@@ -19,13 +19,16 @@ def words(
     """
     case = cases[0]
     steps = protocol or case.protocol
+    batch, base = case.series_batch, min(one.total_devices for one in cases)
     given = [
         *("--frameworks", _listed(one.framework for one in cases), "--models", case.model),
         *("--recipe", _listed(one.recipe for one in cases), "--scales", _listed(one.scale for one in cases)),
-        *("--batch-sizes", str(case.batch_per_device), "--precision", case.precision),
+        *("--batch-sizes", str(batch if case.strong_batch is None else batch // base), "--precision", case.precision),
         *("--xla", "on" if case.xla else "off", "--device", case.device),
         *("--steps", f"{steps.warmup_steps}+{steps.measured_steps}", "--repeats", str(repeats)),
     ]
+    if case.strong_batch is not None:
+        given += ["--scaling", "strong"]
     if case.cores_per_device:
         given += ["--cores-per-device", str(case.cores_per_device)]
     if engine and engine not in ("local", "replay"):

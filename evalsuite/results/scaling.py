@@ -96,7 +96,8 @@ def _scaled(summary: Summary, base: Summary) -> Summary:
 
 def _superlinear(summary: Summary, efficiency: Interval) -> Finding | None:
     low = efficiency.low if efficiency.low is not None else efficiency.value
-    if efficiency.value > CHECK_BASE_ABOVE or efficiency.value < CHECK_BASE_BELOW:
+    too_low = efficiency.value < CHECK_BASE_BELOW and summary.case.strong_batch is None  # a small batch may well be
+    if efficiency.value > CHECK_BASE_ABOVE or too_low:
         return OddEfficiency(efficiency=efficiency.value, where=summary.case.id)
     if low > SUPERLINEAR:
         return SuperLinear(efficiency=efficiency.value, where=summary.case.id)

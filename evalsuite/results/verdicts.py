@@ -31,7 +31,12 @@ def verdicts(
     found: list[Verdict] = []
     if first := criteria.linear_speedup:
         rows, cases = _within(first.scope, summaries, planned)
-        found.append(linear_speedup(rows, first, cases))
+        asked = [one for one in rows if _keeps_batch(one.case, first.scope)]
+        cases_asked = [case for case in cases if _keeps_batch(case, first.scope)]
+        verdict = linear_speedup(asked, first, cases_asked)
+        if (rows or cases) and not (asked or cases_asked):
+            verdict = replace(verdict, reason="strong_only", values=())
+        found.append(verdict)
     if second := criteria.mean_utilisation:
         rows, cases = _within(second.scope, summaries, planned)
         found += mean_utilisation(rows, second, cases)
@@ -47,6 +52,11 @@ def _within(
 ) -> tuple[list[Summary | Unmeasured], list[Case]]:
     """What a criterion of *scope* is about."""
     return [one for one in summaries if scope.holds(one.case)], [case for case in planned if scope.holds(case)]
+
+
+def _keeps_batch(case: Case, scope: CaseScope) -> bool:
+    """Whether the threshold of linear speed-up is asked of *case*: of weak scaling, unless the scope names another."""
+    return case.strong_batch is None or "strong" in scope.scalings
 
 
 def fastest(summaries: Sequence[Summary]) -> Verdict:

@@ -53,14 +53,14 @@ def test_batch_sizes_of_one_framework_alone_share_a_table_after_the_others():
     )
 
     assert [table.mixed for table in found] == [False, True]
-    assert [row.batch_per_device for row in found[1].throughput.rows] == [16, 32]
+    assert [row.batch for row in found[1].throughput.rows] == [16, 32]
 
 
 def test_the_table_that_compares_most_frameworks_comes_first():
     few = [one(name, batch_per_device=16) for name in ("pytorch", "mxnet")]
     many = [one(name, batch_per_device=64) for name in ("pytorch", "mxnet", "tensorflow")]
 
-    assert [table.blocks[0].batch_per_device for table in tables(few + many)] == [64, 16]
+    assert [table.blocks[0].batch for table in tables(few + many)] == [64, 16]
 
 
 def test_a_compiled_neighbour_does_not_switch_bold_off():

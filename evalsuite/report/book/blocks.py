@@ -51,7 +51,8 @@ class Block:
     book: Book
     model: str
     precision: str
-    batch_per_device: int
+    batch: int  # of each device; of the whole job where *strong*
+    strong: bool  # the job keeps its batch at every scale
     device: str
     options: tuple[tuple[str, str], ...]
     protocol: Protocol
@@ -62,8 +63,23 @@ class Block:
 
     @property
     def id(self) -> str:
-        parts = (self.model, self.precision, self.batch_per_device, self.device, self.options, self.protocol, self.unit)
-        return names.anchor("b", repr(parts))
+        parts = (self.model, self.precision, self.batch, self.device, self.options, self.protocol, self.unit)
+        return names.anchor("b", repr((*parts, "strong") if self.strong else parts))
+
+    @property
+    def bsz(self) -> str:
+        """Its batch in short."""
+        return names.bsz(self.batch, strong=self.strong)
+
+    @property
+    def short_batch(self) -> str:
+        """The same, shorter still: b32, or g32 of the whole job."""
+        return f"{'g' if self.strong else 'b'}{self.batch}"
+
+    @property
+    def efficiency_threshold(self) -> float | None:
+        """What its efficiency is judged by; None where no criterion is about it."""
+        return self.book.efficiency_threshold if not self.strong or self.book.judges_strong else None
 
     @cached_property
     def summaries(self) -> tuple[Summary | Unmeasured, ...]:
@@ -179,7 +195,8 @@ def blocks(book: Book, model: str) -> Iterable[Block]:
 
 def _block_key(case: Case) -> tuple[Any, ...]:
     protocol = (case.protocol.warmup_steps, case.protocol.measured_steps)
-    return (case.device, case.precision, case.batch_per_device, case.options, protocol)
+    strong = case.strong_batch is not None
+    return (case.device, strong, case.precision, case.series_batch, case.options, protocol)
 
 
 def _by_unit(book: Book, group: list[Case]) -> Iterable[Block]:
@@ -201,7 +218,8 @@ def _block(book: Book, group: list[Case], unit: str) -> Block:
         book=book,
         model=first.model,
         precision=first.precision,
-        batch_per_device=first.batch_per_device,
+        batch=first.series_batch,
+        strong=first.strong_batch is not None,
         device=first.device,
         options=first.options,
         protocol=first.protocol,

@@ -84,6 +84,12 @@ class Book:
     def huge(self) -> bool:
         return not self.part and len(self.planned) > HUGE
 
+    @property
+    def judges_strong(self) -> bool:
+        """Whether the criterion of linear speed-up is declared to be about strong scaling too."""
+        first = next((one for one in self.evaluation.verdicts if one.criterion == "C1"), None)
+        return first is not None and "strong" in dict(first.scope).get("scalings", ())
+
     @cached_property
     def efficiency_threshold(self) -> float | None:
         """What the criterion of linear speed-up asks for, where it is asked for."""

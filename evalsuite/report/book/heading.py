@@ -42,7 +42,7 @@ def heading(block: Block, words: Words) -> Text:
     """Precision, batch size, device, options; protocol or unit too where it alone tells this block from another."""
     values = {
         "precision": names.precision(block.precision),
-        "batch": numbers.count(block.batch_per_device),
+        "batch_text": _batch(block, words),
         "device": words(names.KINDS[block.device]),
     }
     found = words("models.block", **values)
@@ -59,18 +59,25 @@ def heading(block: Block, words: Words) -> Text:
     )
 
 
+def _batch(block: Block, words: Words) -> Text:
+    """The batch that all scales have: of each device, or of the whole job."""
+    return words("models.batch_strong" if block.strong else "models.batch", batch=numbers.count(block.batch))
+
+
 def policy(found: BatchPolicy, words: Words) -> Text:
     """Of a results table: the conditions that all its rows share."""
     first = found.blocks[0]
     if len(found.blocks) == 1 and not found.maximal:
         return heading(first, words)
     device = words(names.KINDS[first.device])
-    found_text = words("models.policy", batch=numbers.count(first.batch_per_device), device=device)
+    found_text = words(
+        "models.policy_strong" if first.strong else "models.policy", batch=numbers.count(first.batch), device=device
+    )
     if found.maximal:
-        sizes = sorted({block.batch_per_device for block in found.blocks})
+        sizes = sorted({block.batch for block in found.blocks})
         found_text = words("models.maximal", sizes=words.listed(f"{size:,}" for size in sizes), device=device)
     elif found.mixed:
-        found_text = words("models.others", device=device)
+        found_text = words("models.others_strong" if found.strong else "models.others", device=device)
     shared: list[Text | str] = [option(name, value, words) for name, value in found.shared_options]
     if any(map(_has_other_unit, found.blocks)):
         shared.append(names.visible(found.unit))
@@ -107,4 +114,5 @@ def _has_other_unit(block: Block) -> bool:
 
 
 def _conditions(of: Block | Case) -> tuple[object, ...]:
-    return (of.model, of.device, of.precision, of.batch_per_device, of.options)
+    batch = (of.strong, of.batch) if isinstance(of, Block) else (of.strong_batch is not None, of.series_batch)
+    return (of.model, of.device, of.precision, batch, of.options)

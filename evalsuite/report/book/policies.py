@@ -37,8 +37,9 @@ class SeriesRow:
     n: int | None = None  # runs of each of its values, where the values of the table differ in it
 
     @property
-    def batch_per_device(self) -> int:
-        return self.block.batch_per_device
+    def batch(self) -> int:
+        """Of each device, or of the whole job in a block of strong scaling."""
+        return self.block.batch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +118,10 @@ class BatchPolicy:
         return max(self.blocks, key=lambda block: len(block.columns)).id
 
     @property
+    def strong(self) -> bool:
+        return self.blocks[0].strong
+
+    @property
     def has_scaling(self) -> bool:
         return any(block.has_scaling for block in self.blocks)
 
@@ -184,12 +189,12 @@ def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:
     for _, same in groupby(sorted(maximal, key=_kind), key=_kind):
         found.append(replace(_alone(sorted(same, key=_place)), maximal=True))
     for _, same in groupby(sorted(alone, key=_kind), key=_kind):
-        found.append(_alone(sorted(same, key=lambda block: (block.batch_per_device, _place(block)))))
+        found.append(_alone(sorted(same, key=lambda block: (block.batch, _place(block)))))
     return tuple(found)
 
 
 def _alone(blocks: Sequence[Block]) -> BatchPolicy:
-    return BatchPolicy(blocks=tuple(blocks), mixed=len({block.batch_per_device for block in blocks}) > 1)
+    return BatchPolicy(blocks=tuple(blocks), mixed=len({block.batch for block in blocks}) > 1)
 
 
 def _is_maximal(block: Block) -> bool:
@@ -200,11 +205,11 @@ def _is_maximal(block: Block) -> bool:
 def _kind(block: Block) -> tuple[object, ...]:
     """What stands in no table together, whatever the batch size."""
     steps = (block.protocol.warmup_steps, block.protocol.measured_steps)
-    return (block.device, block.unit, tuple(pair for pair in block.options if pair[0] in WORK), steps)
+    return (block.device, block.strong, block.unit, tuple(pair for pair in block.options if pair[0] in WORK), steps)
 
 
 def _policy(block: Block) -> tuple[object, ...]:
-    return (block.batch_per_device, *_kind(block))
+    return (block.batch, *_kind(block))
 
 
 def _place(block: Block) -> tuple[object, ...]:

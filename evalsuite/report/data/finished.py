@@ -213,6 +213,7 @@ def case_of(facts: Mapping[str, Any]) -> Case:
     return Case(
         **{name: facts[name] for name in (*same, "devices_per_node")},
         batch_policy=facts.get("batch_policy"),
+        strong_batch=facts.get("strong_batch"),
         cores_per_device=facts.get("cores_per_device"),  # reports of earlier versions have none
         protocol=protocol,
         options=tuple(sorted(facts["options"].items())),

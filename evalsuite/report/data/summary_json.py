@@ -74,6 +74,7 @@ def _case(case: Case) -> dict[str, Any]:
         "measured_steps": case.protocol.measured_steps,
         "options": dict(case.options),
         "batch_policy": case.batch_policy,
+        "strong_batch": case.strong_batch,
     }
 
 

@@ -90,6 +90,7 @@ def _case(case: Case) -> Row:
         "measured_steps": case.protocol.measured_steps,
         "options": ";".join(f"{name}={value}" for name, value in case.options),
         "batch_policy": case.batch_policy,
+        "strong_batch": case.strong_batch,
     }
 
 

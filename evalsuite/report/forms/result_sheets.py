@@ -134,7 +134,7 @@ class Writer:
     def _setting(self, row: SeriesRow, policy: BatchPolicy) -> str:
         group = Comparable(block=row.block, xla=row.column.xla, rows=(row,))
         said = self.said(heading.setting_of(group, policy, self.words))
-        batch = f" · bsz {row.batch_per_device:,}" if policy.mixed else ""
+        batch = f" · {row.block.bsz}" if policy.mixed else ""
         n = policy.throughput.n if row.n is None else row.n
         return f"{said}{batch}" + (f" · n = {n}" if n is not None else "")
 

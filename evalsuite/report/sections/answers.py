@@ -98,16 +98,20 @@ def settings(book: Answered, words: Words) -> dict[Conditions, Rendered]:
 
 
 def _without_protocol(one: Conditions) -> tuple[object, ...]:
-    return (one.device, one.precision, one.xla, one.batch_per_device, one.options)
+    return (one.device, one.precision, one.xla, _bsz(one), one.options)
 
 
 def _name(one: Conditions, common: set[tuple[str, str]], words: Words, *, protocol: bool, device: bool) -> Rendered:
-    parts: list[Rendered | str] = [names.precision(one.precision), f"bsz {one.batch_per_device:,}"]
+    parts: list[Rendered | str] = [names.precision(one.precision), _bsz(one)]
     parts += [one.device.upper()] * device + ["XLA"] * one.xla
     parts += [options.option(*pair, words) for pair in one.options if pair not in common]
     if protocol:
         parts.append(f"{one.protocol.warmup_steps}+{one.protocol.measured_steps}")
     return options.apart(parts, words)
+
+
+def _bsz(one: Conditions) -> str:
+    return names.bsz(one.batch_per_device or one.strong_batch or 0, strong=one.strong_batch is not None)
 
 
 def anchor(answer: Answer) -> str:

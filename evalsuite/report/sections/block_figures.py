@@ -65,7 +65,7 @@ def _scaling(block: Block, look: Look, words: Words) -> Drawn:
         return replace(_drawn(figure, title, "speedup_see", words, f"{block.id}-s", "speedup"), view="speedup")
 
     def dots() -> Drawn:
-        series, threshold = series_of_block(block, "efficiency"), block.book.efficiency_threshold
+        series, threshold = series_of_block(block, "efficiency"), block.efficiency_threshold
         figure = figures.efficiency(series, look, id=f"f-{block.id}-e", threshold=threshold)
         return replace(_drawn(figure, title, "efficiency_see", words, f"{block.id}-s", "speedup"), view="efficiency")
 

@@ -33,7 +33,10 @@ class Place:
         parts: list[Rendered | str] = [names.framework(case.framework)]
         parts += [names.visible(case.recipe)] * (not case.recipe.startswith("reference-"))
         parts += [names.model(case.model), names.precision(case.precision), *["XLA"] * case.xla]
-        parts += [f"bsz {case.batch_per_device:,}", *(options.option(*pair, words) for pair in case.options)]
+        parts += [
+            names.bsz(case.series_batch, strong=case.strong_batch is not None),
+            *(options.option(*pair, words) for pair in case.options),
+        ]
         return options.apart([*parts, names.scale(case), *[self.run] * bool(self.run)], words)
 
 

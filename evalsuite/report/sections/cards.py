@@ -122,12 +122,14 @@ def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
     said = words(key, **limits)
     if not verdict.scope:
         return said
-    selected = words.listed(_selected(axis, name) for axis, chosen in verdict.scope for name in chosen)
+    selected = words.listed(_selected(axis, name, words) for axis, chosen in verdict.scope for name in chosen)
     return words("criteria.scoped", statement_text=said, scope=selected)
 
 
-def _selected(axis: str, name: str) -> str:
+def _selected(axis: str, name: str, words: Words) -> str | Text:
     """A name of a criterion's scope, as the page writes it."""
+    if axis == "scalings":
+        return words(f"criteria.{name}_scaling")
     printed = {"frameworks": names.framework, "models": names.model, "precisions": names.precision}
     return printed[axis](name)
 

@@ -79,7 +79,7 @@ def label(text: Rendered) -> figures.Label:
 def setting(block: Block, words: Words) -> Text:
     """Which block a figure belongs to, where several stand together."""
     about = {"model": names.model(block.model), "precision": names.precision(block.precision)}
-    return words("figures.block", batch=numbers.count(block.batch_per_device), **about)
+    return words(f"figures.block{'_strong' * block.strong}", batch=numbers.count(block.batch), **about)
 
 
 def median(summary: Summary | None) -> float | None:
@@ -93,7 +93,7 @@ def ends(summary: Summary | None) -> tuple[float, float] | None:
 
 def panel_name(block: Block) -> str:
     """The block in short: model, precision, batch size."""
-    return f"{names.model(block.model)} · {names.precision(block.precision)} · b{block.batch_per_device}"
+    return f"{names.model(block.model)} · {names.precision(block.precision)} · {block.short_batch}"
 
 
 def table_rows(drawn: Drawn) -> Sequence[tuple[str, Sequence[tuple[object, object]]]]:

@@ -103,14 +103,12 @@ class Family:
     def setting_of(self, case: Case) -> Setting:
         return _setting(case, tuple(name for name, _ in self.settings[0].values))
 
-    def of(self, setting: Setting, batch_per_device: int) -> tuple[Summary, ...]:
+    def of(self, setting: Setting, batch: int) -> tuple[Summary, ...]:
         """The summaries of one variant over scales, in the unit of the family (D02)."""
         return tuple(
             one
             for one in self.summaries
-            if one.case.batch_per_device == batch_per_device
-            and one.unit == self.unit
-            and self.setting_of(one.case) == setting
+            if one.case.series_batch == batch and one.unit == self.unit and self.setting_of(one.case) == setting
         )
 
 
@@ -219,8 +217,8 @@ def _cost(before: Summary | Unmeasured | None, after: Summary | Unmeasured | Non
 def _levels(
     book: Book, planned: Sequence[Case], settings: Sequence[Setting], varying: Sequence[str]
 ) -> Iterable[Level]:
-    for batch in sorted({case.batch_per_device for case in planned}):
-        ours = [case for case in planned if case.batch_per_device == batch]
+    for batch in sorted({case.series_batch for case in planned}):
+        ours = [case for case in planned if case.series_batch == batch]
         known = [one for case in ours if (one := _scaled(book, case)) is not None]
         reach = Counter((one.case.total_devices, one.case.nodes) for one in known)
         common = max((scale for scale, variants in reach.items() if variants > 1), default=None)
@@ -228,7 +226,7 @@ def _levels(
             there = [case for case in ours if (case.total_devices, case.nodes) == common]
             at = {_setting(case, varying): case for case in there}
             yield Level(
-                batch_per_device=batch,
+                batch_per_device=there[0].batch_per_device,
                 nodes=common[1],
                 devices=common[0],
                 cells=tuple(_efficiency(book, at.get(each)) for each in settings),

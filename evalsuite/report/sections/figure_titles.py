@@ -35,7 +35,7 @@ def of_efficiency(block: Block, words: Words) -> Text:
         "high": _share(row[-1]),
         "high_name": _name(block, row[-1].summary),
     }
-    threshold = block.book.efficiency_threshold
+    threshold = block.efficiency_threshold
     if threshold is None:
         return words("figures.title_efficiency", **values)
     reached = sum(one.efficiency.value >= threshold for one in row)

@@ -162,7 +162,7 @@ def _drawn(block: Block, column: Column, outlook: Outlook, look: Look, words: Wo
         _curve(outlook),
         look,
         id=f"f-{block.id}-x{column.id.removeprefix('s-')}",
-        threshold=block.book.efficiency_threshold,
+        threshold=block.efficiency_threshold,
     )
     last = outlook.forecasts[-1]
     said = words(

@@ -136,10 +136,10 @@ def _failures(book: Book, words: Words) -> Text:
 def _setting(block: Block, summary: Summary, words: Words) -> Text:
     """Under which conditions a sentence holds."""
     return words(
-        "headlines.setting",
+        f"headlines.setting{'_strong' * block.strong}",
         model=names.model(block.model),
         precision=names.precision(block.precision),
-        batch=numbers.count(block.batch_per_device),
+        batch=numbers.count(block.batch),
         nodes=numbers.count(summary.case.nodes),
         devices=numbers.count(summary.case.total_devices),
     )

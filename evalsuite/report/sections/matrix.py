@@ -77,10 +77,11 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
     linear = next((one for one in book.evaluation.verdicts if one.criterion == "C1"), None)
     threshold = linear.threshold if linear else None
     shown_scales = [name for _, _, name in scales]
-    rows = _spanned([_row(key, labels[key], found, shown_scales, threshold, words) for key, found in compared.items()])
+    judged = {key: threshold if key.strong_batch is None or book.judges_strong else None for key in compared}
+    rows = [_row(key, labels[key], found, shown_scales, judged[key], words) for key, found in compared.items()]
     return WinnerMatrix(
         scales=tuple(shown_scales),
-        rows=rows,
+        rows=_spanned(rows),
         left_out=len(by_setting) - len(compared),
         threshold=numbers.limit(threshold) if threshold is not None else None,
         min_nodes=linear.min_nodes if linear else None,

@@ -139,14 +139,18 @@ def _unsupported(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
 
 
 def _values(policy: BatchPolicy, grid: Grid, writer: MarkdownWriter) -> str:
-    keys = ("words.framework", "models.setting", *(("filter.batch_per_device",) if policy.mixed else ()))
+    keys = (
+        "words.framework",
+        "models.setting",
+        *(("convergence.global_batch" if policy.strong else "filter.batch_per_device",) if policy.mixed else ()),
+    )
     heads = [*map(writer.word, keys), *(f"{nodes}×{per_node}" for nodes, per_node in policy.scales)]
     lines = []
     for group in grid.groups:
         setting = writer.said(heading.setting_of(group, policy, writer.words))
         for row in group.rows:
             recipe = f" ({text(row.column.recipe)})" if row.column.show_recipe else ""
-            batch = [str(row.batch_per_device)] if policy.mixed else []
+            batch = [str(row.batch)] if policy.mixed else []
             signs = "".join(states.MARKS[mark] for mark in row.marks) + (f" (n = {row.n})" if row.n is not None else "")
             lines.append([text(row.column.title) + recipe + signs, setting, *batch, *map(writer.cell, row.cells)])
     return table(heads, lines, right=range(2, len(heads)))

@@ -89,9 +89,9 @@ def _markdown(blocks: Sequence[Block], subject: Subject, writer: MarkdownWriter)
 
 
 def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
-    """The blocks in which scaling was measured; the overview is worth a section from two on."""
-    found = [block for model in models for block in model.blocks if block.has_scaling]
-    return tuple(sorted(found, key=lambda block: (names.model_order(block.model), block.batch_per_device)))
+    """The blocks in which weak scaling was measured; the overview is worth a section from two on."""
+    found = [block for model in models for block in model.blocks if block.has_scaling and not block.strong]
+    return tuple(sorted(found, key=lambda block: (names.model_order(block.model), block.batch)))
 
 
 def groups(blocks: Sequence[Block]) -> tuple[RankGroup, ...]:
@@ -142,10 +142,8 @@ def drawn(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
 
 def _settings(blocks: Sequence[Block], words: Words) -> list[Rendered]:
     """Precision and batch size of each; unit and options too where these do not tell it from others of its model."""
-    parts: list[list[Rendered | str]] = [
-        [names.precision(block.precision), f"b{block.batch_per_device}"] for block in blocks
-    ]
-    keys: list[tuple[object, ...]] = [(block.model, block.precision, block.batch_per_device) for block in blocks]
+    parts: list[list[Rendered | str]] = [[names.precision(block.precision), block.short_batch] for block in blocks]
+    keys: list[tuple[object, ...]] = [(block.model, block.precision, block.batch) for block in blocks]
     for place, block in enumerate(blocks):
         alike = [other for key, other in zip(keys, blocks, strict=True) if key == keys[place]]
         if len({other.unit for other in alike}) > 1:

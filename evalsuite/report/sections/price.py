@@ -118,7 +118,12 @@ def _about(one: NextRepeats) -> str:
     case = one.cases[0]
     scales = ", ".join(dict.fromkeys(map(names.scale, one.cases)))
     return " · ".join(
-        [names.model(case.model), scales, names.precision(case.precision), f"bsz {case.batch_per_device:,}"]
+        [
+            names.model(case.model),
+            scales,
+            names.precision(case.precision),
+            names.bsz(case.series_batch, strong=case.strong_batch is not None),
+        ]
     )
 
 

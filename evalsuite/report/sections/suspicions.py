@@ -139,7 +139,7 @@ def _titles(book: Book) -> Titles:
 def _title(case: Case, with_recipe: bool) -> str:
     recipe = f" ({names.visible(case.recipe)})" if with_recipe else ""
     parts = (names.framework(case.framework) + recipe, names.model(case.model), names.precision(case.precision))
-    return " · ".join((*parts, f"bsz {case.batch_per_device:,}", names.scale(case)))
+    return " · ".join((*parts, names.bsz(case.series_batch, strong=case.strong_batch is not None), names.scale(case)))
 
 
 def markdown(found: SuspicionFacts | None, writer: MarkdownWriter) -> Iterator[str]:

@@ -39,7 +39,7 @@ def _key(setting: Setting) -> str:
 
 def _lines(family: Family, own: Look, words: Words) -> Iterable[Drawn]:
     """Throughput over scales: a figure for each batch size at which two variants ran, and one of them at two scales."""
-    for batch in sorted({one.case.batch_per_device for one in family.summaries}):
+    for batch in sorted({one.case.series_batch for one in family.summaries}):
         members = [(each, family.of(each, batch)) for each in family.settings]
         members = [(each, found) for each, found in members if found]
         scales = {one.case.total_devices for _, found in members for one in found}
@@ -54,7 +54,11 @@ def _throughput(family: Family, batch: int, members: Members, own: Look, words: 
     printed = {figures.plain(each.name): name for each, name in zip(series, named, strict=True)}
     return Drawn(
         figure=figure,
-        title=words("variants.figure_lines", framework=family.framework, batch=numbers.count(batch)),
+        title=words(
+            f"variants.figure_lines{'_strong' * (family.conditions.strong_batch is not None)}",
+            framework=family.framework,
+            batch=numbers.count(batch),
+        ),
         help=words("figures.throughput_see"),
         labels=tuple(printed[str(row[0])] for row in figure.table.rows),
     )

@@ -37,6 +37,11 @@ def scale(case: Case) -> str:
     return f"{case.nodes}×{case.devices_per_node}"
 
 
+def bsz(batch: int, *, strong: bool = False) -> str:
+    """A batch in short, in every language: of each device, or of the whole job under strong scaling."""
+    return f"global bsz {batch:,}" if strong else f"bsz {batch:,}"
+
+
 def model(name: str) -> str:
     return str(model_facts(name).get("title", visible(name)))
 
@@ -86,7 +91,8 @@ def case_order(case: Case) -> tuple[Any, ...]:
         model_order(case.model),
         case.device,
         case.precision,
-        case.batch_per_device,
+        case.strong_batch is not None,
+        case.series_batch,
         case.options,
         (case.protocol.warmup_steps, case.protocol.measured_steps),
         framework(case.framework).casefold(),

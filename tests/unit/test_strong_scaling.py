@@ -1,0 +1,125 @@
+"""Strong scaling: the job keeps its batch as devices are added; planned, summed up, judged and shown as such."""
+
+from dataclasses import replace
+
+import pages
+import pytest
+import synthetic
+
+from evalsuite.errors import EvalsuiteError
+from evalsuite.plan import spec
+from evalsuite.plan.plan import Machine, plan
+from evalsuite.plan.spec import Spec
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import answers_json, finished, summary_json
+from evalsuite.results import answers, breaks, criteria, extrapolation, same_again
+from evalsuite.results.scaling import with_scaling
+from evalsuite.results.summary import summaries
+from evalsuite.results.verdicts import verdicts
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.planned import AskedRun
+from evalsuite.runs.store import Store
+from tests.toys import measured, toynet
+
+MACHINE = Machine(cores=64, accelerators=0, device="cpu")
+SPEC = Spec(frameworks=("toynet",), scales=((1, 1), (1, 2), (1, 3), (1, 4)), repeats=5, scaling="strong")
+LADDER = tuple(case for case in plan(SPEC, {"toynet": toynet()}, MACHINE).cases)
+CRITERIA = criteria.of({"C1": {"threshold": 0.8, "min_nodes": 1}}, "own.toml")
+JUDGED = criteria.of({"C1": {"threshold": 0.8, "min_nodes": 1, "scope": {"scalings": ["strong"]}}}, "own.toml")
+
+
+def rows(*rates: float):
+    """A summary for each scale of the ladder."""
+    runs = [measured(case, k, rate + k / 100) for case, rate in zip(LADDER, rates, strict=True) for k in range(5)]
+    return with_scaling(summaries(runs))
+
+
+def test_the_batch_of_the_smallest_scale_is_divided_over_the_devices():
+    made = plan(SPEC, {"toynet": toynet()}, MACHINE)
+
+    assert [(case.scale, case.batch_per_device, case.global_batch) for case in made.cases] == [
+        ("1x1", 32, 32),
+        ("1x2", 16, 32),
+        ("1x4", 8, 32),
+    ]
+    assert len({case.series for case in made.cases}) == 1
+    (skip,) = made.skips
+    assert skip.case.scale == "1x3" and "32" in skip.reason and "3 devices" in skip.reason
+
+
+def test_a_base_of_several_devices_gives_the_job_the_batch_of_all_of_them():
+    made = plan(replace(SPEC, scales=((2, 8), (1, 8))), {"toynet": toynet()}, MACHINE)
+
+    assert {case.scale: case.batch_per_device for case in made.cases} == {"1x8": 32, "2x8": 16}
+
+
+def test_no_run_is_shared_with_weak_scaling_and_resuming_finds_its_own(tmp_path):
+    weak = plan(replace(SPEC, scaling="weak", batch_per_device=(16,)), {"toynet": toynet()}, MACHINE)
+    store = Store(tmp_path)
+    run = next(run for run in plan(SPEC, {"toynet": toynet()}, MACHINE).runs if run.case.scale == "1x2")
+    with store.claim(run) as folder:
+        folder.write_case(run)
+        folder.write_outcome(Outcome(status="completed", reason="", exit_code=0))
+
+    assert {case.id for case in weak.cases}.isdisjoint(case.id for case in LADDER)
+    assert store.folder(run).finished and store.folder(run).run() == run
+    assert AskedRun.from_json(AskedRun(case=run.case, repeat=0).to_json(), "case.json").case == run.case
+
+
+def test_one_series_whose_efficiency_no_weak_threshold_judges():
+    found = rows(10.0, 14.0, 16.0)
+
+    assert [round(one.efficiency.value, 2) for one in found] == [1.0, 0.7, 0.4]
+    (verdict,) = verdicts(found, CRITERIA, LADDER)
+    assert (verdict.outcome, verdict.reason) == ("undetermined", "strong_only")
+    (verdict,) = verdicts(found, JUDGED, LADDER)
+    assert (verdict.outcome, verdict.reason) == ("fail", "not_met")
+    assert breaks.breaks(found, 0.8).series == 0
+
+
+def test_it_is_one_question_at_each_scale_in_one_setting_and_no_ground_of_a_forecast():
+    found = rows(10.0, 14.0, 16.0)
+
+    asked = answers.answers(found, LADDER, ())
+    assert {one.setting.strong_batch for one in asked} == {32} and len({one.setting for one in asked}) == 1
+    facts = [answers_json.document(one) for one in asked]
+    assert [one["batch_per_device"] for one in facts] == [32, 16, 8]
+    by_id = {one.case.id: one for one in found}
+    assert [answers_json.read(one, by_id).setting for one in facts] == [one.setting for one in asked]
+    (outlook,) = extrapolation.outlooks(found, (*LADDER, LADDER[0].at_scale(1, 8)))
+    assert [one.reason for one in outlook.refusals] == ["strong"]
+
+
+def test_a_command_that_repeats_it_asks_for_the_same_cases():
+    words = same_again.words("compare", LADDER[1:], repeats=5)
+
+    assert words[words.index("--batch-sizes") + 1] == "16" and words[words.index("--scaling") + 1] == "strong"
+    again = replace(SPEC, scales=((1, 2), (1, 4)), batch_per_device=(16,))
+    assert plan(again, {"toynet": toynet()}, MACHINE).cases == LADDER[1:]
+
+
+@pytest.mark.parametrize("said", ["", "Strong", "both"])
+def test_another_word_is_refused_with_the_two(said):
+    with pytest.raises(EvalsuiteError, match=r"expected weak .* or strong"):
+        spec.scaling(said)
+
+
+def test_the_page_says_what_stays_the_same_and_draws_no_threshold(tmp_path):
+    from evalsuite import report
+
+    found = []
+    for framework, speed in (("pytorch", 10.0), ("mxnet", 9.0)):
+        for devices, gain in ((1, 1.0), (2, 1.3), (4, 1.5)):
+            of = synthetic.case(framework, (1, 1), strong_batch=32, batch_per_device=32).at_scale(1, devices)
+            found.append(synthetic.summary(synthetic.measured(of, k, speed * gain + k / 100) for k in range(5)))
+    of = synthetic.evaluation(with_scaling(found), repeats=5)
+    report.build(of, tmp_path)
+
+    page = pages.read((tmp_path / "report.html").read_text(encoding="utf-8"))
+    section = page.one("section", id="model-resnet50_v1.5")
+    assert "global batch size = 32 at every scale (strong scaling)" in section.text("en")
+    assert "各规模全局批大小均为 32（强扩展" in section.text("zh-CN")
+    assert "bsz 8" in section.text("en")  # of each of four devices
+    book = Book(evaluation=of)
+    case = summary_json.document(book, "0" * 64)["summaries"][-1]["case"]
+    assert case["strong_batch"] == 32 and finished.case_of(case) in {one.case for one in found}
