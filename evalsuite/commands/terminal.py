@@ -59,11 +59,12 @@ def script(case: Case) -> str:
     return " ".join([name, *(f"{option}={value}" for option, value in case.options if option not in SIZES)])
 
 
-def label(run: Run) -> str:
+def label(run: Run, model: bool = False) -> str:
+    """Framework, scale, precision, batch and repeat of *run*; with its *model* where runs of several are told."""
     precision = run.case.precision + (" XLA" if run.case.xla else "")
     return say(
         "run.label",
-        script=script(run.case),
+        script=f"{script(run.case)} {run.case.model}" if model else script(run.case),
         scale=run.case.scale,
         precision=precision,
         batch=run.case.batch_per_device,
@@ -93,6 +94,7 @@ class Progress:
 
     def __init__(self, runs: Sequence[Run], estimate: Estimate, bar: "Bar | None" = None) -> None:
         self._runs, self._estimate, self._bar = list(runs), estimate, bar
+        self._models = len({run.case.model for run in runs}) > 1
         self._task = bar.add_task("", total=len(runs)) if bar else None
         self._done, self._last = 0, ""
         self._shown: Run | None = None
@@ -113,11 +115,11 @@ class Progress:
             self._shown = run
             if self._bar is None:
                 place, runs = self._done + 1, len(self._runs)
-                note(say("run.started", place=place, runs=runs, label=label(run), left=self._left(0)))
+                note(say("run.started", place=place, runs=runs, label=self._label(run), left=self._left(0)))
         if self._bar is not None and self._task is not None:
             expected = self._estimate.of(run)
             part = min(elapsed_s / expected, 0.95) if expected else 0
-            where = f"{self._done + 1}/{len(self._runs)} {label(run)} · {elapsed_s:.0f} s"
+            where = f"{self._done + 1}/{len(self._runs)} {self._label(run)} · {elapsed_s:.0f} s"
             text = where + self._left(elapsed_s) + self._last
             self._bar.update(self._task, completed=self._done + part, description=text)
 
@@ -130,7 +132,7 @@ class Progress:
             "run.ended",
             place=self._done,
             runs=len(self._runs),
-            label=label(run),
+            label=self._label(run),
             result=result(measurement),
             time=duration(seconds),
             left=self._left(0),
@@ -140,6 +142,9 @@ class Progress:
         else:
             self._bar.console.print(line, highlight=False, markup=False)
             self._bar.update(self._task, completed=self._done)
+
+    def _label(self, run: Run) -> str:
+        return label(run, self._models)
 
     def _left(self, elapsed_s: float) -> str:
         left = self._estimate.total(self._runs[self._done :])
