@@ -1,10 +1,11 @@
 import importlib
+import re
 import subprocess
 import sys
 
 import pytest
 
-from evalsuite import cli
+from evalsuite import cli, paths
 from evalsuite.errors import Exit
 
 LIBRARIES = ("jinja2", "matplotlib", "openpyxl", "numpy", "psutil", "rich", "pynvml")
@@ -23,6 +24,14 @@ def test_the_help_of_a_command_has_an_example_and_the_line_of_the_list(command, 
     assert end.value.code == 0
     assert f"evalsuite {command}" in capsys.readouterr().out.split("examples:")[1]
     assert cli.COMMANDS[command] == module(command).HELP
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh.md"])
+def test_the_readme_lists_every_command(page):
+    rows = [line for line in (paths.PACKAGE.parent / page).read_text("utf-8").splitlines() if line.startswith("| `")]
+    listed = {name for row in rows for name in re.findall(r"`([\w-]+)`", row.split("|")[1])}
+
+    assert listed == set(cli.COMMANDS)
 
 
 def test_help_imports_no_heavy_library():
