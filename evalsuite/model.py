@@ -1,7 +1,8 @@
 """The nouns: case, run, step, sample, measurement, summary, finding.
 
 Every one is frozen, has its units in its field names, and says `None` for what was not measured.
-Of ours this module imports what an evaluation hands on (documents, what a lab wrote), and nothing else.
+Of ours this module imports what an evaluation hands on (documents, what a lab wrote, what workloads answered), and
+nothing else.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args, overload
 
 from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
 from evalsuite.lab import KeptProblem, LabDocument
+from evalsuite.workload import EquivalenceReceipt
 
 Language = Literal["zh", "en"]  # of reports, in the order in which they show them
 Precision = Literal["fp32", "amp"]
@@ -485,6 +487,7 @@ class Evaluation:
     campaigns: tuple[CampaignStart, ...] = ()  # by the journal; none: imported, or recorded before there was one
     superseded: tuple[Attempt, ...] = ()  # attempts that count for nothing: made again, or taken away
     most_repeats: int | None = None  # of a case that *repeats* left open; None: every case got as many
+    receipts: tuple[EquivalenceReceipt, ...] = ()  # the lab's own proofs that workloads compute the same
     networks: tuple[NetworkMeasurement, ...] = ()  # what network and storage gave, a scale each
 
 

@@ -14,12 +14,13 @@ from evalsuite.errors import EvalsuiteError, Exit
 if TYPE_CHECKING:
     from evalsuite.launch.equivalence import NotRun, ProvenWorkload
     from evalsuite.results.equivalence import WorkloadDifference, WorkloadPair
-    from evalsuite.runs.equivalence import WorkloadAnswer
+    from evalsuite.workload import WorkloadAnswer
 
 HELP = "prove that the reference workloads compute the same, pair by pair"
 EXAMPLES = """  evalsuite equivalence
   evalsuite equivalence --frameworks pytorch,tensorflow --model resnet50_v1.5
   evalsuite equivalence --model all --receipts receipts --json
+  evalsuite equivalence --model bert_tiny --receipts runs/equivalence   # the next report of runs shows it
 """
 ALL = "all"
 DEFAULT_MODEL = "resnet50_v1.5"
@@ -115,7 +116,8 @@ def _write_receipt(found: ProvenModel, folder: Path) -> None:
 
     from evalsuite import __version__
     from evalsuite.commands.terminal import note
-    from evalsuite.runs.equivalence import EquivalenceReceipt, write
+    from evalsuite.runs.equivalence import write
+    from evalsuite.workload import EquivalenceReceipt
 
     if len(found.answers) < 2:
         note(say("equivalence.no_receipt", model=found.model))

@@ -21,6 +21,7 @@ HELP = "write the report from run folders; nothing is started"
 EXAMPLES = """  evalsuite report
   evalsuite report --runs /data/runs --out /data/report --lang zh,en
   evalsuite report --forms html,md,xlsx,pdf,zip
+  evalsuite report --runs /data/runs --receipts /data/proofs
 """
 
 
@@ -53,6 +54,12 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
         help="title, chapters, problems and findings of your own (docs/author-findings.md)",
     )
     output.add_argument("--criteria", metavar="FILE", type=Path, help="acceptance criteria (TOML)")
+    output.add_argument(
+        "--receipts",
+        metavar="DIR",
+        type=Path,
+        help="receipts of `evalsuite equivalence` beside those in RUNS/equivalence and those that come with evalsuite",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -77,10 +84,22 @@ def check(arguments: argparse.Namespace, cases: "Sequence[Case] | None" = None) 
         asked = criteria.read(arguments.criteria)
         if cases is not None:
             asked.check(cases)
+    check_receipts(arguments.receipts)
     if arguments.author:
         from evalsuite.report.sections import author
 
         author.read(arguments.author)
+
+
+def check_receipts(folder: Path | None) -> None:
+    """Raises EvalsuiteError for a folder in which no receipt lies, or one that cannot be read."""
+    from evalsuite.runs import equivalence
+
+    if folder is not None and not equivalence.own([folder]):
+        raise EvalsuiteError(
+            f"--receipts {folder}: no receipt (MODEL.json) lies there; expected the folder that "
+            f"`evalsuite equivalence --receipts {folder}` writes."
+        )
 
 
 def check_languages(text: str) -> tuple[str, ...]:
@@ -128,6 +147,7 @@ def write(
         recorded_elsewhere=recorded_elsewhere,
         places=places.places(arguments),
         cache=paths.cache() / "measurements",
+        receipts=(arguments.receipts,) if arguments.receipts else (),
     )
     for reason in dict.fromkeys(_unknown_dialects(evaluation, places.places(arguments))):
         note(reason)

@@ -15,7 +15,8 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import virtualenvs
 from evalsuite.reference import REFERENCE_ENVIRONMENT
 from evalsuite.registry import chosen
-from evalsuite.runs.equivalence import WorkloadAnswer, hashes
+from evalsuite.runs.equivalence import hashes
+from evalsuite.workload import WorkloadAnswer
 
 TIMEOUT_S = 900.0  # of one framework: float64 on one thread; ResNet-50 takes half a minute
 LAST_LINES = 3  # of a program that failed

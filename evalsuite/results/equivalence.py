@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from evalsuite.runs.equivalence import TrainedSetting, WorkloadAnswer
+from evalsuite.workload import TrainedSetting, WorkloadAnswer
 
 Verdict = Literal["proven", "limited", "differs"]
 Cause = Literal[

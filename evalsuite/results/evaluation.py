@@ -18,6 +18,7 @@ from evalsuite.results.disclosed import disclosed
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import median_run, summaries, valid
 from evalsuite.results.verdicts import verdicts
+from evalsuite.runs import equivalence
 from evalsuite.runs import network as measured_networks
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
@@ -37,12 +38,14 @@ def evaluate(
     recorded_elsewhere: bool = False,
     places: Places = measurement_room.HOUSE,
     cache: Path | None = None,
+    receipts: Sequence[Path] = (),
 ) -> Evaluation:
     """The evaluation of all finished run folders in *store*, or of the cases in *only*.
 
     What was planned and skipped comes from the plan kept beside the folders. Raises NothingMeasured if
     there is no run folder at all; failed runs are part of the evaluation. *places* are where dialects beside the
-    house's are found; *cache* is a folder for what was measured before (`remembered`).
+    house's are found; *cache* is a folder for what was measured before (`remembered`); *receipts* are folders with what
+    `evalsuite equivalence` proved, beside the one in *store*.
     """
     settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None
@@ -90,6 +93,7 @@ def evaluate(
         campaigns=recorded.starts,
         superseded=attempts.superseded(recorded, commands),
         most_repeats=planned.most_repeats if planned else None,
+        receipts=equivalence.own((*receipts, store.root / equivalence.BESIDE_RUNS)),
         networks=network.newest(measured_networks.read(store.root), {one.campaign for one in ordered}),
     )
     return disclosed(whole)

@@ -1,7 +1,7 @@
 """Which pairs of cases train the same computation: what a receipt shows, where it is about those that ran."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
@@ -9,7 +9,8 @@ from evalsuite.documents import RunCommand
 from evalsuite.model import Summary
 from evalsuite.results.equivalence import WorkloadPair, pair
 from evalsuite.results.summary import counts
-from evalsuite.runs.equivalence import EquivalenceReceipt, WorkloadAnswer, receipts
+from evalsuite.runs.equivalence import receipts
+from evalsuite.workload import EquivalenceReceipt, WorkloadAnswer
 
 Shown = Literal[
     "proven",
@@ -30,24 +31,42 @@ class CasePair:
     shown: Shown
     measured: WorkloadPair | None = None  # None where no receipt is about the two as they were run
     day: str | None = None  # of the receipt
+    by_lab: bool = False  # whether the receipt is the lab's own, and none that comes with evalsuite
 
 
 def case_pairs(
     members: Sequence[Summary],
     commands: Mapping[str, RunCommand],
-    known: Mapping[str, EquivalenceReceipt] | None = None,
+    own: Sequence[EquivalenceReceipt] = (),
 ) -> tuple[CasePair, ...]:
     """Each pair of *members* that are reference workloads of one model in two frameworks.
 
-    *commands*: run id → what was run. *known*: the receipts by model, those of the house by default.
+    *commands*: run id → what was run. *own*: the lab's receipts, asked before that of the house.
     """
-    found = receipts() if known is None else known
+    house = receipts()
     ours = [one for one in members if _is_reference(one, commands)]
     return tuple(
-        _case_pair(first, second, commands, found.get(first.case.model))
+        _shown(first, second, commands, own, house.get(first.case.model))
         for first, second in combinations(ours, 2)
         if first.case.framework != second.case.framework and first.case.model == second.case.model
     )
+
+
+def _shown(
+    first: Summary,
+    second: Summary,
+    commands: Mapping[str, RunCommand],
+    own: Sequence[EquivalenceReceipt],
+    house: EquivalenceReceipt | None,
+) -> CasePair:
+    """By the first receipt that is about both as they were run; without one, why that of the house is not."""
+    ours = (one for one in own if one.model == first.case.model)
+    found = [replace(_case_pair(first, second, commands, one), by_lab=True) for one in ours]
+    of_house = _case_pair(first, second, commands, house)
+    told = next((one for one in (*found, of_house) if one.measured is not None), None)
+    if told is not None:
+        return told
+    return next((one for one in (of_house, *found) if one.shown != "no_receipt"), of_house)
 
 
 def _case_pair(
@@ -60,6 +79,8 @@ def _case_pair(
         if answer is not None and (why := _not_about(one, answer, commands)):
             return CasePair(first=first, second=second, shown=why, day=receipt.day)
     measured = pair(answers[0], answers[1])
+    if not measured.losses and measured.float32 is None:  # the two share no setting: nothing was compared
+        return CasePair(first=first, second=second, shown="no_receipt")
     return CasePair(first=first, second=second, shown=measured.verdict, measured=measured, day=receipt.day)
 
 

@@ -1,76 +1,18 @@
-"""What was shown of reference workloads that train from one start: the answers of all frameworks, and their receipt.
+"""The receipts of `evalsuite equivalence` on disk: those of the house, and those of a lab.
 
-A receipt holds everything that the verdicts are computed from, so that they can be computed again, and the hash of
-each file of each workload: a proof is about those files and about no others.
+A lab keeps its own in the folder `equivalence` beside its runs, where a report finds them, or names a folder.
 """
 
 import ast
 import functools
-import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
 
 from evalsuite import files, paths
-from evalsuite.documents import Document
+from evalsuite.workload import EquivalenceReceipt
 
 FOLDER = paths.DATA / "equivalence"  # the receipts of the house, one for each model
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainedSetting:
-    """The first steps of one workload at one rate and decay."""
-
-    name: str  # "own": the workload's; "probe": larger ones; "undecayed": without decay; "float32"
-    dtype: Literal["float64", "float32"]
-    learning_rate: float
-    weight_decay: float
-    losses: tuple[float, ...]  # before each step
-    gradient_norms: Mapping[str, float]  # of the first step, by the canonical names of the weights
-
-
-@dataclass(frozen=True, kw_only=True)
-class WorkloadAnswer(Document):
-    """What one framework's workload says after training from the given start."""
-
-    TRY: ClassVar[str] = "Was it written by another version? Run `evalsuite equivalence` again."
-
-    framework: str
-    version: str
-    model: str
-    script: str  # the workload's file
-    settings: tuple[TrainedSetting, ...]
-    parameters: Mapping[str, str]  # canonical name → shape: "64x3x7x7"
-    flops_per_item: int | None  # of the forward pass, by the shapes of the layers; None: not counted
-    items_per_step: int
-    bytes_reduced_per_step: int  # gradients that several processes would add up, in float32
-    timed: tuple[str, ...]  # what is done between two readings of the clock
-    modes: Mapping[str, str]  # what may differ and is declared: layout, eager or graph
-    files: Mapping[str, str] | None = None  # name → SHA-256: the script and what it imports beside it
-
-    @property
-    def elements(self) -> int:
-        """Of all parameters. Raises ValueError if a shape is none."""
-        return sum(math.prod(int(side) for side in shape.split("x") if side) for shape in self.parameters.values())
-
-    def setting(self, name: str) -> TrainedSetting | None:
-        return next((each for each in self.settings if each.name == name), None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class EquivalenceReceipt(Document):
-    """The answers of all frameworks to one start."""
-
-    TRY: ClassVar[str] = WorkloadAnswer.TRY
-
-    model: str
-    day: str  # "2026-11-22"
-    evalsuite: str
-    answers: tuple[WorkloadAnswer, ...]
-
-    def answer(self, framework: str) -> WorkloadAnswer | None:
-        return next((each for each in self.answers if each.framework == framework), None)
+BESIDE_RUNS = "equivalence"  # the folder of a lab's own, beside its runs
 
 
 def write(receipt: EquivalenceReceipt, folder: Path) -> Path:
@@ -85,6 +27,12 @@ def receipts(folder: Path = FOLDER) -> Mapping[str, EquivalenceReceipt]:
     """Those in *folder*, by model."""
     found = [EquivalenceReceipt.from_json(files.read_json(file), file) for file in sorted(folder.glob("*.json"))]
     return {receipt.model: receipt for receipt in found}
+
+
+def own(folders: Iterable[Path]) -> tuple[EquivalenceReceipt, ...]:
+    """Those of a lab in *folders*, in order."""
+    found = (file for folder in folders for file in sorted(folder.glob("*.json")))
+    return tuple(EquivalenceReceipt.from_json(files.read_json(file), file) for file in found)
 
 
 def hashes(script: Path) -> dict[str, str]:

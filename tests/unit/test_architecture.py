@@ -12,7 +12,7 @@ import pytest
 
 from evalsuite import paths
 
-GROUND = {"model", "documents", "lab", "errors", "paths", "files", "findings", "redaction", "locks"}
+GROUND = {"model", "documents", "lab", "errors", "paths", "files", "findings", "redaction", "locks", "workload"}
 CONTRACT = {"adapter", "authored", "customs", "reference", "launchers", "dialect", "placeholders", "registry"}
 MAY_IMPORT = {  # beside ground and contract
     "plan": {"runs"},

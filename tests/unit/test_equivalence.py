@@ -8,11 +8,13 @@ import numpy
 import pytest
 
 from evalsuite import cli, paths
+from evalsuite.commands.report import check_receipts
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch import virtualenvs
 from evalsuite.registry import discover
 from evalsuite.results.equivalence import pair, pairs
-from evalsuite.runs.equivalence import EquivalenceReceipt, TrainedSetting, WorkloadAnswer, hashes, receipts, write
+from evalsuite.runs.equivalence import hashes, own, receipts, write
+from evalsuite.workload import EquivalenceReceipt, TrainedSetting, WorkloadAnswer
 
 CHANCE = numpy.random.default_rng(5)
 SIGNAL, KERNEL, TARGET = CHANCE.standard_normal(8), CHANCE.standard_normal(3), CHANCE.standard_normal(4)
@@ -318,3 +320,20 @@ def test_a_recipe_that_no_file_brought_names_none():
 
     with pytest.raises(EvalsuiteError, match="no adapter's file brought it"):
         _ = ProvenWorkload(framework="pytorch", recipe=recipe).program
+
+
+def test_the_receipts_of_a_lab_are_read_and_one_without_a_loss_is_refused(tmp_path):
+    house = receipts()["bert_tiny"]
+    write(house, tmp_path)
+
+    assert own([tmp_path / "none", tmp_path]) == (house,)
+    emptied = replace(house, answers=tuple(replace(one, settings=()) for one in house.answers))
+    write(emptied, tmp_path)
+    with pytest.raises(EvalsuiteError, match=r"bert_tiny.json: answers: that of \w+ has no loss; expected"):
+        own([tmp_path])
+
+
+def test_a_folder_without_receipts_is_refused_before_anything_runs(tmp_path):
+    with pytest.raises(EvalsuiteError, match=r"no receipt .* lies there; expected"):
+        check_receipts(tmp_path)
+    check_receipts(None)

@@ -14,6 +14,7 @@ from evalsuite.report.data import summary_json
 from evalsuite.report.page import render
 from evalsuite.report.sections import fairness
 from evalsuite.report.text import words
+from evalsuite.results import proven as proven_room
 from evalsuite.runs.equivalence import receipts
 
 CASE = synthetic.case("pytorch", (1, 8), device="gpu", precision="amp")
@@ -128,6 +129,34 @@ def test_a_proof_about_other_files_or_another_release_proves_nothing(changes, sh
     (found,) = computed(("pytorch", as_recorded("pytorch")), ("mxnet", as_recorded("mxnet", **changes)))
 
     assert (found["shown"], found["losses"]) == (shown, None)
+
+
+def test_a_receipt_of_the_lab_proves_its_own_files_and_says_whose_it_is():
+    files = {"own.py": "1" * 64}
+    own = replace(RECEIPT, answers=tuple(replace(one, files=files) for one in RECEIPT.answers), day="2026-11-23")
+    as_run = [(name, as_recorded(name, workload_sha256=files)) for name in ("pytorch", "mxnet")]
+
+    def shown(*receipts):
+        found = [measured(name) for name, _ in as_run]
+        recorded = {run.run.id: of for one, (_, of) in zip(found, as_run, strict=True) for run in one.measurements}
+        whole = replace(synthetic.evaluation(found, commands=recorded), receipts=receipts)
+        return summary_json.document(Book(evaluation=whole), "0")["fairness"][0]["computation"][0]
+
+    proven = shown(RECEIPT, own)  # the first is about other files
+    assert (proven["shown"], proven["receipt"], proven["receipt_by_lab"]) == ("proven", "2026-11-23", True)
+    assert (shown()["shown"], shown()["receipt_by_lab"]) == ("other_script", False)
+
+
+def test_receipts_that_share_no_setting_compare_nothing():
+    answers = [replace(one, settings=(replace(one.settings[0], name=one.framework),)) for one in RECEIPT.answers]
+    own = replace(RECEIPT, answers=tuple(answers))
+
+    assert proven_room._case_pair(*_pair(), own).shown == "no_receipt"
+
+
+def _pair():
+    found = [measured("pytorch"), measured("mxnet")]
+    return (*found, {run.run.id: as_recorded(one.case.framework) for one in found for run in one.measurements})
 
 
 def test_official_scripts_have_no_such_proof():

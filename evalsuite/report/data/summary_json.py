@@ -282,8 +282,12 @@ def _comparison(one: Comparison, book: Book) -> dict[str, Any]:
             }
             for row in one.rows
         ],
-        "computation": [_computation(pair) for pair in case_pairs(one.members, book.evaluation.commands)],
+        "computation": [_computation(pair) for pair in _pairs(book, one)],
     }
+
+
+def _pairs(book: Book, one: Comparison) -> tuple[CasePair, ...]:
+    return case_pairs(one.members, book.evaluation.commands, book.evaluation.receipts)
 
 
 def _computation(pair: CasePair) -> dict[str, Any]:
@@ -297,6 +301,7 @@ def _computation(pair: CasePair) -> dict[str, Any]:
         "gradient_norm": measured.gradient_norm if measured else None,
         "float32": measured.float32 if measured else None,
         "receipt": pair.day,
+        "receipt_by_lab": pair.by_lab if pair.day else None,
     }
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalsuite.documents import RunCommand
 from evalsuite.model import Fact, Summary
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, models
@@ -97,13 +96,13 @@ def _frameworks(row: Sequence[Summary]) -> int:
 
 
 def _matrices(subject: Subject, words: Words) -> tuple[Matrix, ...]:
-    commands = subject.book.evaluation.commands
-    return tuple(_matrix(block, found, commands, words) for block in subject.blocks if (found := of_block(block)))
+    return tuple(_matrix(block, found, words) for block in subject.blocks if (found := of_block(block)))
 
 
-def _matrix(block: Block, found: Comparison, commands: Mapping[str, RunCommand], words: Words) -> Matrix:
+def _matrix(block: Block, found: Comparison, words: Words) -> Matrix:
     labels = {column.series: column.label for column in block.columns}
-    pairs = case_pairs(found.members, commands)
+    evaluation = block.book.evaluation
+    pairs = case_pairs(found.members, evaluation.commands, evaluation.receipts)
     unstated = [row for row in found.rows if not any(row.values)]
     return Matrix(
         block=block,
@@ -142,7 +141,11 @@ def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
     days = sorted({one.day for one in pairs if one.shown == "proven" and one.day})
     if not days:
         return words("fairness.computed_none", n=numbers.count(len(pairs)))
-    return words("fairness.computed", proven=numbers.count(proven), n=numbers.count(len(pairs)), day=days[-1])
+    said = words("fairness.computed", proven=numbers.count(proven), n=numbers.count(len(pairs)), day=days[-1])
+    by_lab = sum(one.shown == "proven" and one.by_lab for one in pairs)
+    if not by_lab:
+        return said
+    return words("fairness.computed_by_lab", computed_text=said, n=numbers.count(by_lab))
 
 
 def _standing(found: Comparison, labels: dict[str, str], words: Words) -> Text:
