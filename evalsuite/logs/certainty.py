@@ -69,7 +69,7 @@ def doubt(measured: Throughput, facts: Facts, *, relayed: bool) -> str | None:
         return None
     worst = max(far, key=_factor)
     method, other = (_FIGURE.get(each, each) for each in (worst.method, worst.other_method))
-    why = " or ".join(_explanations(_factor(worst), facts, relayed=relayed))
+    why = " or ".join(_explanations(worst, facts, relayed=relayed))
     return (
         f"{method} give {rate(worst.items_per_s)} {measured.unit}, {other} {rate(worst.other_items_per_s)}: "
         f"{_factor(worst):.3g} times apart, so neither is the throughput. Possible: {why}"
@@ -81,7 +81,8 @@ def _factor(finding: ClockDisagrees) -> float:
     return max(ratio, 1 / ratio)
 
 
-def _explanations(factor: float, facts: Facts, *, relayed: bool) -> list[str]:
+def _explanations(worst: ClockDisagrees, facts: Facts, *, relayed: bool) -> list[str]:
+    factor = _factor(worst)
     whole = round(factor)
     near = whole >= 2 and whole <= MOST_STEPS_APART and math.isclose(factor, whole, rel_tol=NEARLY)
     found = []
@@ -94,4 +95,12 @@ def _explanations(factor: float, facts: Facts, *, relayed: bool) -> list[str]:
         found.append(f"the batch is not what a step trains{accumulation} (--batch-per-device)")
     if relayed:
         found.append("the stamps are those of a relay, which passed lines on late or together")
+    if not found and _clock_is_faster(worst):
+        return ["the script counts only some of the steps that it trains"]
     return found or ["time passed between the reports in which nothing was trained"]
+
+
+def _clock_is_faster(finding: ClockDisagrees) -> bool:
+    """Was more trained in the time that a clock tells than the script itself says? No pause explains that."""
+    clocked = finding.method in (STAMPS, ARRIVALS)
+    return clocked == (finding.items_per_s > finding.other_items_per_s)

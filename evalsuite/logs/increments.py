@@ -156,7 +156,7 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
         record.stamp_s if before is None else _unwrapped(record.stamp_s, before.stamp_s),
         _seconds(record, before, steps, mean),
         mean.rate() if cumulative and mean is not None else record.rate,
-        record.items if record.consumed is None else _items(record, before),
+        _items(record, before, steps, dialect),
     )
 
 
@@ -253,7 +253,11 @@ def _seconds(record: Record, before: Increment | None, steps: int, mean: _Mean |
     return None if mean is None else mean.seconds()
 
 
-def _items(record: Record, before: Increment | None) -> float | None:
+def _items(record: Record, before: Increment | None, steps: int, dialect: Dialect) -> float | None:
+    """As its line says; of the last step alone as many times as there were steps, as it is with that step's time."""
+    if record.consumed is None:
+        alone = dialect.averaging == "step" and record.step is not None
+        return record.items if record.items is None or not alone else record.items * steps
     items = _difference(record.consumed, before.record.consumed if before else None)
     return None if items is None else _above_zero(items)
 

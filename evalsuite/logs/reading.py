@@ -422,7 +422,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         *found.findings,
         *numbers.findings,
         *contradictions(asked.known, numbers.said),
-        *(() if facts.argument is None or measured is None else (BatchFromArgument(text=facts.argument),)),
+        *((BatchFromArgument(text=facts.argument),) if facts.argument and measured and _counted(found.steps) else ()),
         *_devices_assumed(scans, numbers, asked),
         *_final_findings(measured, final),
     )
@@ -456,6 +456,11 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         items_per_epoch=facts.items_per_epoch,
         printed=_printed(numbers.said),
     )
+
+
+def _counted(steps: Sequence[Step]) -> bool:
+    """Does a batch count what is trained? Not where it is one of sequences and the rates printed are of tokens."""
+    return any(step.items is not None for step in steps)
 
 
 def _devices_assumed(scans: Sequence[Scan], numbers: _Numbers, asked: _Asked) -> Iterator[Finding]:

@@ -12,7 +12,15 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.findings import ArrivalsBursty, ClockDisagrees, Drift, PartialBatch, RatesScatter, RestDiffers
+from evalsuite.findings import (
+    ArrivalsBursty,
+    BatchDoubted,
+    ClockDisagrees,
+    Drift,
+    PartialBatch,
+    RatesScatter,
+    RestDiffers,
+)
 from evalsuite.logs import soundness
 from evalsuite.model import Counted, Finding, Protocol, Step, Throughput, Window
 
@@ -24,6 +32,7 @@ COARSE_STEPS = 100  # logs that print this rarely lose their first report instea
 COARSE_REPORTS = 5  # "the following hundreds": DLPerf trains 600 steps, prints every 100, drops the first
 BURST_SHARE = 0.05  # a line that follows the one before within this share of a step came in the same write
 BURSTY = ArrivalsBursty.limit
+WHOLE_S = 5.0  # reports at least so far apart are told by stamps in whole seconds, to a factor
 REPORTS_AROUND = 20  # before the window and behind it, to be drawn beside it
 
 Clock = Callable[[Step], float | None]
@@ -105,12 +114,14 @@ def throughput(
     findings += [_partial_batch(step, share) for step, share in partial.values() if chosen.touches(step)]
     by_stamp = _by_stamp(chosen, findings) if fine else None
     by_arrival = _by_arrival(chosen, findings)
-    printed, printed_as = _printed(chosen)
+    clocked = by_stamp is not None or by_arrival is not None
+    same = replace(chosen, reports=chosen.reports[1:]) if clocked and chosen.before is None else chosen
+    printed, printed_as = _printed(same)  # over what the clock sees: of the first report it knows only the end
     candidates = (
         (by_stamp, STAMPS),
         (by_arrival, ARRIVALS),
         (printed, printed_as),
-        (_odd_rate(chosen, printed), RATES),
+        (_odd_rate(same, printed), RATES),
     )
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     if value is None:
@@ -120,6 +131,8 @@ def throughput(
     if own and rough and rough.share > soundness.HOPELESS:
         return None, chosen.complete
     findings += _disagreements(value, method, candidates)
+    if own and trust_stamps and not fine:
+        findings += _denied_by_seconds(chosen, value, method)
     if not epochs:
         parts = [(step.steps, each * step.steps) for step, each in _durations(chosen, method) if each]
         inner = [part for step in chosen.reports for part in step.parts]
@@ -321,6 +334,28 @@ def _disagreements(value: float, method: str, candidates: Sequence[tuple[float |
             )
         )
     return found
+
+
+def _denied_by_seconds(chosen: Span, value: float, method: str) -> Iterator[Finding]:
+    """A flag where stamps in whole seconds, which are too coarse to measure by, contradict a script's own figure.
+
+    fairseq on TPUs prints a hundredth of its rate: it counts one update for each line and not all of them.
+    """
+    told = [
+        (step.items, gap) for step, gap in _gaps(chosen, _stamp) if step.items is not None and gap and gap >= WHOLE_S
+    ]
+    if len(told) < max(soundness.FEWEST_REPORTS, len(chosen.intervals) // 2):
+        return
+    by_stamps = statistics.median(items / gap for items, gap in told)
+    nearest = (statistics.median(items / (gap + off) for items, gap in told) for off in (-1.0, 1.0))
+    if all(max(one / value, value / one) >= BatchDoubted.limit for one in nearest):
+        yield ClockDisagrees(
+            method=method,
+            items_per_s=value,
+            other_method=STAMPS,
+            other_items_per_s=by_stamps,
+            difference=by_stamps / value - 1,
+        )
 
 
 def _figures(chosen: Span, method: str) -> list[float]:

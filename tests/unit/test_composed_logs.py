@@ -28,12 +28,12 @@ TOLD = (
     *(composed.hf, composed.hf_5, composed.hf_tokens, composed.trl, composed.llamafactory, composed.ultralytics),
     *(composed.mmengine, composed.torchvision, composed.mae, composed.timm, composed.swin, composed.nemo_2),
     *(composed.megatron, composed.megatron_deepspeed, composed.nanogpt, composed.llm_c, composed.composer),
-    *(composed.nanochat, composed.deepspeed, composed.gpt_neox, composed.fairseq),
+    *(composed.nanochat, composed.deepspeed, composed.gpt_neox, composed.fairseq, composed.verl),
 )
 # what takes --devices or --batch-per-device
 ASKED = (
     *(composed.hf_without_head, composed.mmengine_json, composed.detectron2, composed.detectron2_json, composed.keras),
-    *(composed.torchtune, composed.litgpt, composed.torchtitan, composed.maxtext, composed.olmo_core, composed.verl),
+    *(composed.torchtune, composed.litgpt, composed.torchtitan, composed.maxtext, composed.olmo_core),
     composed.levanter,
 )
 # what tells no throughput of the steps, whatever is given

@@ -121,7 +121,7 @@ def test_a_step_of_verl_that_validated_is_left_out():
 
 def test_a_line_of_verl_that_is_longer_than_a_screen_is_found(tmp_path):
     metrics = " - ".join(f"actor/metric_{number}:np.float64(0.25)" for number in range(200))
-    line = "step:{} - " + metrics + " - perf/time_per_step:50.0 - perf/throughput:2000.0"
+    line = "step:{} - " + metrics + " - perf/total_num_tokens:800000 - perf/time_per_step:50.0 - perf/throughput:2000.0"
 
     reading = read(tmp_path, *(line.format(step) for step in range(1, 9)))
 
@@ -165,3 +165,30 @@ def test_automodels_rate_is_the_jobs_and_a_step_behind_a_validation_is_left_out(
 
     assert found.throughput.items_per_s == pytest.approx(16000.0)
     assert found.scope == "global"
+
+
+def test_a_rate_far_from_stamps_in_whole_seconds_is_no_throughput():
+    reading = read_file(LOGS / "fairseq_tpu.log", protocol=ALL)
+
+    assert (reading.dialect, reading.status) == ("fairseq", "doubtful")
+    assert reading.throughput.items_per_s is None
+    assert "counts only some of the steps" in reading.reason  # 100 updates took 28 s: the line says 0.04 a second
+
+
+def test_stamps_in_whole_seconds_do_not_deny_a_rate_that_they_are_too_coarse_for(tmp_path):
+    line = "2020-07-10 10:00:{:02d} | INFO | train_inner | epoch 001: {} / 1093 loss=12.0, wps={}, wpb=9000, num_updates={},"
+
+    reading = read(
+        tmp_path, *(line.format(second, second, 4600, second) for second in range(1, 50))
+    )  # the stamps: 9,000
+
+    assert (reading.status, reading.throughput.items_per_s) == ("partial", pytest.approx(4600))
+
+
+def test_a_step_after_some_that_are_left_out_is_counted_with_its_own_tokens(tmp_path):
+    line = "step:{} - timing_s/gen:5.0 - {}perf/total_num_tokens:{} - perf/time_per_step:10.0 - perf/throughput:1.0"
+    aside = [" - timing_s/testing:3.0 - " if step % 2 else "" for step in range(40)]
+
+    reading = read(tmp_path, *(line.format(step, aside[step], 8000) for step in range(1, 40)))
+
+    assert reading.throughput.items_per_s == pytest.approx(800)
