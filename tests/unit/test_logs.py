@@ -137,6 +137,24 @@ RAN = [
     Log("darknet", "darknet", 2 * 64 / (1.429193 + 2.552415)),
     Log("caffe", "caffe", 10 * 32 / 58.982, 1, 32, within=0.001),
     Log("caffe_2016", "caffe", 80 * 32 / 20.815827, 1, 32),  # between the stamps of iterations 240 and 320
+    # batch times of one clip on one device
+    Log("sam_2_vggt", "sam_2", 1 / 4.3687, 1, 1, within=0.001),
+    Log("sam_2_vggt_323", "sam_2", 1 / 1.7599, 1, 1, within=0.001),
+    Log("sam_2_vggt_409", "sam_2", 1 / 4.1674, 1, 1, within=0.001),
+    # the harmonic mean of the rates
+    Log("nanotron_2024", "nanotron", 3 / (1 / 14_200 + 1 / 15_500 + 1 / 16_200)),
+    Log("nanotron_2025", "nanotron", 22_800),
+    Log("nanotron_zagreus", "nanotron", 2 / (1 / 182_000 + 1 / 183_000)),
+    # tokens between two lines (wpb × num_updates) ÷ the wall time between them
+    Log("fairseq_2018", "fairseq_2018", (545 * 104_800 - 445 * 104_928) / (1065 - 882), within=0.003),
+    Log("fairseq_2019", "fairseq_2018", (2000 * 2571 - 1000 * 2568) / (5048 - 4847), within=0.002),
+    Log("fairseq_2018_10", "fairseq_2018", 961, within=0.002),
+    # tokens of the steps ÷ their seconds: of 16 GPUs, of 8, and of a relative of verl's
+    Log("verl_2025", "verl", (59_428 + 58_758) / (11.376 + 10.189)),
+    Log("verl_2026", "verl", 2_838_007 / 1041.8559710769914),
+    Log("verl_siirl", "verl", 430_078 / 123.805),
+    Log("mindformers_2025", "mindformers", 8 / 1.757, 8, 1, within=0.01),
+    Log("llama2_accessory", "llama2_accessory", 4 * 2 / 4.1781, 4, 2, within=0.003),
     # three epochs of 100 steps, the last of them with its validation
     Log("keras_3", "keras", 2 * 100 * 32 / (100 * (132e-6 + 128e-6)), 1, 32, within=0.01),
     Log("keras_3_verbose_2", "keras", 2 * 100 * 32 / (100 * (308e-6 + 310e-6)), 1, 32, within=0.01),

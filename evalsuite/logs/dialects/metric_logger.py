@@ -1,5 +1,5 @@
 """Vision trainers that time an iteration: the MetricLogger of torchvision's references and all who copied it, Swin
-Transformer, SAM 2. None of them prints a rate; the size of the batch, where a log has it, is that of one device."""
+Transformer, SAM 2, LLaMA2-Accessory. None of them prints a rate; the size of the batch, where a log has it, is that of one device."""
 # ruff: noqa: E501 (a pattern and a line of a log are kept whole)
 
 from evalsuite.dialect import Dialect, Line
@@ -64,6 +64,34 @@ DIALECTS = (
         notes=_SMOOTHED,
     ),
     Dialect(
+        name="llama2_accessory",
+        title="LLaMA2-Accessory",
+        framework="pytorch",
+        unit="sequences/s",
+        scope="global",
+        averaging="interval",
+        steps_restart="epoch",
+        zero_based=True,
+        step=(
+            Line(
+                pattern=rb"Epoch: \[(?P<epoch>\d+)\] +\[ *(?P<step>\d+)/(?P<of>\d+)\]  lr: [\d.e+-]+  closs: (?P<loss>[\d.]+|nan)"
+                rb"[^\r\n]*?  time: (?P<seconds>[\d.]+)  data: ",
+                sample=b"[07:16:21.232598] Epoch: [2]  [1490/1504]  lr: 0.000005  closs: 0.6968 (0.8547)  "
+                b"grad_norm: 0.2537 (0.3329)  time: 4.1840  data: 0.0001  max mem: 51710",
+                source="Alpha-VLLM/LLaMA2-Accessory@3777c43940:accessory/util/misc.py, MetricLogger.log_every()",
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"\] model saved",
+                sample=b"[07:18:20.563967] model saved",
+                source="Alpha-VLLM/LLaMA2-Accessory@3777c43940:accessory/util/misc.py, save_checkpoint()",
+                telling=False,
+            ),
+        ),
+        notes="A MetricLogger that prints no time that remains. " + _SMOOTHED,
+    ),
+    Dialect(
         name="swin",
         title="Swin Transformer and what is built on it",
         framework="pytorch",
@@ -105,7 +133,7 @@ DIALECTS = (
     ),
     Dialect(
         name="sam_2",
-        title="SAM 2 trainer",
+        title="SAM 2 trainer, and VGGT, which is built on it",
         framework="pytorch",
         unit="samples/s",
         scope="global",
@@ -129,6 +157,7 @@ DIALECTS = (
                 source="facebookresearch/sam2@2b90b9f5ce:training/trainer.py, val_epoch()",
             ),
         ),
-        notes="A sample is a clip of several frames. Time is the last iteration and, in brackets, the mean since the epoch began.",
+        notes="A sample is a clip of several frames. Time is the last iteration and, in brackets, the mean since the epoch began. "
+        "VGGT draws anew with each batch how many sequences it holds: its batch is only a mean.",
     ),
 )

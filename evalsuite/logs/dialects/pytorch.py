@@ -52,6 +52,15 @@ def _millions(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
     return {**match.groupdict(), "rate_k": 1000 * float(match["rate_k"])}
 
 
+_NAMED = b"train_inner "
+
+
+def _unnamed(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+    """A line of fairseq, if no logger's name stands before it: since 0.9 one does, and the rate counts otherwise."""
+    before = match.string[max(0, match.start() - len(_NAMED)) : match.start()]
+    return None if before == _NAMED else match.groupdict()
+
+
 DIALECTS = (
     Dialect(
         name="apex_imagenet",
@@ -186,6 +195,39 @@ DIALECTS = (
             ),
         ),
         notes="Tokens of all workers since the line before, without those of its first update.",
+    ),
+    Dialect(
+        name="fairseq_2018",
+        title="fairseq, before 0.9",
+        framework="pytorch",
+        unit="tokens/s",
+        scope="global",
+        averaging="cumulative",
+        steps_restart="epoch",
+        zero_based=True,
+        mean_since=1,
+        evaluation_inside=True,
+        step=(
+            Line(
+                pattern=rb"\| epoch (?P<epoch>\d+):? +(?P<step>\d+) / (?P<of>\d+) loss=(?P<loss>[\d.e+-]+|nan)[, ][^\r\n]*?"
+                rb"\bwps=(?P<rate>[\d.e+]+), ",
+                sample=b"| epoch 001:    500 / 1891 loss=11.346, nll_loss=10.678, ppl=1637.83, wps=53351, ups=0.5, wpb=104872, "
+                b"bsz=5322, num_updates=495, lr=9.90876e-05, gnorm=1.507, clip=0%, oom=0, loss_scale=2.000, wall=973, train_wall=840",
+                source="facebookresearch/fairseq@e6422528da:fairseq/progress_bar.py, simple_progress_bar; the mean is that of "
+                "fairseq/meters.py, TimeMeter, which train.py begins anew with each epoch",
+                fields=_unnamed,
+            ),
+        ),
+        evaluation=(
+            Line(
+                pattern=rb"\| epoch \d+ \| valid on ",
+                sample=b"| epoch 001 | valid on 'valid' subset | valid_loss 8.11425 | valid_nll_loss 6.8834 | valid_ppl 118.06 | num_updates 600",
+                source="facebookresearch/fairseq@e6422528da:train.py, validate()",
+            ),
+        ),
+        yields_to=("fairseq",),
+        notes="Tokens of all workers, a mean since the epoch began, without its first batch; a validation within the epoch is inside. "
+        "An update that overflowed is counted as a step.",
     ),
     Dialect(
         name="mmcv",
