@@ -217,6 +217,7 @@ class NetworkMeasurement(Document):
     engine: str | None = None
     campaign: str | None = None
     hosts: tuple[str, ...] | None = None
+    link_mbit: int | None = None  # what the links give, where the runs' own option of that name says so
     all_reduce: tuple[AllReduceTimes, ...] = ()
     storage: tuple[StorageReading, ...] = ()
     error: str | None = None  # why it could not be measured

@@ -51,6 +51,7 @@ def measure(
         at=datetime.now(UTC).astimezone().isoformat(timespec="seconds"),
         engine=engine.name,
         campaign=campaign,
+        link_mbit=int(link) if (link := case.option("link_mbit")) and link.isdecimal() else None,
     )
     try:
         found = _measured(begun, case, engine, interpreter, place, share)

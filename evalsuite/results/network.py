@@ -7,13 +7,13 @@ from evalsuite.documents import NetworkMeasurement
 
 
 def newest(found: Iterable[NetworkMeasurement], campaigns: Iterable[str | None]) -> tuple[NetworkMeasurement, ...]:
-    """Those of *campaigns*: of each scale and kind of device the newest that succeeded, else the newest."""
-    chosen: dict[tuple[int, int, str], NetworkMeasurement] = {}
+    """Those of *campaigns*: of each scale, kind of device and link the newest that succeeded, else the newest."""
+    chosen: dict[tuple[int, int, str, int], NetworkMeasurement] = {}
     known = {*campaigns} - {None}
     for one in sorted(found, key=lambda one: (one.error is None, one.at)):
         if one.campaign in known:
-            chosen[one.nodes, one.devices_per_node, one.device] = one
-    return tuple(sorted(chosen.values(), key=lambda one: (one.devices, one.nodes, one.device)))
+            chosen[one.nodes, one.devices_per_node, one.device, one.link_mbit or 0] = one
+    return tuple(found for _, found in sorted(chosen.items(), key=lambda item: (item[1].devices, item[0])))
 
 
 def times_s(found: NetworkMeasurement) -> dict[int, float]:
@@ -21,17 +21,20 @@ def times_s(found: NetworkMeasurement) -> dict[int, float]:
     return {one.bytes: statistics.median(one.seconds) for one in found.all_reduce if one.seconds}
 
 
-def bus_bytes_per_s(found: NetworkMeasurement) -> float | None:
-    """Bandwidth of the largest all-reduce by what must go over each device's link, 2(n-1)/n of its bytes; None where
-    there is nothing to send.
+def bus_curve(found: NetworkMeasurement) -> dict[int, float]:
+    """Bytes → bandwidth of an all-reduce of so many, by what must go over each device's link, 2(n-1)/n of them; empty
+    where there is nothing to send.
 
     github.com/NVIDIA/nccl-tests, doc/PERFORMANCE.md: "bus bandwidth".
     """
-    times, devices = times_s(found), found.devices
-    if not times or devices < 2:
-        return None
-    largest = max(times)
-    return largest / times[largest] * 2 * (devices - 1) / devices
+    over_link = 2 * (found.devices - 1) / found.devices
+    return {size: size / passed_s * over_link for size, passed_s in times_s(found).items() if over_link and passed_s}
+
+
+def bus_bytes_per_s(found: NetworkMeasurement) -> float | None:
+    """That of the largest all-reduce; None where there is nothing to send."""
+    curve = bus_curve(found)
+    return curve[max(curve)] if curve else None
 
 
 def read_bytes_per_s(found: NetworkMeasurement) -> float | None:

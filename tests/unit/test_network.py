@@ -11,7 +11,9 @@ from evalsuite.launch import network as launching
 from evalsuite.plan import engines
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
+from evalsuite.report.data import networks_json
 from evalsuite.report.sections import network as section
+from evalsuite.report.text import words
 from evalsuite.results import network
 from evalsuite.runs import network as kept
 from tests.toys import CASE
@@ -115,3 +117,32 @@ def book_of_scales():
 
 def test_the_document_is_plain_json():
     assert NetworkMeasurement.from_json(json.loads(json.dumps(FOUND.to_json())), "n") == FOUND
+
+
+def test_the_curve_is_drawn_by_scale_and_link_and_said_in_the_summary(book_of_scales):
+    book, model = book_of_scales
+    links = [replace(FOUND, link_mbit=mbit) for mbit in (100, 1000)]
+    subject = book(*links)
+    table = section.of_model(subject, model)
+
+    drawn = section.drawn(model, table, words.read())
+
+    assert "data-row" in drawn.figure.svg
+    assert {row[0] for row in drawn.figure.table.rows} == {"2×4 · 100\u202fMbit/s", "2×4 · 1,000\u202fMbit/s"}
+    assert all(row[2] == 0.875 * 2 * row[1] / 0.5 for row in drawn.figure.table.rows if row[1] == 1 << 27)
+    written = networks_json.document(links[0])
+    assert (written["link_mbit"], written["all_reduce"][-1]["n"]) == (100, len(FOUND.all_reduce[-1].seconds))
+    assert written["all_reduce"][-1]["bus_bytes_per_s"] == network.bus_bytes_per_s(links[0])
+
+
+def test_what_could_not_be_measured_is_not_drawn(book_of_scales):
+    book, model = book_of_scales
+    table = section.of_model(book(of(all_reduce=(), storage=(), error="no route")), model)
+
+    assert section.drawn(model, table, words.read()) is None
+
+
+def test_one_measurement_of_each_link_is_kept():
+    fast, slow = of(link_mbit=1000, campaign="c1"), of(link_mbit=100, campaign="c2")
+
+    assert network.newest([fast, slow], ["c1", "c2"]) == (slow, fast)

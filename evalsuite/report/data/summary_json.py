@@ -9,7 +9,7 @@ from evalsuite.lab import BothLanguages, KeptProblem, LabDocument
 from evalsuite.model import Breakdown, Case, Interval, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
-from evalsuite.report.data import answers_json, breaks_json, suspicions_json
+from evalsuite.report.data import answers_json, breaks_json, networks_json, suspicions_json
 from evalsuite.report.data.finished import SCHEMA_VERSION
 from evalsuite.report.sections import author, fairness
 from evalsuite.report.text import findings
@@ -51,6 +51,7 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "superseded_attempts": [asdict(one) for one in evaluation.superseded],
         "spent": [asdict(one) for one in book.spent],
         "next_repeats": [_next(one) for one in book.next_repeats],
+        "networks": [networks_json.document(one) for one in evaluation.networks],
     }
 
 

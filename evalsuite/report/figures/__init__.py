@@ -5,6 +5,7 @@ Words live in HTML (docs/report.md#words): an SVG holds only numbers, units and 
 the first figure is really drawn; a figure drawn before comes from the cache.
 """
 
+from evalsuite.report.figures.bandwidth import BandwidthLine, bandwidth
 from evalsuite.report.figures.bars import speedup
 from evalsuite.report.figures.bullets import Bullet, bullets
 from evalsuite.report.figures.coverage import CoverageCell, coverage
@@ -50,6 +51,7 @@ from evalsuite.report.figures.sweeps import SweepLine, SweepPoint, batch_sweep, 
 __all__ = [
     "HUES",
     "Axis",
+    "BandwidthLine",
     "Bilingual",
     "Bullet",
     "CoverageCell",
@@ -78,6 +80,7 @@ __all__ = [
     "TimeLine",
     "TimePanel",
     "Track",
+    "bandwidth",
     "batch_sweep",
     "bullets",
     "convergence",

@@ -29,6 +29,8 @@ FORMS = {
     "value": numbers.throughput,
     "median": numbers.throughput,
     "cv": numbers.percent,
+    "message": numbers.memory,
+    "bandwidth": numbers.rate,
 }
 NOTHING = "–"  # a field that is meant to be empty, such as the status of a case that has a value
 

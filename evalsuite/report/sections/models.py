@@ -42,6 +42,7 @@ class ModelFacts:
     sweep_table: SweepTable | None
     sweep_figure: Drawn | None
     network: NetworkTable | None
+    network_figure: Drawn | None
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -63,6 +64,7 @@ def _facts(subject: Subject, model: Model) -> ModelFacts:
     book, look, words = subject.book, subject.look, subject.words
     pairs, of_effects = effects.told_once(() if subject.in_parts else effects.effects(book, model))
     swept = () if subject.in_parts else sweeps.sweeps(book, model)
+    measured = network.of_model(book, model)
     options = [option for option in effects.OPTIONS if any(one.option == option for one in pairs)]
     return ModelFacts(
         model=model,
@@ -78,7 +80,8 @@ def _facts(subject: Subject, model: Model) -> ModelFacts:
         effects_alone=tuple(one for option in options if (one := effects.alone(pairs, option, words)) is not None),
         sweep_table=sweeps.table(swept) if swept else None,
         sweep_figure=sweeps.drawn(model, swept, look, words) if swept else None,
-        network=network.of_model(book, model),
+        network=measured,
+        network_figure=network.drawn(model, measured, words),
     )
 
 

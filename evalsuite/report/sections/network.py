@@ -1,14 +1,17 @@
 """What the network gave beside the training: the all-reduce of several sizes and the storage, at each scale."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.documents import NetworkMeasurement
+from evalsuite.report import figures
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
+from evalsuite.report.sections.drawn import Drawn, label
 from evalsuite.report.sections.markdown import MarkdownWriter, table, text
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results import network
 
 BETTER_IN_US = 1e-3  # below it a time is said in microseconds
@@ -28,6 +31,16 @@ class NetworkRow:
         return f"{self.measurement.nodes}×{self.measurement.devices_per_node}"
 
     @property
+    def link(self) -> Number | None:
+        """What the links are said to give."""
+        mbit = self.measurement.link_mbit
+        return None if mbit is None else Number(text=f"{numbers.count(mbit).text}\u202fMbit/s", raw=mbit)
+
+    def name(self, words: Words) -> Rendered:
+        """Among all rows."""
+        return options.apart([self.scale, *([str(self.link)] if self.link else [])], words)
+
+    @property
     def error(self) -> str | None:
         found = self.measurement.error
         return names.visible(found) if found else None
@@ -44,6 +57,11 @@ class NetworkTable:
 
     sizes: tuple[Number, ...]
     rows: tuple[NetworkRow, ...]
+
+    @property
+    def links(self) -> bool:
+        """Whether what the links give is known of a row."""
+        return any(row.link for row in self.rows)
 
 
 def of_model(book: Book, model: Model) -> NetworkTable | None:
@@ -62,8 +80,8 @@ def _row(one: NetworkMeasurement, sizes: Iterable[int]) -> NetworkRow:
     return NetworkRow(
         measurement=one,
         times=tuple(_time(times[size]) if size in times else None for size in sizes),
-        bandwidth=None if bandwidth is None else numbers.quantity(bandwidth, "bytes/s"),
-        storage=None if storage is None else numbers.quantity(storage, "bytes/s"),
+        bandwidth=None if bandwidth is None else numbers.rate(bandwidth),
+        storage=None if storage is None else numbers.rate(storage),
     )
 
 
@@ -78,14 +96,45 @@ def _time(seconds: float) -> Number:
     return Number(text=numbers.quantity(round(seconds * 1e6), "µs").text, raw=seconds)
 
 
+def drawn(model: Model, found: NetworkTable | None, words: Words) -> Drawn | None:
+    """Bus bandwidth by the size of the all-reduce, a line each row; None where there is nothing to draw."""
+    shown = [(row, curve) for row in (found.rows if found else ()) if (curve := network.bus_curve(row.measurement))]
+    lines = tuple(
+        figures.BandwidthLine(name=label(row.name(words)), key=f"network{place}", points=tuple(sorted(curve.items())))
+        for place, (row, curve) in enumerate(shown)
+    )
+    figure = figures.bandwidth(lines, figures.look([line.key for line in lines]), id=names.anchor("f-n", model.name))
+    if figure.svg is None:
+        return None
+    return Drawn(figure=figure, title=_title([row for row, _ in shown], words), help=words("network.see"))
+
+
+def _title(rows: Sequence[NetworkRow], words: Words) -> Text:
+    """What the largest all-reduce reaches, where least and where most."""
+    rates = sorted(((row.bandwidth.raw, row) for row in rows if row.bandwidth), key=lambda each: each[0])
+    if not rates:
+        return words("network.figure")
+    (_, low), (_, high) = rates[0], rates[-1]
+    if str(low.bandwidth) == str(high.bandwidth):
+        return words("network.figure_alike", bandwidth=low.bandwidth)
+    return words(
+        "network.figure_found",
+        low=low.bandwidth,
+        low_name=low.name(words),
+        high=high.bandwidth,
+        high_name=high.name(words),
+    )
+
+
 def markdown(found: NetworkTable, writer: MarkdownWriter) -> Iterable[str]:
     yield f"**{writer.word('network.caption')}**"
-    words = ("words.devices", "network.with_what")
+    words = ("words.devices", *(("network.link",) if found.links else ()), "network.with_what")
     heads = [*map(writer.word, words), *(size.text for size in found.sizes)]
     heads += [writer.word("network.bandwidth"), writer.word("network.storage")]
     lines = []
     for row in found.rows:
         values = [*row.times, row.bandwidth, row.storage]
         said = text(row.error) if row.error else text(row.with_what)
-        lines.append([row.scale, said, *(text(str(value)) if value else "—" for value in values)])
-    yield table(heads, lines, right=range(2, len(heads)))
+        link = [text(str(row.link)) if row.link else "—"] if found.links else []
+        lines.append([row.scale, *link, said, *(text(str(value)) if value else "—" for value in values)])
+    yield table(heads, lines, right=range(len(words), len(heads)))

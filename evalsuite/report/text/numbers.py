@@ -160,6 +160,10 @@ def memory(value_bytes: float) -> Number:
     return Number(text=_number(scaled, decimals, f"{NARROW_SPACE}{BINARY[position]}").text, raw=value_bytes)
 
 
+def rate(value: float) -> Number:
+    return quantity(value, "bytes/s")
+
+
 def quantity(value: float, unit: str) -> Number:
     """A reading of a sensor: percentages with one decimal, amounts and rates of what was moved with three
     significant digits, everything else with four.

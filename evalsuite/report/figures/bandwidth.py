@@ -1,0 +1,89 @@
+"""Bandwidth of an all-reduce by its size, one line for each scale that was measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.cache import drawn
+from evalsuite.report.figures.data import Axis, Figure, Label, Table, plain
+from evalsuite.report.figures.scaling import entry, positive
+from evalsuite.report.figures.sheet import SMALL, Panel, Sheet, dashes, marker_style, shortened, spread, text_width
+from evalsuite.report.figures.style import ROLES, Look
+
+_TOP, _BOTTOM, _HEIGHT = 34, 34, 320
+
+
+@dataclass(frozen=True, kw_only=True)
+class BandwidthLine:
+    """One scale. *key* chooses the hue."""
+
+    name: Label
+    key: str
+    points: tuple[tuple[int, float], ...]  # (bytes reduced, bytes/s)
+    ref: str = ""
+
+
+def bandwidth(lines: Sequence[BandwidthLine], look: Look, *, id: str) -> Figure:
+    """Bus bandwidth against the bytes of one all-reduce, log–log."""
+    visible = tuple(line for line in lines if any(positive(rate) for _, rate in line.points))
+    rows = [(line, size, rate) for line in visible for size, rate in line.points]
+    return Figure(
+        id=id,
+        svg=drawn(_lines, id, look, visible) if visible else None,
+        table=Table(
+            columns=("series", "message", "bandwidth"),
+            rows=tuple((plain(line.name), float(size), rate) for line, size, rate in rows),
+            refs=tuple(line.ref for line, *_ in rows),
+        ),
+        legend=tuple(entry(line.name, line.key, look) for line in visible),
+        axes=(Axis(key="message", logarithmic=True), Axis(key="bandwidth", logarithmic=True)),
+    )
+
+
+def _lines(id: str, look: Look, lines: Sequence[BandwidthLine]) -> str:
+    sizes = sorted({size for line in lines for size, _ in line.points})
+    rates = [rate for line in lines for _, rate in line.points if positive(rate)]
+    limits = (min(rates) / 1.4, max(rates) * 1.4)
+    marked = ticks.logarithmic(*limits)
+    room = min(max(text_width(line.name, SMALL) for line in lines) + 30, 230)
+    sheet = Sheet(id, height=_HEIGHT, ends=True)
+    panel = sheet.panel(ticks.margin(marked, _rate), _TOP, sheet.width - room, _HEIGHT - _BOTTOM)
+    _axes(sheet, panel, sizes, limits, marked)
+    row, ends = 0, []
+    for line in lines:
+        hue, points = look.hue(line.key), [(size, rate) for size, rate in line.points if positive(rate)]
+        rows = [row + place for place, (_, rate) in enumerate(line.points) if positive(rate)]
+        (stroke,) = panel.plot(
+            *zip(*points, strict=True), color=ROLES[hue.name], linewidth=2, zorder=3, **dashes(hue.dash)
+        )
+        sheet.belongs(stroke, line.key)
+        (dots,) = panel.plot(*zip(*points, strict=True), zorder=4, **marker_style(hue))
+        sheet.mark(dots, [(line.ref, each) for each in rows], series=line.key)
+        row += len(line.points)
+        ends.append(sheet.pixel(panel, *points[-1])[1])
+    for line, place in zip(lines, spread(ends, 16, _TOP, _HEIGHT - _BOTTOM), strict=True):
+        sheet.write(sheet.width - room + 12, place, shortened(line.name, room - 14), colour="ink")
+    return sheet.svg()
+
+
+def _axes(sheet: Sheet, panel: Panel, sizes: Sequence[int], limits: tuple[float, float], marked: list[float]) -> None:
+    from matplotlib.ticker import NullLocator
+
+    panel.set_xscale("log", base=2)
+    panel.set_xlim(sizes[0] / 1.6, sizes[-1] * 1.6)
+    ticks.label_columns(sheet, panel, sizes, _size)
+    panel.set_yscale("log")
+    panel.set_ylim(*limits)
+    ticks.label_rows(sheet, panel, marked, _rate)
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_minor_locator(NullLocator())
+
+
+def _size(size: float) -> str:
+    """In the multiples that messages are made in: 1 KiB, 128 MiB."""
+    power = next(power for power in (3, 2, 1, 0) if size >= 1024**power or not power)
+    return f"{ticks.number(round(size / 1024**power, 3))} {('B', 'KiB', 'MiB', 'GiB')[power]}"
+
+
+def _rate(rate: float) -> str:
+    return ticks.quantity(rate, "bytes/s").replace(".00 ", " ").replace(".0 ", " ")
