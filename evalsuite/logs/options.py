@@ -25,18 +25,21 @@ _PARAMETERS = re.compile(
 _OFF, _ON = ("False", "None", "false", "none"), ("True", "true")
 
 
-def printed(path: Path) -> tuple[str, ...]:
-    """The options that the log at *path* prints before it trains; empty where it prints none, or cannot be read."""
-    return tuple(_words(_head(path)))
+def printed(head: bytes) -> tuple[str, ...]:
+    """The options that the *head* of a log holds; empty where it holds none."""
+    return tuple(_words(head))
 
 
-def parameters(path: Path) -> str | None:
-    """How many parameters the log says that the model has, in digits; None where it says no number, or several."""
-    found = {(one[1] or one[2]).replace(b",", b"").decode() for one in _PARAMETERS.finditer(_head(path))}
+def parameters(head: bytes) -> str | None:
+    """How many parameters the *head* of a log says that the model has, in digits; None: no number, or several."""
+    if b"parameters" not in head.lower():  # as in most, and no pattern is needed to know it
+        return None
+    found = {(one[1] or one[2]).replace(b",", b"").decode() for one in _PARAMETERS.finditer(head)}
     return found.pop() if len(found) == 1 else None
 
 
-def _head(path: Path) -> bytes:
+def head(path: Path) -> bytes:
+    """The beginning of the log at *path*; empty where it cannot be read."""
     text = b""
     try:
         for chunk in chunks(path):
@@ -57,9 +60,9 @@ def _words(text: bytes) -> Iterator[str]:
 
 
 def _pairs(text: bytes) -> Iterator[tuple[str, str]]:
-    for space in _NAMESPACE.finditer(text):
+    for space in _NAMESPACE.finditer(text) if b"Namespace(" in text else ():
         for member in _MEMBER.finditer(space[1].decode("utf-8", "replace")):
             yield member[1], member[2].strip("'\"")
-    for shape in (_DOTTED, _LISTED):
-        for line in shape.finditer(text):
+    for shape, sign in ((_DOTTED, b" ..."), (_LISTED, b" = ")):
+        for line in shape.finditer(text) if sign in text else ():
             yield line[1].decode(), line[2].decode("utf-8", "replace")

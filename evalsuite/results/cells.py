@@ -85,13 +85,16 @@ def _unpacked(samples: Columns, name: str) -> Readout:
     parts = [(block, block.quantities.get(name)) for block in samples.blocks]
     of = tuple(dict.fromkeys(device for _, one in parts if one for device in one.of))
     found = [_part(samples, one, of, block.readings) for block, one in parts]
-    read = numpy.concatenate([flags for _, flags in found], axis=1)
-    values = numpy.concatenate([values for values, _ in found], axis=1)
+    values = found[0][0] if len(found) == 1 else numpy.concatenate([values for values, _ in found], axis=1)
+    if all(flags is None for _, flags in found):
+        return Readout(of=of, values=values, read=None)
+    known = [numpy.ones(part.shape, dtype=bool) if flags is None else flags for part, flags in found]
+    read = numpy.concatenate(known, axis=1)
     return Readout(of=of, values=values, read=None if read.all() else read)
 
 
-def _part(samples: Columns, one: Quantity | None, of: tuple[str, ...], readings: int) -> tuple[Floats, Flags]:
-    """A block's part of a table whose rows are the devices *of*."""
+def _part(samples: Columns, one: Quantity | None, of: tuple[str, ...], readings: int) -> tuple[Floats, Flags | None]:
+    """A block's part of a table whose rows are the devices *of*, and which of it were read; None: all."""
     if one is None:
         return numpy.zeros((len(of), readings)), numpy.zeros((len(of), readings), dtype=bool)
     steps, bits = samples.steps(one)
@@ -99,7 +102,7 @@ def _part(samples: Columns, one: Quantity | None, of: tuple[str, ...], readings:
     sums = numpy.cumsum(numpy.frombuffer(steps, dtype=f"i{one.width}").reshape(shape), axis=1, dtype=numpy.int64)
     numbers = (sums + numpy.array(one.first, dtype=numpy.int64)[:, None]).astype(float)
     values = numbers / round(1 / one.resolution) if one.resolution < 1 else numbers * one.resolution
-    read = numpy.ones(shape, dtype=bool)
+    read = None
     if bits:
         flags = numpy.unpackbits(numpy.frombuffer(bits, dtype=numpy.uint8), bitorder="little")
         read = flags[: values.size].reshape(shape).astype(bool)
@@ -107,7 +110,7 @@ def _part(samples: Columns, one: Quantity | None, of: tuple[str, ...], readings:
         return values, read
     places = [of.index(device) for device in one.of]
     spread, known = numpy.zeros((len(of), readings)), numpy.zeros((len(of), readings), dtype=bool)
-    spread[places], known[places] = values, read
+    spread[places], known[places] = values, True if read is None else read
     return spread, known
 
 
@@ -293,18 +296,25 @@ def flat(parts: Sequence[tuple[Cells, Flags]]) -> tuple[Floats, Floats]:
     return numpy.concatenate(values or [numpy.zeros(0)]), numpy.concatenate(seconds or [numpy.zeros(0)])
 
 
-def percentiles(values: Floats, seconds: Floats, shares: Sequence[float]) -> list[float]:
-    """For each of *shares* the smallest of *values* below which the resource was for that share of the time."""
+def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequence[float]) -> list[float]:
+    """For each of *shares* the smallest of *values* below which the resource was for that share of the time.
+
+    *whole_s* is the sum of *seconds*.
+    """
     order = numpy.argsort(values, kind="stable")
     passed_s = numpy.cumsum(seconds[order])
-    whole_s = sum_of(seconds)
     found = numpy.searchsorted(passed_s, [share * whole_s for share in shares], side="left")
     return [float(values[order[min(place, len(order) - 1)]]) for place in found]
 
 
-def mean(values: Floats, seconds: Floats) -> float:
-    """Of *values*, each with the weight of its *seconds*."""
-    return sum_of(values * seconds) / sum_of(seconds)
+def means(cells: Cells, sound: Flags) -> list[float]:
+    """Of each device that was measured the mean of its *sound* values, each with the weight of its seconds."""
+    seconds = cells.seconds
+    if sound.all():
+        whole_s = sum_of(seconds) if seconds.size else 0.0
+        return [sum_of(row) / whole_s for row in cells.values * seconds] if seconds.size else []
+    rows = ((values[flags], seconds[flags]) for values, flags in zip(cells.values, sound, strict=True))
+    return [sum_of(values * each) / sum_of(each) for values, each in rows if each.size]
 
 
 def sum_of(numbers: Floats) -> float:

@@ -5,7 +5,8 @@ outside. Whoever reads a run sees to commands and variables, of which the names 
 that a field added next year is swept too. A case keeps its names, which folders bear: one with a secret is not read.
 """
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
@@ -13,6 +14,7 @@ from evalsuite.model import Case
 from evalsuite.redaction import redacted
 
 Shown = TypeVar("Shown")
+Sweep = Callable[[Any], Any]
 
 
 def disclosed(noun: Shown) -> Shown:
@@ -21,24 +23,30 @@ def disclosed(noun: Shown) -> Shown:
 
 
 def _swept(found: Any) -> Any:
-    if isinstance(found, str):
-        return found if (shown := redacted(found)) == found else shown
-    if isinstance(found, Case):
-        return found
-    if isinstance(found, tuple):
-        return _swept_all(found)
-    if isinstance(found, Mapping):
-        inside = {redacted(key) if isinstance(key, str) else key: _swept(value) for key, value in found.items()}
-        changed = inside.keys() != found.keys() or any(inside[key] is not found[key] for key in inside)
-        return inside if changed else found
-    if is_dataclass(found) and not isinstance(found, type):
-        values = {field.name: getattr(found, field.name) for field in fields(found)}
-        changes = {name: new for name, value in values.items() if (new := _swept(value)) is not value}
-        return replace(found, **changes) if changes else found
-    return found
+    kind: Any = type(found)  # which mypy does not take for hashable
+    sweep = _sweep(kind)
+    return found if sweep is None else sweep(found)
 
 
-def _swept_all(found: tuple[Any, ...]) -> tuple[Any, ...]:
+@functools.cache
+def _sweep(kind: type) -> Sweep | None:
+    """How a value of *kind* is swept; None where there is no text in it. A large evaluation has a million values."""
+    if issubclass(kind, str):
+        return _text
+    if issubclass(kind, tuple):
+        return _all
+    if issubclass(kind, Mapping):
+        return _mapping
+    if is_dataclass(kind) and not issubclass(kind, Case):
+        return functools.partial(_noun, tuple(field.name for field in fields(kind)))
+    return None
+
+
+def _text(found: str) -> str:
+    return found if (shown := redacted(found)) == found else shown
+
+
+def _all(found: tuple[Any, ...]) -> tuple[Any, ...]:
     """Series of numbers hold no text, and are as long as a run."""
     if not found or _is_number(found[0]) or (isinstance(found[0], tuple) and found[0] and _is_number(found[0][0])):
         return found
@@ -48,3 +56,14 @@ def _swept_all(found: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _is_number(found: object) -> bool:
     return isinstance(found, int | float)
+
+
+def _mapping(found: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    inside = {redacted(key) if isinstance(key, str) else key: _swept(value) for key, value in found.items()}
+    changed = inside.keys() != found.keys() or any(inside[key] is not found[key] for key in inside)
+    return inside if changed else found
+
+
+def _noun(names: tuple[str, ...], found: Any) -> Any:
+    changes = {name: new for name in names if (new := _swept(value := getattr(found, name))) is not value}
+    return replace(found, **changes) if changes else found

@@ -2,11 +2,13 @@
 
 import contextlib
 import functools
+import importlib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from evalsuite import sources
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.findings import UnreadableRun
@@ -103,6 +105,8 @@ def _measured(
     folders: Sequence[RunFolder], places: Places, cache: Path | None
 ) -> tuple[list[Measurement], list[Finding]]:
     """Each folder as a measurement; a folder whose case cannot be read becomes a finding, never silence."""
+    if cache is not None:
+        sources.kept(cache)  # asked here, each process below knows it
     found = _on_all_cores(functools.partial(_one, places=places, cache=cache), folders)
     return [m for m in found if isinstance(m, Measurement)], [f for f in found if isinstance(f, Finding)]
 
@@ -111,6 +115,7 @@ def _on_all_cores(made: Callable[..., T], *of: Sequence[object]) -> list[T]:
     """`made` of each folder (and what stands beside it), in order, by several processes where there are many."""
     if len(of[0]) < WORTH_A_SECOND_PROCESS:
         return list(map(made, *of))
+    importlib.import_module("evalsuite.results.cells")  # and numpy, before the processes part: each would load it
     with ProcessPoolExecutor() as pool:
         return list(pool.map(made, *of, chunksize=CHUNK))
 

@@ -76,14 +76,17 @@ class FactRule:
     checked: bool = False  # whether two sources that differ are a finding
     ambiguous: tuple[str, ...] = ()  # values that do not say which of several is meant
 
-    def concerns(self, case: Case) -> bool:
-        """Whether the fact means something for *case*: a CPU has no driver, one device exchanges nothing."""
-        return {
-            "everywhere": True,
-            "gpu": case.device != "cpu",
-            "fp32_on_gpu": case.device == "gpu" and case.precision == "fp32",
-            "several_devices": case.total_devices > 1,
-        }[self.applies]
+    def concerns(self, of: Case) -> bool:
+        """Whether the fact means something for the case *of*: a CPU has no driver, one device exchanges nothing."""
+        match self.applies:
+            case "everywhere":
+                return True
+            case "gpu":
+                return of.device != "cpu"
+            case "fp32_on_gpu":
+                return of.device == "gpu" and of.precision == "fp32"
+            case "several_devices":
+                return of.total_devices > 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ chooses may differ. Where such a fact is unknown, the two are ranked as *indicat
 model variant, the precision or the device, not at all.
 """
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -232,12 +233,12 @@ def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
     """The facts that keep *a* and *b* apart."""
     if purpose.facts == "free":
         return []
-    return [row for row in fact_rows([a, b]) if row.apart or (purpose.facts == "known" and row.untold)]
+    return [row for row in _deciding([a, b]) if row.apart or (purpose.facts == "known" and row.untold)]
 
 
 def unknown_facts(a: Summary, b: Summary) -> tuple[str, ...]:
     """The facts that nobody states of both, for which the order of *a* and *b* is indicative only."""
-    return tuple(row.rule.key for row in fact_rows([a, b]) if row.untold)
+    return tuple(row.rule.key for row in _deciding([a, b]) if row.untold)
 
 
 @kept
@@ -248,9 +249,23 @@ def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
 
 def fact_rows(summaries: Sequence[Summary]) -> list[FactRow]:
     """The fairness matrix of *summaries*: each fact that concerns one of them and that somebody states."""
+    return _rows(summaries, facts.rules().fact)
+
+
+def _deciding(summaries: Sequence[Summary]) -> list[FactRow]:
+    """The rows that can keep *summaries* out of one ranking, or leave it indicative."""
+    return _rows(summaries, _must_be_equal())
+
+
+@functools.cache
+def _must_be_equal() -> tuple[FactRule, ...]:
+    return tuple(rule for rule in facts.rules().fact if rule.kind in MUST_BE_EQUAL)
+
+
+def _rows(summaries: Sequence[Summary], rules: Iterable[FactRule]) -> list[FactRow]:
     stated = [facts_of(one) for one in summaries]
     found = []
-    for rule in facts.rules().fact:
+    for rule in rules:
         if not any(rule.concerns(one.case) for one in summaries):
             continue
         values = tuple(known.get(rule.key) for known in stated)
@@ -270,6 +285,8 @@ def comparison(members: Sequence[Summary]) -> Comparison:
 
 def likeness(values: Sequence[Stated]) -> Likeness:
     """Whether several cases are alike in one fact. "amp" and "fp16_amp" may be: nobody knows."""
+    if values and values[0] and all(stated == values[0] for stated in values):
+        return "same"  # as nearly all are
     words = [{fact.value for fact in stated} for stated in values if stated]
     if any(_clash(one, other) for place, one in enumerate(words) for other in words[:place]):
         return "different"

@@ -260,9 +260,10 @@ def _facts(
 ) -> tuple[Fact, ...]:
     """What is stated of the run; of its log the first, where processes write one each."""
     path = next((log.path for log in folder.logs()), None)
-    parameters = options.parameters(path) if path and not read.printers > 1 else None
+    head = options.head(path) if path else b""
+    parameters = options.parameters(head) if not read.printers > 1 else None
     printed = {**read.printed, **({"parameters": parameters} if parameters else {})}
-    return facts.of_run(case, command, environments, printed, options.printed(path) if path else ())
+    return facts.of_run(case, command, environments, printed, options.printed(head))
 
 
 def _last_batch(

@@ -5,27 +5,22 @@ this package's source and data. The hash is computed every time, so an entry for
 others bring dialects nothing is kept: nobody knows what their code depends on.
 """
 
-import contextlib
-import functools
 import hashlib
 import io
 import os
 import pickle
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from evalsuite import files, paths
+from evalsuite import files, sources
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Measurement, Timeline, Window
 from evalsuite.results import measurement as measurement_room
 from evalsuite.runs.store import RunFolder
 
 VALUES = frozenset({"evalsuite.model", "evalsuite.findings"})  # modules of plain values; nothing else is loaded
-SOURCES = ("*.py", "*.toml", "*.csv", "*.json")
 PIECE_BYTES = 1 << 20
-UNUSED_S = 30 * 86_400  # what another version of the code has kept is removed after that long
 UNUSABLE = (OSError, pickle.UnpicklingError, EOFError, ValueError, AttributeError, TypeError, ImportError, IndexError)
 
 Value = TypeVar("Value")
@@ -62,38 +57,13 @@ def _file(cache: Path | None, folder: RunFolder, what: str) -> Path | None:
     except OSError:
         return None
     key = hashed.hexdigest()
-    return _of_this_version(cache) / key[:2] / key
+    return sources.kept(cache) / key[:2] / key
 
 
 def _add(update: Callable[[bytes], object], path: str) -> None:
     with open(path, "rb") as file:
         while piece := file.read(PIECE_BYTES):
             update(piece)
-
-
-@functools.cache
-def _of_this_version(cache: Path) -> Path:
-    """The folder in *cache* for what this code and data make. What others made is removed if long unused."""
-    own = cache / _version()
-    with contextlib.suppress(OSError):  # it only costs time
-        files.remove_unused(cache, UNUSED_S)
-        own.mkdir(parents=True, exist_ok=True)
-        os.utime(own)
-    return own
-
-
-def _version() -> str:
-    """Changes when the code or the data does that measurements are made with."""
-    hashed = hashlib.sha256(sys.version.encode())
-    for path in _sources((paths.PACKAGE, paths.ADAPTERS, paths.DATA / "criteria"), (*paths.DATA.glob("*.*"),)):
-        hashed.update(f"{path}\0".encode("utf-8", "backslashreplace"))
-        hashed.update(path.read_bytes())
-    return hashed.hexdigest()[:16]
-
-
-def _sources(folders: Iterable[Path], files: Iterable[Path]) -> list[Path]:
-    found = (path for folder in folders for kind in SOURCES for path in folder.rglob(kind))
-    return sorted(path for path in {*found, *files} if path.is_file())
 
 
 class _Values(pickle.Unpickler):

@@ -369,41 +369,33 @@ def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, e
 
     *expected*: how many series there should be. Each device counts alike in a mean, however often it was read.
     """
-    from evalsuite.results.cells import flat, mean, percentiles, sum_of
+    from evalsuite.results.cells import flat, means, percentiles, sum_of
 
     meter, length_s = METERS[resource], window.end_s - window.begin_s
     taken = [count for one in same for count in one.samples]
     if meter.summed:
         cells = _together(resource, same)
         values, seconds = cells.values[0], cells.seconds
-        means = [mean(values, seconds)] if seconds.size else []
+        whole_s = sum_of(seconds)
+        found = [sum_of(values * seconds) / whole_s] if seconds.size else []
     else:
         values, seconds = flat([(one.cells, one.sound) for one in same])
-        means = [each for one in same for each in _means(one)]
-    if not means:
+        whole_s = sum_of(seconds)
+        found = [each for one in same for each in means(one.cells, one.sound)]
+    if not found:
         return None
-    p5, p95 = percentiles(values, seconds, (0.05, 0.95))
+    p5, p95 = percentiles(values, seconds, whole_s, (0.05, 0.95))
     return Utilisation(
         resource=resource,
         unit=meter.unit,
-        mean=math.fsum(means) / len(means),
+        mean=math.fsum(found) / len(found),
         p5=p5,
         p95=p95,
         samples=min(taken) if meter.summed else sum(taken),
-        coverage=min(1.0, sum_of(seconds) / (length_s * (expected / _number(same) if meter.summed else expected))),
+        coverage=min(1.0, whole_s / (length_s * (expected / _number(same) if meter.summed else expected))),
         capacity=_capacity(resource, same),
         device=None,
     )
-
-
-def _means(one: ReadingSeries) -> list[float]:
-    """Of each device that was measured, the mean over time."""
-    from evalsuite.results.cells import mean
-
-    rows = (
-        (values[sound], one.cells.seconds[sound]) for values, sound in zip(one.cells.values, one.sound, strict=True)
-    )
-    return [mean(values, seconds) for values, seconds in rows if seconds.size]
 
 
 def _findings(used: Sequence[Utilisation], impossible: Mapping[str, int]) -> Iterator[Finding]:

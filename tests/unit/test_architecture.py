@@ -12,7 +12,9 @@ import pytest
 
 from evalsuite import paths
 
-GROUND = {"model", "documents", "lab", "errors", "paths", "files", "findings", "redaction", "locks", "workload"}
+GROUND = {
+    *("model", "documents", "lab", "errors", "paths", "files", "findings", "redaction", "locks", "sources", "workload"),
+}
 CONTRACT = {"adapter", "authored", "customs", "reference", "launchers", "dialect", "placeholders", "registry"}
 MAY_IMPORT = {  # beside ground and contract
     "plan": {"runs"},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import paths
+from evalsuite import paths, sources
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs.catalogue import Places
 from evalsuite.results import measurement as measurement_room
@@ -93,11 +93,11 @@ def test_two_files_that_swap_their_bytes_are_read_again(folder, tmp_path, read):
 
 def test_other_code_reads_again(folder, tmp_path, read, monkeypatch):
     remembered.measurement(folder, HOUSE, tmp_path / "cache")
-    remembered._of_this_version.cache_clear()
-    monkeypatch.setattr(remembered, "_version", lambda: "of other code")
+    sources.kept.cache_clear()
+    monkeypatch.setattr(sources, "fingerprint", lambda: "of other code")
 
     remembered.measurement(folder, HOUSE, tmp_path / "cache")
-    remembered._of_this_version.cache_clear()
+    sources.kept.cache_clear()
 
     assert len(read) == 2
 

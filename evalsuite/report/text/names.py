@@ -20,6 +20,7 @@ PRECISIONS = {
 KINDS = {"cpu": "words.cpu", "gpu": "words.gpu", "npu": "words.npu"}  # of device → the key of its word
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 13)}
 DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029)}
+SPELLED = CONTROL | DIRECTION
 
 
 @cache
@@ -76,7 +77,10 @@ def anchor(kind: str, name: str) -> str:
 
 def visible(text: object) -> str:
     """*text* with control characters and direction marks spelled out (docs/data-rules.md, D26)."""
-    return str(text).encode("utf-8", "backslashreplace").decode().translate(CONTROL | DIRECTION)
+    said = str(text)
+    if said.isascii() and said.isprintable():  # as nearly all is
+        return said
+    return said.encode("utf-8", "backslashreplace").decode().translate(SPELLED)
 
 
 def model_order(name: str) -> tuple[int, str]:

@@ -1,0 +1,80 @@
+"""Templates are compiled once for a version of the code, and nothing stale or foreign is run instead."""
+
+import os
+from pathlib import Path
+
+import jinja2
+import pytest
+
+from evalsuite.report.page import templates
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("EVALSUITE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "page").write_text("{{ 'fast'|said }} {{ name }}")
+    return tmp_path / "templates"
+
+
+@pytest.fixture
+def compiled(monkeypatch) -> list[str]:
+    """The templates that were compiled."""
+    found = []
+    compile_ = jinja2.Environment.compile
+
+    def noted(self, source, name=None, *arguments, **named):
+        found.append(name)
+        return compile_(self, source, name, *arguments, **named)
+
+    monkeypatch.setattr(jinja2.Environment, "compile", noted)
+    return found
+
+
+def filled(folder: Path, said=str.upper) -> str:
+    environment = templates.environment([folder])
+    environment.filters["said"] = said
+    return environment.get_template("page").render(name="<b>")
+
+
+def kept(folder: Path) -> list[Path]:
+    return [file for file in (folder.parent / "cache" / "templates").rglob("*") if file.is_file()]
+
+
+def test_a_template_is_compiled_once(folder, compiled):
+    assert [filled(folder), filled(folder)] == ["FAST &lt;b&gt;"] * 2
+
+    assert compiled == ["page"]
+
+
+def test_another_text_is_another_template(folder):
+    filled(folder)
+    (folder / "page").write_text("now {{ name }}")
+
+    assert filled(folder) == "now &lt;b&gt;"
+
+
+def test_what_a_filter_made_of_a_constant_is_not_taken_for_that_of_another(folder):
+    filled(folder)
+
+    assert filled(folder, said=str.title) == "Fast &lt;b&gt;"
+
+
+@pytest.mark.parametrize("harm", [lambda file: file.write_bytes(file.read_bytes()[:-9] + b"\0" * 9), Path.unlink])
+def test_a_damaged_or_missing_file_is_compiled_again(folder, compiled, harm):
+    filled(folder)
+    for file in kept(folder):
+        harm(file)
+
+    assert filled(folder) == "FAST &lt;b&gt;"
+    assert compiled == ["page"] * 2
+
+
+def test_what_others_may_have_written_is_not_run(folder, compiled):
+    filled(folder)
+    for file in kept(folder):
+        os.chmod(file, 0o666)
+
+    filled(folder)
+
+    assert compiled == ["page"] * 2
