@@ -155,6 +155,13 @@ RAN = [
     Log("verl_siirl", "verl", 430_078 / 123.805),
     Log("mindformers_2025", "mindformers", 8 / 1.757, 8, 1, within=0.01),
     Log("llama2_accessory", "llama2_accessory", 4 * 2 / 4.1781, 4, 2, within=0.003),
+    Log("liger", "liger", 2 / (1 / 18_835.9 + 1 / 18_920.33)),
+    # four hosts print each step; of step 500 not all did
+    Log("flax_2023", "flax", 4 * 32 * 1.583737, 4, 32, within=0.001),
+    Log("darknet_2020", "darknet", 64 / 3.315456),
+    # the stamps, 80 iterations apart, and 20 of which the loss of the last is no number
+    Log("caffe_2015", "caffe", 80 * 32 / (52 * 60 + 45.639834 - 41 * 60 - 26.810891), 1, 32),
+    Log("caffe_2014", "caffe", 20 * 32 / (64.672637 - 49.611122), 1, 32),
     # three epochs of 100 steps, the last of them with its validation
     Log("keras_3", "keras", 2 * 100 * 32 / (100 * (132e-6 + 128e-6)), 1, 32, within=0.01),
     Log("keras_3_verbose_2", "keras", 2 * 100 * 32 / (100 * (308e-6 + 310e-6)), 1, 32, within=0.01),

@@ -175,8 +175,8 @@ DIALECTS = (
         zero_based=False,
         step=(
             Line(
-                pattern=rb"step:(?P<step>\d+) - [^\r\n]*perf/total_num_tokens:(?P<items>[\d.]+)[^\r\n]*"
-                rb"perf/time_per_step:(?P<seconds>[\d.]+)[^\r\n]*perf/throughput:[\d.]+[^\r\n]*\r?\n",
+                pattern=rb"step:(?P<step>\d+) - [^\r\n]*perf/total_num_tokens:(?P<items>[\d.]+) [^\r\n]*"
+                rb"perf/time_per_step:(?P<seconds>[\d.]+) [^\r\n]*perf/throughput:[\d.]+[^\r\n]*\r?\n",
                 sample=b"(TaskRunner pid=4321) step:2 - actor/pg_loss:0.01 - actor/grad_norm:np.float64(0.25) - training/global_step:2 - "
                 b"timing_s/gen:20.0 - timing_s/step:50.0 - perf/total_num_tokens:800000 - perf/time_per_step:50.0 - perf/throughput:2000.0\n",
                 source="volcengine/verl@b178a3cd56:verl/utils/logger/aggregate_logger.py, LocalLogger; the numbers are those of "
