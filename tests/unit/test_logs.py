@@ -155,6 +155,11 @@ RAN = [
     Log("verl_siirl", "verl", 430_078 / 123.805),
     Log("mindformers_2025", "mindformers", 8 / 1.757, 8, 1, within=0.01),
     Log("llama2_accessory", "llama2_accessory", 4 * 2 / 4.1781, 4, 2, within=0.003),
+    # the rate printed: 16 GPUs, and 8
+    Log("composer_2024", "composer", 2.7330),
+    Log("composer_2024_one_node", "composer", 1.4307),
+    Log("mindformers_1.7", "mindformers", 8 * 0.36029, 8),
+    Log("mindformers_1.7_resumed", "mindformers", 8 * 0.28531, 8),
     Log("liger", "liger", 2 / (1 / 18_835.9 + 1 / 18_920.33)),
     # four hosts print each step; of step 500 not all did
     Log("flax_2023", "flax", 4 * 32 * 1.583737, 4, 32, within=0.001),

@@ -163,6 +163,20 @@ DIALECTS = (
                 source="mosaicml/composer@6405188805:composer/loggers/console_logger.py",
             ),
         ),
+        facts=(
+            Line(
+                pattern=rb"num_gpus_per_node: (?P<devices_per_node>\d+)",
+                sample=b"num_gpus_per_node: 8\n",
+                source="mosaicml/composer@6405188805:composer/trainer/trainer.py, Trainer.__init__(), printed by composer/loggers/console_logger.py",
+                telling=False,
+            ),
+            Line(
+                pattern=rb"num_nodes: (?P<nodes>\d+)",
+                sample=b"num_nodes: 2\n",
+                source="mosaicml/composer@6405188805:composer/trainer/trainer.py, Trainer.__init__(), printed by composer/loggers/console_logger.py",
+                telling=False,
+            ),
+        ),
         notes="Samples of the whole job, a mean over the last batches (window_size, 100 by default), evaluation left out.",
     ),
     Dialect(
