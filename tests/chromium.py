@@ -23,6 +23,7 @@ FLAGS = (
     *("--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-port=0"),
 )
 START_S = 30.0
+ANSWER_S = 240.0  # a check of a whole page on a busy machine
 SETTLE_S = 0.3
 WATCHED = ("Page", "Runtime", "Log", "Network")
 COMPLAINTS = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
@@ -54,7 +55,7 @@ class Tab:
         self.events: list[dict] = []
         self._count = 0
         self._buffer = b""
-        self._socket = socket.create_connection((host, port), timeout=60)
+        self._socket = socket.create_connection((host, port), timeout=ANSWER_S)
         self._open(host, port, path)
         for domain in WATCHED:
             self.call(f"{domain}.enable")

@@ -132,7 +132,7 @@ def child(place, process, moments):
     return moments.choice(found).pid if found else None
 
 
-@pytest.mark.parametrize(("victims", "few", "many"), [(evaluator, 6, 100), (agent, 3, 30), (child, 2, 20)])
+@pytest.mark.parametrize(("victims", "few", "many"), [(evaluator, 4, 100), (agent, 2, 30), (child, 1, 20)])
 def test_no_kill_loses_a_finished_run_or_leaves_a_process(victims, few, many, tmp_path):
     wanted = many if FULL else few
 
