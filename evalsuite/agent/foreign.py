@@ -2,7 +2,14 @@
 
 import os
 import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
 
+from evalsuite import files
+from evalsuite.runs.preflight import DeviceProcess
+
+FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO in include/linux/proc_ns.h
 LEAST_CORES = 0.3  # less is what any machine does beside
 WATCHED_S = 0.5
 MOST_NAMED = 3
@@ -25,6 +32,16 @@ def busy(watched_s: float = WATCHED_S) -> dict[str, float] | None:
             found[name] = found.get(name, 0.0) + (cpu_s - before[process][1]) / passed_s
     loud = sorted((item for item in found.items() if item[1] >= LEAST_CORES), key=lambda item: -item[1])
     return {name: round(cores, 1) for name, cores in loud[:MOST_NAMED]}
+
+
+def named(found: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
+    """*found* with the names of the programs. A driver counts processes as the machine does: in a container, whose
+    numbers are its own, another program would be named, and so none is."""
+    try:
+        ours = os.readlink("/proc/self/ns/pid") == FIRST_NAMESPACE
+    except OSError:
+        ours = False
+    return tuple(replace(one, name=files.text(Path(f"/proc/{one.pid}/comm")) if ours else None) for one in found)
 
 
 def _cpu_s(ours: set[int]) -> dict[int, tuple[str, float]]:

@@ -35,7 +35,8 @@ def report(folder: Path, token: str, say: Callable[[str], None]) -> None:
 
 def facts(folder: Path, token: str) -> NodeFacts:
     state, said = _folder(folder, token)
-    limits = cgroups.limits(Path("/"))
+    limits, accelerators = cgroups.limits(Path("/")), Accelerators()
+    on_devices = accelerators.processes()
     return NodeFacts(
         evalsuite=__version__,
         sources_sha256=sources_sha256(),
@@ -43,8 +44,9 @@ def facts(folder: Path, token: str) -> NodeFacts:
         folder_said=said,
         free_bytes=shutil.disk_usage(folder).free if folder.is_dir() else None,
         cores=Cpu(limits, Path("/")).capacity,
-        devices=len(Accelerators()),
+        devices=len(accelerators),
         busy=foreign.busy(),
+        on_devices=None if on_devices is None else foreign.named(on_devices),
         probe_s=round(probe.seconds(), 6),
     )
 

@@ -25,7 +25,7 @@ from evalsuite.findings import HostClocksDiffer
 from evalsuite.launch import engine_words, node_check
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import preflight
-from evalsuite.runs.preflight import CheckedNode, NodeFacts, Preflight, Severity, Trouble
+from evalsuite.runs.preflight import CheckedNode, DeviceProcess, NodeFacts, Preflight, Severity, Trouble
 
 ANSWER_S = 60.0  # a cold start of Python from a busy network file system is some ten seconds
 AT_ONCE = 64
@@ -181,8 +181,16 @@ def _troubles(one: _Heard, wanted: Wanted, runs: Path, ours: str, slow: float | 
         yield (error if abs(offset_s) > CLOCK_REFUSED_S else warning)("clock", offset=f"{offset_s:+.1f}")
     if facts.busy:
         yield warning("busy", programs=", ".join(f"{name} ({cores:g})" for name, cores in facts.busy.items()))
+    if facts.on_devices:
+        yield warning("on_devices", programs=", ".join(map(_on_device, facts.on_devices)))
     if slow is not None:
         yield warning("slow", times=f"{slow:.2f}")
+
+
+def _on_device(one: DeviceProcess) -> str:
+    """`python (pid 4242, GPU 0, 3.0 GiB)`"""
+    memory = "" if one.memory_bytes is None else f", {one.memory_bytes / ROOM_BYTES:.1f} GiB"
+    return f"{one.name or '?'} (pid {one.pid}, GPU {one.device}{memory})"
 
 
 def _trouble(node: str, severity: Severity, kind: str, **values: str) -> Trouble:

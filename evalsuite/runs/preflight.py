@@ -13,6 +13,16 @@ Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class DeviceProcess:
+    """A program that has something on an accelerator. None: the driver or the machine does not say it."""
+
+    device: int
+    pid: int
+    name: str | None = None
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class NodeFacts:
     """What one node says of itself. None: it did not say."""
 
@@ -24,6 +34,7 @@ class NodeFacts:
     cores: float | None = None
     devices: int | None = None  # accelerators
     busy: Mapping[str, float] | None = None  # programs that are not ours → the cores that they take
+    on_devices: tuple[DeviceProcess, ...] | None = None  # programs on its accelerators before any run is there
     probe_s: float | None = None  # what a fixed computation took on all cores
 
 

@@ -84,6 +84,15 @@ ret nvmlDeviceGetFieldValues(void *device, int count, field *all) {
         all[i].answer = all[i].scope == 0xFFFFFFFFu ? 0 : 3; all[i].v.ull = all[i].field == 139 ? 8 : 16; }
     return 0; }
 """
+# Version 3 of the list; the second device belongs to somebody else, and does not say how much it holds.
+PROCESSES = r"""
+typedef struct { unsigned pid; unsigned long long memory; unsigned instance, compute; } process;
+ret nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process *all) {
+    if (*count < 1) { *count = 1; return 7; }  /* NVML_ERROR_INSUFFICIENT_SIZE */
+    *count = 1; all[0].pid = 1 + nth(device);
+    all[0].memory = nth(device) == 0 ? 3ULL << 30 : ~0ULL;  /* NVML_VALUE_NOT_AVAILABLE */
+    all[0].instance = all[0].compute = ~0u; return 0; }
+"""
 XIDS = r"""
 typedef struct { void *device; unsigned long long kind, data; unsigned a, b; } event;
 static int set, left = 2;
@@ -127,6 +136,19 @@ def sampled(tmp_path):
         return found.header, found.readings, RunFolder(tmp_path / "run").environments()["n"]
 
     return run
+
+
+def looked_at(tmp_path, source) -> dict:
+    """The facts of this node as preflight has them, with that library."""
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    compiled = [COMPILER, "-shared", "-fPIC", "-x", "c", "-", "-o", str(folder / "libnvidia-ml.so.1")]
+    subprocess.run(compiled, input=source.encode(), check=True)
+    line = [sys.executable, "-m", "evalsuite", "preflight", "--runs", str(tmp_path / "runs"), "--json"]
+    environment = os.environ | {"LD_LIBRARY_PATH": str(folder)}
+    said = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120)
+    assert said.returncode == 0, said.stdout + said.stderr
+    return json.loads(said.stdout)["nodes"][0]
 
 
 def library(*parts, init=0):
@@ -254,3 +276,17 @@ def test_the_first_reading_takes_nothing_from_before_the_run(sampled):
 
     assert samples[0].gpus[0].utilisation_mean_percent is None
     assert samples[0].gpus[0].sm_active_percent is None
+
+
+def test_the_look_at_a_node_names_what_is_on_its_devices(tmp_path):
+    node = looked_at(tmp_path, library(READINGS, PROCESSES))
+
+    found = [(one["device"], one["pid"], one.get("memory_bytes")) for one in node["facts"]["on_devices"]]
+    assert found == [(0, 1, 3 << 30), (1, 2, None)]
+    assert "on_devices" in [trouble["kind"] for trouble in node["troubles"]]
+
+
+def test_a_driver_without_the_list_says_nothing_of_programs(tmp_path):
+    node = looked_at(tmp_path, library(READINGS))
+
+    assert node["facts"]["devices"] == 2 and "on_devices" not in node["facts"]

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from evalsuite.launch import node_check, preflight, probe
 from evalsuite.launch.preflight import Wanted
 from evalsuite.model import Run
 from evalsuite.plan.engines import Engine
-from evalsuite.runs.preflight import NodeFacts, Preflight
+from evalsuite.runs.preflight import DeviceProcess, NodeFacts, Preflight
 from tests.toys import CASE
 
 
@@ -55,6 +56,11 @@ def saying(facts: NodeFacts = FACTS, clock: str = "$(date +%s.%N)") -> str:
     return f"echo \"x: evalsuite-clock {clock}\"; echo 'x: evalsuite-node {json.dumps(asdict(facts))}'"
 
 
+def preflight_read(runs: Path) -> Preflight:
+    (file,) = (runs / "preflight").glob("*.json")
+    return Preflight.from_json(json.loads(file.read_text()), file)
+
+
 def kinds(found: Preflight) -> dict[str, list[tuple[str, str]]]:
     return {node.name: [(one.severity, one.kind) for one in node.troubles] for node in found.nodes}
 
@@ -76,6 +82,7 @@ def test_nodes_without_fault_are_chosen_in_their_order_and_it_is_recorded(tmp_pa
         ({"free_bytes": 1000}, ("error", "room")),
         ({"devices": 7}, ("error", "devices")),
         ({"busy": {"python": 3.5}}, ("warning", "busy")),
+        ({"on_devices": (DeviceProcess(device=3, pid=42),)}, ("warning", "on_devices")),
     ],
 )
 def test_what_is_wrong_on_one_node_is_said_of_that_node(tmp_path, facts, kind):
@@ -168,6 +175,26 @@ def test_a_program_that_keeps_cores_busy_is_seen(monkeypatch):
         hog.kill()
 
     assert found and "yes" in found
+
+
+def test_programs_on_accelerators_are_named_as_far_as_they_are_known(tmp_path):
+    told = (DeviceProcess(device=0, pid=42, name="python", memory_bytes=3 << 30), DeviceProcess(device=1, pid=43))
+
+    found = preflight.look(acted({"a": saying(replace(FACTS, on_devices=told))}), tmp_path, Wanted(devices=8))
+
+    assert "python (pid 42, GPU 0, 3.0 GiB), ? (pid 43, GPU 1)" in door.sentences(found)[0]
+    assert found.chosen == ("a",)
+    assert preflight_read(tmp_path) == found
+
+
+@pytest.mark.parametrize(("namespace", "name"), [(foreign.FIRST_NAMESPACE, "init"), ("pid:[4026532000]", None)])
+def test_a_program_is_named_only_where_processes_are_numbered_as_the_driver_does(monkeypatch, namespace, name):
+    monkeypatch.setattr(foreign.os, "readlink", lambda path: namespace)
+    monkeypatch.setattr(foreign.files, "text", lambda path: "init" if path == Path("/proc/1/comm") else None)
+
+    (one,) = foreign.named([DeviceProcess(device=0, pid=1)])
+
+    assert one.name == name
 
 
 def test_nodes_that_are_gone_after_a_failed_run_come_last_and_the_rest_goes_on(tmp_path, capsys):

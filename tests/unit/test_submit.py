@@ -32,7 +32,7 @@ def written(tmp_path, monkeypatch, capsys, *words: str) -> str:
     monkeypatch.setattr("evalsuite.launch.handing.importing", lambda: {"PYTHONPATH": "/shared/evalsuite"})
     assert cli.main(["submit", "--frameworks", "pytorch", "--scales", "1x8,4x8", *words]) == Exit.DONE
     text = (tmp_path / "runs" / "evaluation.sbatch").read_text()
-    return text.replace(str(tmp_path), "/work/evaluation").replace(sys.executable, "/shared/python")
+    return text.replace(str(tmp_path), "/srv/evaluation").replace(sys.executable, "/shared/python")
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

@@ -7,6 +7,7 @@ from evalsuite.agent.sensors.ascend import Ascend
 from evalsuite.agent.sensors.nvidia import Nvidia
 from evalsuite.agent.sensors.sensor import Sensor
 from evalsuite.documents import Gpu
+from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 
 VENDORS: tuple[Callable[[], Sensor], ...] = (Nvidia, Ascend)
@@ -42,6 +43,10 @@ class Accelerators:
     def visible(self, environment: Mapping[str, str]) -> list[Gpu]:
         """The devices that a program with these variables sees, in its order."""
         return self._sensor.visible(self._sensor.facts(), environment) if self._sensor else []
+
+    def processes(self) -> list[DeviceProcess] | None:
+        """What has something on a device, whoever started it; None where nobody tells."""
+        return self._sensor.processes() if self._sensor else None
 
     def versions(self) -> Mapping[str, str | None]:
         """Of the driver, and of the toolkit that it serves."""

@@ -7,6 +7,7 @@ from evalsuite.agent.sensors.dcmi import Dcmi
 from evalsuite.agent.sensors.npu_smi import NpuSmi
 from evalsuite.agent.sensors.visible import visible
 from evalsuite.documents import Gpu
+from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 
 
@@ -52,6 +53,9 @@ class Ascend:
 
     def visible(self, found: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
         return visible(found, environment.get("ASCEND_RT_VISIBLE_DEVICES"))
+
+    def processes(self) -> list[DeviceProcess] | None:
+        return None  # neither source tells it in a form that is documented
 
     def versions(self) -> Mapping[str, str | None]:
         return {"driver": self._source.driver, "toolkit": None}

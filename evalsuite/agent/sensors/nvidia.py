@@ -9,9 +9,11 @@ from evalsuite.agent.sensors.nvidia_health import Health, Xids
 from evalsuite.agent.sensors.nvidia_profile import Profile
 from evalsuite.agent.sensors.visible import visible
 from evalsuite.documents import Gpu
+from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 
 ALL_LINKS = 0xFFFFFFFF  # in place of a link's number: the sum of all (nvml.h, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX)
+COMPUTING = "nvmlDeviceGetComputeRunningProcesses"  # programs with a CUDA context; a desktop's own are not among them
 KIBIBYTE = 1024  # NVLink's counters count in KiB
 
 
@@ -48,6 +50,16 @@ class Nvidia:
 
     def visible(self, found: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
         return visible(found, environment.get("CUDA_VISIBLE_DEVICES"))
+
+    def processes(self) -> list[DeviceProcess] | None:
+        found = [(device.index, _computing(device.handle)) for device in self._devices]
+        if all(running is None for _, running in found):
+            return None
+        return [
+            DeviceProcess(device=index, pid=one.pid, memory_bytes=one.usedGpuMemory)
+            for index, running in found
+            for one in running or ()
+        ]
 
     def versions(self) -> Mapping[str, str | None]:
         found = nvml.versions()
@@ -126,6 +138,15 @@ def _handles() -> list[Any]:
     count = nvml.asked("nvmlDeviceGetCount") or 0
     found = [nvml.asked("nvmlDeviceGetHandleByIndex", index) for index in range(count)]
     return [handle for handle in found if handle is not None]
+
+
+def _computing(handle: Any) -> Any:
+    """The programs on a device; older drivers have the list in an earlier form alone.
+
+    By its versioned names: without one pynvml raises what is no NVMLError where the driver has another version.
+    """
+    newer = nvml.asked(f"{COMPUTING}_v3", handle)
+    return newer if newer is not None else nvml.asked(f"{COMPUTING}_v2", handle)
 
 
 def _memory(handle: Any) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
 from evalsuite.documents import Gpu
+from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 
 
@@ -29,6 +30,9 @@ class Sensor(Protocol):
 
     def visible(self, found: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
         """Those of *found* that a program with these variables sees, in its order."""
+
+    def processes(self) -> list[DeviceProcess] | None:
+        """What has something on a device, whoever started it; None where the vendor does not tell."""
 
     def versions(self) -> Mapping[str, str | None]:
         """Of the driver, and of the toolkit that it serves: `driver`, `toolkit`."""
