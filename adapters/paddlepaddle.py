@@ -13,6 +13,8 @@ from evalsuite.reference import (
     reference_gpt2_arguments,
     reference_gpt2_unsupported,
     reference_unsupported,
+    reference_wide_deep,
+    reference_wide_deep_arguments,
 )
 
 
@@ -44,6 +46,10 @@ def _bert(case: Case) -> Command:
 
 def _gpt2(case: Case) -> Command:
     return _command(case, "paddlepaddle_gpt2.py", reference_gpt2_arguments(case))
+
+
+def _wide_deep(case: Case) -> Command:
+    return _command(case, "paddlepaddle_wide_deep.py", reference_wide_deep_arguments(case))
 
 
 def _no_amp_on_cpu(case: Case) -> str | None:
@@ -92,6 +98,12 @@ ADAPTER = Adapter(
             command=_gpt2,
             source="adapters/workloads/paddlepaddle_gpt2.py",
             unsupported=lambda case: _no_amp_on_cpu(case) or reference_gpt2_unsupported(case),
+        ),
+        *reference_wide_deep(
+            _RESNET50,
+            command=_wide_deep,
+            source="adapters/workloads/paddlepaddle_wide_deep.py",
+            unsupported=_no_amp_on_cpu,
         ),
     ),
 )

@@ -13,6 +13,8 @@ from evalsuite.reference import (
     reference_gpt2,
     reference_gpt2_arguments,
     reference_unsupported,
+    reference_wide_deep,
+    reference_wide_deep_arguments,
 )
 
 # Each run compiles for itself: a run that was ended while compiling leaves half a library in the shared cache,
@@ -50,6 +52,10 @@ def _gpt2(case: Case) -> Command:
     return _command(case, "pytorch_gpt2.py", reference_gpt2_arguments(case))
 
 
+def _wide_deep(case: Case) -> Command:
+    return _command(case, "pytorch_wide_deep.py", reference_wide_deep_arguments(case))
+
+
 def _cifar10(case: Case) -> Command:
     return _command(case, "pytorch_cifar10.py", reference_cifar10_arguments(case))
 
@@ -82,6 +88,7 @@ ADAPTER = Adapter(
         _RESNET50,
         *_BERT,
         *reference_gpt2(_BERT[1], command=_gpt2, source="adapters/workloads/pytorch_gpt2.py"),
+        *reference_wide_deep(_RESNET50, command=_wide_deep, source="adapters/workloads/pytorch_wide_deep.py"),
         *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="torchvision.models.mobilenet_v2"),
     ),
 )

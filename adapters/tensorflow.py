@@ -13,6 +13,8 @@ from evalsuite.reference import (
     reference_gpt2,
     reference_gpt2_arguments,
     reference_unsupported,
+    reference_wide_deep,
+    reference_wide_deep_arguments,
 )
 
 
@@ -34,6 +36,10 @@ def _bert(case: Case) -> Command:
 
 def _gpt2(case: Case) -> Command:
     return _command(case, "tensorflow_gpt2.py", reference_gpt2_arguments(case))
+
+
+def _wide_deep(case: Case) -> Command:
+    return _command(case, "tensorflow_wide_deep.py", reference_wide_deep_arguments(case))
 
 
 def _cifar10(case: Case) -> Command:
@@ -71,6 +77,7 @@ ADAPTER = Adapter(
         _RESNET50,
         *_BERT,
         *reference_gpt2(_BERT[1], command=_gpt2, source="adapters/workloads/tensorflow_gpt2.py"),
+        *reference_wide_deep(_RESNET50, command=_wide_deep, source="adapters/workloads/tensorflow_wide_deep.py"),
         *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="adapters/workloads/tensorflow_mobilenetv2.py"),
     ),
 )

@@ -121,6 +121,37 @@ def reference_gpt2(
     return small, tiny
 
 
+def reference_wide_deep_arguments(case: Case) -> tuple[str, ...]:
+    """The arguments of the reference workloads that train Wide & Deep; which of the two, the case's model says."""
+    return reference_arguments(case, "--size", "tiny" if case.model.endswith("_tiny") else "full")
+
+
+def reference_wide_deep(
+    resnet50: Recipe,
+    *,
+    command: Callable[[Case], Command],
+    source: str,
+    unsupported: Callable[[Case], str | None] = lambda case: None,
+) -> tuple[Recipe, Recipe]:
+    """Wide & Deep on Criteo's fields and its variant for a CPU, declared as the framework's *resnet50* but for this."""
+    full = replace(
+        resnet50,
+        name="reference-wide-deep",
+        model="wide_and_deep",
+        unit="samples/s",
+        options={},
+        facts={**resnet50.facts, "optimiser": "adam", "weight_decay": "none", "input_size": WIDE_DEEP_FIELDS},
+        command=command,
+        source=source,
+        unsupported=unsupported,
+        equivalence="",
+    )
+    tiny = replace(
+        full, name="reference-wide-deep-tiny", model="wide_and_deep_tiny", equivalence=resnet50.equivalence
+    )
+    return full, tiny
+
+
 def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
     """The arguments of the reference workloads on images as small as CIFAR-10's."""
     return reference_arguments(case, "--model", case.model.removesuffix("_cifar10"))
@@ -160,6 +191,7 @@ BERT_LENGTH = {"sequence_length": ("128",)}  # the axis of official BERT scripts
 GPT2_POSITIONS = 1024  # rows of GPT-2's table of position embeddings
 BERT_POSITIONS = 512  # rows of BERT's table of position embeddings
 CIFAR10_SIZE = "32"
+WIDE_DEEP_FIELDS = "28 + 13"  # of a sample: 28 ids and 13 numbers
 
 
 def input_size(case: Case, name: str) -> str:

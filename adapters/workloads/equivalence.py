@@ -17,13 +17,15 @@ import bert
 import common
 import gpt2
 import numpy
+import wide_deep
 
 STEPS = 3
 IMAGE_SIZE = 64
 IMAGES = 4  # in the batch: with fewer, batch norm over the last 2×2 maps amplifies every rounding
 SEQUENCE_LENGTH = 16
 SEQUENCES = 2
-MODELS = ("resnet50_v1.5", "mobilenetv2_cifar10", "bert_tiny", "gpt2_tiny")
+SAMPLES = 16  # of clicks
+MODELS = ("resnet50_v1.5", "mobilenetv2_cifar10", "bert_tiny", "gpt2_tiny", "wide_and_deep_tiny")
 
 
 @dataclass(frozen=True)
@@ -88,12 +90,28 @@ def is_gpt2(model: str) -> bool:
     return model.startswith("gpt2")
 
 
+def is_wide_deep(model: str) -> bool:
+    return model.startswith("wide_and_deep")
+
+
 def of_words(model: str) -> bool:
-    """Whether its items are sequences and its optimiser AdamW; else they are images and SGD."""
+    """Whether its items are sequences and its optimiser AdamW."""
     return is_bert(model) or is_gpt2(model)
 
 
+def of_images(model: str) -> bool:
+    """Whether its items are images and its optimiser SGD with momentum."""
+    return not of_words(model) and not is_wide_deep(model)
+
+
 def settings(model: str) -> tuple[Setting, ...]:
+    if is_wide_deep(model):  # Adam, and nothing decays
+        own = wide_deep.LEARNING_RATE, 0.0
+        return (
+            Setting("own", "float64", *own),
+            Setting("probe", "float64", 1e-2, 0.0),
+            Setting("float32", "float32", *own, steps=1),
+        )
     own = (bert.LEARNING_RATE, bert.WEIGHT_DECAY) if of_words(model) else (common.LEARNING_RATE, common.WEIGHT_DECAY)
     probe = (1e-3, 1.0) if of_words(model) else (1e-2, 5e-2)
     return (
@@ -107,7 +125,7 @@ def settings(model: str) -> tuple[Setting, ...]:
 def arguments_of(model: str) -> argparse.Namespace:
     """As the workload would be given them."""
     return argparse.Namespace(
-        batch_size=SEQUENCES if of_words(model) else IMAGES,
+        batch_size=SEQUENCES if of_words(model) else IMAGES if of_images(model) else SAMPLES,
         sequence_length=SEQUENCE_LENGTH,
         image_size=IMAGE_SIZE,
         steps=STEPS,
@@ -117,8 +135,13 @@ def arguments_of(model: str) -> argparse.Namespace:
         threads=1,
         hosts="",
         model=model.removesuffix("_cifar10"),
-        size=model.removeprefix("bert_").removeprefix("gpt2_"),
+        size=size_of(model),
     )
+
+
+def size_of(model: str) -> str:
+    """What the workload's `--size` calls it: "tiny"."""
+    return model.rpartition("_")[2]
 
 
 def run(framework: str, shapes: Callable[[str], Mapping[str, tuple]], answered: Callable[[Task], Answer]) -> None:
@@ -172,7 +195,7 @@ def setting_done(setting: Setting, losses: list[float], norms: Mapping[str, floa
 
 def modes(model: str, layout: str, execution: str) -> dict[str, str]:
     """What is declared: the layout of images, where there are some, and how the framework executes."""
-    return {"execution": execution} if of_words(model) else {"layout": layout, "execution": execution}
+    return {"layout": layout, "execution": execution} if of_images(model) else {"execution": execution}
 
 
 def check_names(weights: Mapping[str, numpy.ndarray], here: Mapping[str, tuple]) -> None:
@@ -187,6 +210,12 @@ def check_names(weights: Mapping[str, numpy.ndarray], here: Mapping[str, tuple])
 def tokens_of(task: Task) -> gpt2.Batch:
     """The batch of GPT-2 in the start."""
     return gpt2.Batch(tokens=task.start["tokens"].tolist(), following=task.start["following"].tolist())
+
+
+def clicks_of(task: Task) -> wide_deep.Batch:
+    """The batch of Wide & Deep in the start."""
+    names = ("numbers", "wide", "deep", "clicked")
+    return wide_deep.Batch(**{name: task.start[name].tolist() for name in names})
 
 
 def batch_of(task: Task) -> bert.Batch:
@@ -214,8 +243,8 @@ def _weight(chance, name: str, shape: tuple, model: str) -> numpy.ndarray:
 
 def _batch(chance, model: str) -> dict[str, numpy.ndarray]:
     arguments = arguments_of(model)
-    if of_words(model):
-        made = (gpt2 if is_gpt2(model) else bert).batch(arguments, 0)
+    if not of_images(model):
+        made = (gpt2 if is_gpt2(model) else bert if is_bert(model) else wide_deep).batch(arguments, 0)
         return {name: numpy.array(rows) for name, rows in vars(made).items()}
     classes = 10 if model.endswith("_cifar10") else common.CLASSES
     shape = (arguments.batch_size, 3, arguments.image_size, arguments.image_size)

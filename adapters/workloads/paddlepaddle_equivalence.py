@@ -11,10 +11,17 @@ import paddlepaddle_bert
 import paddlepaddle_gpt2
 import paddlepaddle_loop
 import paddlepaddle_resnet50
+import paddlepaddle_wide_deep
+import wide_deep
 from equivalence import Answer, Placed, Setting, Task, whole
 
 JOB = paddlepaddle_loop.Job(paddle, 0, 1)
-SCRIPTS = {"resnet50_v1.5": paddlepaddle_resnet50, "bert_tiny": paddlepaddle_bert, "gpt2_tiny": paddlepaddle_gpt2}
+SCRIPTS = {
+    "resnet50_v1.5": paddlepaddle_resnet50,
+    "bert_tiny": paddlepaddle_bert,
+    "gpt2_tiny": paddlepaddle_gpt2,
+    "wide_and_deep_tiny": paddlepaddle_wide_deep,
+}
 
 
 def shapes(model: str) -> dict[str, tuple]:
@@ -39,6 +46,9 @@ def _network(model: str):
         return paddlepaddle_gpt2.gpt2_model(paddle, replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
     if equivalence.is_bert(model):
         return paddlepaddle_bert.bert_model(paddle, replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
+    if equivalence.is_wide_deep(model):
+        size = replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0)
+        return paddlepaddle_wide_deep.wide_deep_model(paddle, size)
     return paddlepaddle_resnet50.resnet50(paddle)
 
 
@@ -80,6 +90,10 @@ def _inputs_and_loss(task: Task, dtype: str):
     if equivalence.is_bert(task.model):
         batch = equivalence.batch_of(task)
         return paddlepaddle_bert.inputs_of(paddle, batch), paddlepaddle_bert.loss_of(paddle, batch)
+    if equivalence.is_wide_deep(task.model):
+        clicks = equivalence.clicks_of(task)
+        inputs = paddlepaddle_wide_deep.inputs_of(paddle, clicks, dtype)
+        return inputs, paddlepaddle_wide_deep.loss_of(paddle, clicks)
     images = paddle.to_tensor(task.start["images"].astype(dtype))
     return [images], paddlepaddle_resnet50.loss_of(paddle, paddle.to_tensor(task.start["labels"]))
 
@@ -87,8 +101,7 @@ def _inputs_and_loss(task: Task, dtype: str):
 def _done(task: Task, setting: Setting) -> dict:
     network = _started(task, setting.dtype)
     inputs, loss_of = _inputs_and_loss(task, setting.dtype)
-    made_by = paddlepaddle_bert if equivalence.of_words(task.model) else paddlepaddle_resnet50
-    optimiser = made_by.optimiser(paddle, network, setting.learning_rate, setting.weight_decay)
+    optimiser = _optimiser(task.model, network, setting)
     loss_of(network(*inputs)).backward()
     norms = {
         name: equivalence.norm_of(piece.grad.numpy() for piece in weight.pieces)
@@ -97,6 +110,13 @@ def _done(task: Task, setting: Setting) -> dict:
     optimiser.clear_grad()
     step = paddlepaddle_loop.stepper(JOB, network, inputs, loss_of, optimiser, equivalence.arguments_of(task.model))
     return equivalence.setting_done(setting, [float(step()) for _ in range(setting.steps)], norms)
+
+
+def _optimiser(model: str, network, setting: Setting):
+    if equivalence.is_wide_deep(model):
+        return paddlepaddle_wide_deep.optimiser(paddle, network, setting.learning_rate)
+    made_by = paddlepaddle_bert if equivalence.of_words(model) else paddlepaddle_resnet50
+    return made_by.optimiser(paddle, network, setting.learning_rate, setting.weight_decay)
 
 
 def _flops(task: Task) -> int | None:

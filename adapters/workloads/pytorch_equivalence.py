@@ -11,7 +11,9 @@ import pytorch_cifar10
 import pytorch_gpt2
 import pytorch_loop
 import pytorch_resnet50
+import pytorch_wide_deep
 import torch
+import wide_deep
 from equivalence import Answer, Setting, Task
 
 CPU = torch.device("cpu")
@@ -20,6 +22,7 @@ SCRIPTS = {
     "mobilenetv2_cifar10": pytorch_cifar10,
     "bert_tiny": pytorch_bert,
     "gpt2_tiny": pytorch_gpt2,
+    "wide_and_deep_tiny": pytorch_wide_deep,
 }
 
 
@@ -45,6 +48,8 @@ def _network(model: str):
         return pytorch_gpt2.Gpt2(replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
     if equivalence.is_bert(model):
         return pytorch_bert.Bert(replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
+    if equivalence.is_wide_deep(model):
+        return pytorch_wide_deep.WideDeep(replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0))
     return pytorch_resnet50.model() if model == "resnet50_v1.5" else pytorch_cifar10.model("mobilenetv2", dropout=0.0)
 
 
@@ -63,6 +68,9 @@ def _inputs_and_loss(task: Task, dtype: torch.dtype):
     if equivalence.is_bert(task.model):
         batch = equivalence.batch_of(task)
         return pytorch_bert.inputs_of(batch, CPU), pytorch_bert.loss_of(batch, CPU)
+    if equivalence.is_wide_deep(task.model):
+        clicks = equivalence.clicks_of(task)
+        return pytorch_wide_deep.inputs_of(clicks, CPU, dtype), pytorch_wide_deep.loss_of(clicks, CPU)
     images, labels = torch.from_numpy(task.start["images"]).to(dtype), torch.from_numpy(task.start["labels"])
     return [images], pytorch_resnet50.loss_of(labels)
 
@@ -71,13 +79,19 @@ def _done(task: Task, setting: Setting) -> dict:
     dtype = getattr(torch, setting.dtype)
     network = _started(task, dtype)
     inputs, loss_of = _inputs_and_loss(task, dtype)
-    made_by = pytorch_bert if equivalence.of_words(task.model) else pytorch_resnet50
-    optimiser = made_by.optimiser(network, setting.learning_rate, setting.weight_decay)
+    optimiser = _optimiser(task.model, network, setting)
     arguments = equivalence.arguments_of(task.model)
     loss_of(network(*inputs)).backward()
     norms = {name: float(weight.grad.double().norm()) for name, weight in network.named_parameters()}
     step = pytorch_loop.stepper(network, inputs, loss_of, optimiser, CPU, arguments)
     return equivalence.setting_done(setting, [step().item() for _ in range(setting.steps)], norms)
+
+
+def _optimiser(model: str, network, setting: Setting) -> torch.optim.Optimizer:
+    if equivalence.is_wide_deep(model):
+        return pytorch_wide_deep.optimiser(network, setting.learning_rate)
+    made_by = pytorch_bert if equivalence.of_words(model) else pytorch_resnet50
+    return made_by.optimiser(network, setting.learning_rate, setting.weight_decay)
 
 
 def _flops(task: Task) -> int | None:

@@ -15,6 +15,8 @@ import tensorflow_loop
 import tensorflow_mobilenetv2
 import tensorflow_names
 import tensorflow_resnet50
+import tensorflow_wide_deep
+import wide_deep
 from equivalence import Answer, Setting, Task
 
 SCRIPTS = {
@@ -22,6 +24,7 @@ SCRIPTS = {
     "mobilenetv2_cifar10": tensorflow_cifar10,
     "bert_tiny": tensorflow_bert,
     "gpt2_tiny": tensorflow_gpt2,
+    "wide_and_deep_tiny": tensorflow_wide_deep,
 }
 
 
@@ -37,6 +40,8 @@ def _shapes(job, model: str) -> dict[str, tuple]:
         network(*tensorflow_gpt2.inputs_of(job.tf, gpt2.batch(arguments, 0)))
     if equivalence.is_bert(model):
         network(*tensorflow_bert.inputs_of(job.tf, bert.batch(arguments, 0)))  # makes the variables
+    if equivalence.is_wide_deep(model):
+        network(*tensorflow_wide_deep.inputs_of(job.tf, wide_deep.batch(arguments, 0), "float32"))
     return {name: weight.shape for name, weight in tensorflow_names.named(network).items()}
 
 
@@ -56,6 +61,9 @@ def _network(job, model: str):
         return tensorflow_gpt2.gpt2_model(job.tf, replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
     if equivalence.is_bert(model):
         return tensorflow_bert.bert_model(job.tf, replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
+    if equivalence.is_wide_deep(model):
+        size = replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0)
+        return tensorflow_wide_deep.wide_deep_model(job.tf, size)
     if model == "mobilenetv2_cifar10":
         return tensorflow_mobilenetv2.mobilenetv2(job.tf, equivalence.IMAGE_SIZE, cifar10.CLASSES, dropout=0.0)
     return tensorflow_resnet50.resnet50(job.tf, equivalence.IMAGE_SIZE)
@@ -73,6 +81,11 @@ def _parts(job, task: Task, setting: Setting):
         batch = equivalence.tokens_of(task)
         optimiser = tensorflow_bert.optimiser_of(tf, arguments, *rates)
         return tensorflow_gpt2.inputs_of(tf, batch), tensorflow_gpt2.loss_of_batch(job, batch), optimiser
+    if equivalence.is_wide_deep(task.model):
+        clicks = equivalence.clicks_of(task)
+        inputs = tensorflow_wide_deep.inputs_of(tf, clicks, setting.dtype)
+        optimiser = tensorflow_wide_deep.adam(tf, arguments, setting.learning_rate)
+        return inputs, tensorflow_wide_deep.loss_of_batch(job, clicks), optimiser
     images = tf.constant(task.start["images"].transpose(0, 2, 3, 1), setting.dtype)
     loss_of = tensorflow_resnet50.loss_of_batch(job, tf.constant(task.start["labels"]), arguments)
     return (images,), loss_of, tensorflow_resnet50.sgd(tf, arguments, *rates)
@@ -105,6 +118,10 @@ def _flops(job, task: Task) -> int:
     """Two for each multiplication with a weight of a convolution or a dense layer, by the shapes of their outputs."""
     layers = job.tf.keras.layers
     network = _network(job, task.model)
+    if equivalence.is_wide_deep(task.model):
+        network(*_parts(job, task, Setting("float32", "float32", 0.0, 0.0))[0])
+        dense = (layer for layer in network.submodules if isinstance(layer, layers.Dense))
+        return sum(2 * int(numpy.prod(layer.kernel.shape)) for layer in dense)
     return sum(
         2 * int(numpy.prod(layer.output_shape[1:])) * _inner(layers, layer)
         for layer in network.layers

@@ -9,6 +9,8 @@ OWN_NAMES = {"kernel": "weight", "depthwise_kernel": "weight", "gamma": "weight"
 def named(network) -> dict[str, Placed]:
     if hasattr(network, "decoder"):
         return of_gpt2(network)
+    if hasattr(network, "wide"):
+        return of_wide_deep(network)
     return of_bert(network) if hasattr(network, "next_sentence") else of_images(network)
 
 
@@ -41,6 +43,13 @@ def of_gpt2(network) -> dict[str, Placed]:
         found |= _attention(layer.attention, f"{name}.attn.c_attn.", f"{name}.attn.c_proj")
         found |= _dense(f"{name}.mlp.c_fc", layer.widen) | _dense(f"{name}.mlp.c_proj", layer.narrow)
     return found | _norm("ln_f", network.norm)
+
+
+def of_wide_deep(network) -> dict[str, Placed]:
+    found = {f"{name}.weight": _as_it_is(getattr(network, name).embeddings) for name in ("wide", "deep")}
+    for number, layer in enumerate(network.hidden):
+        found |= _dense(f"hidden.{number}", layer)
+    return found | _dense("score", network.score)
 
 
 def _encoder_layer(name: str, layer) -> dict[str, Placed]:

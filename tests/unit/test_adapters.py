@@ -17,6 +17,8 @@ RECIPES = [(one, recipe) for one in ADAPTERS.values() for recipe in one.recipes]
 REFERENCE = [(one, recipe) for one, recipe in RECIPES if recipe.kind == "reference"]
 IMAGENET = [(one, recipe) for one, recipe in REFERENCE if recipe.model == "resnet50_v1.5"]
 BERT = [(one, recipe) for one, recipe in REFERENCE if recipe.model.startswith("bert_")]
+WIDE_DEEP = [(one, recipe) for one, recipe in REFERENCE if recipe.model.startswith("wide_and_deep")]
+SIZED = [pair for pair in REFERENCE if pair not in WIDE_DEEP]  # whose input has a size
 CIFAR10 = [(one, recipe) for one, recipe in REFERENCE if recipe.model.endswith("_cifar10")]
 PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
 SCALES = ((1, 1), (1, 2), (1, 8), (2, 8))
@@ -131,7 +133,7 @@ def test_bert_is_told_its_size_and_the_length_of_a_sequence(one, recipe):
         assert words[words.index("--steps") + 1] == "38"
 
 
-@pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
+@pytest.mark.parametrize("one, recipe", SIZED, ids=ids(SIZED))
 def test_the_size_of_the_input_is_part_of_the_case_where_the_spec_says_nothing(one, recipe):
     ((name, size),) = recipe.meant(())
 
@@ -139,6 +141,18 @@ def test_the_size_of_the_input_is_part_of_the_case_where_the_spec_says_nothing(o
 
     assert words == recipe.command(case_of(one, recipe)).argv
     assert size in ("128", "224", "32")
+
+
+@pytest.mark.parametrize("one, recipe", WIDE_DEEP, ids=ids(WIDE_DEEP))
+def test_wide_and_deep_is_told_its_size_and_has_no_size_of_an_input(one, recipe):
+    for case in cases_of(one, recipe):
+        words = list(recipe.command(case).argv)
+
+        assert words[words.index("--size") + 1] == {"wide_and_deep": "full", "wide_and_deep_tiny": "tiny"}[recipe.model]
+        assert words[words.index("--batch-size") + 1] == "96"
+        assert "--image-size" not in words
+    assert recipe.meant((("image_size", "64"),)) == ()
+    assert "has no axis sequence_length" in recipe.refusal(case_of(one, recipe, options=(("sequence_length", "64"),)))
 
 
 @pytest.mark.parametrize("one, recipe", BERT, ids=ids(BERT))
@@ -182,6 +196,8 @@ def test_all_four_frameworks_run_the_same_reference_model():
 
     for name in ("tensorflow", "mxnet", "paddlepaddle", "pytorch"):
         assert {"resnet50_v1.5", "bert_base", "bert_tiny"} <= models[name]
+    for name in ("tensorflow", "paddlepaddle", "pytorch"):
+        assert {"wide_and_deep", "wide_and_deep_tiny", "gpt2_tiny"} <= models[name]
     for name in ("tensorflow", "pytorch"):
         assert {"resnet50_cifar10", "mobilenetv2_cifar10"} <= models[name]
 

@@ -32,5 +32,5 @@ MODEL_CHAPTERS = (
     ModelChapter(key="bert", number="4", models=("bert_base",)),
     ModelChapter(key="face", number="5", models=("arcface", "face_r100", "face_mbf")),
     ModelChapter(key="gpt2", number="6", models=("gpt2", "gpt2_345m", "gpt2_498m")),
-    ModelChapter(key="wide_deep", number="7", models=("wide_and_deep",)),
+    ModelChapter(key="wide_deep", number="7", models=("wide_and_deep", "wide_and_deep_tiny")),
 )
