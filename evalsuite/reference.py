@@ -146,9 +146,7 @@ def reference_wide_deep(
         unsupported=unsupported,
         equivalence="",
     )
-    tiny = replace(
-        full, name="reference-wide-deep-tiny", model="wide_and_deep_tiny", equivalence=resnet50.equivalence
-    )
+    tiny = replace(full, name="reference-wide-deep-tiny", model="wide_and_deep_tiny", equivalence=resnet50.equivalence)
     return full, tiny
 
 

@@ -3,6 +3,8 @@
 Prints the line of PaddleClas on rank 0, every step (`paddlepaddle_steps.py`); its `ips` counts one card.
 """
 
+import itertools
+
 import paddlepaddle_loop
 import paddlepaddle_steps
 import wide_deep
@@ -55,7 +57,7 @@ def wide_deep_model(paddle, size: wide_deep.Size):
             super().__init__()
             self.wide, self.deep = table(1), table(wide_deep.EMBEDDING)
             widths = [wide_deep.INPUTS, *[size.hidden] * size.layers]
-            self.hidden = nn.LayerList([dense(*two) for two in zip(widths[:-1], widths[1:], strict=True)])
+            self.hidden = nn.LayerList([dense(*two) for two in itertools.pairwise(widths)])
             self.dropout, self.score = nn.Dropout(size.dropout), dense(size.hidden, 1)
 
         def forward(self, numbers, wide, deep):

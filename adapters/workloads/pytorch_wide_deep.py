@@ -4,6 +4,7 @@ Prints the line of pytorch/examples imagenet/main.py on rank 0, every step; its 
 whole job.
 """
 
+import itertools
 import os
 
 import common
@@ -21,9 +22,7 @@ class WideDeep(nn.Module):
         self.wide = nn.Embedding(size.vocabulary, 1)
         self.deep = nn.Embedding(size.vocabulary, wide_deep.EMBEDDING)
         widths = [wide_deep.INPUTS, *[size.hidden] * size.layers]
-        self.hidden = nn.ModuleList(
-            nn.Linear(inside, out) for inside, out in zip(widths[:-1], widths[1:], strict=True)
-        )
+        self.hidden = nn.ModuleList(nn.Linear(inside, out) for inside, out in itertools.pairwise(widths))
         self.dropout, self.score = nn.Dropout(size.dropout), nn.Linear(size.hidden, 1)
         self.apply(_started)
 

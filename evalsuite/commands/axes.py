@@ -41,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="such as image_size=224; repeatable",
     )
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--profile", metavar="NAME", help="quick (default), full, bert, cifar10, wide-deep or official-cpu")
+    source.add_argument(
+        "--profile", metavar="NAME", help="quick (default), full, bert, cifar10, wide-deep, official-cpu"
+    )
     source.add_argument("--spec", metavar="FILE", type=Path, help="a spec of your own (TOML)")
     where = parser.add_argument_group("where")
     where.add_argument(
