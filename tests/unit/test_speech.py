@@ -286,3 +286,15 @@ def test_the_json_of_a_command_is_the_same_in_every_language(capsys, tmp_path):
 def test_a_chinese_word_takes_two_columns():
     assert speech.columns("待装 a") == 6
     assert speech.padded("待装", 6) == "待装  "
+
+
+def test_two_figures_that_contradict_each_other_are_told_in_chinese_whatever_clocks_they_are_of():
+    said = (
+        "its rates give 25.62 tokens/s, the log's stamps 3,430.60: 134 times apart, so neither is the throughput. "
+        "Possible: the script counts only some of the steps that it trains"
+    )
+
+    told = retold.retold(said, "zh")
+
+    assert not re.search(r"\b(?:the|log's|stamps)\b", told)
+    assert "3,430.60" in told
