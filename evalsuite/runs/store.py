@@ -18,18 +18,20 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsuite import locks, redaction
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, of_machine
 from evalsuite.files import read_json, sha256, write_atomically, write_json
 from evalsuite.model import Case, Run
-from evalsuite.runs import columns, samples
 from evalsuite.runs import group as groups
-from evalsuite.runs.columns import Recorded
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.journal import Journal
 from evalsuite.runs.planned import AskedRun, Planned
+
+if TYPE_CHECKING:
+    from evalsuite.runs.columns import Recorded
 
 CASE = "case.json"
 COMMAND = "command.json"
@@ -86,6 +88,8 @@ class RunFolder:
 
         Raises OSError and EvalsuiteError where they cannot be read or the file not be written; the lines stay then.
         """
+        from evalsuite.runs import columns  # its many nouns take a tenth of the start of `parse`, which reads none
+
         lines = self.samples_path(host)
         if columns.pack(lines, self.packed_samples_path(host)):
             lines.unlink()
@@ -238,8 +242,10 @@ class RunFolder:
         kinds = ("log.*.txt", "arrivals.*.csv", "samples.*.jsonl", "samples.*.columns")
         return sorted(file for kind in kinds for file in self.path.glob(kind) if file.is_file())
 
-    def samples(self, host: str) -> Recorded | None:
+    def samples(self, host: str) -> "Recorded | None":
         """The sensor readings of *host*; None if there are none. A half-written last line is left out."""
+        from evalsuite.runs import columns, samples
+
         packed = self.packed_samples_path(host)
         if packed.is_file():
             return columns.read(packed)
