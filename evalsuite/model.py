@@ -329,6 +329,7 @@ class Measurement:
     campaign: str | None = None  # the start of an evaluation that it was made in; None: unknown
     round: int | None = None  # the pass through that campaign's cases, from 0: runs of one round follow one another
     probe_s: float | None = None  # what a fixed computation took before the run's block
+    left_s: float | None = None  # of the epoch in which it was stopped as planned, at its own rate; None: not known
 
     @property
     def value(self) -> float | None:
@@ -356,7 +357,9 @@ class Attempt:
     number: int  # from 1
     campaign: str
     started_at: str  # ISO 8601 with zone
-    status: Literal["completed", "failed", "timed_out"] | None = None  # None: it did not come to an end
+    status: Literal["completed", "stopped_as_planned", "failed", "timed_out"] | None = (
+        None  # None: it did not come to an end
+    )
     fault: Literal["infrastructure"] | None = None  # who failed it, where it was not the training
     items_per_s: float | None = None
     unit: str | None = None

@@ -61,6 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--retries", metavar="N", help="of runs that a node or the launcher failed, not the training (2)"
     )
     where.add_argument("--max-device-hours", metavar="H", help="start no run once so many are spent")
+    where.add_argument(
+        "--stop-after-window",
+        action="store_true",
+        help="end each script once its measured steps are done (done anyway where it has no limit of its own)",
+    )
     where.add_argument("--seed", metavar="N", help="of the order of the frameworks within each scale and repeat (0)")
     where.add_argument("--oversubscribe", action="store_true", help="let CPU devices share cores, and mark the cases")
     where.add_argument(
@@ -128,6 +133,7 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         "retries": spec.retries(arguments.retries) if arguments.retries else None,
         "max_device_hours": spec.device_hours(arguments.max_device_hours) if arguments.max_device_hours else None,
         "seed": spec.seed(arguments.seed) if arguments.seed else None,
+        "stop_after_window": arguments.stop_after_window or None,
         "oversubscribe": arguments.oversubscribe or None,
     }
     asked = {name: value for name, value in given.items() if value is not None}

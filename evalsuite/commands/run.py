@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evalsuite.commands.asked import Asked
-    from evalsuite.model import Run, Skip
+    from evalsuite.model import Measurement, Run, Skip
     from evalsuite.runs.store import RunFolder
 
 HELP = "run what is missing of the test matrix"
 EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
+  evalsuite run --spec official.toml --stop-after-window --max-device-hours 40
   salloc --nodes=4 --exclusive evalsuite run --profile full --engine slurm --scales 1x8,2x8,4x8
 """
 
@@ -124,6 +125,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             packages=ready.packages,
             dialects=catalogue.known(asked.places),
             sandboxed=asked.sandboxed,
+            stop_after_window=spec.stop_after_window,
             share=asked.share,
             waits=lambda words: note(say("run.waiting", who=words)),
             after_fault=preflight.mending(asked.store.root, missing),
@@ -141,11 +143,14 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             extent=extent,
             needed=lambda run: shown.needed(run, repeating.needs(run)),
         )
+        stopped: list[Measurement] = []
         for ended in launched:
             measured = measurement.measurement(asked.store.folder(ended.run), asked.places)
             given = measured.throughput
             campaign.note_value(ended, started, asked.store, measured.value, given.unit if given else None)
             shown.ended(ended.run, ended.outcome.duration_s, measured)
+            stopped += [measured] if ended.outcome.status == "stopped_as_planned" else []
+    _say_stopped(stopped)
     _say_spared(asked, shown.spared)
     if remaining.refused:
         note(say("run.no_time", runs=len(asked.missing())))
@@ -171,6 +176,21 @@ def interruptible() -> "Iterator[None]":
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _say_stopped(stopped: "Sequence[Measurement]") -> None:
+    """That scripts were stopped as planned, and what that saved at least: the rest of the epoch each was in."""
+    from evalsuite.commands.terminal import note
+
+    if not stopped:
+        return
+    known = [(run.left_s, run.run.case.total_devices) for run in stopped if run.left_s is not None]
+    if not known:
+        note(say("run.stopped_as_planned", runs=len(stopped)))
+        return
+    hours = sum(seconds * devices for seconds, devices in known) / 3600
+    key = "run.stopped_saving" if len(known) == len(stopped) else "run.stopped_saving_of"
+    note(say(key, runs=len(stopped), hours=f"{hours:.2g}", known=len(known)))
 
 
 def _say_spared(asked: "Asked", spared: "Sequence[Run]") -> None:
@@ -219,7 +239,7 @@ def _measured(asked: "Asked") -> bool:
 
 def _failed(asked: "Asked") -> int:
     """Runs of the plan that have ended badly, in this call or before."""
-    return sum(folder.outcome().status != "completed" for folder in _ended(asked))
+    return sum(not folder.outcome().ended_well for folder in _ended(asked))
 
 
 def _ended(asked: "Asked") -> "Iterator[RunFolder]":

@@ -152,7 +152,7 @@ def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
 
 def _named(run: Run, word: str, store: Store) -> bool:
     if word == "failed":
-        return store.folder(run).outcome().status != "completed"
+        return not store.folder(run).outcome().ended_well
     return word in (run.id, run.case.id)
 
 
@@ -239,7 +239,9 @@ class _Going:
                 folder,
                 self.launcher,
                 tick=functools.partial(self.tick, run),
-                enough=watching.enough(run, recipe, folder, self.launcher.dialects),
+                enough=watching.enough(
+                    run, recipe, folder, self.launcher.dialects, stop_after_window=self.launcher.stop_after_window
+                ),
                 place=place,
             )
             self.store.journal.note(_end_of(run, place, outcome))

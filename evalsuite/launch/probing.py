@@ -46,7 +46,7 @@ def ended(folder: RunFolder, case: Case, dialect: str, launcher: Launcher) -> tu
     if not folder.finished:
         return "failed", "another evalsuite tries it at this moment"
     outcome = folder.outcome()
-    if outcome.status == "completed":
+    if outcome.ended_well:
         return "fits", ""
     read = reading.read_run(folder.logs(), case, dialect, dialects=launcher.dialects) if folder.logs() else None
     said = read.reason if read and read.status == "failed" and read.reason else outcome.reason

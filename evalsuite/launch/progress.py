@@ -34,7 +34,7 @@ class RunState:
 
     @property
     def failed(self) -> bool:
-        return self.outcome is not None and self.outcome.status != "completed"
+        return self.outcome is not None and not self.outcome.ended_well
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,6 +38,7 @@ POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
 ENOUGH: Mapping[Enough, str] = {
     "no_limit": "ended by evalsuite after the last measured step: the script has no limit of its own",
+    "window": "ended by evalsuite after the last measured step, as asked: the script would have gone on",
     "hung": "ended by evalsuite: the script had trained its steps and did not come to an end",
     "silent": "hung: it printed steps, and then nothing for far longer than ever before; ended by evalsuite",
 }
@@ -56,6 +57,7 @@ class Launcher:
     packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
     dialects: Mapping[str, Dialect]  # those that the logs are read by
     sandboxed: bool = False  # the script can write nowhere but into its scratch folder, and has no network
+    stop_after_window: bool = False  # ends a script with a limit of its own, too, once its measured steps are done
     share: bool = False  # runs beside another evaluation on the machine instead of waiting for it
     waits: Waits = lambda words: None  # told for whom a run waits
     after_fault: Callable[[Engine], Engine] = lambda engine: (
@@ -219,6 +221,8 @@ def _recorded_end(exit_code: int, why: Enough | None, folder: RunFolder, case: C
 
 
 def _ended(why: Enough) -> Outcome:
+    if why in ("no_limit", "window"):
+        return Outcome(status="stopped_as_planned", reason=ENOUGH[why], enough=why)
     return Outcome(status="failed" if why == "silent" else "completed", reason=ENOUGH[why], enough=why)
 
 

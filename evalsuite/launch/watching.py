@@ -15,28 +15,37 @@ MIDWAY_S = 600.0  # and one that has steps before it, after this long at least
 MIDWAY_TIMES = 30  # and so many times the longest that it had been silent before: an evaluation, a checkpoint
 
 
-def enough(run: Run, recipe: Recipe, folder: RunFolder, dialects: Mapping[str, Dialect]) -> Callable[[], Enough | None]:
+def enough(
+    run: Run,
+    recipe: Recipe,
+    folder: RunFolder,
+    dialects: Mapping[str, Dialect],
+    *,
+    stop_after_window: bool = False,
+) -> Callable[[], Enough | None]:
     """Says why the run can be ended, if it can.
 
-    Its logs have come to the last measured step, and the script has no limit of its own ("no_limit") or has printed
-    nothing more for two minutes ("hung": process groups that hang when they are taken down). Or it printed steps and
-    then nothing for far longer than ever before ("silent"). Before its first step a script may be silent up to the
-    limit of its run: kernels are compiled and data sets indexed then.
+    Its logs have come to the last measured step, and the script has no limit of its own ("no_limit"), or it is to be
+    stopped then (*stop_after_window*: "window"), or it has printed nothing more for two minutes ("hung": process
+    groups that hang when they are taken down). Or it printed steps and then nothing for far longer than ever before
+    ("silent"). Before its first step a script may be silent up to the limit of its run: kernels are compiled and data
+    sets indexed then.
     """
     from evalsuite.logs import reading
 
     endless = recipe.step_bound == "none"
+    planned: Enough | None = "no_limit" if endless else "window" if stop_after_window else None
 
     def asked() -> Enough | None:
         logs = folder.logs()
         silent_s = _silent_s(logs) if logs else 0.0
-        if not logs or not (endless or silent_s > min(SILENT_S, MIDWAY_S)):
+        if not logs or not (planned or silent_s > min(SILENT_S, MIDWAY_S)):
             return None
         steps = reading.read_run(logs, run.case, recipe.dialect_name, dialects=dialects).steps
         if not steps:
             return None
         if steps[-1].index >= run.case.protocol.total_steps:
-            return "no_limit" if endless else "hung" if silent_s > SILENT_S else None
+            return planned or ("hung" if silent_s > SILENT_S else None)
         longest = longest_silence_s(steps)
         if longest is not None and silent_s > max(MIDWAY_S, MIDWAY_TIMES * longest):
             return "silent"

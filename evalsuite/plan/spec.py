@@ -50,6 +50,7 @@ class Spec:
     cores_per_device: int | None = None  # of a device that is a CPU; None: what the machine has for each
     retries: int = 2  # of a run that the infrastructure failed
     max_device_hours: float | None = None  # no run is started beyond; None: as many as it takes
+    stop_after_window: bool = False  # whether a script is ended once its measured steps are done
     seed: int = 0  # of the order of the frameworks within a scale
     oversubscribe: bool = False  # whether devices may share cores where there are not enough
     options: tuple[tuple[str, str], ...] = ()
@@ -304,6 +305,7 @@ KEYS: Mapping[str, tuple[str, type | tuple[type, ...], Callable[[Any], object]]]
     "steps": ("protocol", str, steps),
     "repeats": ("repeats", (int, str), _repeats),
     "seed": ("seed", int, seed),
+    "stop_after_window": ("stop_after_window", bool, bool),
     "retries": ("retries", int, retries),
     "max_device_hours": ("max_device_hours", int, device_hours),
     "cores_per_device": ("cores_per_device", int, cores),
@@ -316,7 +318,7 @@ KEYS: Mapping[str, tuple[str, type | tuple[type, ...], Callable[[Any], object]]]
 }
 PARTS = "parts"
 OF_WHOLE = (  # whatever its parts
-    *("repeats", "timeout_s", "cores_per_device", "seed", "retries", "max_device_hours"),
+    *("repeats", "timeout_s", "cores_per_device", "seed", "retries", "max_device_hours", "stop_after_window"),
     *("versions", "variants"),
 )
 OF_PARTS = tuple(key for key in KEYS if key not in OF_WHOLE)
@@ -335,7 +337,7 @@ def _field(key: str, path: Path, known: Iterable[str] = ()) -> str:
 
 def _value(key: str, value: object, path: Path) -> object:
     _, kind, convert = KEYS[key]
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
         wanted = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
         raise EvalsuiteError(
             f"{path}: {key} = {value!r} is a {type(value).__name__}; expected a {wanted}, as in data/specs/quick.toml."

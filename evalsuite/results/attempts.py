@@ -11,6 +11,7 @@ from evalsuite.documents import RunCommand
 from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import JournalBroken, RepeatsAdded, RunMadeAgain, RunTakenAway
 from evalsuite.model import Attempt, CampaignStart, Finding, Summary, Unmeasured
+from evalsuite.runs.endings import ENDED_WELL
 from evalsuite.runs.journal import Campaign, Journal
 
 Row = Summary | Unmeasured
@@ -87,7 +88,7 @@ def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Fi
         by_run.setdefault(one.run, []).append(one)
     for run, attempts in by_run.items():
         replaced = run in commands or any(one.status is None for one in attempts)
-        taken = [one for one in attempts if one.status == "completed" or (one.status and not replaced)]
+        taken = [one for one in attempts if one.status in ENDED_WELL or (one.status and not replaced)]
         if taken:
             yield RunTakenAway(attempts=len(taken), where=run)
         if len(taken) < len(attempts):

@@ -127,6 +127,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         campaign=command.campaign.id if command.campaign else (command.stated or {}).get("campaign"),
         round=command.campaign.round if command.campaign else None,
         probe_s=command.campaign.probe_s if command.campaign else None,
+        left_s=_left_s(run.case, outcome, throughput, epochs.items_per_epoch(read.items_per_epoch, data, read.unit)),
     )
 
 
@@ -154,10 +155,11 @@ def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
         return "timed_out", "; ".join(filter(None, (outcome.reason, "" if own_signal else read.reason)))
     if outcome.enough == "silent":  # what it says of being ended is no reason
         return "failed", outcome.reason
-    if outcome.status != "completed":
+    if not outcome.ended_well:
         said = read.reason if read.status == "failed" else ""  # that no step was found is the consequence
         return "failed", said or outcome.reason or read.reason
-    if outcome.enough and read.status == "failed" and read.throughput and read.throughput.items_per_s:
+    cut_short = ("failed", "incomplete")  # what a log says that ends where its script was ended
+    if outcome.enough and read.status in cut_short and read.throughput and read.throughput.items_per_s:
         return "ok", ""
     return read.status, read.reason
 
@@ -275,6 +277,16 @@ def _last_batch(
     items = epochs.items_per_epoch(read.items_per_epoch, data, throughput.unit)
     found = epochs.last_batch(case, throughput.window, items)
     return (found,) if found else ()
+
+
+def _left_s(case: Case, outcome: Outcome, throughput: Throughput | None, items_per_epoch: float | None) -> float | None:
+    """Seconds that the epoch in which the run was stopped as planned had left, at the rate that was measured."""
+    if outcome.status != "stopped_as_planned" or throughput is None or not throughput.items_per_s:
+        return None
+    if throughput.window is None or not items_per_epoch:
+        return None
+    trained = throughput.window.last_step * case.global_batch % items_per_epoch
+    return (items_per_epoch - trained) / throughput.items_per_s
 
 
 def _unfinished(outcome: Outcome, read: reading.Reading) -> tuple[Finding, ...]:

@@ -11,9 +11,13 @@ from evalsuite.errors import EvalsuiteError
 
 Enough = Literal[  # why a run was ended
     "no_limit",  # after its last measured step: the script has no limit of its own
+    "window",  # after its last measured step, as was asked for: the script would have gone on
     "hung",  # after its last measured step, at its end
     "silent",  # before it: no log went on
 ]
+
+
+ENDED_WELL = ("completed", "stopped_as_planned")  # of the statuses; earlier versions wrote the first for both
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +26,7 @@ class Outcome(Document):
 
     LEAST: ClassVar[Mapping[str, float]] = {"duration_s": 0}
 
-    status: Literal["completed", "failed", "timed_out"]
+    status: Literal["completed", "stopped_as_planned", "failed", "timed_out"]
     reason: str  # empty where there is nothing to say
     exit_code: int | None = None  # negative: ended by that signal
     started_at: str | None = None  # ISO 8601 with zone
@@ -32,6 +36,11 @@ class Outcome(Document):
     origin: str | None = None  # one of `model.Origin`, or what rule D27 takes for cited; None: measured here
     sha256: Mapping[str, str] | None = None  # name of each log, arrivals and samples file → its hash
     trimmed: bool | None = None  # the folder was made smaller by tools/keep_runs.py
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether the run trained what it was started for, be it that its script was then stopped."""
+        return self.status in ENDED_WELL
 
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> Self:

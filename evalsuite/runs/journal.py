@@ -53,7 +53,7 @@ class JournalLine(Document):
     attempt: int  # from 1
     campaign: str
     at: str  # ISO 8601 with zone
-    status: Literal["completed", "failed", "timed_out"] | None = None  # with "ended"
+    status: Literal["completed", "stopped_as_planned", "failed", "timed_out"] | None = None  # with "ended"
     fault: Literal["infrastructure"] | None = None  # with "ended": who failed it, where it was not the training
     items_per_s: float | None = None  # with "measured"; None: the run gave no valid number
     unit: str | None = None

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from evalsuite.launch import runner
 from evalsuite.launch.watching import MIDWAY_S, MIDWAY_TIMES, SILENT_S, enough
 from evalsuite.logs import catalogue
 from evalsuite.model import Protocol, Run
@@ -60,6 +61,51 @@ def test_a_run_that_hung_keeps_its_number_and_says_so(tmp_path):
 
     assert (measured.status, measured.value) == ("ok", 32 / 0.5)
     assert "hung_at_end" in [finding.code for finding in measured.findings]
+
+
+@pytest.mark.parametrize(("steps", "why"), [(5, None), (6, "window"), (50, "window")])
+def test_a_script_with_a_limit_is_ended_after_the_window_where_that_is_asked_for(steps, why, tmp_path):
+    folder = folder_with(tmp_path, steps)
+
+    assert enough(Run(case=SHORT, repeat=0), toynet().recipes[0], folder, HOUSE, stop_after_window=True)() == why
+
+
+@pytest.mark.parametrize(("why", "status"), [("window", "stopped_as_planned"), ("no_limit", "stopped_as_planned"),
+                                             ("hung", "completed"), ("silent", "failed")])  # fmt: skip
+def test_the_end_of_a_run_says_whether_it_was_planned(why, status):
+    found = runner._ended(why)
+
+    assert (found.status, found.enough, found.ended_well) == (status, why, status != "failed")
+
+
+@pytest.mark.parametrize("exit_code", [0, 143, -15])
+def test_a_log_that_ends_in_the_middle_of_a_line_is_whole_where_its_run_was_stopped_as_planned(exit_code, tmp_path):
+    folder = folder_with(tmp_path, 7, behind="Epoch: [0][   8/20")
+    folder.write_outcome(Outcome(status="stopped_as_planned", reason="", enough="window", exit_code=exit_code))
+
+    measured = measurement.measurement(folder)
+
+    assert (measured.status, measured.value) == ("ok", 32 / 0.5)
+    assert "D25" not in [finding.code for finding in measured.findings]
+
+
+def test_what_stopping_saves_is_the_rest_of_the_epoch_where_the_log_says_how_long_it_is(tmp_path):
+    def left(status, enough, items):
+        outcome = Outcome(status=status, reason="", enough=enough, exit_code=0)
+        throughput = measurement.measurement(whole(tmp_path)).throughput
+        return measurement._left_s(SHORT, outcome, throughput, items)
+
+    assert left("stopped_as_planned", "window", 64_000.0) == (64_000 - 6 * 32) / 64.0
+    assert left("stopped_as_planned", "window", None) is None
+    assert left("completed", None, 64_000.0) is None
+
+
+def whole(tmp_path):
+    folder = RunFolder(tmp_path)
+    if not folder.finished:
+        folder = folder_with(tmp_path, 7)
+        folder.write_outcome(Outcome(status="completed", reason="", exit_code=0))
+    return folder
 
 
 def test_enough_is_when_the_last_measured_step_has_been_seen(tmp_path):
