@@ -165,7 +165,7 @@ def planned(arguments: argparse.Namespace) -> Asked:
     made = plan.plan(spec, adapters, machine, refusals)
     _check_dialects(made, adapters, places(arguments))
     store = Store(_folder(arguments.runs), group.number(arguments.group) if arguments.group is not None else None)
-    return Asked(
+    asked = Asked(
         plan=made,
         adapters=adapters,
         machine=machine,
@@ -177,6 +177,14 @@ def planned(arguments: argparse.Namespace) -> Asked:
         share=arguments.share,
         python=Path(sys.executable) if arguments.environment == "current" and not engine.container else None,
     )
+    if not made.to_search:
+        return asked
+    from evalsuite.commands import found_batches
+
+    dialects = catalogue.known(asked.places)
+    searched = found_batches.known(made, adapters, store.root, dialects, machine.device)
+    resolved = replace(spec, searched=searched)
+    return replace(asked, plan=plan.plan(resolved, adapters, machine, refusals))
 
 
 def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:

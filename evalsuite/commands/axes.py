@@ -23,7 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     matrix.add_argument("--models", metavar="M,…", help="models by name, such as resnet50_v1.5")
     matrix.add_argument("--recipe", metavar="R,…", help="recipes by name, or a kind: reference (default) or official")
     matrix.add_argument("--scales", metavar="NxD,…", help="nodes x devices per node, such as 1x1,1x8,2x8")
-    matrix.add_argument("--batch-sizes", metavar="B,…", help="items per device and step")
+    matrix.add_argument(
+        "--batch-sizes", metavar="B,…", help="items per device and step; max: the most that fits, found by short runs"
+    )
+    matrix.add_argument(
+        "--memory-per-device", metavar="GB", help="that a CPU device has while the most that fits is searched for"
+    )
     matrix.add_argument(
         "--scaling",
         metavar="S",
@@ -124,7 +129,8 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         "models": _words(arguments.models),
         "recipes": _words(arguments.recipe),
         "scales": _each(spec.scale, arguments.scales),
-        "batch_per_device": _each(spec.batch, arguments.batch_sizes),
+        **_batches(arguments.batch_sizes),
+        "memory_gb_per_device": spec.memory_gb(arguments.memory_per_device) if arguments.memory_per_device else None,
         "scaling": spec.scaling(arguments.scaling) if arguments.scaling is not None else None,
         "precision": _each(spec.precision, arguments.precision),
         "xla": _each(spec.switch, arguments.xla),
@@ -167,6 +173,14 @@ def _part(part: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
         axis: tuple(word for word in getattr(part, axis) if word in given[axis]) for axis in CHOSEN if axis in given
     }
     return replace(part, **{**given, **chosen, **_options(part, options)})
+
+
+def _batches(text: str | None) -> dict[str, Any]:
+    """`8,16` → these batches; `max` → the most that fits, searched for from the spec's own."""
+    if text is not None and text.strip() == "max":
+        return {"find_batch": True}
+    found = _each(spec.batch, text)
+    return {} if found is None else {"batch_per_device": found, "find_batch": False}
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:

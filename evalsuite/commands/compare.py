@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
-    from evalsuite.commands import report
+    from evalsuite.commands import report, searching
     from evalsuite.commands.asked import planned
     from evalsuite.commands.run import run_missing
     from evalsuite.commands.terminal import note
@@ -48,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     asked = planned(arguments)
     report.check(arguments, [*asked.plan.cases, *(skip.case for skip in asked.plan.skips)])
     campaign.redo(arguments.redo, asked.plan, asked.store)
+    asked = searching.with_batches(arguments, asked)
     if arguments.criteria:
         asked = replace(asked, criteria=criteria.read(arguments.criteria))
     asked, failed = run_missing(asked, arguments.environment)

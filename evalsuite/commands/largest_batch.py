@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 HELP = "find the largest batch per device that fits, by short runs, and print it for a spec"
 EXAMPLES = """  evalsuite largest-batch --frameworks pytorch,paddlepaddle --scales 1x8 --precision amp --batch-sizes 64
   evalsuite largest-batch --frameworks pytorch --device cpu --batch-sizes 8 --most 64
+  evalsuite largest-batch --frameworks pytorch --device cpu --batch-sizes 8 --memory-per-device 2
 """
-MOST = 65_536  # per device: beyond it a batch is no batch
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,11 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from evalsuite.commands import searching
     from evalsuite.commands.asked import planned
 
     asked = planned(arguments)
     most = _most(arguments, asked)
-    found = _searched(asked, arguments.environment, most)
+    if asked.plan.spec.find_batch:
+        raise EvalsuiteError(
+            "--batch-sizes max: this command finds it; expected the batch to begin at. Try --batch-sizes 8."
+        )
+    found = searching.searched(asked, arguments.environment, _starts, most)
     if arguments.json:
         print(json.dumps([_facts(case, one) for case, one in found], indent=1, ensure_ascii=False))
     else:
@@ -49,44 +54,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _most(arguments: argparse.Namespace, asked: "Asked") -> int:
     """Up to which batch is tried. Raises EvalsuiteError where too much would take the whole machine down."""
-    if arguments.most is None and asked.machine.device == "cpu":
+    limited = asked.plan.spec.memory_gb_per_device is not None
+    if arguments.most is None and asked.machine.device == "cpu" and not limited:
         raise EvalsuiteError(
             "--most: none is given, and on a CPU a batch that does not fit takes the memory of everything else on the "
-            "machine; expected the largest batch to try. Try --most 256."
+            "machine; expected the largest batch to try, or the memory of a device. Try --most 256, or "
+            "--memory-per-device 4."
         )
+    from evalsuite.commands.found_batches import MOST
+
     most = MOST if arguments.most is None else arguments.most
     if not 1 <= most <= MOST:
         raise EvalsuiteError(f"--most {most}: expected a whole number from 1 to {MOST}. Try --most 1024.")
     return int(most)
-
-
-def _searched(asked: "Asked", environment: str, most: int) -> "list[tuple[Case, Largest]]":
-    from evalsuite.commands.terminal import note
-    from evalsuite.launch import campaign, probing, runner
-    from evalsuite.logs import catalogue
-    from evalsuite.runs.store import Store
-
-    kind = asked.environment(environment)
-    ready = campaign.environments(asked.plan, asked.adapters, kind, note, asked.engine.container)
-    launcher = runner.Launcher(
-        engine=asked.engine,
-        timeout_s=asked.plan.spec.timeout_s,
-        pythons=ready.pythons,
-        packages=ready.packages,
-        dialects=catalogue.known(asked.places),
-        share=asked.share,
-        waits=lambda words: note(say("run.waiting", who=words)),
-    )
-    store = Store(asked.store.root / probing.FOLDER)
-    found = []
-    for case in _starts(asked.plan.without(ready.skips).cases):
-        label = f"{case.framework}/{case.recipe} {case.scale} {case.precision}"
-
-        def told(batch: int, aim: str, label: str = label) -> None:
-            note(say("largest.trying", label=label, batch=batch, aim=say(f"largest.{aim}")))
-
-        found.append((case, probing.search(case, asked.adapters, store, launcher, most, told)))
-    return found
 
 
 def _starts(cases: "tuple[Case, ...]") -> "list[Case]":
@@ -100,25 +80,18 @@ def _starts(cases: "tuple[Case, ...]") -> "list[Case]":
 
 
 def _print(found: "list[tuple[Case, Largest]]") -> None:
+    from evalsuite.commands import searching
     from evalsuite.commands.terminal import line, table
 
     names = ("framework", "recipe", "scale", "precision", "batch", "note")
     columns = [(say(f"columns.{name}"), "right" if name == "batch" else "left") for name in names]
     rows = [
-        (case.framework, case.recipe, case.scale, case.precision, str(one.batch or "–"), _history(one))
+        (case.framework, case.recipe, case.scale, case.precision, str(one.batch or "–"), searching.history(one))
         for case, one in found
     ]
     table(say("largest.title"), columns, rows)
     for batch in sorted({one.batch for _, one in found if one.batch}):
         line(f'batch_per_device = [{batch}]\nbatch_policy = "max"')
-
-
-def _history(one: "Largest") -> str:
-    """Every trial in its order: 8 fits, 16 fits, 32 out of memory, …"""
-    tried = ", ".join(f"{each.batch} {say(f'largest.{each.ends}')}" for each in one.tried)
-    last = one.tried[-1].reason if one.tried and one.tried[-1].ends == "failed" else ""
-    limit = say("largest.at_limit") if one.at_limit else ""
-    return "; ".join(filter(None, (tried, speech.retold(last), limit)))
 
 
 def _facts(case: "Case", one: "Largest") -> dict[str, Any]:

@@ -20,6 +20,7 @@ HELP = "show the test matrix; nothing is started"
 EXAMPLES = """  evalsuite plan
   evalsuite plan --frameworks pytorch,paddlepaddle --scales 1x1,1x8,2x8 --precision fp32,amp
   evalsuite plan --frameworks pytorch --scales 1x1,1x2,1x4 --batch-sizes 64 --scaling strong
+  evalsuite plan --frameworks pytorch --device cpu --batch-sizes max --memory-per-device 2
   evalsuite plan --frameworks pytorch --scales 2x8 --engine slurm --commands
   evalsuite plan --json
 """
@@ -54,6 +55,7 @@ def _print_table(asked: "Asked") -> None:
     from evalsuite.commands.terminal import table
 
     flags, done = _flags(asked, speech.finding), asked.done()
+    _note_searches(asked, flags)
     rows = [
         (*_axes(case), f"{done[case.id]}/{asked.repeats}", "; ".join(flags.get(case.id, ())))
         for case in asked.plan.cases
@@ -81,6 +83,20 @@ def _axes(case: "Case") -> tuple[str, ...]:
     if case.strong_batch is not None:
         batch = say("plan.strong_batch", batch=batch, whole=case.strong_batch)
     return (case.framework, recipe, case.model, case.scale, precision, batch)
+
+
+def _note_searches(asked: "Asked", flags: dict[str, list[str]]) -> None:
+    """Notes where the batch is not found yet, and how it was found."""
+    from evalsuite.commands import searching
+    from evalsuite.plan import searched
+
+    unfound = [searched.series(case) for case in asked.plan.to_search]
+    for case in asked.plan.cases:
+        found = searched.behind(case, asked.plan.spec.searched) if case.batch_policy else None
+        if searched.series(case) in unfound:
+            flags.setdefault(case.id, []).append(say("plan.batch_unfound", batch=case.batch_per_device))
+        elif found is not None:
+            flags.setdefault(case.id, []).append(say("plan.batch_found", history=searching.history(found)))
 
 
 def _flags(asked: "Asked", told: "Callable[[Finding], str]") -> dict[str, list[str]]:
@@ -125,9 +141,15 @@ def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
         "cases": [
             {"id": case.id, "framework": case.framework, "model": case.model, "scale": case.scale,
              "precision": case.precision, "xla": case.xla, "batch_per_device": case.batch_per_device,
-             "strong_batch": case.strong_batch, "done": done[case.id], "notes": flags.get(case.id, []),
+             "strong_batch": case.strong_batch, "batch_policy": case.batch_policy,
+             "done": done[case.id], "notes": flags.get(case.id, []),
              **({"command": list(redaction.words(asked.command_line(case).engine))} if arguments.commands else {})}
             for case in asked.plan.cases
         ],
+        "searches": [
+            {"of": one.of.id, "batch": one.batch, "tried": [asdict(each) for each in one.tried]}
+            for one in asked.plan.spec.searched
+        ],
+        "to_search": [case.id for case in asked.plan.to_search],
         "skips": [{"id": skip.case.id, "reason": skip.reason} for skip in asked.plan.skips],
     }  # fmt: skip

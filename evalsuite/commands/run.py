@@ -42,12 +42,14 @@ def add_redo(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from evalsuite.commands import searching
     from evalsuite.commands.asked import planned
     from evalsuite.commands.terminal import note
     from evalsuite.launch import campaign
 
     asked = planned(arguments)
     campaign.redo(arguments.redo, asked.plan, asked.store)
+    asked = searching.with_batches(arguments, asked)
     asked, failed = run_missing(asked, arguments.environment)
     if not asked.plan.cases:
         return Exit.NOTHING_MEASURED

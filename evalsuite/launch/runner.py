@@ -58,6 +58,7 @@ class Launcher:
     dialects: Mapping[str, Dialect]  # those that the logs are read by
     sandboxed: bool = False  # the script can write nowhere but into its scratch folder, and has no network
     stop_after_window: bool = False  # ends a script with a limit of its own, too, once its measured steps are done
+    memory_bytes: int | None = None  # that each process of a run may take; None: what the machine has
     share: bool = False  # runs beside another evaluation on the machine instead of waiting for it
     waits: Waits = lambda words: None  # told for whom a run waits
     after_fault: Callable[[Engine], Engine] = lambda engine: (
@@ -92,6 +93,7 @@ def launch(
         timeout_s=launcher.timeout_s,
         share=launcher.share,
         sandboxed=launcher.sandboxed,
+        memory_bytes=launcher.memory_bytes,
     )
     packages = launcher.packages.get((run.case.framework, recipe.name), {})
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))

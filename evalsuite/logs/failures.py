@@ -38,7 +38,9 @@ _RANKS: tuple[tuple[tuple[str, bytes], ...], ...] = (
             # W … bfc_allocator.cc:245] Allocator (GPU_0_bfc) ran out of memory … not a failure   ← survived
             rb"OutOfMemory|CUDA out of memory|CUDA error: out of memory|ResourceExhausted(?:Error)?\b|OOM when alloc"
             rb"|cudaErrorMemoryAllocation|ALLOC_FAILED|std::bad_alloc|\bMemoryError\b|oom[-_]kill|Out of memory:"
-            rb"|Out of memory error on GPU|cudaMalloc failed: out of memory",
+            # RuntimeError: [enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: …
+            rb"|Out of memory error on GPU|cudaMalloc failed: out of memory"
+            rb"|DefaultCPUAllocator: (?:can't allocate|not enough)",
         ),
     ),
     (

@@ -58,8 +58,9 @@ def command_line(
     timeout_s: float,
     share: bool = False,
     sandboxed: bool = False,
+    memory_bytes: int | None = None,
 ) -> CommandLine:
-    """What starts *case* in *folder*, from the engine inward."""
+    """What starts *case* in *folder*, from the engine inward. *memory_bytes*: what each of its processes may take."""
     command = recipe.command(case)
     known = {
         **(_of_image() if engine.container else _of_environment(python)),
@@ -69,7 +70,7 @@ def command_line(
         **({"{checkout}": str(repositories.folder(recipe))} if recipe.checkout else {}),
     }
     _check_paths(known)
-    training = tuple(filled(token, known) for token in command.argv)
+    training = (*_limited(memory_bytes), *(filled(token, known) for token in command.argv))
     environment = {name: filled(value, known) for name, value in command.environment.items()}
     container = _in_image(training, recipe, command, case, folder, engine)
     if sandboxed:
@@ -88,6 +89,17 @@ def command_line(
         environment=environment,
         files=command.files,
     )
+
+
+def _limited(memory_bytes: int | None) -> Argv:
+    """What starts the training with a limit on the memory of each of its processes.
+
+    RLIMIT_DATA counts what a process may write to and shares with nobody, and no address that is only reserved
+    (getrlimit(2), Linux 4.7); a process that wants more is refused it, as by a device that is full.
+    """
+    if memory_bytes is None:
+        return ()
+    return ("sh", "-c", f'ulimit -d {memory_bytes // 1024} && exec "$@"', "sh")
 
 
 def _check_paths(known: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from evalsuite.adapter import Adapter, Recipe
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.findings import Oversubscribed, TooShortWindow
 from evalsuite.model import Case, Device, Finding, Run, Skip
-from evalsuite.plan import variants
+from evalsuite.plan import searched, variants
 from evalsuite.plan.spec import MOST_CASES, MOST_RUNS, Spec
 from evalsuite.registry import chosen
 from evalsuite.runs.store import Store
@@ -36,6 +36,7 @@ class Plan:
     runs: tuple[Run, ...]  # in the order in which they are started
     skips: tuple[Skip, ...]
     findings: tuple[Finding, ...] = ()
+    to_search: tuple[Case, ...] = ()  # of each series whose batch is not found yet the case to find it with
 
     def without(self, skips: Sequence[Skip]) -> "Plan":
         """The plan less the cases of *skips*, which are kept as skips."""
@@ -46,6 +47,7 @@ class Plan:
             runs=tuple(run for run in self.runs if run.case.id not in gone),
             skips=(*self.skips, *skips),
             findings=self.findings,
+            to_search=tuple(case for case in self.to_search if case.id not in gone),
         )
 
 
@@ -61,9 +63,16 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
     """
     for matrix in spec.matrices():
         _check_models(matrix, adapters)
+        _check_one_batch(matrix)
     _check_size(spec)
-    asked = _asked(spec, adapters, machine)
-    checks = (_undivided, _too_many_accelerators(machine), _too_many_cores(spec, machine), *refusals)
+    asked, unfound = _asked(spec, adapters, machine)
+    checks = (
+        searched.refusal(spec.searched),
+        _undivided,
+        _too_many_accelerators(machine),
+        _too_many_cores(spec, machine),
+        *refusals,
+    )
     skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, adapters, checks))]
     skipped = {skip.case.id for skip in skips}
     cases = tuple(case for case, _ in asked if case.id not in skipped)
@@ -81,6 +90,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
         findings=tuple(
             finding for case in cases for finding in (*_oversubscribed(case, machine), *_too_few_steps(case))
         ),
+        to_search=searched.to_search(case for case in cases if case.id in unfound),
     )
 
 
@@ -112,17 +122,23 @@ def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Rec
     ]
 
 
-def _asked(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine) -> list[tuple[Case, Recipe | None]]:
-    """Every case that *spec* asks for, once, with its recipe."""
+def _asked(
+    spec: Spec, adapters: Mapping[str, Adapter], machine: Machine
+) -> tuple[list[tuple[Case, Recipe | None]], set[str]]:
+    """Every case that *spec* asks for, once, with its recipe; and the ids of those whose batch is to be found first."""
+    unfound: set[str] = set()
     found: dict[str, tuple[Case, Recipe | None]] = {}
     cores = cores_per_device(spec, machine)
     for matrix in spec.matrices():
         unrolled = list(_of_matrix(matrix, adapters, machine, cores))
+        if matrix.find_batch:
+            unfound |= {case.id for case, _ in unrolled if searched.of(case, spec.searched) is None}
+            unrolled = [(searched.with_batch(case, spec.searched), recipe) for case, recipe in unrolled]
         variants.check_rules((*matrix.include, *matrix.exclude), [case for case, _ in unrolled])
         for case, recipe in unrolled:
             if variants.kept(case, matrix.include, matrix.exclude):
                 found.setdefault(case.id, (case, recipe))
-    return list(found.values())
+    return list(found.values()), unfound
 
 
 def _of_matrix(
@@ -140,7 +156,7 @@ def _of_matrix(
                     nodes=nodes,
                     devices_per_node=devices,
                     batch_per_device=batch,
-                    batch_policy=spec.batch_policy,
+                    batch_policy="max" if spec.find_batch else spec.batch_policy,
                     precision=precision,
                     strong_batch=batch * spec.base_devices if spec.scaling == "strong" else None,
                     xla=xla,
@@ -252,6 +268,14 @@ def _check_size(spec: Spec) -> None:
         raise EvalsuiteError(
             f"{spec.name}: the axes make {sum(sizes)} cases; expected at most {MOST_CASES}. Try fewer values, "
             "or several specs."
+        )
+
+
+def _check_one_batch(spec: Spec) -> None:
+    if spec.find_batch and spec.scaling == "strong":
+        raise EvalsuiteError(
+            f"{spec.name}: batch = max and scaling = strong: a job that keeps its batch leaves more and more room on "
+            "each device; expected one of the two. Try scaling = weak, or the batch that you know."
         )
 
 

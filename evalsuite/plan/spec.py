@@ -10,8 +10,9 @@ from typing import Any, Literal, get_args
 
 from evalsuite import paths, redaction
 from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.model import Precision, Protocol
+from evalsuite.model import Case, Precision, Protocol
 from evalsuite.plan import variants
+from evalsuite.plan.largest import Tried
 from evalsuite.plan.variants import Rule, Variant
 
 SCALE = re.compile(r"^([1-9][0-9]*)x([1-9][0-9]*)$")
@@ -30,6 +31,16 @@ Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch
 
 
 @dataclass(frozen=True, kw_only=True)
+class SearchedBatch:
+    """The most that fits for a series of cases, by short runs of one of them."""
+
+    of: Case  # the one that was tried, with the batch that the search began at
+    batch: int | None  # None: none fits, or a trial failed for another reason than memory
+    tried: tuple[Tried, ...]
+    at_limit: bool = False  # more was not tried
+
+
+@dataclass(frozen=True, kw_only=True)
 class Spec:
     """What shall be compared: the axes of the matrix, the protocol and the number of repeats."""
 
@@ -40,6 +51,9 @@ class Spec:
     scales: tuple[tuple[int, int], ...] = ((1, 1),)  # (nodes, devices per node)
     batch_per_device: tuple[int, ...] = (32,)
     scaling: Scaling = "weak"
+    find_batch: bool = False  # whether the most that fits is searched for, from *batch_per_device*
+    memory_gb_per_device: float | None = None  # what a CPU device has for that search
+    searched: tuple["SearchedBatch", ...] = ()  # what it found, or why it found nothing
     batch_policy: Literal["max"] | None = None  # max: these are the most that fit, as who writes the spec has found out
     precision: tuple[Precision, ...] = ("fp32",)
     xla: tuple[bool, ...] = (False,)
@@ -78,7 +92,8 @@ class Spec:
 
     def axes(self) -> tuple[tuple[Any, ...], ...]:
         """The values on each axis but that of the frameworks."""
-        return (self.scales, self.models, self.batch_per_device, self.precision, self.xla)
+        batches = (min(self.batch_per_device),) if self.find_batch else self.batch_per_device
+        return (self.scales, self.models, batches, self.precision, self.xla)
 
 
 def read(path: Path) -> Spec:
@@ -176,6 +191,24 @@ def batch_policy(given: str) -> Literal["max"]:
     if given != "max":
         raise EvalsuiteError(f'batch policy "{given}": expected max (the most that fits), or no such key.')
     return "max"
+
+
+def find_batch(given: str) -> bool:
+    """`max`: the batch is found by a search before the runs. Raises EvalsuiteError for any other word."""
+    if given != "max":
+        raise EvalsuiteError(
+            f'batch "{given}": expected max (the most that fits, found by short runs), or no such key. Batches that '
+            "are known stand in batch_per_device = [32]."
+        )
+    return True
+
+
+def memory_gb(text: str | float) -> float:
+    """Gigabytes of memory that a CPU device has."""
+    found = float(text) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", str(text)) else 0.0
+    if not found > 0:
+        raise EvalsuiteError(f'memory per device "{text}": expected gigabytes, above 0, such as 4 or 1.5.')
+    return found
 
 
 def scaling(given: str) -> Scaling:
@@ -300,6 +333,8 @@ KEYS: Mapping[str, tuple[str, type | tuple[type, ...], Callable[[Any], object]]]
     "batch_per_device": ("batch_per_device", list, _each(batch)),
     "batch_policy": ("batch_policy", str, batch_policy),
     "scaling": ("scaling", str, scaling),
+    "batch": ("find_batch", str, find_batch),
+    "memory_gb_per_device": ("memory_gb_per_device", (int, float), memory_gb),
     "precision": ("precision", list, _each(precision)),
     "xla": ("xla", list, _each(switch)),
     "steps": ("protocol", str, steps),
@@ -318,6 +353,7 @@ KEYS: Mapping[str, tuple[str, type | tuple[type, ...], Callable[[Any], object]]]
 }
 PARTS = "parts"
 OF_WHOLE = (  # whatever its parts
+    *("memory_gb_per_device",),
     *("repeats", "timeout_s", "cores_per_device", "seed", "retries", "max_device_hours", "stop_after_window"),
     *("versions", "variants"),
 )

@@ -48,3 +48,25 @@ def test_the_search_grows_bisects_confirms_and_goes_on_from_what_was_tried(tmp_p
     ]
     assert json.loads(capsys.readouterr().out) == [found]
     assert {file: file.stat().st_mtime for file in tmp_path.rglob("outcome.json")} == made
+
+
+def test_a_spec_that_asks_for_the_most_finds_it_before_its_runs_and_once(tmp_path, capsys):
+    (tmp_path / "greedy.py").write_text(ADAPTER)
+    axes = ["--frameworks", "greedy", "--models", "toy", "--scales", "1x1,1x2", "--batch-sizes", "max"]
+    limit = ["--memory-per-device", "1", "--repeats", "1", "--steps", "5+20", "--share"]
+    where = ["--adapters", str(tmp_path / "greedy.py"), "--environment", "current", "--device", "cpu"]
+    words = [*axes, *limit, *where, "--runs", str(tmp_path / "runs")]
+
+    cli.main(["run", *words])
+    said = capsys.readouterr().err
+    cli.main(["plan", *words, "--json"])
+    planned = json.loads(capsys.readouterr().out)
+
+    assert "the largest batch is 11" in said
+    assert [(one["scale"], one["batch_per_device"], one["done"]) for one in planned["cases"]] == [
+        ("1x1", 11, 1),
+        ("1x2", 11, 1),
+    ]
+    assert planned["to_search"] == [] and planned["searches"][0]["batch"] == 11
+    cli.main(["run", *words])
+    assert "growing" not in capsys.readouterr().err

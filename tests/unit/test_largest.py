@@ -81,7 +81,7 @@ def test_only_memory_makes_a_batch_too_large(log, outcome, ends, tmp_path):
     folder.log_path("n0").write_text(log)
     folder.write_outcome(Outcome(**outcome))
 
-    assert probing.ended(folder, CASE, "pytorch_examples", LAUNCHER)[0] == ends
+    assert probing.ended(folder, CASE, "pytorch_examples", catalogue.known())[0] == ends
 
 
 def test_on_a_processor_the_most_is_asked_for(capsys, tmp_path):

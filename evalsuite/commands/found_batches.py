@@ -1,0 +1,57 @@
+"""The largest batches that the trials beside the runs have found already, for a plan to be made with them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalsuite.adapter import Adapter
+from evalsuite.errors import EvalsuiteError
+from evalsuite.model import Device
+from evalsuite.plan.plan import Plan
+from evalsuite.plan.spec import SearchedBatch, Spec
+
+if TYPE_CHECKING:
+    from evalsuite.dialect import Dialect
+
+MOST = 65_536  # per device: beyond it a batch is no batch
+BYTES_PER_GB = 10**9
+
+
+def memory_bytes(spec: Spec, device: Device) -> int | None:
+    """What each process may take in a trial. Raises EvalsuiteError where a limit is given to a device that has one."""
+    limit = spec.memory_gb_per_device
+    if limit is None:
+        return None
+    if device != "cpu":
+        raise EvalsuiteError(
+            f"--memory-per-device {limit:g}: the cases train on {device}, which has a memory of its own; expected no "
+            "limit, or --device cpu. Try it without."
+        )
+    return round(limit * BYTES_PER_GB)
+
+
+def known(
+    plan: Plan, adapters: Mapping[str, Adapter], root: Path, dialects: "Mapping[str, Dialect]", device: Device
+) -> tuple[SearchedBatch, ...]:
+    """What the finished trials in the runs folder *root* have found of the cases that *plan* is to search with.
+
+    Raises EvalsuiteError where nothing limits a search.
+    """
+    from evalsuite.launch import probing
+
+    limit = memory_bytes(plan.spec, device)
+    if limit is None and device == "cpu":
+        raise EvalsuiteError(
+            'batch = "max": on a CPU a batch that does not fit takes the memory of everything else on the machine; '
+            "expected the memory of a device, memory_gb_per_device in the spec. Try --memory-per-device 4."
+        )
+    store = probing.trials(root, limit)
+    found = (
+        (case, probing.known(case, adapters[case.framework].recipe(case.recipe), store, dialects, MOST))
+        for case in plan.to_search
+    )
+    return tuple(
+        SearchedBatch(of=case, batch=one.batch, tried=one.tried, at_limit=one.at_limit)
+        for case, one in found
+        if one is not None
+    )

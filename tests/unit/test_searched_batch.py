@@ -1,0 +1,124 @@
+"""`batch = "max"`: the batch is found before the runs, by trials that stay; a plan is made of what they found."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch import probing
+from evalsuite.logs import catalogue
+from evalsuite.plan import plan as planning
+from evalsuite.plan import searched, spec
+from evalsuite.plan.commandline import command_line
+from evalsuite.plan.engines import engine
+from evalsuite.plan.largest import Tried
+from evalsuite.plan.plan import Machine
+from evalsuite.plan.spec import SearchedBatch, Spec
+from evalsuite.runs.endings import Outcome
+from tests.toys import toynet
+
+MACHINE = Machine(cores=64, accelerators=0, device="cpu")
+ADAPTERS = {"toynet": toynet()}
+SPEC = Spec(frameworks=("toynet",), scales=((1, 1), (1, 4), (2, 4)), batch_per_device=(16, 8), find_batch=True)
+
+
+def planned(of: Spec = SPEC):
+    return planning.plan(of, ADAPTERS, MACHINE)
+
+
+def found(batch, *tried):
+    return SearchedBatch(of=planned().to_search[0], batch=batch, tried=tried)
+
+
+def test_one_search_is_asked_for_where_memory_is_scarcest_from_the_smallest_batch():
+    made = planned()
+
+    assert [(case.scale, case.batch_per_device) for case in made.to_search] == [("1x4", 8)]
+    assert {case.scale for case in made.cases} == {"1x1", "1x4", "2x4"}
+
+
+def test_what_was_found_is_the_batch_of_the_whole_series_and_declared_to_be_the_most():
+    made = planned(replace(SPEC, searched=(found(44),)))
+
+    assert {(case.batch_per_device, case.batch_policy) for case in made.cases} == {(44, "max")}
+    assert made.to_search == () and searched.behind(made.cases[0], made.spec.searched) == found(44)
+
+
+@pytest.mark.parametrize(
+    ("tried", "said"),
+    [
+        (Tried(aim="grow", batch=8, ends="failed", reason="KeyError: 'a'"), "ended at 8: KeyError: 'a'"),
+        (Tried(aim="shrink", batch=1, ends="out_of_memory"), "no batch fits .* down to 1"),
+    ],
+)
+def test_a_search_without_a_batch_makes_skips_with_its_reason(tried, said):
+    made = planned(replace(SPEC, searched=(found(None, tried),)))
+
+    assert (made.cases, made.to_search) == ((), ())
+    for skip in made.skips:
+        assert re.search(said, skip.reason)
+
+
+def test_a_declared_maximum_is_not_searched_for():
+    assert planned(replace(SPEC, find_batch=False, batch_policy="max")).to_search == ()
+
+
+def test_a_job_that_keeps_its_batch_has_no_largest_one_for_each_device():
+    with pytest.raises(EvalsuiteError, match=r"batch = max and scaling = strong: .* expected one of the two"):
+        planned(replace(SPEC, scaling="strong"))
+
+
+@pytest.mark.parametrize("said", ["", "Max", "64"])
+def test_another_word_is_refused(said):
+    with pytest.raises(EvalsuiteError, match="expected max"):
+        spec.find_batch(said)
+
+
+def test_finished_trials_tell_the_batch_and_a_missing_one_leaves_it_open(tmp_path):
+    (case,) = planned().to_search
+    recipe, dialects = ADAPTERS["toynet"].recipes[0], catalogue.known()
+    store = probing.trials(tmp_path, 2 * 10**9)
+
+    def trial(batch, aim, reason):
+        run = probing._run(case, batch, aim)
+        with store.claim(run) as folder:
+            folder.write_case(run)
+            folder.log_path("n").write_text(reason)
+            folder.write_outcome(Outcome(status="failed" if reason else "completed", reason="", exit_code=None))
+
+    full = "RuntimeError: [enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: …\n"
+    trial(8, "grow", "")
+    trial(16, "grow", full)
+    assert probing.known(case, recipe, store, dialects, most=64) is None
+    for batch, reason in ((12, full), (10, ""), (11, full)):
+        trial(batch, "bisect", reason)
+    trial(10, "confirm", "")
+
+    whole = probing.known(case, recipe, store, dialects, most=64)
+    assert (whole.batch, len(whole.tried)) == (10, 6)
+    assert probing.known(case, recipe, probing.trials(tmp_path, 10**9), dialects, most=64) is None  # another limit
+
+
+def test_a_limit_of_memory_stands_before_the_training_alone(tmp_path):
+    (case,) = planned().to_search
+
+    def line(limit):
+        recipe = ADAPTERS["toynet"].recipes[0]
+        return command_line(
+            recipe, case, python="python3", folder=tmp_path, engine=engine("local"), timeout_s=9, memory_bytes=limit
+        )
+
+    assert line(2 * 1024**3).training == ("sh", "-c", 'ulimit -d 2097152 && exec "$@"', "sh", *line(None).training)
+
+
+def test_on_a_processor_the_memory_of_a_device_is_asked_for(capsys, tmp_path):
+    axes = ["--frameworks", "pytorch", "--device", "cpu", "--batch-sizes", "max", "--runs", str(tmp_path)]
+
+    assert cli.main(["plan", *axes]) == Exit.USAGE
+    assert "Try --memory-per-device 4" in capsys.readouterr().err
+    assert cli.main(["plan", *axes, "--memory-per-device", "2", "--json"]) == Exit.DONE
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["to_search"] and {one["batch_policy"] for one in facts["cases"]} == {"max"}
