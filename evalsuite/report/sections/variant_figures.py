@@ -52,10 +52,12 @@ def _throughput(family: Family, batch: int, members: Members, own: Look, words: 
     figure = figures.throughput(series, own, id=f"f-{family.id}-b{batch}", unit=names.visible(family.unit))
     named = [setting.said(words) for setting, _ in members]
     printed = {figures.plain(each.name): name for each, name in zip(series, named, strict=True)}
+    strong = family.conditions.strong_batch is not None
+    key = "variants.figure_lines_strong" if strong else "variants.figure_lines"
     return Drawn(
         figure=figure,
         title=words(
-            f"variants.figure_lines{'_strong' * (family.conditions.strong_batch is not None)}",
+            key,
             framework=family.framework,
             batch=numbers.count(batch),
         ),
