@@ -329,6 +329,7 @@ class Measurement:
     campaign: str | None = None  # the start of an evaluation that it was made in; None: unknown
     round: int | None = None  # the pass through that campaign's cases, from 0: runs of one round follow one another
     probe_s: float | None = None  # what a fixed computation took before the run's block
+    first_losses: tuple[tuple[int, float], ...] = ()  # (step, loss) of its first reports, as its log prints them
     left_s: float | None = None  # of the epoch in which it was stopped as planned, at its own rate; None: not known
 
     @property

@@ -1,5 +1,7 @@
 """One run folder → one measurement: throughput from its log, utilisation over the same steps."""
 
+import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
@@ -28,6 +30,7 @@ from evalsuite.model import (
     Protocol,
     Run,
     Status,
+    Step,
     Throughput,
     Timeline,
     Utilisation,
@@ -45,6 +48,7 @@ BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one co
 
 
 HOUSE = Places()  # where dialects are found: the house's alone
+FIRST_LOSSES = 3  # of a run: as many as a receipt of equivalence compares
 
 
 def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
@@ -127,6 +131,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         campaign=command.campaign.id if command.campaign else (command.stated or {}).get("campaign"),
         round=command.campaign.round if command.campaign else None,
         probe_s=command.campaign.probe_s if command.campaign else None,
+        first_losses=_first_losses(read.steps),
         left_s=_left_s(run.case, outcome, throughput, epochs.items_per_epoch(read.items_per_epoch, data, read.unit)),
     )
 
@@ -277,6 +282,11 @@ def _last_batch(
     items = epochs.items_per_epoch(read.items_per_epoch, data, throughput.unit)
     found = epochs.last_batch(case, throughput.window, items)
     return (found,) if found else ()
+
+
+def _first_losses(steps: Sequence[Step]) -> tuple[tuple[int, float], ...]:
+    found = ((step.index, step.loss) for step in steps if step.loss is not None and math.isfinite(step.loss))
+    return tuple(itertools.islice(found, FIRST_LOSSES))
 
 
 def _left_s(case: Case, outcome: Outcome, throughput: Throughput | None, items_per_epoch: float | None) -> float | None:

@@ -159,6 +159,40 @@ def _pair():
     return (*found, {run.run.id: as_recorded(one.case.framework) for one in found for run in one.measurements})
 
 
+def printing(framework, kind="official", losses=((1, 6.9321),), parameters="25557032"):
+    """A case whose runs print that at their start, and the commands of its runs."""
+    one = measured(framework)
+    fact = (Fact(key="parameters", value=parameters, source="log"),) if parameters else ()
+    runs = tuple(replace(run, first_losses=losses, facts=(*run.facts, *fact)) for run in one.measurements)
+    command = as_recorded("pytorch")
+    command = replace(command, recipe=replace(command.recipe, kind=kind))
+    return replace(one, measurements=runs), {run.run.id: command for run in runs}
+
+
+def with_first_prints(*given):
+    commands = {run: command for _, theirs in given for run, command in theirs.items()}
+    return synthetic.evaluation([one for one, _ in given], commands=commands)
+
+
+def test_parameters_and_first_losses_of_official_scripts_stand_beside_each_other(tmp_path):
+    whole = with_first_prints(printing("pytorch", losses=((1, 6.9321), (20, 6.51))), printing("mxnet", parameters=None))
+
+    shown = html.unescape(report.build(whole, tmp_path, languages=["en"])[0].read_text(encoding="utf-8"))
+    assert "25,557,032" in shown and "1: 6.9321, 20: 6.51" in shown
+    facts = summary_json.document(Book(evaluation=whole), "0")["fairness"][0]["first_prints"]
+    assert [(one["parameters"], one["losses"]) for one in facts] == [
+        (None, [[1, 6.9321]]),
+        ("25557032", [[1, 6.9321], [20, 6.51]]),
+    ]
+
+
+@pytest.mark.parametrize("changes", [{"kind": "reference"}, {"losses": (), "parameters": None}])
+def test_nothing_is_shown_of_reference_workloads_or_of_a_script_that_prints_nothing(changes):
+    whole = with_first_prints(printing("pytorch", **changes), printing("mxnet", **changes))
+
+    assert summary_json.document(Book(evaluation=whole), "0")["fairness"][0]["first_prints"] == []
+
+
 def test_official_scripts_have_no_such_proof():
     theirs = replace(as_recorded("mxnet"), recipe=replace(as_recorded("mxnet").recipe, kind="official"))
 

@@ -16,6 +16,7 @@ from evalsuite.report.text import findings
 from evalsuite.results import convergence, physics
 from evalsuite.results import latency as latency_room
 from evalsuite.results.fairness import Comparison, Stated
+from evalsuite.results.first_prints import first_prints
 from evalsuite.results.next_repeats import NextRepeats
 from evalsuite.results.proven import CasePair, case_pairs
 from evalsuite.results.summary import counts
@@ -282,6 +283,15 @@ def _comparison(one: Comparison, book: Book) -> dict[str, Any]:
                 "values": dict(zip(ids, map(_stated, row.values), strict=True)),
             }
             for row in one.rows
+        ],
+        "first_prints": [
+            {
+                "case": each.summary.case.id,
+                "run": each.run.run.id,
+                "parameters": each.parameters,
+                "losses": [list(pair) for pair in each.losses],
+            }
+            for each in first_prints(one.members, book.evaluation.commands)
         ],
         "computation": [_computation(pair) for pair in _pairs(book, one)],
     }

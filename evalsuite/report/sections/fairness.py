@@ -15,6 +15,7 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Text, Words
 from evalsuite.results.equivalence import Cause
 from evalsuite.results.fairness import Comparison, FactRow, comparison
+from evalsuite.results.first_prints import FirstPrint, first_prints
 from evalsuite.results.proven import CasePair, Shown, case_pairs
 
 
@@ -31,6 +32,16 @@ class ComputationRow:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FirstRow:
+    """What an official script prints before it has trained."""
+
+    name: str
+    ref: str  # the anchor of its case
+    parameters: Number | None
+    losses: str  # "1: 6.95, 20: 6.91"; empty: none
+
+
+@dataclass(frozen=True, kw_only=True)
 class Matrix:
     """One comparison as the page shows it."""
 
@@ -43,6 +54,7 @@ class Matrix:
     same: tuple[FactRow, ...]
     nobody: Text | None  # facts that nobody states
     computation: tuple[ComputationRow, ...]  # of each pair of reference workloads
+    first: tuple[FirstRow, ...]  # of official scripts
     computed: Text | None  # of how many pairs the same computation is proven; None: there are no such pairs
 
     @property
@@ -114,6 +126,7 @@ def _matrix(block: Block, found: Comparison, words: Words) -> Matrix:
         same=tuple(row for row in found.rows if row.likeness == "same"),
         nobody=words("fairness.nobody", facts=_named(unstated, words)) if unstated else None,
         computation=tuple(_computation(one, labels) for one in pairs),
+        first=tuple(_first(one, labels) for one in first_prints(found.members, evaluation.commands)),
         computed=_computed(pairs, words),
     )
 
@@ -127,6 +140,17 @@ def _computation(found: CasePair, labels: Mapping[str, str]) -> ComputationRow:
         loss=_relative(max(measured.losses, default=None) if measured else None),
         gradient_norm=_relative(measured.gradient_norm if measured else None),
         float32=_relative(measured.float32 if measured else None),
+    )
+
+
+def _first(found: FirstPrint, labels: Mapping[str, str]) -> FirstRow:
+    case = found.summary.case
+    digits = found.parameters if found.parameters and found.parameters.isdigit() else None
+    return FirstRow(
+        name=labels[case.series],
+        ref=names.case_anchor(case),
+        parameters=numbers.count(int(digits)) if digits else None,
+        losses=", ".join(f"{step}: {loss:.5g}" for step, loss in found.losses),
     )
 
 
@@ -183,6 +207,14 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
             yield writer.said(matrix.computed)
             heads = [writer.word(f"fairness.{name}") for name in ("pair", "same_work", "loss", "gradients", "float32")]
             yield markdown.table(heads, [_pair_row(row, writer) for row in matrix.computation])
+        if matrix.first:
+            yield writer.word("fairness.first_text")
+            heads = [writer.word(f"fairness.{name}") for name in ("script", "parameters", "first_losses")]
+            yield markdown.table(heads, [_first_row(row) for row in matrix.first])
+
+
+def _first_row(row: FirstRow) -> list[str]:
+    return [markdown.text(row.name), "–" if row.parameters is None else str(row.parameters), row.losses or "–"]
 
 
 def _pair_row(row: ComputationRow, writer: MarkdownWriter) -> list[str]:
