@@ -122,7 +122,7 @@ def test_each_part_of_a_spec_takes_what_it_does_not_say_from_the_whole(tmp_path)
 def test_a_part_may_not_say_what_is_said_once_for_all(tmp_path, line):
     (tmp_path / "parts.toml").write_text(f"{PARTS}{line}\n")
 
-    with pytest.raises(EvalsuiteError, match=r"the keys of \[\[parts\]\] are batch_per_device"):
+    with pytest.raises(EvalsuiteError, match=r"the keys of \[\[parts\]\] are batch, batch_per_device"):
         spec.read(tmp_path / "parts.toml")
 
 

@@ -115,7 +115,9 @@ def test_the_page_says_what_stays_the_same_and_draws_no_threshold(tmp_path):
     of = synthetic.evaluation(with_scaling(found), repeats=5)
     report.build(of, tmp_path)
 
-    page = pages.read((tmp_path / "report.html").read_text(encoding="utf-8"))
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Strong scaling: each device gets less to do" in text and "scales near-linearly" not in text
+    page = pages.read(text)
     section = page.one("section", id="model-resnet50_v1.5")
     assert "global batch size = 32 at every scale (strong scaling)" in section.text("en")
     assert "各规模全局批大小均为 32（强扩展" in section.text("zh-CN")

@@ -8,7 +8,9 @@ from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
 
 INFORMATION = "C3"  # said by the headlines and the winner matrix
-NOT_HERE = ("no_large_scale", "no_samples", "no_gpu", "nothing_to_compare")  # reasons why a criterion cannot apply
+NOT_HERE = (  # reasons why a criterion cannot apply
+    *("no_large_scale", "strong_only", "no_samples", "no_gpu", "nothing_to_compare"),
+)
 
 
 def applies(verdict: Verdict) -> bool:

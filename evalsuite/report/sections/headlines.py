@@ -45,14 +45,13 @@ def _scaling(block: Block, words: Words) -> Iterable[Text]:
     largest = max(one.case.total_devices for one in known)
     row = sorted((one for one in known if one.case.total_devices == largest), key=lambda one: one.efficiency.value)
     low, high = row[0], row[-1]
-    shared = any(one.case.shares_cores for one in row)
     values = {
         "setting": _condition(block, low.summary, words),
         "low": numbers.percent(low.efficiency.value).to(names.case_anchor(low.case)),
         "interval_text": _interval(low.summary, low.efficiency, numbers.percent, words),
         "runs_text": _runs(row, words),
         "base": _base(row, words),
-        "remark_text": words("headlines.shared_cores") if shared else _by_rule(_adjective(row, words)),
+        "remark_text": _remark(block, row, words),
     }
     least, most = (numbers.percent(one.efficiency.value) for one in (low, high))
     named: dict[str, object]
@@ -70,6 +69,15 @@ def _scaling(block: Block, words: Words) -> Iterable[Text]:
             "high_interval_text": _interval(high.summary, high.efficiency, numbers.percent, words),
         }
     yield words(key, **values, **named)
+
+
+def _remark(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
+    """What may be said of the efficiencies: a rule about devices that keep their batch says nothing of others."""
+    if block.strong:
+        return words("headlines.strong")
+    if any(one.case.shares_cores for one in row):
+        return words("headlines.shared_cores")
+    return _by_rule(_adjective(row, words))
 
 
 def _runs(row: Sequence[Scaled], words: Words) -> Text:
