@@ -21,7 +21,7 @@ def said(*summaries, language="en"):
     return [one.plain(language) for one in headlines.headlines(book, models(book), SPOKEN)]
 
 
-@pytest.mark.parametrize(("language", "twice"), [("en", " to "), ("zh", "之间")])
+@pytest.mark.parametrize(("language", "twice"), [("en", "% to "), ("zh", "之间")])
 def test_one_case_has_one_utilisation(language, twice):
     (busy,) = [one for one in said(reports.summary(), language=language) if "CPU" in one]
 
