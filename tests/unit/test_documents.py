@@ -329,7 +329,10 @@ def test_a_newer_schema_is_refused_with_what_is_read():
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        ({"status": "done"}, 'status: the text "done" stands there; expected completed, failed or timed_out'),
+        (
+            {"status": "done"},
+            'status: the text "done" stands there; expected completed, stopped_as_planned, failed or timed_out',
+        ),
         ({"exit_code": 1.5}, "exit_code: the number 1.5 stands there; expected a whole number"),
         ({"duration_s": "x" * 99}, f'duration_s: the text "{"x" * 60}…" stands there; expected a number'),
         ({"duration_s": math.nan}, "duration_s: the number nan stands there; expected a number"),
