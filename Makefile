@@ -32,7 +32,7 @@ $(VENV)/.installed: pyproject.toml
 demo: $(VENV)/.installed ## in a minute: the report of recorded runs, in demo/; opened where there is a display
 	$(BIN)/python tools/demo.py
 
-report: setup ## measure with PROFILE=quick (default), full, bert, cifar10 or wide-deep, then write report/report.html
+report: setup ## measure with PROFILE=quick (default), full, bert, cifar10, wide-deep or face, then write report/report.html
 	$(BIN)/python -m evalsuite compare --profile $(PROFILE) --runs $(RUNS) --out $(OUT)
 
 official: setup ## the same for the official scripts that train without a GPU, on random data in DATA

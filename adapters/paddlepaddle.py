@@ -9,6 +9,9 @@ from evalsuite.reference import (
     reference_bert,
     reference_bert_arguments,
     reference_bert_unsupported,
+    reference_face,
+    reference_face_arguments,
+    reference_face_unsupported,
     reference_gpt2,
     reference_gpt2_arguments,
     reference_gpt2_unsupported,
@@ -46,6 +49,10 @@ def _bert(case: Case) -> Command:
 
 def _gpt2(case: Case) -> Command:
     return _command(case, "paddlepaddle_gpt2.py", reference_gpt2_arguments(case))
+
+
+def _face(case: Case) -> Command:
+    return _command(case, "paddlepaddle_face.py", reference_face_arguments(case))
 
 
 def _wide_deep(case: Case) -> Command:
@@ -98,6 +105,12 @@ ADAPTER = Adapter(
             command=_gpt2,
             source="adapters/workloads/paddlepaddle_gpt2.py",
             unsupported=lambda case: _no_amp_on_cpu(case) or reference_gpt2_unsupported(case),
+        ),
+        *reference_face(
+            _RESNET50,
+            command=_face,
+            source="adapters/workloads/paddlepaddle_face.py",
+            unsupported=lambda case: _no_amp_on_cpu(case) or reference_face_unsupported(case),
         ),
         *reference_wide_deep(
             _RESNET50,

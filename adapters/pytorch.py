@@ -10,11 +10,14 @@ from evalsuite.reference import (
     reference_bert_arguments,
     reference_cifar10,
     reference_cifar10_arguments,
+    reference_face,
+    reference_face_arguments,
     reference_gpt2,
     reference_gpt2_arguments,
     reference_unsupported,
     reference_wide_deep,
     reference_wide_deep_arguments,
+    split_face,
 )
 
 # Each run compiles for itself: a run that was ended while compiling leaves half a library in the shared cache,
@@ -52,6 +55,14 @@ def _gpt2(case: Case) -> Command:
     return _command(case, "pytorch_gpt2.py", reference_gpt2_arguments(case))
 
 
+def _face(case: Case) -> Command:
+    return _command(case, "pytorch_face.py", reference_face_arguments(case))
+
+
+def _split_face(case: Case) -> Command:
+    return _command(case, "pytorch_split_face.py", reference_face_arguments(case))
+
+
 def _wide_deep(case: Case) -> Command:
     return _command(case, "pytorch_wide_deep.py", reference_wide_deep_arguments(case))
 
@@ -81,6 +92,7 @@ _RESNET50 = Recipe(
     equivalence="pytorch_equivalence.py",
 )
 _BERT = reference_bert(_RESNET50, command=_bert, source="torch.nn.TransformerEncoder")
+_FACE = reference_face(_RESNET50, command=_face, source="adapters/workloads/pytorch_face.py")
 ADAPTER = Adapter(
     name="pytorch",
     title="PyTorch",
@@ -88,6 +100,8 @@ ADAPTER = Adapter(
         _RESNET50,
         *_BERT,
         *reference_gpt2(_BERT[1], command=_gpt2, source="adapters/workloads/pytorch_gpt2.py"),
+        *_FACE,
+        *(split_face(one, _split_face, "adapters/workloads/pytorch_split_face.py") for one in _FACE),
         *reference_wide_deep(_RESNET50, command=_wide_deep, source="adapters/workloads/pytorch_wide_deep.py"),
         *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="torchvision.models.mobilenet_v2"),
     ),

@@ -10,6 +10,8 @@ from evalsuite.reference import (
     reference_bert_arguments,
     reference_cifar10,
     reference_cifar10_arguments,
+    reference_face,
+    reference_face_arguments,
     reference_gpt2,
     reference_gpt2_arguments,
     reference_unsupported,
@@ -36,6 +38,10 @@ def _bert(case: Case) -> Command:
 
 def _gpt2(case: Case) -> Command:
     return _command(case, "tensorflow_gpt2.py", reference_gpt2_arguments(case))
+
+
+def _face(case: Case) -> Command:
+    return _command(case, "tensorflow_face.py", reference_face_arguments(case))
 
 
 def _wide_deep(case: Case) -> Command:
@@ -77,6 +83,7 @@ ADAPTER = Adapter(
         _RESNET50,
         *_BERT,
         *reference_gpt2(_BERT[1], command=_gpt2, source="adapters/workloads/tensorflow_gpt2.py"),
+        *reference_face(_RESNET50, command=_face, source="adapters/workloads/tensorflow_face.py"),
         *reference_wide_deep(_RESNET50, command=_wide_deep, source="adapters/workloads/tensorflow_wide_deep.py"),
         *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="adapters/workloads/tensorflow_mobilenetv2.py"),
     ),

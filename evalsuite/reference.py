@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from evalsuite.adapter import INPUT_SIZES, Command, Recipe
+from evalsuite.customs import SPLIT_CLASSIFIER
 from evalsuite.model import Case
 
 REFERENCE_ENVIRONMENT = {
@@ -150,6 +151,56 @@ def reference_wide_deep(
     return full, tiny
 
 
+def reference_face_arguments(case: Case) -> tuple[str, ...]:
+    """The arguments of the reference workloads that recognise faces; which of the three, the case's model says."""
+    return reference_arguments(case, "--size", case.model.removeprefix("face_"))
+
+
+def reference_face_unsupported(case: Case) -> str | None:
+    size = case.option("image_size", FACE_SIZE)
+    if size != FACE_SIZE:
+        return f"image_size {size} is not that of aligned faces, which are {FACE_SIZE} pixels high and wide."
+    return None
+
+
+def reference_face(
+    resnet50: Recipe,
+    *,
+    command: Callable[[Case], Command],
+    source: str,
+    unsupported: Callable[[Case], str | None] = reference_face_unsupported,
+) -> tuple[Recipe, Recipe, Recipe]:
+    """IResNet with an ArcFace head, of 50 and 100 layers and small, as the framework's *resnet50* but for this."""
+    r50, r100, tiny = (
+        replace(
+            resnet50,
+            name=f"reference-face-{size}",
+            model=f"face_{size}",
+            options={"image_size": (FACE_SIZE,)},
+            command=command,
+            source=source,
+            unsupported=unsupported,
+            equivalence=resnet50.equivalence if size == "tiny" else "",
+        )
+        for size in ("r50", "r100", "tiny")
+    )
+    return r50, r100, tiny
+
+
+def split_face(whole: Recipe, command: Callable[[Case], Command], source: str) -> Recipe:
+    """The same network as *whole* trains, each process with a part of the head. Proven by a test, not by a receipt."""
+    return replace(
+        whole,
+        name=f"{whole.name}-split",
+        command=command,
+        source=source,
+        facts={**whole.facts, "parallel_layout": SPLIT_CLASSIFIER},
+        amp="",  # the loss scale would have to be agreed on: each process sees other gradients of the head
+        xla="",
+        equivalence="",
+    )
+
+
 def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
     """The arguments of the reference workloads on images as small as CIFAR-10's."""
     return reference_arguments(case, "--model", case.model.removesuffix("_cifar10"))
@@ -189,6 +240,7 @@ BERT_LENGTH = {"sequence_length": ("128",)}  # the axis of official BERT scripts
 GPT2_POSITIONS = 1024  # rows of GPT-2's table of position embeddings
 BERT_POSITIONS = 512  # rows of BERT's table of position embeddings
 CIFAR10_SIZE = "32"
+FACE_SIZE = "112"
 WIDE_DEEP_FIELDS = "28 + 13"  # of a sample: 28 ids and 13 numbers
 
 

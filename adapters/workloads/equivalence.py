@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import bert
 import common
+import face
 import gpt2
 import numpy
 import wide_deep
@@ -25,7 +26,7 @@ IMAGES = 4  # in the batch: with fewer, batch norm over the last 2×2 maps ampli
 SEQUENCE_LENGTH = 16
 SEQUENCES = 2
 SAMPLES = 16  # of clicks
-MODELS = ("resnet50_v1.5", "mobilenetv2_cifar10", "bert_tiny", "gpt2_tiny", "wide_and_deep_tiny")
+MODELS = ("resnet50_v1.5", "mobilenetv2_cifar10", "bert_tiny", "gpt2_tiny", "wide_and_deep_tiny", "face_tiny")
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,10 @@ def is_wide_deep(model: str) -> bool:
     return model.startswith("wide_and_deep")
 
 
+def is_face(model: str) -> bool:
+    return model.startswith("face")
+
+
 def of_words(model: str) -> bool:
     """Whether its items are sequences and its optimiser AdamW."""
     return is_bert(model) or is_gpt2(model)
@@ -112,8 +117,11 @@ def settings(model: str) -> tuple[Setting, ...]:
             Setting("probe", "float64", 1e-2, 0.0),
             Setting("float32", "float32", *own, steps=1),
         )
-    own = (bert.LEARNING_RATE, bert.WEIGHT_DECAY) if of_words(model) else (common.LEARNING_RATE, common.WEIGHT_DECAY)
-    probe = (1e-3, 1.0) if of_words(model) else (1e-2, 5e-2)
+    own, probe = (common.LEARNING_RATE, common.WEIGHT_DECAY), (1e-2, 5e-2)
+    if of_words(model):
+        own, probe = (bert.LEARNING_RATE, bert.WEIGHT_DECAY), (1e-3, 1.0)
+    if is_face(model):
+        own, probe = (face.LEARNING_RATE, face.WEIGHT_DECAY), (1e-5, 50.0)
     return (
         Setting("own", "float64", *own),
         Setting("probe", "float64", *probe),
@@ -127,7 +135,7 @@ def arguments_of(model: str) -> argparse.Namespace:
     return argparse.Namespace(
         batch_size=SEQUENCES if of_words(model) else IMAGES if of_images(model) else SAMPLES,
         sequence_length=SEQUENCE_LENGTH,
-        image_size=IMAGE_SIZE,
+        image_size=face.IMAGE_SIZE if is_face(model) else IMAGE_SIZE,
         steps=STEPS,
         precision="fp32",
         compile=False,
@@ -246,6 +254,6 @@ def _batch(chance, model: str) -> dict[str, numpy.ndarray]:
     if not of_images(model):
         made = (gpt2 if is_gpt2(model) else bert if is_bert(model) else wide_deep).batch(arguments, 0)
         return {name: numpy.array(rows) for name, rows in vars(made).items()}
-    classes = 10 if model.endswith("_cifar10") else common.CLASSES
+    classes = 10 if model.endswith("_cifar10") else common.CLASSES  # of faces: as many identities in the small size
     shape = (arguments.batch_size, 3, arguments.image_size, arguments.image_size)
     return {"images": chance.standard_normal(shape), "labels": chance.integers(classes, size=shape[0])}

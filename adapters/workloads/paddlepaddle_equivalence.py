@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import bert
 import equivalence
+import face
 import gpt2
 import numpy
 import paddle
 import paddlepaddle_bert
+import paddlepaddle_face
 import paddlepaddle_gpt2
 import paddlepaddle_loop
 import paddlepaddle_resnet50
@@ -21,6 +23,7 @@ SCRIPTS = {
     "bert_tiny": paddlepaddle_bert,
     "gpt2_tiny": paddlepaddle_gpt2,
     "wide_and_deep_tiny": paddlepaddle_wide_deep,
+    "face_tiny": paddlepaddle_face,
 }
 
 
@@ -49,6 +52,8 @@ def _network(model: str):
     if equivalence.is_wide_deep(model):
         size = replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0)
         return paddlepaddle_wide_deep.wide_deep_model(paddle, size)
+    if equivalence.is_face(model):
+        return paddlepaddle_face.face_model(paddle, face.SIZES[equivalence.size_of(model)])
     return paddlepaddle_resnet50.resnet50(paddle)
 
 
@@ -64,7 +69,8 @@ def _named(network) -> dict[str, Placed]:
             found[f"{layer[:-6]}in_proj_{kind}"] = _joined(pieces)
         elif not layer.endswith(("self_attn.k_proj", "self_attn.v_proj")):
             turned = Placed(tuple(weight.shape[::-1]), (weight,), lambda array: [array.T])
-            found[name] = turned if name in dense else whole(weight, weight.shape)
+            canonical = name.replace("._weight", ".weight")  # as PReLU calls its slopes
+            found[canonical] = turned if name in dense else whole(weight, weight.shape)
     return found
 
 
@@ -95,7 +101,8 @@ def _inputs_and_loss(task: Task, dtype: str):
         inputs = paddlepaddle_wide_deep.inputs_of(paddle, clicks, dtype)
         return inputs, paddlepaddle_wide_deep.loss_of(paddle, clicks)
     images = paddle.to_tensor(task.start["images"].astype(dtype))
-    return [images], paddlepaddle_resnet50.loss_of(paddle, paddle.to_tensor(task.start["labels"]))
+    script = paddlepaddle_face if equivalence.is_face(task.model) else paddlepaddle_resnet50
+    return [images], script.loss_of(paddle, paddle.to_tensor(task.start["labels"]))
 
 
 def _done(task: Task, setting: Setting) -> dict:
@@ -115,7 +122,8 @@ def _done(task: Task, setting: Setting) -> dict:
 def _optimiser(model: str, network, setting: Setting):
     if equivalence.is_wide_deep(model):
         return paddlepaddle_wide_deep.optimiser(paddle, network, setting.learning_rate)
-    made_by = paddlepaddle_bert if equivalence.of_words(model) else paddlepaddle_resnet50
+    of_images = paddlepaddle_face if equivalence.is_face(model) else paddlepaddle_resnet50
+    made_by = paddlepaddle_bert if equivalence.of_words(model) else of_images
     return made_by.optimiser(paddle, network, setting.learning_rate, setting.weight_decay)
 
 

@@ -5,9 +5,11 @@ from dataclasses import replace
 import bert
 import cifar10
 import equivalence
+import face
 import gpt2
 import pytorch_bert
 import pytorch_cifar10
+import pytorch_face
 import pytorch_gpt2
 import pytorch_loop
 import pytorch_resnet50
@@ -23,11 +25,12 @@ SCRIPTS = {
     "bert_tiny": pytorch_bert,
     "gpt2_tiny": pytorch_gpt2,
     "wide_and_deep_tiny": pytorch_wide_deep,
+    "face_tiny": pytorch_face,
 }
 
 
 def shapes(model: str) -> dict[str, tuple]:
-    return {name: tuple(weight.shape) for name, weight in _network(model).named_parameters()}
+    return {name: tuple(weight.shape) for name, weight in _named(_network(model)).items()}
 
 
 def answered(task: Task) -> Answer:
@@ -50,13 +53,20 @@ def _network(model: str):
         return pytorch_bert.Bert(replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
     if equivalence.is_wide_deep(model):
         return pytorch_wide_deep.WideDeep(replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0))
+    if equivalence.is_face(model):
+        return pytorch_face.Face(face.SIZES[equivalence.size_of(model)])
     return pytorch_resnet50.model() if model == "resnet50_v1.5" else pytorch_cifar10.model("mobilenetv2", dropout=0.0)
+
+
+def _named(network) -> dict[str, torch.nn.Parameter]:
+    """What is trained, by its canonical names, which are its own."""
+    return {name: weight for name, weight in network.named_parameters() if weight.requires_grad}
 
 
 def _started(task: Task, dtype: torch.dtype):
     network = _network(task.model).to(dtype)
     with torch.no_grad():
-        for name, weight in network.named_parameters():
+        for name, weight in _named(network).items():
             weight.copy_(torch.from_numpy(task.weights[name]))
     return network
 
@@ -72,7 +82,7 @@ def _inputs_and_loss(task: Task, dtype: torch.dtype):
         clicks = equivalence.clicks_of(task)
         return pytorch_wide_deep.inputs_of(clicks, CPU, dtype), pytorch_wide_deep.loss_of(clicks, CPU)
     images, labels = torch.from_numpy(task.start["images"]).to(dtype), torch.from_numpy(task.start["labels"])
-    return [images], pytorch_resnet50.loss_of(labels)
+    return [images], (pytorch_face if equivalence.is_face(task.model) else pytorch_resnet50).loss_of(labels)
 
 
 def _done(task: Task, setting: Setting) -> dict:
@@ -82,7 +92,7 @@ def _done(task: Task, setting: Setting) -> dict:
     optimiser = _optimiser(task.model, network, setting)
     arguments = equivalence.arguments_of(task.model)
     loss_of(network(*inputs)).backward()
-    norms = {name: float(weight.grad.double().norm()) for name, weight in network.named_parameters()}
+    norms = {name: float(weight.grad.double().norm()) for name, weight in _named(network).items()}
     step = pytorch_loop.stepper(network, inputs, loss_of, optimiser, CPU, arguments)
     return equivalence.setting_done(setting, [step().item() for _ in range(setting.steps)], norms)
 
@@ -90,7 +100,8 @@ def _done(task: Task, setting: Setting) -> dict:
 def _optimiser(model: str, network, setting: Setting) -> torch.optim.Optimizer:
     if equivalence.is_wide_deep(model):
         return pytorch_wide_deep.optimiser(network, setting.learning_rate)
-    made_by = pytorch_bert if equivalence.of_words(model) else pytorch_resnet50
+    of_images = pytorch_face if equivalence.is_face(model) else pytorch_resnet50
+    made_by = pytorch_bert if equivalence.of_words(model) else of_images
     return made_by.optimiser(network, setting.learning_rate, setting.weight_decay)
 
 

@@ -6,10 +6,12 @@ import bert
 import cifar10
 import common
 import equivalence
+import face
 import gpt2
 import numpy
 import tensorflow_bert
 import tensorflow_cifar10
+import tensorflow_face
 import tensorflow_gpt2
 import tensorflow_loop
 import tensorflow_mobilenetv2
@@ -25,6 +27,7 @@ SCRIPTS = {
     "bert_tiny": tensorflow_bert,
     "gpt2_tiny": tensorflow_gpt2,
     "wide_and_deep_tiny": tensorflow_wide_deep,
+    "face_tiny": tensorflow_face,
 }
 
 
@@ -64,6 +67,8 @@ def _network(job, model: str):
     if equivalence.is_wide_deep(model):
         size = replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0)
         return tensorflow_wide_deep.wide_deep_model(job.tf, size)
+    if equivalence.is_face(model):
+        return tensorflow_face.face_model(job.tf, face.SIZES[equivalence.size_of(model)])
     if model == "mobilenetv2_cifar10":
         return tensorflow_mobilenetv2.mobilenetv2(job.tf, equivalence.IMAGE_SIZE, cifar10.CLASSES, dropout=0.0)
     return tensorflow_resnet50.resnet50(job.tf, equivalence.IMAGE_SIZE)
@@ -87,6 +92,9 @@ def _parts(job, task: Task, setting: Setting):
         optimiser = tensorflow_wide_deep.adam(tf, arguments, setting.learning_rate)
         return inputs, tensorflow_wide_deep.loss_of_batch(job, clicks), optimiser
     images = tf.constant(task.start["images"].transpose(0, 2, 3, 1), setting.dtype)
+    if equivalence.is_face(task.model):
+        loss_of = tensorflow_face.loss_of_batch(job, tf.constant(task.start["labels"]))
+        return (images,), loss_of, tensorflow_face.sgd(tf, arguments, *rates)
     loss_of = tensorflow_resnet50.loss_of_batch(job, tf.constant(task.start["labels"]), arguments)
     return (images,), loss_of, tensorflow_resnet50.sgd(tf, arguments, *rates)
 

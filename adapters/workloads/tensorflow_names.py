@@ -3,7 +3,14 @@
 import numpy
 from equivalence import Placed, whole
 
-OWN_NAMES = {"kernel": "weight", "depthwise_kernel": "weight", "gamma": "weight", "beta": "bias", "bias": "bias"}
+OWN_NAMES = {
+    "kernel": "weight",
+    "depthwise_kernel": "weight",
+    "gamma": "weight",
+    "alpha": "weight",
+    "beta": "bias",
+    "bias": "bias",
+}
 
 
 def named(network) -> dict[str, Placed]:
@@ -19,8 +26,23 @@ def of_images(network) -> dict[str, Placed]:
     found = {}
     for variable in network.trainable_variables:
         layer, _, own = variable.name.split(":")[0].rpartition("/")
-        found[f"{layer}.{OWN_NAMES[own]}"] = _turned(variable)
+        found[f"{layer}.{OWN_NAMES[own]}"] = (
+            _behind_a_map(variable, network) if layer == "backbone.fc" else _turned(variable)
+        )
     return found
+
+
+def _behind_a_map(variable, network) -> Placed:
+    """The dense layer behind a flattened map, which has the channels last here."""
+    if len(variable.shape) == 1:
+        return _as_it_is(variable)
+    _, height, width, channels = network.get_layer("backbone.bn2").output_shape
+    out = int(variable.shape[1])
+    return Placed(
+        (out, int(variable.shape[0])),
+        (variable,),
+        lambda array: [array.reshape(out, channels, height, width).transpose(2, 3, 1, 0).reshape(-1, out)],
+    )
 
 
 def of_bert(network) -> dict[str, Placed]:
@@ -98,6 +120,8 @@ def _as_it_is(variable) -> Placed:
 def _turned(variable) -> Placed:
     """(height, width, in, out), (height, width, channels, 1) of a depthwise convolution, or (in, out) here."""
     shape = tuple(variable.shape)
+    if len(shape) == 3:  # of PReLU: a slope for each channel
+        return Placed(shape[2:], (variable,), lambda array: [array.reshape(shape)])
     if len(shape) == 4 and "depthwise" in variable.name:
         return Placed((shape[2], 1, *shape[:2]), (variable,), lambda array: [array.transpose(2, 3, 0, 1)])
     if len(shape) == 4:

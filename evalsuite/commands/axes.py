@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
-        "--profile", metavar="NAME", help="quick (default), full, bert, cifar10, wide-deep, official-cpu"
+        "--profile", metavar="NAME", help="quick (default), full, bert, cifar10, wide-deep, face, official-cpu"
     )
     source.add_argument("--spec", metavar="FILE", type=Path, help="a spec of your own (TOML)")
     where = parser.add_argument_group("where")

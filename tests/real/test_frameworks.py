@@ -106,6 +106,15 @@ def test_a_framework_trains_the_small_bert_on_two_processes(framework, tmp_path)
     assert text.count("trainable_parameters=4433468 ") == 1
 
 
+def test_a_step_of_wide_and_deep_is_a_line_of_samples(tmp_path):
+    (log,) = trained("paddlepaddle", tmp_path, "reference-wide-deep-tiny", options=())
+
+    reports = re.findall(STEP_LINES["paddlepaddle"], log)
+    assert [int(step) for step, _, _ in reports] == [0, 1, 2, 3]
+    assert "wide_fields=2 deep_fields=26 numbers=13" in log
+    assert log.count("trainable_parameters=4145985 ") == 1
+
+
 @pytest.mark.parametrize("framework", ["pytorch", "tensorflow"])
 def test_the_parts_of_a_step_on_small_images_fill_the_step(framework, tmp_path):
     options = (("image_size", "32"),)

@@ -18,6 +18,7 @@ REFERENCE = [(one, recipe) for one, recipe in RECIPES if recipe.kind == "referen
 IMAGENET = [(one, recipe) for one, recipe in REFERENCE if recipe.model == "resnet50_v1.5"]
 BERT = [(one, recipe) for one, recipe in REFERENCE if recipe.model.startswith("bert_")]
 WIDE_DEEP = [(one, recipe) for one, recipe in REFERENCE if recipe.model.startswith("wide_and_deep")]
+FACES = [(one, recipe) for one, recipe in REFERENCE if recipe.model.startswith("face_")]
 SIZED = [pair for pair in REFERENCE if pair not in WIDE_DEEP]  # whose input has a size
 CIFAR10 = [(one, recipe) for one, recipe in REFERENCE if recipe.model.endswith("_cifar10")]
 PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
@@ -140,7 +141,7 @@ def test_the_size_of_the_input_is_part_of_the_case_where_the_spec_says_nothing(o
     words = recipe.command(case_of(one, recipe, options=((name, size),))).argv
 
     assert words == recipe.command(case_of(one, recipe)).argv
-    assert size in ("128", "224", "32")
+    assert size in ("128", "224", "32", "112")
 
 
 @pytest.mark.parametrize("one, recipe", WIDE_DEEP, ids=ids(WIDE_DEEP))
@@ -153,6 +154,24 @@ def test_wide_and_deep_is_told_its_size_and_has_no_size_of_an_input(one, recipe)
         assert "--image-size" not in words
     assert recipe.meant((("image_size", "64"),)) == ()
     assert "has no axis sequence_length" in recipe.refusal(case_of(one, recipe, options=(("sequence_length", "64"),)))
+
+
+@pytest.mark.parametrize("one, recipe", FACES, ids=ids(FACES))
+def test_faces_are_112_pixels_high_and_wide(one, recipe):
+    words = list(recipe.command(case_of(one, recipe)).argv)
+
+    assert words[words.index("--size") + 1] == recipe.model.removeprefix("face_")
+    assert recipe.meant(()) == (("image_size", "112"),)
+    assert "image_size 224 is not that" in recipe.refusal(case_of(one, recipe, options=(("image_size", "224"),)))
+
+
+def test_a_head_that_is_split_is_another_layout_and_has_no_amp():
+    pytorch = ADAPTERS["pytorch"]
+    whole, split = pytorch.recipe("reference-face-tiny"), pytorch.recipe("reference-face-tiny-split")
+
+    assert whole.facts["parallel_layout"] == "DP"
+    assert split.facts == {**whole.facts, "parallel_layout": "DP, classifier split"}
+    assert "no AMP" in split.refusal(case_of(pytorch, split, precision="amp"))
 
 
 @pytest.mark.parametrize("one, recipe", BERT, ids=ids(BERT))
@@ -197,7 +216,7 @@ def test_all_four_frameworks_run_the_same_reference_model():
     for name in ("tensorflow", "mxnet", "paddlepaddle", "pytorch"):
         assert {"resnet50_v1.5", "bert_base", "bert_tiny"} <= models[name]
     for name in ("tensorflow", "paddlepaddle", "pytorch"):
-        assert {"wide_and_deep", "wide_and_deep_tiny", "gpt2_tiny"} <= models[name]
+        assert {"wide_and_deep", "wide_and_deep_tiny", "gpt2_tiny", "face_tiny"} <= models[name]
     for name in ("tensorflow", "pytorch"):
         assert {"resnet50_cifar10", "mobilenetv2_cifar10"} <= models[name]
 

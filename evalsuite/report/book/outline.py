@@ -30,7 +30,7 @@ class ModelChapter:
 MODEL_CHAPTERS = (
     ModelChapter(key="resnet50", number="3", models=("resnet50_v1.5", "resnet50_v1")),
     ModelChapter(key="bert", number="4", models=("bert_base",)),
-    ModelChapter(key="face", number="5", models=("arcface", "face_r100", "face_mbf")),
+    ModelChapter(key="face", number="5", models=("arcface", "face_r100", "face_mbf", "face_r50", "face_tiny")),
     ModelChapter(key="gpt2", number="6", models=("gpt2", "gpt2_345m", "gpt2_498m")),
     ModelChapter(key="wide_deep", number="7", models=("wide_and_deep", "wide_and_deep_tiny")),
 )

@@ -1,0 +1,33 @@
+"""A head of face recognition that is split over two processes trains as a whole one, shown by training both."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from evalsuite import paths, registry
+from evalsuite.launch import virtualenvs
+
+PROGRAM = Path(__file__).with_name("split_classifier.py")
+pytestmark = pytest.mark.real
+
+
+def test_a_split_head_gives_the_losses_gradients_and_weights_of_the_whole_one():
+    python = virtualenvs.ensure(registry.discover()["pytorch"].recipe("reference-face-tiny-split"), progress=print)
+    launched = (python, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+
+    ended = subprocess.run(
+        (*launched, PROGRAM, paths.ADAPTERS / "workloads"),
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    found = json.loads(ended.stdout.strip().splitlines()[-1])
+    assert found["split"] == pytest.approx(found["whole"], rel=1e-10)
+    assert found["whole"][0] > found["whole"][-1]  # it trains
+    assert 0 < found["gradients"] < 1e-8 and 0 < found["weights"] < 1e-8  # different code, and yet the same
