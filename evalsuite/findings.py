@@ -286,6 +286,14 @@ class OtherNodes(Finding):
     of_runs: Count
 
 
+@rule("different_nodes", "flag")
+class DifferentNodes(Finding):
+    """A case was measured on other machines than those that it is compared with at its scale."""
+
+    nodes: tuple[Name, ...]  # all of the case
+    others: tuple[Name, ...]  # all of most of the cases beside it
+
+
 @rule("changed_since_run", "exclude")
 class ChangedSinceRun(Finding):
     files: tuple[Name, ...]

@@ -14,7 +14,7 @@ from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.findings import UnreadableRun
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Evaluation, Finding, Measurement, Summary, Timeline, Unmeasured
-from evalsuite.results import attempts, convergence, criteria, gravity, network, remembered, rules
+from evalsuite.results import attempts, convergence, criteria, gravity, network, other_nodes, remembered, rules
 from evalsuite.results import measurement as measurement_room
 from evalsuite.results.disclosed import disclosed
 from evalsuite.results.scaling import with_scaling
@@ -66,7 +66,7 @@ def evaluate(
     environments = _environments(store, ordered)
     commands = _commands(store, ordered)
     recorded = attempts.read(store.journal).of(wanted)
-    rows, beside = attempts.noted(with_scaling(summaries(ordered)), recorded, commands)
+    rows, beside = attempts.noted(other_nodes.marked(with_scaling(summaries(ordered))), recorded, commands)
     whole = Evaluation(
         title=TITLE,
         profile=planned.profile if planned else "custom",

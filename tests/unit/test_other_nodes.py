@@ -1,7 +1,11 @@
 """Runs of one scale on different machines."""
 
-import pytest
+from dataclasses import replace
 
+import pytest
+import synthetic
+
+from evalsuite.findings import DifferentNodes
 from evalsuite.model import Run
 from evalsuite.results import other_nodes
 from tests.toys import CASE, measured
@@ -31,3 +35,43 @@ def test_a_spare_node_that_took_anothers_place_is_told_with_its_runs():
 )
 def test_the_same_machines_or_unknown_ones_say_nothing(runs):
     assert list(other_nodes.findings(runs)) == []
+
+
+def case(framework: str, *hosts: str, nodes: int = 2):
+    """Three runs of *framework*, on *hosts*: `a+b` for each repeat, or once for all."""
+    of = synthetic.case(framework, nodes=nodes)
+    stood = hosts * 3 if len(hosts) == 1 else hosts
+    runs = [replace(synthetic.measured(of, r, 100.0), hosts=tuple(names.split("+"))) for r, names in enumerate(stood)]
+    return synthetic.summary(runs)
+
+
+def marks(*rows) -> dict[str, tuple]:
+    """Framework → its nodes and those of the others, of the cases that are marked."""
+    marked = {one.case.framework: one.findings for one in other_nodes.marked(rows)}
+    found = {name: [one for one in of if isinstance(one, DifferentNodes)] for name, of in marked.items()}
+    return {name: (one.nodes, one.others) for name, of in found.items() for one in of}
+
+
+def test_the_case_that_was_made_on_other_nodes_than_those_beside_it_is_marked():
+    found = marks(case("tensorflow", "n1+n2"), case("mxnet", "n1+n3"), case("pytorch", "n2+n1"))
+
+    assert found == {"mxnet": (("n1", "n3"), ("n1", "n2"))}
+
+
+def test_a_case_of_which_one_run_was_made_elsewhere_is_marked():
+    found = marks(case("tensorflow", "n1+n2"), case("pytorch", "n1+n2", "n1+n2", "n1+n3"))
+
+    assert found == {"pytorch": (("n1", "n2", "n3"), ("n1", "n2"))}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [case("tensorflow", "n1+n2"), case("pytorch", "n1+n2")],
+        [case("tensorflow", "n1+n2"), case("pytorch", "n1")],  # one is not known of
+        [case("tensorflow", "n1+n2"), case("pytorch", "n3+n4+n5", nodes=3)],  # another scale: they are not compared
+        [case("tensorflow", "n1+n2", "n1+n2", "n1+n3"), case("pytorch", "n1+n3", "n1+n2", "n1+n2")],  # both alike
+    ],
+)
+def test_pairs_on_the_same_nodes_have_no_mark(rows):
+    assert marks(*rows) == {}
