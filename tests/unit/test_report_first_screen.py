@@ -7,10 +7,11 @@ import reports
 import synthetic
 
 from evalsuite.commands import report
+from evalsuite.documents import ContainerLimits
 from evalsuite.findings import BusyMachine
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections import answers, drawn, matrix, notices, verdict
+from evalsuite.report.sections import answers, drawn, matrix, notices, quietness, verdict
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.text import words
 from evalsuite.results.full_protocol import full_protocol
@@ -134,6 +135,18 @@ def test_whether_the_machine_was_quiet_is_said_and_by_how_much_it_was_not():
     assert "quiet-machine" in lines(quick) and "busy" not in lines(quick)
     assert "in 1 of 24 runs other programs used the CPU, at most 50.0% of it" in lines(busy)["busy"]
     assert "quiet-machine" not in lines(busy)
+
+
+def test_under_a_quota_nobody_says_that_the_machine_was_quiet():
+    quick = synthetic.quick()
+    limited = {
+        key: replace(one, container=ContainerLimits(cpus=0.5, memory_bytes=None))
+        for key, one in quick.environments.items()
+    }
+    book = Book(evaluation=replace(quick, environments=limited))
+
+    assert "quiet-machine" not in {one.kind for one in notices.notices(book, SPOKEN)}
+    assert quietness.others_seen(Book(evaluation=quick)) and not quietness.others_seen(book)
 
 
 def test_the_hours_of_the_full_protocol_come_from_the_recorded_durations():

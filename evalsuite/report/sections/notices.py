@@ -10,7 +10,7 @@ from evalsuite.findings import BusyMachine
 from evalsuite.model import Protocol
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
-from evalsuite.report.sections import background
+from evalsuite.report.sections import background, quietness
 from evalsuite.report.sections.answers import roughly
 from evalsuite.report.sections.background import RULES
 from evalsuite.report.sections.quality import COUNTS
@@ -92,7 +92,7 @@ def _quiet(book: Book, words: Words) -> Iterable[Notice]:
     if busy:
         values = {"busy": numbers.count(len(busy)), "most": numbers.percent(max(busy.values())), **counted}
         yield _notice("busy", words("notices.busy", **values), None, COUNTS)
-    elif watched and book.measurements and _shortest(book):
+    elif watched and quietness.others_seen(book) and book.measurements and _shortest(book):
         yield _notice("quiet-machine", words("notices.quiet", **counted), None, COUNTS)
 
 

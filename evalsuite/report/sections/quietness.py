@@ -25,7 +25,9 @@ MOST_RUNS = 400  # of one figure: more are narrower than a pixel each, and cost 
 def drawn(book: Book, look: Look, words: Words) -> Drawn | None:
     """None where fewer than three runs say when they ran, or none was read beside."""
     dated = [(run, moment) for run in book.measurements if (moment := _moment(run)) is not None][:MOST_RUNS]
-    tracks = [(key, unit) for key, unit in TRACKS if any(_reading(run, key) is not None for run, _ in dated)]
+    seen = others_seen(book)
+    asked = [track for track in TRACKS if seen or track[0] != OTHERS]
+    tracks = [(key, unit) for key, unit in asked if any(_reading(run, key) is not None for run, _ in dated)]
     if len(dated) < FEWEST_RUNS or not tracks:
         return None
     first = min(moment for _, moment in dated)
@@ -34,7 +36,7 @@ def drawn(book: Book, look: Look, words: Words) -> Drawn | None:
         return None
     shown = [figures.track_named(*_in_both(key, words), key=key, unit=unit) for key, unit in tracks]
     disturbed = sum(span.disturbed for span in spans)
-    read = sum(_reading(run, OTHERS) is not None for run, _ in dated)
+    read = sum(_reading(run, OTHERS) is not None for run, _ in dated) if seen else 0
     values = {"runs": numbers.count(read), "limit": numbers.limit(BusyMachine.limit)}
     said = words("quietness.none", **values) if read else words("quietness.unread")
     if disturbed:
@@ -42,6 +44,12 @@ def drawn(book: Book, look: Look, words: Words) -> Drawn | None:
     return Drawn(
         figure=figures.quietness(spans, shown, look, id="f-quietness"), title=said, help=words("quietness.see")
     )
+
+
+def others_seen(book: Book) -> bool:
+    """Whether the programs beside the runs could be seen. Under a container's quota its own processor time alone is
+    read, whatever its neighbours on the same cores take."""
+    return not any(one.container and one.container.cpus for one in book.evaluation.environments.values())
 
 
 def _moment(run: Measurement) -> datetime | None:
