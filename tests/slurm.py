@@ -137,7 +137,8 @@ def _wait(ready, folder: Path) -> None:
         time.sleep(0.1)
 
 
-# on hosts of their own (tests/namespaces)
+# on hosts of their own (tests/namespaces). A job that is requeued starts again no sooner than its old credential has
+# expired: after two minutes, unless the configuration says less.
 
 ON_HOSTS = """\
 ClusterName=evalsuite
@@ -145,7 +146,7 @@ SlurmctldHost=ctl({controller})
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=20
 CredType=cred/munge
 StateSaveLocation={folder}/controller
 SlurmdSpoolDir={folder}/%n

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -66,8 +67,8 @@ def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
     assert soon(lambda: job_ended(hosts, environment, job), 120)
     output = (tmp_path / "runs" / f"slurm-{job}.txt").read_text()
     assert (tmp_path / "report" / "report.html").is_file(), output
-    ranks = [json.loads(file.read_text())["node_rank"] for file in tmp_path.glob("runs/*_4x1*/r0/environment.*.json")]
-    assert sorted(ranks) == [0, 1, 2, 3] or not ranks
+    ranks = [json.loads(file.read_text())["node_rank"] for file in tmp_path.glob("runs/*-4x1/r0/environment.*.json")]
+    assert sorted(ranks) == [0, 1, 2, 3]
     status = json.loads(said(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
     assert (status["runs"], status["done"], status["failed"], status["queue"]) == (3, 3, 0, [])
 
@@ -89,6 +90,29 @@ def test_a_node_that_dies_costs_one_run_and_a_spare_one_takes_its_place(four_nod
     (failed,) = runs.glob("*/infrastructure-r0-1")
     assert json.loads((failed / "outcome.json").read_text())["fault"] == "infrastructure"
     assert "the nodes from here on: n1, n3" in output
+
+
+def test_a_job_that_is_requeued_goes_on_where_it_was(four_nodes, tmp_path):
+    hosts, environment = four_nodes
+    job = submitted(hosts, environment, tmp_path, "--scales", "1x1,2x1", *LONG, "--time", "10")
+    runs = tmp_path / "runs"
+    first, second = (lambda scale=scale: next(runs.glob(f"*-{scale}/r0"), None) for scale in ("1x1", "2x1"))
+    assert soon(lambda: (run := first()) and (run / "outcome.json").is_file(), 120)
+    kept = {file.name: file.read_bytes() for file in first().iterdir() if file.is_file()}
+    assert soon(lambda: (run := second()) and list(run.glob("samples.*.jsonl")))
+
+    subprocess.run(hosts["ctl"].enter("scontrol", "requeue", job), env={**os.environ, **environment}, check=True)
+
+    assert soon(lambda: job_ended(hosts, environment, job), 300)
+    output = (runs / f"slurm-{job}.txt").read_text()
+    assert {file.name: file.read_bytes() for file in first().iterdir() if file.is_file()} == kept, output
+    assert json.loads((second() / "outcome.json").read_text())["status"] == "completed", output
+    journal = [json.loads(line) for line in (runs / "attempts.jsonl").read_text().splitlines()]
+    started = Counter(one["run"] for one in journal if one.get("event") == "started")
+    assert sorted(started.values()) == [1, 2], journal
+    assert (tmp_path / "report" / "report.html").is_file(), output
+    status = json.loads(said(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
+    assert (status["runs"], status["done"], status["failed"], status["queue"]) == (2, 2, 0, [])
 
 
 def test_a_host_that_is_cut_off_costs_one_run_and_another_takes_its_place(tmp_path):
