@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,8 @@ class Host:
     name: str
     address: str
     holder: subprocess.Popen
+    switch: subprocess.Popen
+    port: str  # its link's other end, on the switch
 
     def enter(self, *command: str, folder: Path | None = None) -> list[str]:
         """*command*, started on this host in *folder* (the root)."""
@@ -48,6 +50,11 @@ class Host:
     def cut_off(self) -> None:
         """Takes the host's link away: what is sent to it is lost."""
         subprocess.run(self.enter("ip", "link", "set", "eth0", "down"), check=True)
+
+    def at_both_ends(self, script: str) -> None:
+        """Runs *script* at either end of the host's link, with the interface's name as its $1."""
+        for end, interface in ((self.holder, "eth0"), (self.switch, self.port)):
+            _inside(end, script, interface)
 
 
 def missing() -> str | None:
@@ -73,7 +80,8 @@ def network(*names: str) -> Iterator[dict[str, Host]]:
             holder = stack.enter_context(_holder())
             _plug_in(switch, holder, number)
             _inside(holder, f"hostname {name} && mount --bind {folder / 'hosts'} /etc/hosts")
-            found[name] = Host(name=name, address=f"{NETWORK}.{number}", holder=holder)
+            address = f"{NETWORK}.{number}"
+            found[name] = Host(name=name, address=address, holder=holder, switch=switch, port=f"p{number}")
         try:
             yield found
         finally:
@@ -108,8 +116,9 @@ def _is_asleep(pid: int) -> bool:
     return Path(f"/proc/{pid}/comm").read_text().strip() == "sleep"
 
 
-def _inside(holder: subprocess.Popen, script: str) -> None:
-    line = ["nsenter", f"--target={holder.pid}", "--net", "--uts", "--mount", "sh", "-c", script]
+def _inside(holder: subprocess.Popen, script: str, *words: str) -> None:
+    """*script* where *holder* is, with *words* as its $1, $2, …"""
+    line = ["nsenter", f"--target={holder.pid}", "--net", "--uts", "--mount", "sh", "-c", script, "sh", *words]
     subprocess.run(line, check=True, capture_output=True)
 
 
@@ -123,8 +132,11 @@ def sshd_missing() -> str | None:
 
 
 @contextlib.contextmanager
-def reached_by_ssh(hosts: Sequence[Host]) -> Iterator[Path]:
-    """sshd on each of *hosts*; gives the file that `ssh -F` takes to reach them without a question."""
+def reached_by_ssh(hosts: Sequence[Host], first: Callable[[Host], Sequence[str]] = lambda host: ()) -> Iterator[Path]:
+    """sshd on each of *hosts*; gives the file that `ssh -F` takes to reach them without a question.
+
+    *first*: what starts a host's sshd, and so everything that is ever started there.
+    """
     folder = Path(tempfile.mkdtemp(prefix="sshd-"))
     started = []
     try:
@@ -146,7 +158,7 @@ def reached_by_ssh(hosts: Sequence[Host]) -> Iterator[Path]:
         program = shutil.which("sshd", path="/usr/sbin:/sbin")
         for host in hosts:
             log = open(folder / f"{host.name}.txt", "wb")  # noqa: SIM115 (it lives as long as the daemon)
-            line = host.enter(program, "-D", "-e", "-f", str(folder / "sshd_config"))
+            line = host.enter(*first(host), program, "-D", "-e", "-f", str(folder / "sshd_config"))
             started.append(subprocess.Popen(line, stderr=log, start_new_session=True))
         for host in hosts:
             _wait_for_ssh(host, folder)

@@ -3,7 +3,7 @@
     python tools/keep_runs.py RUNS [--to data/recorded] [--every 4] [--replace /some/path=<name> …]
 
 Kept are case, command, environment, log, arrival times, every *n*th sample (--every), the agent's end and the
-outcome.
+outcome, and what was measured of the network beside them.
 The outcome's hashes are those of the stored log, and it says that the folder was trimmed. Only completed runs
 are kept; one that is there already is written anew.
 """
@@ -21,6 +21,7 @@ HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite import paths
+from evalsuite.runs import network
 from evalsuite.runs.columns import Recorded
 from evalsuite.runs.store import RunFolder, Store
 
@@ -34,6 +35,7 @@ def main() -> int:
             _keep(folder, kept, names, options.every)
             size = sum(file.stat().st_size for file in kept.iterdir())
             print(f"{kept.parent.name}/{kept.name} {size / 1e3:.0f} kB")
+    _keep_networks(options.runs, options.to)
     return 0
 
 
@@ -77,6 +79,14 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
         if log.arrivals.is_file():
             (kept / log.arrivals.name).write_text(_arrivals(log.arrivals.read_text(), moved))
     RunFolder(kept).write_outcome(replace(folder.outcome(), trimmed=True))
+
+
+def _keep_networks(runs: Path, to: Path) -> None:
+    """What network and storage gave beside the runs; apart from its campaign, as the runs are."""
+    for number, found in enumerate(network.read(runs)):
+        place = network.folder(to, f"{found.nodes}x{found.devices_per_node}", str(number))
+        place.mkdir(parents=True, exist_ok=True)
+        network.write(place, replace(found, campaign=None))
 
 
 def _without_campaign(command: bytes) -> bytes:

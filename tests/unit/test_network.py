@@ -146,3 +146,7 @@ def test_one_measurement_of_each_link_is_kept():
     fast, slow = of(link_mbit=1000, campaign="c1"), of(link_mbit=100, campaign="c2")
 
     assert network.newest([fast, slow], ["c1", "c2"]) == (slow, fast)
+
+
+def test_a_measurement_that_was_kept_apart_from_its_campaign_goes_with_the_runs_beside_it():
+    assert network.newest([of(campaign=None)], [None]) == (of(campaign=None),)

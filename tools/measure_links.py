@@ -1,0 +1,97 @@
+"""Trains over one, two and three hosts of this machine, whose links are fast, then slow: what half precision saves.
+
+    python tools/measure_links.py --runs RUNS [--repeats 3] [--fast 2000] [--slow 500] …
+
+The hosts are network namespaces with sshd (tests/namespaces.py), each held to the same share of one core whether it
+trains alone or with others (tests/links.py). Asks for root, tc, sshd and some half an hour of a machine that does
+little else. Then `python tools/keep_runs.py RUNS --to data/recorded-links` keeps the runs, and
+`python tools/rebuild_recorded.py` writes docs/examples/links.
+"""
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(HOUSE))
+
+from tests import links, namespaces
+
+ADAPTER = HOUSE / "tools" / "shaped_links" / "pytorch_links.py"
+NAMES = ("a", "b", "c")
+SCALES = "1x1,2x1,3x1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """One curve."""
+
+    link: str  # "fast" or "slow"
+    options: tuple[str, ...]
+    measures_network: bool = False
+
+
+WAYS = (
+    Way(link="fast", options=("overlap=on", "fp16_allreduce=off"), measures_network=True),
+    Way(link="slow", options=("overlap=off", "fp16_allreduce=off"), measures_network=True),
+    Way(link="slow", options=("overlap=on", "fp16_allreduce=off")),
+    Way(link="slow", options=("overlap=on", "fp16_allreduce=on")),
+)
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    if why := namespaces.sshd_missing() or links.missing():
+        print(why, file=sys.stderr)
+        return 1
+    rates = {"fast": options.fast, "slow": options.slow}
+    with contextlib.ExitStack() as stack:
+        found = stack.enter_context(namespaces.network(*NAMES))
+        hosts = list(found.values())
+        shares = stack.enter_context(links.shares(hosts, options.cores))
+        config = stack.enter_context(namespaces.reached_by_ssh(hosts, lambda host: shares[host.name]))
+        for repeat in range(1, options.repeats + 1):  # every way in turn, so that a slow minute is not one way's
+            for way in WAYS:
+                links.shape(hosts, rates[way.link])
+                print(f"-- repeat {repeat}: {rates[way.link]} Mbit/s, {', '.join(way.options)}; load {_load()}")
+                _train(found["a"], config, way, rates[way.link], repeat, options)
+    return 0
+
+
+def _train(host: namespaces.Host, config: Path, way: Way, mbit: int, repeat: int, options) -> None:
+    words = ["--adapters", str(ADAPTER), "--frameworks", "pytorch", "--models", "resnet50_v1.5"]
+    words += ["--recipe", "shaped-links", "--scales", SCALES, "--batch-sizes", str(options.batch)]
+    words += ["--precision", "fp32", "--device", "cpu", "--cores-per-device", "1", "--steps", options.steps]
+    for one in (f"image_size={options.image_size}", f"link_mbit={mbit}", *way.options):
+        words += ["--option", one]
+    words += ["--hosts", ",".join(NAMES), "--repeats", str(repeat)]
+    words += ["--measure-network"] if repeat == 1 and way.measures_network else []
+    line = host.enter(sys.executable, "-m", "evalsuite", "run", *words, "--runs", str(options.runs.resolve()))
+    path = os.pathsep.join(filter(None, (str(HOUSE), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path, "EVALSUITE_SSH": f"ssh -F {config}"}
+    subprocess.run(line, env=environment, cwd=HOUSE, check=False)  # a run that fails is kept, and the others are made
+
+
+def _load() -> str:
+    return " ".join(f"{one:.2f}" for one in os.getloadavg())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--repeats", type=int, default=3, metavar="N")
+    parser.add_argument("--fast", type=int, default=2000, metavar="MBIT", help="rate of the fast links (2000)")
+    parser.add_argument("--slow", type=int, default=500, metavar="MBIT", help="rate of the slow links (500)")
+    parser.add_argument("--cores", type=float, default=0.32, metavar="C", help="of each host: three fit into one core")
+    parser.add_argument("--batch", type=int, default=8, metavar="B", help="images of each host and step (8)")
+    parser.add_argument("--image-size", type=int, default=32, metavar="PX")
+    parser.add_argument("--steps", default="2+20", metavar="W+M")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
