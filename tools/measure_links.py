@@ -11,6 +11,7 @@ little else. Then `python tools/keep_runs.py RUNS --to data/recorded-links` keep
 import argparse
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ def main() -> int:
     if why := namespaces.sshd_missing() or links.missing():
         print(why, file=sys.stderr)
         return 1
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the hosts and their quotas go with us
     rates = {"fast": options.fast, "slow": options.slow}
     with contextlib.ExitStack() as stack:
         found = stack.enter_context(namespaces.network(*NAMES))

@@ -43,6 +43,7 @@ ADAPTER = Adapter(
         Recipe(
             name="shaped-links",
             model="resnet50_v1.5",
+            kind="reference",
             dialect="pytorch_examples",
             command=_command,
             options={
