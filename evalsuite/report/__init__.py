@@ -6,6 +6,7 @@ have fixed seeds.
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from evalsuite.model import LANGUAGES, Evaluation
@@ -17,7 +18,7 @@ def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGE
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
     from evalsuite.report.data import summary_json, tables
-    from evalsuite.report.page import parts, render
+    from evalsuite.report.page import ahead, parts, render
     from evalsuite.report.text import names, words
 
     out = Path(out)
@@ -27,14 +28,28 @@ def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGE
     said = words.read(languages, on_cpu=book.on_cpu)
     page = out / "report.html"
     write_atomically(page, render.page(book, said, build_hash).encode("utf-8", "backslashreplace"))
-    further = []
-    for part in parts.books(book):
-        further.append(out / names.part_file(part.part))
+
+    def write_summary() -> None:
+        facts = summary_json.document(book, build_hash)
+        text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        write_atomically(out / "summary.json", text.encode("utf-8", "backslashreplace"))
+
+    def write_part(part: Book) -> None:
         text = render.part(part, book, said, build_hash)
-        write_atomically(further[-1], text.encode("utf-8", "backslashreplace"))
+        write_atomically(out / names.part_file(part.part), text.encode("utf-8", "backslashreplace"))
+
+    beside = list(parts.books(book))
+    works: list[ahead.Work] = [
+        write_summary,
+        partial(tables.write, book, out / "tables"),
+        *(partial(write_part, one) for one in beside),
+    ]
+    if beside:
+        ahead.shared(works)
+    else:
+        for work in works:
+            work()
+    further = [out / names.part_file(part.part) for part in beside]
     for path in parts.outdated(out, further):
         path.unlink()
-    summary = out / "summary.json"
-    text = json.dumps(summary_json.document(book, build_hash), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomically(summary, text.encode("utf-8", "backslashreplace"))
-    return [page, *further, summary, *tables.write(book, out / "tables")]
+    return [page, *further, out / "summary.json", *tables.files(out / "tables")]

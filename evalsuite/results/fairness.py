@@ -233,12 +233,12 @@ def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
     """The facts that keep *a* and *b* apart."""
     if purpose.facts == "free":
         return []
-    return [row for row in _deciding([a, b]) if row.apart or (purpose.facts == "known" and row.untold)]
+    return [row for row in _open(a, b) if row.apart or (purpose.facts == "known" and row.untold)]
 
 
 def unknown_facts(a: Summary, b: Summary) -> tuple[str, ...]:
     """The facts that nobody states of both, for which the order of *a* and *b* is indicative only."""
-    return tuple(row.rule.key for row in _deciding([a, b]) if row.untold)
+    return tuple(row.rule.key for row in _open(a, b) if row.untold)
 
 
 @kept
@@ -249,12 +249,16 @@ def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
 
 def fact_rows(summaries: Sequence[Summary]) -> list[FactRow]:
     """The fairness matrix of *summaries*: each fact that concerns one of them and that somebody states."""
-    return _rows(summaries, facts.rules().fact)
+    stated = [facts_of(one) for one in summaries]
+    rows = (_row(rule, summaries, [known.get(rule.key) for known in stated]) for rule in facts.rules().fact)
+    return [row for row in rows if row]
 
 
-def _deciding(summaries: Sequence[Summary]) -> list[FactRow]:
-    """The rows that can keep *summaries* out of one ranking, or leave it indicative."""
-    return _rows(summaries, _must_be_equal())
+def _open(a: Summary, b: Summary) -> list[FactRow]:
+    """The facts that must be equal of *a* and *b* and are not known to be: few, of many pairs."""
+    stated = zip(_must_be_equal(), _must_state(a), _must_state(b), strict=True)
+    rows = (_row(rule, (a, b), (ours, theirs)) for rule, ours, theirs in stated if ours is None or ours != theirs)
+    return [row for row in rows if row]
 
 
 @functools.cache
@@ -262,16 +266,18 @@ def _must_be_equal() -> tuple[FactRule, ...]:
     return tuple(rule for rule in facts.rules().fact if rule.kind in MUST_BE_EQUAL)
 
 
-def _rows(summaries: Sequence[Summary], rules: Iterable[FactRule]) -> list[FactRow]:
-    stated = [facts_of(one) for one in summaries]
-    found = []
-    for rule in rules:
-        if not any(rule.concerns(one.case) for one in summaries):
-            continue
-        values = tuple(known.get(rule.key) for known in stated)
-        if any(values) or rule.unknown != "ranked":
-            found.append(FactRow(rule=rule, values=values, likeness=likeness(values)))
-    return found
+@kept
+def _must_state(summary: Summary) -> tuple[Stated, ...]:
+    """What is known of the facts that must be equal, in their order."""
+    known = facts_of(summary)
+    return tuple(known.get(rule.key) for rule in _must_be_equal())
+
+
+def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated]) -> FactRow | None:
+    """None where the fact concerns none of *summaries*, or nobody states it and nothing follows from that."""
+    if not any(rule.concerns(one.case) for one in summaries) or not (any(values) or rule.unknown != "ranked"):
+        return None
+    return FactRow(rule=rule, values=tuple(values), likeness=likeness(values))
 
 
 def comparison(members: Sequence[Summary]) -> Comparison:

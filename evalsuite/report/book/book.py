@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from evalsuite import findings
-from evalsuite.model import Case, Evaluation, Finding, Measurement, Skip, Summary, Unmeasured
+from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Skip, Summary, Unmeasured
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
@@ -21,6 +21,7 @@ from evalsuite.results.spending import Spent
 from evalsuite.results.summary import valid
 from evalsuite.results.suspicions import Suspicion
 
+Conditions = tuple[str, str, str, bool, int, tuple[tuple[str, str], ...]]  # what the heading of a block says
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
 HUGE = 1_000  # from here on each model has a page of its own beside that of the report
 
@@ -127,6 +128,31 @@ class Book:
         return tuple(measurement for one in self.summaries for measurement in one.measurements)
 
     @cached_property
+    def runs_of(self) -> dict[tuple[str, str, str], list[Measurement]]:
+        """The runs of each script: of a model, a framework and a recipe."""
+        found: dict[tuple[str, str, str], list[Measurement]] = {}
+        for run in self.measurements:
+            case = run.run.case
+            found.setdefault((case.model, case.framework, case.recipe), []).append(run)
+        return found
+
+    @cached_property
+    def protocols_of(self) -> dict[Conditions, set[Protocol]]:
+        """The protocols that were planned under each conditions."""
+        found: dict[Conditions, set[Protocol]] = {}
+        for case in self.planned:
+            found.setdefault(conditions(case), set()).add(case.protocol)
+        return found
+
+    @cached_property
+    def units_of(self) -> dict[tuple[Conditions, Protocol], set[str | None]]:
+        """The units of the results under each conditions and protocol; None: of those without a value."""
+        found: dict[tuple[Conditions, Protocol], set[str | None]] = {}
+        for one in self.summaries:
+            found.setdefault((conditions(one.case), one.case.protocol), set()).add(one.unit)
+        return found
+
+    @cached_property
     def period(self) -> Period | None:
         """From the first start of a run to the last."""
         return times.period(run.started_at for run in self.measurements if run.started_at)
@@ -175,6 +201,12 @@ class Book:
 
     def findings_of(self, summary: Summary | Unmeasured) -> list[Finding]:
         return [*summary.findings, *(finding for run in summary.measurements for finding in run.findings)]
+
+
+def conditions(case: Case) -> Conditions:
+    """What *case* shares with all of its block, beside protocol and unit."""
+    strong = case.strong_batch is not None
+    return (case.model, case.device, case.precision, strong, case.series_batch, case.options)
 
 
 def finding_order(finding: Finding) -> tuple[object, ...]:

@@ -3,8 +3,8 @@
 from typing import Protocol
 
 from evalsuite.lab import BothLanguages, LabDocument
-from evalsuite.model import Case
 from evalsuite.report.book.blocks import Block
+from evalsuite.report.book.book import conditions
 from evalsuite.report.book.policies import BatchPolicy, Comparable
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.options import option
@@ -100,19 +100,10 @@ def setting_of(group: Comparable, table: BatchPolicy, words: Words) -> Listed:
 
 def _has_twin(block: Block) -> bool:
     """Whether the report has the same conditions with another protocol."""
-    ours = _conditions(block)
-    return any(_conditions(case) == ours and case.protocol != block.protocol for case in block.book.planned)
+    return block.book.protocols_of[conditions(block.cases[0])] != {block.protocol}
 
 
 def _has_other_unit(block: Block) -> bool:
     """Whether the report has the same conditions with results in another unit (D02)."""
-    ours = (*_conditions(block), block.protocol)
-    return any(
-        (*_conditions(one.case), one.case.protocol) == ours and one.unit not in (None, block.unit)
-        for one in block.book.summaries
-    )
-
-
-def _conditions(of: Block | Case) -> tuple[object, ...]:
-    batch = (of.strong, of.batch) if isinstance(of, Block) else (of.strong_batch is not None, of.series_batch)
-    return (of.model, of.device, of.precision, batch, of.options)
+    found = block.book.units_of.get((conditions(block.cases[0]), block.protocol), set())
+    return not found <= {None, block.unit}

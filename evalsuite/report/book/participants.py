@@ -43,8 +43,7 @@ def participants(book: Book, model: str) -> tuple[Participant, ...]:
 
 def _participant(book: Book, framework: str, recipe: str, cases: list[Case]) -> Participant:
     ours = [case for case in cases if (case.framework, case.recipe) == (framework, recipe)]
-    ids = {case.id for case in ours}
-    runs = [run for run in book.measurements if run.run.case.id in ids]
+    runs = book.runs_of.get((ours[0].model, framework, recipe), [])
     commands = (book.evaluation.commands.get(run.run.id) for run in runs)
     used = next((command.recipe for command in commands if command), UsedRecipe())
     return Participant(

@@ -40,12 +40,14 @@ def rows(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, list[R
 def write(book: Book, folder: Path) -> list[Path]:
     """Writes each table as CSV in UTF-8 with a byte order mark, which spreadsheets need to read Chinese."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
     for name, content in csv_files(book).items():
-        path = folder / f"{name}.csv"
-        write_atomically(path, content)
-        written.append(path)
-    return written
+        write_atomically(folder / f"{name}.csv", content)
+    return files(folder)
+
+
+def files(folder: Path) -> list[Path]:
+    """Where each table stands in *folder*."""
+    return [folder / f"{name}.csv" for name in COLUMNS]
 
 
 def csv_files(book: Book) -> Mapping[str, bytes]:

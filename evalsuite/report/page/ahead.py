@@ -1,19 +1,23 @@
-"""Figures drawn ahead: a second process draws those at the end of the page while the page is filled from its beginning.
+"""The work on a large report that a second process takes over.
 
-Both keep what they draw in the cache of figures, and neither draws what the other has: they meet in the middle. The
-page does not depend on it: what is not in the cache when it is needed is drawn then.
+While a page is filled from its beginning, another process draws the figures at its end. Both keep what they draw in the
+cache of figures, and neither draws what the other has: they meet in the middle. The page does not depend on it: what is
+not in the cache when it is needed is drawn then. The parts of a report that one page cannot hold are filled by two.
 """
 
 import contextlib
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.synchronize import Event
 
 from evalsuite.report.sections import block_figures, repeats
 from evalsuite.report.sections.section import Subject
 
+Work = Callable[[], object]
+TICKET_BYTES = 2
+MOST_WORKS = 16_384  # whose tickets a pipe holds (pipe(7): 64 KiB)
 WORTH_A_PROCESS = 100  # planned cases; below that starting it costs more than it saves
 
 
@@ -34,9 +38,55 @@ def drawn_ahead(subject: Subject) -> Iterator[None]:
         process.join()
 
 
-def _draw(enough: Event, subject: Subject) -> None:
+def shared(works: Sequence[Work]) -> None:
+    """Does each of *works*, which write files and know nothing of one another, in two processes if there are two cores.
+
+    Each takes the next that is left. If the other process ends badly, all is done again here, where it can be said why.
+    """
+    if not 1 < len(works) <= MOST_WORKS or len(os.sched_getaffinity(0)) < 2:
+        _do(works)
+        return
+    tickets, write = os.pipe()
+    os.write(write, b"".join(place.to_bytes(TICKET_BYTES) for place in range(len(works))))
+    os.close(write)
+    process = multiprocessing.get_context("fork").Process(target=_other, args=(works, tickets), daemon=True)
+    process.start()
+    try:
+        _do(_left(works, tickets))
+    except BaseException:
+        process.terminate()
+        raise
+    finally:
+        process.join()
+        os.close(tickets)
+    if process.exitcode:
+        _do(works)
+
+
+def _left(works: Sequence[Work], tickets: int) -> Iterator[Work]:
+    """Of *works* those that no other process has taken. A pipe gives each ticket to one that asks, without a lock."""
+    while ticket := os.read(tickets, TICKET_BYTES):
+        yield works[int.from_bytes(ticket)]
+
+
+def _do(works: Iterable[Work]) -> None:
+    for work in works:
+        work()
+
+
+def _other(works: Sequence[Work], tickets: int) -> None:
+    _quietly()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what goes wrong is said where it is done again
+    _do(_left(works, tickets))
+
+
+def _quietly() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both; the page's process says so
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _draw(enough: Event, subject: Subject) -> None:
+    _quietly()
     look, words = subject.look, subject.words
     repeats.drawn(subject.book, subject.blocks, look, words)
     for block in reversed(subject.blocks):

@@ -1,0 +1,47 @@
+"""The work on a large report that two processes share: all of it is done, whatever becomes of the other process."""
+
+import os
+import time
+from functools import partial
+
+import pytest
+
+from evalsuite.report.page import ahead
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+
+
+def test_each_work_is_done_by_one_of_two_processes(tmp_path):
+    def note(name):
+        with open(tmp_path / name, "a") as file:
+            file.write(f"{os.getpid()}\n")
+
+    ahead.shared([partial(note, str(number)) for number in range(300)])
+
+    assert sorted(int(file.name) for file in tmp_path.iterdir()) == list(range(300))
+    assert all(len(file.read_text().splitlines()) == 1 for file in tmp_path.iterdir())
+
+
+def test_what_the_other_process_could_not_do_is_done_here(tmp_path):
+    here = os.getpid()
+
+    def note(name):
+        if os.getpid() != here:
+            os._exit(9)
+        time.sleep(0.01)  # so that the other takes one too
+        (tmp_path / name).touch()
+
+    ahead.shared([partial(note, str(number)) for number in range(20)])
+
+    assert len(list(tmp_path.iterdir())) == 20
+
+
+def test_an_error_is_raised_where_it_can_be_seen():
+    def fail():
+        raise OSError(28, "No space left on device", "/report/report.part-bert.html")
+
+    with pytest.raises(OSError, match=r"report\.part-bert"):
+        ahead.shared([fail] * 4)
