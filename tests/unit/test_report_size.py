@@ -51,6 +51,16 @@ def test_a_value_with_blanks_keeps_its_quotes_and_a_closed_element_its_slash():
     assert slim_room.page(page) == '<main><use class="mark fill" href=#z x="1"/></main>'
 
 
+def test_what_is_written_alike_in_both_languages_stands_once():
+    pair = '<span lang="zh-CN">{}</span><span lang="en">{}</span>'
+    page = f"<main>{pair.format('n = 5', 'n = 5')}{pair.format('五', 'five')}{pair.format('5', '<b>5</b>')}</main>"
+
+    assert slim_room.page(page) == (
+        "<main>n = 5<span lang=zh-CN>五</span><span lang=en>five</span>"
+        "<span lang=zh-CN>5</span><span lang=en><b>5</b></span></main>"
+    )
+
+
 def test_marks_of_one_paint_are_painted_once():
     mark = '<use data-ref="c-{}" class="mark fill-hue-1 line-hue-1" href="#f-d1" x="{}" y="2"/>'
     drawn = slim.slim(f"<svg>{mark.format(1, 1)}{mark.format(2, 5)}</svg>", "f")

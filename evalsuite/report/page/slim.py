@@ -9,6 +9,8 @@ NEEDLESS_QUOTES = re.compile(r""" ([a-z][\w-]*)="([^\s"'=<>`]+)"(?=[ >])""")
 # A link says itself where it leads, and an item what it is: the page's script reads the one like the other.
 LINKED_TWICE = re.compile(r'(<a class="num" href="#([\w-]+)") data-ref="\2"')
 CELL_OF_A_LINK = re.compile(r'(<td class="[^"]*") data-c="([\w-]+)">(?=<a [^>]*href="#\2")')
+# A size or a name that is written alike in both languages.
+ALIKE = re.compile(r'<span lang="zh-CN">([^<]+)</span><span lang="en">\1</span>')
 RIGHT = "<td class=n data-v="  # the sheet sets a cell with a raw value like one of class n
 MAIN = re.compile(r"<main\b.*</main>", re.DOTALL)
 
@@ -19,5 +21,6 @@ def page(html: str) -> str:
 
 
 def _short(main: str) -> str:
-    main = CELL_OF_A_LINK.sub(r"\1>", LINKED_TWICE.sub(r"\1", OPTIONAL_END.sub("", main)))
+    main = ALIKE.sub(r"\1", OPTIONAL_END.sub("", main))
+    main = CELL_OF_A_LINK.sub(r"\1>", LINKED_TWICE.sub(r"\1", main))
     return NEEDLESS_QUOTES.sub(r" \1=\2", main).replace(RIGHT, "<td data-v=")
