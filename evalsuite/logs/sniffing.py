@@ -1,6 +1,7 @@
 """Which dialects fit a piece of log: told by the shapes of its lines, before any pattern is tried."""
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from evalsuite.dialect import NO_DIGITS, Dialect, Line
 
@@ -16,10 +17,15 @@ class Sniffer:
 
     def __init__(self, dialects: Iterable[Dialect]) -> None:
         self._dialects = tuple(dialects)
-        self._shapes: dict[bytes, set[str]] = {}  # each is looked for once, however many dialects have it
+
+    @cached_property
+    def _shapes(self) -> dict[bytes, set[str]]:
+        """Shape → the names of the dialects that have it: each is looked for once, however many those are."""
+        found: dict[bytes, set[str]] = {}
         for dialect in self._dialects:
             for line in dialect.telling:
-                self._shapes.setdefault(line.shape, set()).add(dialect.name)
+                found.setdefault(line.shape, set()).add(dialect.name)
+        return found
 
     def fits(self, text: bytes) -> list[Dialect]:
         """The dialects that fit *text* best: none, one, or several that fit equally.

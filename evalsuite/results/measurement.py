@@ -2,8 +2,9 @@
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 from evalsuite.dialect import Dialect
@@ -38,7 +39,7 @@ from evalsuite.model import (
 )
 from evalsuite.results import device_totals, epochs, facts, host_clocks, machines, plausibility, utilisation
 from evalsuite.runs.columns import Recorded
-from evalsuite.runs.endings import Outcome
+from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.store import RunFolder
 
 MIN_MEASURED_STEPS = TooShortWindow.least_steps
@@ -75,15 +76,17 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     recipe = command.recipe
     dialects = catalogue.known(places)
     _check_known(recipe, dialects)
-    read = reading.read_run(folder.logs(), run.case, recipe.dialect, scope=recipe.scope, dialects=dialects)
+    logs = folder.logs()
+    read = reading.read_run(logs, run.case, recipe.dialect, scope=recipe.scope, dialects=dialects)
     against = plausibility.implausible(folder, run.case, outcome, environments, read)
     status, reason = _status(outcome, read)
     throughput = _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
     samples, planned = _samples(folder, environments), _planned(run.case)
     used, findings = _utilisation(samples, planned, window)
-    log = next(iter(folder.logs()), None)
-    stated = _facts(run.case, folder, command, environments, read)
+    log = next(iter(logs), None)
+    agents = [*folder.agents().values()]
+    stated = _facts(run.case, log.path if log else None, command, environments, read)
     data = next((fact.value for fact in facts.believed(stated).values() if fact.key == "data"), None)
     return Measurement(
         run=run,
@@ -102,8 +105,8 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
                 *findings,
                 *_short(run.case, window),
                 *_busy_machine(used),
-                *_shared_cores(folder),
-                *_side_by_side(folder),
+                *_shared_cores(agents),
+                *_side_by_side(agents),
                 *_hung(outcome),
                 *_unfinished(outcome, read),
                 *_last_batch(run.case, read, throughput, data),
@@ -121,9 +124,9 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         framework_version=command.framework_version,
         log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
-        lines=excerpt.excerpt([log.path for log in folder.logs()], read, dialects.get(read.dialect or "")),
+        lines=excerpt.excerpt([log.path for log in logs], read, dialects.get(read.dialect or "")),
         printed_memory_bytes=device_totals.printed_memory_bytes(
-            folder.logs(), dialects.get(read.dialect or ""), _lines(throughput)
+            logs, dialects.get(read.dialect or ""), _lines(throughput)
         ),
         sampled_memory_bytes=device_totals.sampled_memory_bytes(samples),
         energy_j=device_totals.energy_j(samples, window, planned),
@@ -237,18 +240,18 @@ def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
     return (BusyMachine(others=others),)
 
 
-def _shared_cores(folder: RunFolder) -> tuple[Finding, ...]:
+def _shared_cores(agents: Iterable[AgentOutcome]) -> tuple[Finding, ...]:
     """A flag where the cores that devices were bound to are not enough for each to have its own."""
-    for agent in folder.agents().values():
+    for agent in agents:
         each = [core for share in agent.cores or () for core in share]
         if len(set(each)) < len(each):
             return (Oversubscribed(processes=len(agent.cores or ()), cores=len(set(each))),)
     return ()
 
 
-def _side_by_side(folder: RunFolder) -> tuple[Finding, ...]:
+def _side_by_side(agents: Iterable[AgentOutcome]) -> tuple[Finding, ...]:
     """A flag where another evaluation measured on one of the run's nodes at the same time."""
-    others = max((agent.beside or 0 for agent in folder.agents().values()), default=0)
+    others = max((agent.beside or 0 for agent in agents), default=0)
     return (SideBySide(evaluations=others),) if others else ()
 
 
@@ -260,13 +263,12 @@ def _hung(outcome: Outcome) -> tuple[Finding, ...]:
 
 def _facts(
     case: Case,
-    folder: RunFolder,
+    path: Path | None,
     command: RunCommand,
     environments: Mapping[str, HostEnvironment],
     read: reading.Reading,
 ) -> tuple[Fact, ...]:
-    """What is stated of the run; of its log the first, where processes write one each."""
-    path = next((log.path for log in folder.logs()), None)
+    """What is stated of the run, also in its log at *path*: the first, where processes write one each."""
     head = options.head(path) if path else b""
     parameters = options.parameters(head) if not read.printers > 1 else None
     printed = {**read.printed, **({"parameters": parameters} if parameters else {})}

@@ -47,6 +47,7 @@ _PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # what every file system, sh
 _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
 _FLAT = re.compile(r"(?!\.\.?$)[^/\0]+")
 _LOG = re.compile(r"^log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt$")
+_RECORDED = re.compile(r"(?s)log\..*\.txt|arrivals\..*\.csv|samples\..*\.(?:jsonl|columns)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,8 +240,11 @@ class RunFolder:
 
     def _recorded(self) -> list[Path]:
         """Logs, arrival times and samples; not `outcome.json`, which is written last."""
-        kinds = ("log.*.txt", "arrivals.*.csv", "samples.*.jsonl", "samples.*.columns")
-        return sorted(file for kind in kinds for file in self.path.glob(kind) if file.is_file())
+        if not self.path.is_dir():
+            return []
+        with os.scandir(self.path) as entries:
+            names = [entry.name for entry in entries if _RECORDED.fullmatch(entry.name) and entry.is_file()]
+        return [self.path / name for name in sorted(names)]
 
     def samples(self, host: str) -> "Recorded | None":
         """The sensor readings of *host*; None if there are none. A half-written last line is left out."""
