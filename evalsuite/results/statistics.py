@@ -140,12 +140,18 @@ def ratio_of_medians(
         )
     import numpy
 
-    of_values, of_base = _middles(len(values), len(base))
-    ratios = _medians(values, of_values) / _medians(base, of_base) / divisor
+    ratios = _drawn_ratios(tuple(values), tuple(base)) / divisor
     tail = (1 - level) / 2
     low, high = numpy.quantile(ratios, [tail, 1 - tail])
     coverage = ratio_coverage(len(values), len(base)) if level == BOOTSTRAP_LEVEL else level
     return Interval(value=value, low=float(low), high=float(high), coverage=coverage)
+
+
+@functools.lru_cache(maxsize=1)  # speed-up and efficiency are asked for one after the other
+def _drawn_ratios(values: tuple[float, ...], base: tuple[float, ...]) -> "NDArray[float64]":
+    """The ratio of the medians in each of BOOTSTRAP_DRAWS resamples."""
+    of_values, of_base = _middles(len(values), len(base))
+    return _medians(values, of_values) / _medians(base, of_base)
 
 
 def ratio_coverage(n: int, m: int) -> float:
