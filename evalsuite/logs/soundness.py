@@ -4,7 +4,7 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 
-from evalsuite.findings import CoarseFigures, LongStall, RestDiffers
+from evalsuite.findings import CoarseFigures, LongStall
 from evalsuite.model import Finding
 
 FEWEST_FIGURES = 10  # of fewer nobody can tell digits that are not printed from zeros
@@ -12,7 +12,6 @@ FEWEST_REPORTS = 3  # of two nobody can tell which is the usual one
 STALLED = 1.5  # times the usual: of so few reports one that is slower by less is noise
 LEAST_DIGITS = 3  # that scripts print behind the point, where all figures are the same and zeros may end them
 MOST_DIGITS = 6  # behind the point; more are no rounding by a script
-UNLIKE = RestDiffers.limit  # what lies behind the window, against its value
 ERRORS = 2.0
 HOPELESS = 0.25  # of a time that may be wrong by more nothing is said
 EXACT = 1e-6  # a printed decimal as a float is that near to it

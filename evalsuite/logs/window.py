@@ -9,7 +9,7 @@ is a cross-check, and a difference beyond 2 % is a finding.
 import itertools
 import math
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.findings import (
@@ -27,6 +27,7 @@ from evalsuite.model import Counted, Finding, Protocol, Step, Throughput, Window
 DISAGREE = ClockDisagrees.limit  # above this two clocks do not tell the same story (docs/report.md#definitions)
 DRIFT = Drift.limit
 SCATTER = RatesScatter.limit
+UNLIKE = RestDiffers.limit  # what lies behind the window, against its value
 FULL_BATCH = PartialBatch.limit  # a step with a smaller share of the usual items trained a cut batch
 COARSE_STEPS = 100  # logs that print this rarely lose their first report instead of the first 20 steps
 COARSE_REPORTS = 5  # "the following hundreds": DLPerf trains 600 steps, prints every 100, drops the first
@@ -106,8 +107,7 @@ def throughput(
     """
     findings: list[Finding] = []
     fine = trust_stamps and _fine(steps)
-    partial = _partial_batches(steps) if fine else {}
-    steps = [step for step in steps if step.index not in partial] if partial else steps
+    steps, partial = _full_batches(steps, trust_stamps=trust_stamps)
     chosen = span(steps, protocol, warmed_up=warmed_up, epochs=epochs)
     if chosen is None:
         return None, False
@@ -152,6 +152,14 @@ def warmup_alone(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool =
     if len(steps) != 1 or warmed_up or not (since_start or _from_start(steps[0])):
         return False
     return steps[0].index <= max(1, protocol.warmup_steps)
+
+
+def _full_batches(
+    steps: Sequence[Step], *, trust_stamps: bool
+) -> tuple[Sequence[Step], Mapping[int, tuple[Step, float]]]:
+    """(the steps that trained a full batch, the others with their share of one), as far as stamps tell."""
+    partial = _partial_batches(steps) if trust_stamps and _fine(steps) else {}
+    return [step for step in steps if step.index not in partial] if partial else steps, partial
 
 
 def _partial_batches(steps: Sequence[Step]) -> dict[int, tuple[Step, float]]:
@@ -380,8 +388,7 @@ def unlike_rest(
 
     The sample begins before the window ends.
     """
-    partial = _partial_batches(sample) if trust_stamps and _fine(sample) else {}
-    kept = [step for step in sample if step.index not in partial]
+    kept, _ = _full_batches(sample, trust_stamps=trust_stamps)
     ends = known.line_last or 0
     begin = next((place for place, step in enumerate(kept) if (step.line or 0) > ends), len(kept))
     if begin and known.items_per_s is not None:
@@ -406,10 +413,10 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
         rest = _by_clock(behind, _stamp if method == STAMPS else _arrival)
     else:
         rest = mean_rate(read.reports) if method == RATES else _printed(read)[0]
-    if rest is None or abs(rest / value - 1) <= soundness.UNLIKE:
+    if rest is None or abs(rest / value - 1) <= UNLIKE:
         return
     told_s = [seconds for _, seconds in _durations(timed, method) if seconds]
-    if abs(rest / value - 1) > soundness.UNLIKE + soundness.error(told_s):
+    if abs(rest / value - 1) > UNLIKE + soundness.error(told_s):
         yield RestDiffers(difference=rest / value - 1, steps=read.steps)
 
 
