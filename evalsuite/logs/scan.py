@@ -13,6 +13,7 @@ from typing import Protocol
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logs import wrapping
 from evalsuite.logs.arguments import arguments
+from evalsuite.logs.fragments import Fragments
 from evalsuite.logs.incidents import Incidents
 from evalsuite.logs.logfile import Chunk
 from evalsuite.logs.records import Extractor, Record, count, matches, rate_of, whole_match
@@ -68,6 +69,7 @@ class Scan:
         self.scores = ScoreCollector(dialect)
         self.second = None if dialect.second is None else dialect.second()
         self.rest = Rest(dialect)
+        self.fragments = Fragments(dialect)
         self._argued = not any(group in BATCHES for line in dialect.lines for group in line.groups)
         self._extractor = Extractor(dialect)
         self._enough = enough
@@ -95,7 +97,9 @@ class Scan:
             self._collect_said(chunk)
         for match, line in matches(text, self.dialect.final):
             fields = line.read(match)
-            if fields is not None and (rate := rate_of(fields)) is not None and whole_match(match, chunk):
+            if wrapping.may_be_cut(match, line) or not whole_match(match, chunk):
+                continue
+            if fields is not None and (rate := rate_of(fields)) is not None:
                 self.final = rate
         self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
         self.cut_line = chunk.first_line + chunk.line_ends if _cut_off(chunk, self.dialect) else None
@@ -116,6 +120,7 @@ class Scan:
         """Keeps the records of *chunk* until there are enough; counts the others. How many there were."""
         before = len(self.records)
         end = self._extractor.extend(self.records, chunk, self._enough.steps)
+        self.fragments.add(chunk, end, len(self.records) - before)
         more = 0 if end is None else count(chunk.text[end:], self.dialect)
         self.uncollected += more
         if end is not None:

@@ -7,7 +7,7 @@ dialect runs over the cut, and what follows a report is the same wherever the cu
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ USUAL = (80, 100, 120, 128, 132, 140, 160, 180, 200, 240)  # of another width, a
 FEWEST = 3  # lines of exactly that width, and none beyond it
 FEWEST_IN_PART = 2  # where others are longer: reports that are whole only when joined
 SHARE = 0.3  # of the lines found have a number that is longer when joined; fewer may meet by chance
+ALIKE = 0.8  # of the broken reports are cut at one width; what a script itself ends early ends anywhere
 ENDS = 0.1  # of them are followed by the rest of a line; lines that are all as long were made so
 HEAD = 8  # characters by which the beginning of a line is known, digits aside
 _DIGITS = re.compile(r"\d")
@@ -42,7 +43,7 @@ class Cut:
     @property
     def reason(self) -> str:
         """Why a log is not read in which it is not certain which lines belong together."""
-        return _partly(self.columns) if self.partly else uncertain(self.columns)
+        return partly(self.columns) if self.partly else uncertain(self.columns)
 
 
 def judged(paths: Sequence[Path], beginning: bytes, dialect: Dialect | None, sniffer: Sniffer) -> Cut | None:
@@ -64,7 +65,7 @@ def judged(paths: Sequence[Path], beginning: bytes, dialect: Dialect | None, sni
 
 def width(text: bytes) -> int | None:
     """The columns at which the lines of *text* may have been cut: the length of its longest, if several have it."""
-    lengths = [len(line.rstrip(b"\r")) if line.isascii() else _columns(line) for line in text.split(b"\n")]
+    lengths = [breadth(line) for line in text.split(b"\n")]
     counted = Counter(lengths)
     longest = max(counted, default=0)
     if not NARROWEST <= longest <= WIDEST or counted[longest] < FEWEST:
@@ -73,8 +74,9 @@ def width(text: bytes) -> int | None:
     return longest if ends >= max(FEWEST, counted[longest] * ENDS) else None
 
 
-def _columns(line: bytes) -> int:
-    return len(_shown(line))
+def breadth(line: bytes) -> int:
+    """How many columns *line* takes."""
+    return len(line.rstrip(b"\r")) if line.isascii() else len(_shown(line))
 
 
 def _shown(line: bytes) -> str:
@@ -100,7 +102,7 @@ def _groups(text: bytes, columns: int) -> Iterator[list[bytes]]:
     """The lines of *text*, each with those that a terminal has broken off it."""
     group: list[bytes] = []
     for line in _LINES.findall(text):
-        full = bool(group) and _columns(group[-1].rstrip(b"\n")) == columns
+        full = bool(group) and breadth(group[-1].rstrip(b"\n")) == columns
         if group and not (full and _head(line) != _head(group[0])):
             yield group
             group = []
@@ -148,8 +150,8 @@ def _after(held: Chunk, chunk: Chunk) -> Chunk:
 
 def _checked(chunk: Chunk, columns: int) -> Chunk:
     """*chunk* joined. Raises Unreadable where a line is longer than the terminal was wide."""
-    if any(_columns(line) > columns for line in chunk.text.split(b"\n")):
-        raise Unreadable(_partly(columns))
+    if any(breadth(line) > columns for line in chunk.text.split(b"\n")):
+        raise Unreadable(partly(columns))
     return replace(chunk, text=joined(chunk.text, columns), removed=())
 
 
@@ -161,7 +163,8 @@ def uncertain(columns: int) -> str:
     )
 
 
-def _partly(columns: int) -> str:
+def partly(columns: int) -> str:
+    """Why a log of which a part was cut at *columns* is not read."""
     return (
         f"some of its lines are cut at {columns} columns, as a terminal shows them, and others are longer: numbers are "
         "broken in two. Give the file that the script wrote"
@@ -183,39 +186,44 @@ def _evidence(text: bytes, whole: bytes, dialect: Dialect | None, sniffer: Sniff
 
 def _broken(text: bytes, dialect: Dialect) -> Cut | None:
     """A log whose reports are cut at the end of each line, or in a part of it."""
-    if clipped := _clipped_at(text, dialect):
+    by_breadth: dict[int, list[bytes]] = {}
+    for line in text.split(b"\n"):
+        by_breadth.setdefault(breadth(line), []).append(line)
+    if clipped := _clipped_at(by_breadth, dialect):
         return Cut(columns=clipped, dialect=None)
-    cut = _cut_in_part(text, dialect)
+    cut = _cut_in_part(text, by_breadth, dialect)
     return None if cut is None else Cut(columns=cut, dialect=None, partly=True)
 
 
-def _cut_in_part(text: bytes, dialect: Dialect) -> int | None:
+def _clipped_at(by_breadth: Mapping[int, Sequence[bytes]], dialect: Dialect) -> int | None:
+    """The columns behind which the rest of each line is missing, if reports end there that go on in the script."""
+    longest = max(by_breadth)
+    if longest not in USUAL:
+        return None
+    return longest if _ending(by_breadth[longest], dialect) >= FEWEST else None
+
+
+def _cut_in_part(text: bytes, by_breadth: Mapping[int, Sequence[bytes]], dialect: Dialect) -> int | None:
     """The columns at which some lines are cut where others are longer, if reports of the script are among them."""
-    counted = Counter(map(_columns, text.split(b"\n")))
-    widths = [columns for columns in USUAL if counted[columns] >= FEWEST_IN_PART and columns < max(counted)]
+    longest = max(by_breadth)
+    widths = [each for each in USUAL if len(by_breadth.get(each, ())) >= FEWEST_IN_PART and each < longest]
     alone = len(_reports(text, dialect)) if widths else 0
+    lines = list(itertools.chain(*by_breadth.values()))
     for columns in widths:
-        full = [line for line in text.split(b"\n") if _columns(line) == columns]
-        ending = sum(any(_breaks_off(line, kind) for kind in dialect.step) for line in full)
         more = len(_reports(joined(text, columns), dialect)) - alone
-        if max(ending, more) >= FEWEST_IN_PART:
+        ending = _ending(by_breadth[columns], dialect)
+        if more >= FEWEST_IN_PART or (ending >= FEWEST_IN_PART and ending >= ALIKE * _ending(lines, dialect)):
             return columns
     return None
 
 
+def _ending(full: Sequence[bytes], dialect: Dialect) -> int:
+    """In how many of these *full* lines a report breaks off at the end."""
+    return sum(any(breaks_off(line, kind) for kind in dialect.step) for line in full)
+
+
 def _reports(text: bytes, dialect: Dialect) -> list["re.Match[bytes]"]:
     return [match for kind in dialect.step for match in kind.compiled.finditer(text) if kind.read(match) is not None]
-
-
-def _clipped_at(text: bytes, dialect: Dialect) -> int | None:
-    """The columns behind which the rest of each line is missing, if reports end there that go on in the script."""
-    lines = text.split(b"\n")
-    longest = max(map(_columns, lines))
-    if longest not in USUAL:
-        return None
-    full = [line for line in lines if _columns(line) == longest]
-    ending = sum(any(_breaks_off(line, kind) for kind in dialect.step) for line in full)
-    return longest if ending >= FEWEST else None
 
 
 def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
@@ -231,14 +239,14 @@ def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
     ):
         return False
     begin, end = text.rfind(b"\n", 0, match.start()) + 1, match.end(last)
-    if _columns(text[begin:end]) not in USUAL:
+    if breadth(text[begin:end]) not in USUAL:
         return False
     usual = line.compiled.search(line.sample)
     behind = line.sample[usual.end(last) :].strip() if usual else b""
     return bool(behind) or text[end:].lstrip(b"\r\n")[:1].isdigit()
 
 
-def _breaks_off(line: bytes, kind: Line) -> bool:
+def breaks_off(line: bytes, kind: Line) -> bool:
     """Does *line* end with a number of a report, behind which the script's own line goes on?"""
     found, usual = kind.compiled.search(line), kind.compiled.search(kind.sample)
     last = found.lastindex if found else None
@@ -294,8 +302,8 @@ def _tails(line: bytes, columns: int, dialect: Dialect) -> Iterator[tuple[bool, 
             if kind.read(match) is None:
                 continue
             tail = line[match.end() :].rstrip(b"\r\n")
-            begin = _columns(line[: match.start()] + match[0].rstrip(b"\r\n").rstrip(_NUMBER))
-            end = _columns(line[: match.end()].rstrip(b"\r\n")) + len(tail) - len(tail.lstrip(_NUMBER))
+            begin = breadth(line[: match.start()] + match[0].rstrip(b"\r\n").rstrip(_NUMBER))
+            end = breadth(line[: match.end()].rstrip(b"\r\n")) + len(tail) - len(tail.lstrip(_NUMBER))
             at_cut = begin // columns < end // columns or (begin and begin % columns == 0)
             yield bool(at_cut), _shape(tail)
 

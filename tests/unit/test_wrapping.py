@@ -160,3 +160,73 @@ def test_a_short_log_of_which_one_half_is_wrapped_is_refused_whatever_the_other_
     found = read(tmp_path, "".join(parts), **GIVEN)
 
     assert (value(found), "others are longer" in found.reason) == (None, True)
+
+
+def parts_wrapped(text: str, columns: int, begin: float, end: float) -> str:
+    lines = text.split("\n")
+    first, last = int(begin * len(lines)), int(end * len(lines))
+    return "\n".join([*lines[:first], wrapped("\n".join(lines[first:last]), columns), *lines[last:]])
+
+
+@pytest.mark.parametrize(("begin", "end"), [(0, 1 / 2), (1 / 2, 1), (1 / 3, 2 / 3)])
+def test_a_log_wrapped_in_a_part_gives_no_wrong_number(tmp_path, begin, end):
+    wrong = []
+    for path in sorted(LOGS.glob("*.log"))[int(4 * end) % 2 :: 2]:
+        before = read_file(path, dialects=DIALECTS, **GIVEN)
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        part = parts_wrapped(text, 80, begin, end).encode("utf-8", "surrogateescape")
+        found = read(tmp_path, part, **GIVEN)
+        if value(before) and value(found) and abs(value(found) / value(before) - 1) > 0.02:
+            wrong.append((path.name, value(before), value(found)))
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", ["keras_3.log", "ultralytics.log", "ultralytics_8.log"])
+@pytest.mark.parametrize("columns", [80, 120, 200])
+def test_bars_that_are_wrapped_in_a_part_are_refused_or_read_as_they_were(tmp_path, name, columns):
+    text = (LOGS / name).read_bytes().decode()
+    before = read_file(LOGS / name, dialects=DIALECTS, **GIVEN)
+
+    for begin, end in ((0, 1 / 4), (1 / 3, 2 / 3), (1 / 2, 1)):
+        found = read(tmp_path, parts_wrapped(text, columns, begin, end).encode(), **GIVEN)
+        assert value(found) in (None, pytest.approx(value(before), rel=0.02))
+
+
+@pytest.mark.parametrize("columns", [80, 83])
+def test_a_log_wrapped_far_behind_its_beginning_is_refused(tmp_path, columns):
+    line = (LOGS / "maxtext.log").read_text().splitlines()[-1]
+    first, last = (
+        "".join(f"{line}\n".replace("step: 9", f"step: {step}") for step in steps)
+        for steps in (range(10), range(10, 200))
+    )
+    noise = "".join(f"loading shard {number} of the data set\n" for number in range(3000))
+
+    found = read(tmp_path, first + noise + wrapped(last, columns), **GIVEN)
+
+    assert (value(found), found.reason) == (None, wrapping.partly(columns))
+
+
+def test_reports_torn_by_other_processes_are_no_wrapped_lines(tmp_path):
+    lines = time_history(400).splitlines(keepends=True)
+    torn = "".join(
+        f"{line[: 40 + number]}\n{line[40 + number :]}" if number in (7, 20) else line
+        for number, line in enumerate(lines)
+    )
+
+    found = read(tmp_path, torn)
+
+    assert value(found) == pytest.approx(1024)
+
+
+def test_a_script_that_prints_less_behind_its_numbers_is_read_whatever_the_width_of_its_lines(tmp_path):
+    """Another version may end at the last number, some of its lines at 80 columns and others not."""
+    text = "".join(
+        f"{'x' * (19 + step % 3)} completed step: {step}, seconds: 1.5, TFLOP/s/device: 9.5, Tokens/s/device: 69374.5\n"
+        for step in range(1, 300)
+    )
+
+    found = read(tmp_path, text, **GIVEN)
+
+    assert {len(line) for line in text.splitlines()} & set(wrapping.USUAL)
+    assert "columns" not in found.reason

@@ -1,0 +1,166 @@
+"""Reports that are broken over lines: whole only when a line is joined to the next, or shorter than the others.
+
+A terminal or `fold` may have cut a part of a log, at any place in it. There reports are not found, or their numbers
+lack digits, and what is left makes another throughput. A log that is cut as a whole is joined again by `wrapping`.
+"""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+
+from evalsuite.dialect import Dialect, Line
+from evalsuite.logs.logfile import Chunk
+from evalsuite.logs.wrapping import ALIKE, NARROWEST, USUAL, WIDEST, breadth, breaks_off
+
+MOST_LINES = 6  # a report is looked for over so many
+MOST_BYTES = 4096  # of them together
+MOST_TRIED = 200  # beginnings in one piece of a log: the word may stand in every line of another kind
+MOST_IN_ALL = 5000  # of them in a log of any size
+LOOKED_BACK = 400  # bytes before a report, which its dialect may read, too
+FEWEST = 2  # that tell any width of a terminal; one alone only a usual width
+SHARE = 0.05  # of the reports; fewer may be torn by what another process printed
+_DIGIT = tuple(b".0123456789"[place : place + 1] for place in range(11))
+
+
+class Fragments:
+    """Collects the widths at which reports are broken, while a log is read."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._kinds = [kind for kind in dialect.step if kind.literal and b"\n" not in kind.sample.strip()]
+        self._step = dialect.step
+        self._broken: list[frozenset[int]] = []  # the widths that each broken report may be cut at
+        self._short: Counter[int] = Counter()  # widths of lines whose report lacks what the script prints behind it
+        self._whole = 0  # other reports
+        self._tried = 0
+
+    def add(self, chunk: Chunk, end: int | None, reports: int) -> None:
+        """Looks through *chunk* up to *end* (None: all of it), in which so many *reports* were found."""
+        text = chunk.text if end is None else chunk.text[: chunk.text.find(b"\n", end) + 1 or len(chunk.text)]
+        joined = text.replace(b"\n", b"")
+        begun = sum(max(text.count(kind.literal), joined.count(kind.literal)) for kind in self._kinds)
+        for kind in self._kinds if begun > reports and self._tried < MOST_IN_ALL else ():
+            for begin in _unfinished(text, kind):
+                self._tried += 1
+                if (first := self._broken_at(text, begin, kind)) is not None:
+                    self._broken.append(_widths(chunk, text.rfind(b"\n", 0, first) + 1, first))
+        short = self._shortened(text)
+        self._short.update(short)
+        self._whole += max(0, reports - len(short))
+
+    def _shortened(self, text: bytes) -> list[int]:
+        """The widths of the lines whose report seems to go on in the next.
+
+        None where no line is as wide as terminals usually are, and none breaks off within a number.
+        """
+        lines = list(map(_last_bar, text.split(b"\n"))) if b"\r" in text else text.split(b"\n")
+        pairs = list(itertools.pairwise(lines))
+        suspect = (pair for pair in pairs if breadth(pair[0]) in USUAL or self._in_number(*pair))
+        if not any(self._lacks(line, behind) for line, behind in suspect):
+            return []
+        return [breadth(line) for line, behind in pairs if self._lacks(line, behind)]
+
+    def _in_number(self, line: bytes, behind: bytes) -> bool:
+        """May a number of *line* go on *behind* it, where no report begins?"""
+        within = line[-1:].isdigit() and behind[:1] in _DIGIT
+        return within and not any(kind.literal in behind for kind in self._kinds)
+
+    def _lacks(self, line: bytes, behind: bytes) -> bool:
+        """Does a report in *line* end before the script's own does, or say something else with what stands *behind*?"""
+        if any(breaks_off(line, kind) for kind in self._kinds):
+            return True
+        read = [kind for kind in self._kinds if kind.fields is not None]
+        return bool(read) and not self._stands_in(behind) and any(_says_more(line, behind, kind) for kind in read)
+
+    def _broken_at(self, text: bytes, begin: int, kind: Line) -> int | None:
+        """Where the first line of the report from *begin* on ends, if it stands there over several lines."""
+        lead = text[max(0, begin - LOOKED_BACK) : begin].replace(b"\n", b"")
+        first = end = _line_end(text, begin)
+        for _ in range(MOST_LINES):
+            whole = lead + text[begin:end].replace(b"\r\n", b"").replace(b"\n", b"")
+            match = kind.compiled.match(whole, len(lead))
+            if match is not None and kind.read(match) is not None:  # on one line, it needs what was cut off before it
+                return text.rfind(b"\n", 0, begin) if end == first else first
+            after = _line_end(text, end + 1)
+            if end + 1 >= len(text) or after - begin > MOST_BYTES or self._stands_in(text[end + 1 : after]):
+                return None
+            end = after
+        return None
+
+    def _stands_in(self, line: bytes) -> bool:
+        found = ((kind, match) for kind in self._step for match in kind.compiled.finditer(line))
+        return any(kind.read(match) is not None for kind, match in found)
+
+    def width(self) -> int | None:
+        """The columns at which a part of the reports is cut; None where it is none, or not at one width."""
+        short = self._common(self._short, self._short.total()) if self._whole else None
+        return short or self._common(Counter(itertools.chain(*self._broken)), len(self._broken))
+
+    def _common(self, widths: Counter[int], lines: int) -> int | None:
+        """The one of the *widths* that most of so many *lines* have, if a terminal may have it."""
+        for width, times in widths.most_common():
+            several = times >= max(FEWEST, SHARE * self._whole) and NARROWEST <= width <= WIDEST
+            if (several or width in USUAL) and times >= ALIKE * lines:
+                return width
+        return None
+
+
+def _line_end(text: bytes, begin: int) -> int:
+    end = text.find(b"\n", begin)
+    return len(text) if end < 0 else end
+
+
+def _says_more(line: bytes, behind: bytes, kind: Line) -> bool:
+    """Does a report in *line* say something else when joined to what stands *behind*, and end as the script's does?"""
+    whole = line.rstrip(b"\r") + behind.rstrip(b"\r")
+    usual = _ending(kind.sample)
+    if _ending(whole) != usual or _ending(line) == usual:
+        return False
+    said, more = (
+        [fields for match in kind.compiled.finditer(text) if (fields := kind.read(match)) is not None]
+        for text in (line, whole)
+    )
+    return bool(said) and len(said) == len(more) and said != more
+
+
+def _ending(line: bytes) -> bytes:
+    last = line.rstrip()[-1:]
+    return b"0" if last.isdigit() else last
+
+
+def _unfinished(text: bytes, kind: Line) -> Iterator[int]:
+    """Where a report seems to begin that does not stand there."""
+    whole = {match.start() for match in kind.compiled.finditer(text) if kind.read(match) is not None}
+    others = (at for at in _beginnings(text, kind.literal) if at not in whole)
+    for at in itertools.islice(others, MOST_TRIED):
+        match = kind.compiled.match(text, at)
+        if match is None or kind.read(match) is None:
+            yield at
+
+
+def _beginnings(text: bytes, literal: bytes) -> Iterator[int]:
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + 1)
+    yield from (match.start() for match in _over_lines(literal).finditer(text) if b"\n" in match[0])
+
+
+@lru_cache(maxsize=64)
+def _over_lines(literal: bytes) -> "re.Pattern[bytes]":
+    return re.compile(rb"\n?".join(re.escape(literal[at : at + 1]) for at in range(len(literal))))
+
+
+def _last_bar(line: bytes) -> bytes:
+    """What a terminal shows of a *line* in which a bar begins anew."""
+    return line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
+
+
+def _widths(chunk: Chunk, begin: int, end: int) -> frozenset[int]:
+    """How wide the line from *begin* to *end* was to what cut it: in all, since a bar began, with colour codes."""
+    line = chunk.text[begin:end].rstrip(b"\r")
+    codes = chunk.raw_offset(end) - chunk.raw_offset(begin) - (end - begin)
+    shown = breadth(line)
+    since = breadth(_last_bar(line))
+    return frozenset((shown, since, shown + codes, since + codes))
