@@ -14,10 +14,10 @@ from evalsuite.dialect import Dialect, Line
 from evalsuite.logs.logfile import Chunk
 from evalsuite.logs.wrapping import ALIKE, NARROWEST, USUAL, WIDEST, breadth, breaks_off
 
-MOST_LINES = 6  # a report is looked for over so many
-MOST_BYTES = 4096  # of them together
+MOST_LINES = 6  # a report is looked for over so many, and over more that are all as wide
+MOST_BYTES = 8192  # of them together
 MOST_TRIED = 200  # beginnings in one piece of a log: the word may stand in every line of another kind
-MOST_IN_ALL = 5000  # of them in a log of any size
+MOST_IN_ALL = 2000  # of them in a log of any size
 LOOKED_BACK = 400  # bytes before a report, which its dialect may read, too
 FEWEST = 2  # that tell any width of a terminal; one alone only a usual width
 SHARE = 0.05  # of the reports; fewer may be torn by what another process printed
@@ -77,15 +77,19 @@ class Fragments:
         """Where the first line of the report from *begin* on ends, if it stands there over several lines."""
         lead = text[max(0, begin - LOOKED_BACK) : begin].replace(b"\n", b"")
         first = end = _line_end(text, begin)
-        for _ in range(MOST_LINES):
-            whole = lead + text[begin:end].replace(b"\r\n", b"").replace(b"\n", b"")
+        second = before = None
+        for place in itertools.count(1):
+            whole = lead + text[begin:end].replace(b"\r\n", b"").replace(b"\n", b"") + b"\n"
             match = kind.compiled.match(whole, len(lead))
             if match is not None and kind.read(match) is not None:  # on one line, it needs what was cut off before it
                 return text.rfind(b"\n", 0, begin) if end == first else first
             after = _line_end(text, end + 1)
-            if end + 1 >= len(text) or after - begin > MOST_BYTES or self._stands_in(text[end + 1 : after]):
+            width = breadth(text[end + 1 : after])
+            second = width if second is None else second
+            far = after - begin > MOST_BYTES or (place >= MOST_LINES and before != second)
+            if end + 1 >= len(text) or far or self._stands_in(text[end + 1 : after]):
                 return None
-            end = after
+            end, before = after, width
         return None
 
     def _stands_in(self, line: bytes) -> bool:
