@@ -250,6 +250,13 @@ class LinesJoined(Finding):
     columns: Count
 
 
+@rule("line_left_out", "note")
+class LineLeftOut(Finding):
+    """Lines of the log are longer than any that a script prints of its training; they are not looked at."""
+
+    bytes: Annotated[int, Kind.BYTES]
+
+
 @rule("begins_again", "flag")
 class BeginsAgain(Finding):
     """Behind the measured steps the log begins anew: a second run, a copy, or another process."""

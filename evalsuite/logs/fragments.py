@@ -77,6 +77,8 @@ class Fragments:
         """Where the first line of the report from *begin* on ends, if it stands there over several lines."""
         lead = text[max(0, begin - LOOKED_BACK) : begin].replace(b"\n", b"")
         first = end = _line_end(text, begin)
+        if end - begin > MOST_BYTES:
+            return None
         second = before = None
         for place in itertools.count(1):
             whole = lead + text[begin:end].replace(b"\r\n", b"").replace(b"\n", b"") + b"\n"

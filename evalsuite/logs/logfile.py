@@ -22,7 +22,8 @@ from evalsuite.logs import decimals, prefixes
 
 FIRST_CHUNK_BYTES = 1 << 14  # a log whose first lines already hold the window costs no more than this
 CHUNK_BYTES = 1 << 18
-LINE_BYTES = 1 << 20  # what lies beyond in one line is no log line; it is left out
+LINE_BYTES = 1 << 20  # what is longer comes in pieces
+LONGEST_BYTES = 1 << 18  # a line that is longer, and no row of bars, is no line of a log: it is left out
 _GZIP = b"\x1f\x8b"
 _BZ2 = b"BZh"
 _XZ = b"\xfd7zXZ\x00"
@@ -87,6 +88,7 @@ class Chunk:
     offset: int  # of the first byte in the (unpacked) file
     complete: bool
     line_ends: int
+    skipped: int = 0  # bytes left out before and behind it, of a line that is too long
     commas: bool = False  # has it decimal commas, of which points were made?
     removed: tuple[tuple[int, int], ...] = field(default=())  # (position in text, bytes taken out before it)
 
@@ -121,7 +123,8 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
     """
     line, offset = 1, 0
     written, prefix = None, None
-    for raw, complete in pieces(path):
+    for before, raw, complete, behind in _readable(path):
+        offset += before
         prefix = prefix or (prefixes.lowest(raw) if bare else None)
         text, removed = _plain(raw, prefix)
         written = written or decimals.judged(text)
@@ -132,11 +135,12 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
             offset=offset,
             complete=complete,
             line_ends=(ends := raw.count(b"\n")),
+            skipped=before + behind,
             commas=commas,
             removed=removed,
         )
         line += ends
-        offset += len(raw)
+        offset += len(raw) + behind
 
 
 def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
@@ -148,6 +152,24 @@ def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
             if not block.endswith(b"\n"):
                 block += _read(file.readline, LINE_BYTES)
             yield block, block.endswith((b"\n", b"\r")) or len(block) > LINE_BYTES
+
+
+def _readable(path: Path) -> Iterator[tuple[int, bytes, bool, int]]:
+    """`pieces` without lines that are too long: (bytes left out before, lines, does the last end, left out behind).
+
+    Bars that begin anew in one line are none. The end of a line left out stays, so that lines are counted.
+    """
+    within = False
+    for raw, complete in pieces(path):
+        begin = max(0, raw.find(b"\n") if b"\n" in raw else len(raw)) if within else 0
+        last = max(raw.rfind(b"\n", 0, -1), raw.rfind(b"\r", 0, -1)) + 1
+        if begin > last or len(raw) - last <= LONGEST_BYTES:
+            within = within and begin == len(raw)
+            yield begin, raw[begin:], complete or within, 0
+            continue
+        within = not raw.endswith(b"\n")
+        kept = raw[begin:last] + (b"" if within else b"\n")
+        yield begin, kept, True, len(raw) - begin - len(kept)
 
 
 def _plain(raw: bytes, prefix: "re.Pattern[bytes] | None") -> tuple[bytes, tuple[tuple[int, int], ...]]:

@@ -7,6 +7,7 @@ import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsuite.dialect import Dialect, Scope
 from evalsuite.findings import (
@@ -15,6 +16,7 @@ from evalsuite.findings import (
     DevicesAssumed,
     FailedAtExit,
     FinalDisagrees,
+    LineLeftOut,
     LinesJoined,
     LogCut,
     LogWithoutEnd,
@@ -29,7 +31,9 @@ from evalsuite.logs.records import Record, enough, number, positive, whole
 from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.logs.sniffing import Sniffer
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput, Window
-from evalsuite.runs.store import Log
+
+if TYPE_CHECKING:
+    from evalsuite.runs.store import Log
 
 DOUBT = BatchDoubted.limit  # a clock this many times away from the printed rate was multiplied by a wrong batch
 SAME_LINE = 1.1  # a rate and a time of one line are nearer than that, with the right batch
@@ -85,7 +89,7 @@ class _Asked:
 
 
 def read_run(
-    logs: Sequence[Log],
+    logs: "Sequence[Log]",
     case: Case,
     dialect: str | None = None,
     *,
@@ -245,19 +249,23 @@ def _silent(paths: Sequence[Path]) -> Reading:
     """The reading of logs in which no dialect finds a line."""
     if not paths:
         return _unrecognised("there is no log")
-    nothing = True
+    nothing, skipped = True, 0
     for path in paths:
         quiet = Quiet(None)
         for chunk in chunks(path):
             if nothing and (other := kind(chunk.text)):
                 return _unrecognised(f"no log, but {other}")
             quiet.add(chunk, steps=False)
-            nothing = False
+            nothing, skipped = False, skipped + chunk.skipped
         failure = failures.failure(quiet.lines())
         if failure:
             return replace(_unrecognised(failure.reason), status="failed")
     if nothing:
         return _unrecognised("the log is empty")
+    if skipped:
+        return _unrecognised(
+            f"no known dialect fits any of its lines, and {skipped:,} bytes stand in lines too long for a log"
+        )
     return _unrecognised("no known dialect fits any of its lines; `evalsuite dialects --explain` shows why")
 
 
@@ -426,6 +434,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         *contradictions(asked.known, numbers.said),
         *((BatchFromArgument(text=facts.argument),) if facts.argument and measured and _counted(found.steps) else ()),
         *_devices_assumed(scans, numbers, asked),
+        *([LineLeftOut(bytes=skipped)] if (skipped := sum(scan.skipped for scan in scans)) else ()),
         *_final_findings(measured, final),
     )
     status, reason = _status(scans, dialect, replace(numbers, throughput=measured), asked.protocol)

@@ -70,6 +70,7 @@ class Scan:
         self.second = None if dialect.second is None else dialect.second()
         self.rest = Rest(dialect)
         self.fragments = Fragments(dialect)
+        self.skipped = 0  # bytes in lines that are too long
         self._argued = not any(group in BATCHES for line in dialect.lines for group in line.groups)
         self._extractor = Extractor(dialect)
         self._enough = enough
@@ -78,6 +79,7 @@ class Scan:
 
     def add(self, chunk: Chunk) -> None:
         text = chunk.text
+        self.skipped += chunk.skipped
         self._full = self._full or (bool(self.records) and self._enough(self))
         if self._full:
             seen = count(text, self.dialect)

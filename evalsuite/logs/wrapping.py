@@ -143,6 +143,7 @@ def _after(held: Chunk, chunk: Chunk) -> Chunk:
         text=held.text + chunk.text,
         line_ends=held.line_ends + chunk.line_ends,
         complete=chunk.complete,
+        skipped=held.skipped + chunk.skipped,
         commas=chunk.commas,
         removed=(),
     )

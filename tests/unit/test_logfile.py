@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from evalsuite.logs import catalogue, decimals
 from evalsuite.logs.reading import read_file
 from evalsuite.logs.records import number
 
+LOGS = Path(__file__).resolve().parents[1] / "logs"
 DIALECTS = catalogue.discover()
 TEXT = b"".join(
     b"INFO:root:Epoch[0] Batch [%d]\tSpeed: %d.%02d samples/sec\taccuracy=0.01\n" % (step, 1082, step % 100)
@@ -97,3 +99,27 @@ def test_a_number_that_goes_on_behind_a_fact_is_no_fact(tmp_path):
     reading = read(tmp_path, b"".join(lines))
 
     assert (reading.dialect, reading.throughput) == ("nanogpt", None)
+
+
+def test_a_line_longer_than_any_of_a_log_is_left_out_and_said(tmp_path):
+    """50 MB without a line end, between the reports of a log: each pattern would go through it again and again."""
+    path = tmp_path / "log"
+    lines = (LOGS / "maxtext.log").read_bytes().splitlines(keepends=True)
+    before = read_file(LOGS / "maxtext.log", devices=8)
+    with path.open("wb") as file:
+        file.writelines(lines[:-3])
+        for _ in range(50):
+            file.write(b"completed step: 1, seconds: 0.5, " * 32_768)
+        file.writelines([b"\n", *lines[-3:]])
+
+    found = read_file(path, devices=8)
+
+    assert found.throughput.items_per_s == before.throughput.items_per_s
+    assert found.throughput.line_last == before.throughput.line_last + 1
+    assert [type(one).__name__ for one in found.findings if one.name == "line_left_out"] == ["LineLeftOut"]
+
+
+def test_a_log_without_line_ends_is_refused_with_the_reason(tmp_path):
+    (tmp_path / "log").write_bytes(b"completed step: 1, seconds: 0.5, " * 20_000)
+
+    assert "too long" in read_file(tmp_path / "log").reason
