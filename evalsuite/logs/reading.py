@@ -30,6 +30,7 @@ from evalsuite.logs.logfile import Unreadable, chunks, kind
 from evalsuite.logs.records import Record, enough, number, positive, whole
 from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.logs.sniffing import Sniffer
+from evalsuite.logs.sniffing import sniffer as sniffer_of
 from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput, Window
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def _read(
     try:
         spoken, beginning = _dialect(paths, name, dialects)
         known = None if isinstance(spoken, Reading) else spoken
-        cut = wrapping.judged(paths, beginning, known, Sniffer(dialects.values()))
+        cut = wrapping.judged(paths, beginning, known, sniffer_of(tuple(dialects.values())))
         if cut is not None:
             spoken = cut.dialect or _unrecognised(cut.reason)
         if isinstance(spoken, Reading):
@@ -224,7 +225,7 @@ def _dialect(
     """(the dialect of the logs, or their reading where none fits; the text that tells it)."""
     if name is not None:
         return catalogue.chosen(name, dialects), _beginning(paths)
-    sniffer = Sniffer(dialects.values())
+    sniffer = sniffer_of(tuple(dialects.values()))
     for path in paths:
         found, text = _sniffed(path, sniffer)
         if len(found) == 1:

@@ -1,5 +1,6 @@
 """Which dialects fit a piece of log: told by the shapes of its lines, before any pattern is tried."""
 
+import functools
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -52,6 +53,12 @@ class Sniffer:
         better = [dialect for dialect in self._dialects if dialect.name in names and lines_found(text, dialect)]
         strongest = {dialect.name for dialect in better}
         return [dialect for dialect in better if not strongest.intersection(dialect.yields_to)] or found
+
+
+@functools.lru_cache(maxsize=8)
+def sniffer(dialects: tuple[Dialect, ...]) -> Sniffer:
+    """The one of these *dialects*: to make it costs as much as to read a short log, and every log of a folder asks."""
+    return Sniffer(dialects)
 
 
 def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
