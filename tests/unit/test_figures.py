@@ -796,3 +796,19 @@ def test_a_quietness_strip_rings_disturbed_runs_and_leaves_out_what_was_not_read
     assert [entry.key for entry in figure.legend] == ["disturbed"] and quiet.legend == ()
     assert figure.table.rows[2] == ("r2", 120.0, 50.0, False, None)
     assert figures.quietness((), (track,), LOOK, id="q").svg is None
+
+
+def test_a_long_name_at_the_end_of_a_line_is_cut_and_its_value_stays():
+    name = "TensorFlow · tf-cnn-benchmarks-resnet50-of-2018-once-more"
+    found = figures.per_device((line(name=name), line("mxnet", "MXNet")), LOOK, id="f", unit="images/s")
+
+    labels = [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", found.svg) if "TensorFlow" in text]
+    assert len(labels) == 1 and re.search(r"…\s+[\d.,]+$", labels[0])
+
+
+def test_a_step_without_communication_has_a_dash_where_its_share_would_stand():
+    alone = replace(STEP, label="1", communication=None)
+
+    found = figures.phases((alone, STEP), LOOK, id="f")
+
+    assert found.svg.count(">—<") == 1

@@ -168,8 +168,8 @@ class Model:
 
     @property
     def features(self) -> bool:
-        """Whether it is on record what any of its scripts runs on beside the framework."""
-        return any(one.features is not None for one in self.participants)
+        """Whether any of its scripts runs on something beside the framework."""
+        return any(one.features for one in self.participants)
 
     @property
     def units(self) -> tuple[str, ...]:

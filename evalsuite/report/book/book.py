@@ -108,6 +108,11 @@ class Book:
         return answers_room.answers(self.summaries, self.planned, self.skips)
 
     @cached_property
+    def published(self) -> bool:
+        """Whether every value was published elsewhere."""
+        return bool(self.measurements) and all(run.origin in answers_room.PUBLISHED for run in self.measurements)
+
+    @cached_property
     def spent(self) -> tuple[Spent, ...]:
         """What the runs took."""
         return spending.spent(self.measurements)

@@ -9,6 +9,7 @@ from evalsuite.report.book.policies import BatchPolicy, Comparable
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.options import option
 from evalsuite.report.text.words import Listed, Pair, Rendered, Text, Words
+from evalsuite.results.evaluation import TITLE
 
 
 class Titled(Protocol):
@@ -28,10 +29,12 @@ def title(evaluation: Titled, words: Words) -> Rendered:
     return words(key) if key in words else words.same(evaluation.title)
 
 
-def organisation(evaluation: Titled, words: Words) -> Rendered | None:
-    """Whose report it is; None where nobody says."""
+def above_title(evaluation: Titled, words: Words) -> Rendered | None:
+    """Whose report it is or, where nobody says, what kind of report; None where the title says that already."""
     document = evaluation.document
-    return _pair(document.organisation, words) if document and document.organisation else None
+    if document and document.organisation:
+        return _pair(document.organisation, words)
+    return None if evaluation.title == TITLE and not document else words("page.kicker")
 
 
 def _pair(written: BothLanguages, words: Words) -> Pair:

@@ -26,6 +26,7 @@ from evalsuite.report.figures.style import DOTTED, ROLES, Hue, Look, note_swatch
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
 _ROW = 30  # a row of a horizontal chart
 WIDEST_RANGE = 40  # largest ÷ smallest scale that share one linear axis of bars
+_LONGEST = 205  # pixels: of what stands at the end of a line
 _END = 60  # pixels: a series that ends further from its label is named beside its last mark
 Ideal = Literal["proportional", "inverse", "none"]
 NARROW = 8  # pixels: thinner bars share one ideal box and have no marker below
@@ -138,7 +139,7 @@ def dashed(hue: Hue, variant: int) -> Hue:
 
 def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> str:
     names = [_ending(each, form) for each in series]
-    room = min(max(text_width(name, SMALL) for name in names) + 30, 230)
+    room = max(text_width(name, SMALL) for name in names) + 30
     height = max(360, 17 * len(series) + 90)
     sheet = Sheet(id, height=height, ends=True)
     limits, rows = _rows(series, form)
@@ -158,10 +159,15 @@ def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> s
 
 
 def _ending(series: ScaleSeries, form: _Form) -> Label:
-    """What stands at the end of a line: its name, and its value where the axis leaves the lines apart."""
-    if not form.valued or isinstance(series.name, Bilingual):
-        return series.name
-    return f"{series.name}  {ticks.rounded(series.points[-1].shown)}"
+    """What stands at the end of a line: its name, and its value where the axis leaves the lines apart.
+
+    A long name is cut: the legend has it whole, the value stands nowhere else in the drawing.
+    """
+    value = f"  {ticks.rounded(series.points[-1].shown)}" if form.valued else ""
+    name = shortened(series.name, _LONGEST - text_width(value, SMALL))
+    if isinstance(name, Bilingual):
+        return Bilingual(zh=f"{name.zh}{value}", en=f"{name.en}{value}")
+    return f"{name}{value}"
 
 
 def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int]) -> None:
@@ -280,7 +286,7 @@ def end_labels(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], names:
     columns: dict[float, list[tuple[Label, float]]] = {}
     for each, name in zip(series, names, strict=True):
         x, y = sheet.pixel(panel, each.points[-1].devices, each.points[-1].shown)
-        columns.setdefault(x, []).append((shortened(name, room - 18), y))
+        columns.setdefault(x, []).append((name, y))
     for x, members in columns.items():
         at_the_end = left - x <= _END
         places = spread([y for _, y in members], 16, _TOP, sheet.height - _BOTTOM - 2)

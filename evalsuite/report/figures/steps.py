@@ -159,8 +159,10 @@ def _communication(sheet: Sheet, steps: Sequence[StepBar], row: float, height: f
     ticks.label_columns(sheet, panel, (0, 0.5, 1), ticks.percent)
     panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
     for place, step in enumerate(steps):
-        if step.communication is not None:
+        y = 24 + row * (place + 0.5)
+        if step.communication is None:
+            sheet.write(WIDTH, y, "—", anchor="right")
+        else:
             panel.hlines(place, 0, step.communication, color=ROLES["rule"], linewidth=1.4)
             panel.plot([step.communication], [place], marker="o", markersize=8, color=ROLES["ink"], linestyle="none")
-            y = 24 + row * (place + 0.5)
             sheet.write(WIDTH, y, ticks.percent_value(step.communication), anchor="right", colour="ink")

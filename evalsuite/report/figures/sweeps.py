@@ -92,7 +92,7 @@ def row_name(sweep: SweepLine) -> str:
 
 
 def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str, capacity: float | None) -> str:
-    """A column of panels for each precision, on the same axes."""
+    """A column of panels for each precision: throughput on axes of their own, so that the slower one can be read."""
     columns: dict[str, list[SweepLine]] = {}
     for sweep in sweeps:
         columns.setdefault(sweep.panel, []).append(sweep)
@@ -101,10 +101,9 @@ def _batch_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str, ca
     frame = _Frame(
         sizes=tuple(sorted({p.batch_per_device for s in sweeps for p in s.points})),
         top=46 + 20 * lanes,
-        room=min(max(text_width(sweep.name) for sweep in sweeps) + 16, 150 if len(columns) == 1 else 120),
+        room=min(max(text_width(sweep.name) for sweep in sweeps) + 16, 150),
         memory=memory,
         capacity=capacity,
-        highest=_highest(sweeps, "items_per_s", None),
         fullest=_highest(sweeps, "memory_bytes", capacity),
     )
     sheet = Sheet(id, height=frame.top + 220 + (150 if memory else 0) + 30)
@@ -126,8 +125,7 @@ class _Frame:
     room: float  # for names behind the lines
     memory: bool
     capacity: float | None
-    highest: float  # of the axes
-    fullest: float
+    fullest: float  # of the axis of memory
 
 
 def _highest(sweeps: Sequence[SweepLine], field_name: str, capacity: float | None) -> float:
@@ -177,7 +175,7 @@ def _sweep_panel(
 ) -> None:
     scale = 1e9 if field_name == "memory_bytes" else 1.0
     found = [[(p, getattr(p, field_name)) for p in s.points if positive(getattr(p, field_name))] for s in sweeps]
-    top = (frame.highest if scale == 1 else frame.fullest) / scale
+    top = _highest(sweeps, "items_per_s", None) if scale == 1 else frame.fullest / scale
     scale_columns(sheet, panel, frame.sizes)
     panel.set_ylim(0, top)
     ticks.label_rows(sheet, panel, ticks.linear(0, top, 5 if scale == 1 else 3))

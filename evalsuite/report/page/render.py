@@ -54,7 +54,7 @@ def _filled(
         book=book,
         evaluation=book.evaluation,
         title=heading.title(book.evaluation, words),
-        organisation=heading.organisation(book.evaluation, words) or "",
+        above_title=heading.above_title(book.evaluation, words) or "",
         period=book.period,
         period_text=times.text(book.period, words) if book.period else None,
         machine=background.one_line(book, words),

@@ -273,11 +273,16 @@ def deciding(answer: Answer, words: Words) -> Text | None:
     return words("answers.needs_repeats_time", runs=runs, time=time)
 
 
-def beside(answer: Answer, words: Words) -> Text | None:
+def beside(answer: Answer, words: Words) -> Rendered | None:
     """What stands small beside a headline: what would decide it or, of a framework alone, why another is not ranked."""
-    if answer.said == "alone":
-        return next(iter(_reasons(answer, words)), None)
-    return deciding(answer, words)
+    if answer.said != "alone":
+        return deciding(answer, words)
+    alone = answer.ranked[0].summary.case.framework
+    others = [(one.summary.case.framework, _apart(one, words)) for one in answer.apart]
+    others += [(one.framework, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
+    reasons = (_reason(framework, why, words) for framework, why in others if framework != alone)
+    found = next(reasons, None)
+    return Traced(words=words, inside=found, ref=anchor(answer)) if found else None
 
 
 def _caution(answer: Answer, words: Words) -> Text | None:
@@ -297,9 +302,12 @@ def roughly(seconds: float, words: Words) -> Text:
 def _reasons(answer: Answer, words: Words) -> Iterable[Text]:
     found = [(one.summary.case.framework, _apart(one, words)) for one in answer.apart]
     found += [(each.framework, missing(each, words)) for each in answer.missing]
-    for framework, why in found:
-        name = Markup("<strong>{}</strong>").format(names.framework(framework))
-        yield words("answers.of_framework", framework=name, why_text=why)
+    return [_reason(framework, why, words) for framework, why in found]
+
+
+def _reason(framework: str, why: Text, words: Words) -> Text:
+    name = Markup("<strong>{}</strong>").format(names.framework(framework))
+    return words("answers.of_framework", framework=name, why_text=why)
 
 
 def _apart(one: Apart, words: Words) -> Text:

@@ -349,7 +349,7 @@ def _markdown(tables: Iterable[Trained], writer: MarkdownWriter) -> Iterable[str
     for one in tables:
         about = {"model": names.model(one.block.model), "block": heading.heading(one.block, words)}
         yield f"**{writer.said(words('convergence.caption', **about))}**"
-        keys = ("words.framework", "words.devices", "convergence.global_batch", "convergence.epochs")
+        keys = ("words.framework", "words.scale", "convergence.global_batch", "convergence.epochs")
         scores = [f"scores.{split}_{metric}" for split, metric in one.metrics]
         time = words("convergence.time")
         if one.target:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evalsuite.report.book.blocks import Model
-from evalsuite.report.sections import cards, document, verdict
+from evalsuite.report.sections import acceptance, cards, document, verdict
 from evalsuite.report.sections.cards import Card
 from evalsuite.report.sections.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.section import Section, Subject
@@ -13,10 +13,19 @@ from evalsuite.report.text.words import Rendered
 
 
 @dataclass(frozen=True, kw_only=True)
+class Expectation:
+    """A criterion beside what was measured of it."""
+
+    card: Card
+    applies: bool  # whether these data can pass or fail it
+    of_each_model: bool  # what was found differs from model to model, and stands in the verdict
+
+
+@dataclass(frozen=True, kw_only=True)
 class IntroductionFacts:
     """What the introduction shows."""
 
-    cards: tuple[Card, ...]
+    expectations: tuple[Expectation, ...]
     models: tuple[Model, ...]
     kinds: frozenset[str]  # of the scripts: official, reference
     expected: tuple[Rendered, ...]  # what the lab hopes for
@@ -36,7 +45,14 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(subject: Subject) -> IntroductionFacts:
     return IntroductionFacts(
-        cards=cards.cards(subject.book, subject.words),
+        expectations=tuple(
+            Expectation(
+                card=card,
+                applies=card.verdict.reason not in acceptance.NOT_HERE,
+                of_each_model=card.verdict.criterion == acceptance.INFORMATION,
+            )
+            for card in cards.cards(subject.book, subject.words)
+        ),
         models=subject.models,
         kinds=frozenset(one.kind for model in subject.models for one in model.participants if one.kind),
         expected=_expected(subject),

@@ -29,6 +29,7 @@ class ModelFacts:
     """What the section of one model shows."""
 
     model: Model
+    kinds: bool  # whether the report has official scripts and reference ones: each participant's is said
     policies: tuple[BatchPolicy, ...]
     notes: tuple[tuple[AuthorNote, Said], ...]
     latency: tuple[LatencyRow, ...]
@@ -68,6 +69,7 @@ def _facts(subject: Subject, model: Model) -> ModelFacts:
     options = [option for option in effects.OPTIONS if any(one.option == option for one in pairs)]
     return ModelFacts(
         model=model,
+        kinds=len({one.kind for each in subject.models for one in each.participants}) > 1,
         policies=policies(model.blocks),
         notes=author.said(book, words, model.name),
         latency=() if subject.in_parts else latency.rows(book, model),

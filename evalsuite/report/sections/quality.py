@@ -21,6 +21,17 @@ from evalsuite.report.text import findings, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.results.summary import counts
 
+PARTS = ("counts", "findings", "failures", "attempts", "skips", "repeats", "cost")
+OF_MADE_HERE = ("runs_planned", "runs_made")
+COUNTED = (
+    "cases_planned",
+    "cases_valid",
+    "cases_partial",
+    "cases_skipped",
+    "cases_without",
+    *OF_MADE_HERE,
+    "runs_valid",
+)
 COUNTS = "counts-table"  # the anchor of the table that holds what sentences count
 
 
@@ -56,14 +67,25 @@ class SkipGroup:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NoisyCase:
+    """A case whose repeats vary too much."""
+
+    place: Place
+    n: int
+    cv: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class QualityFacts:
     """What the section shows."""
 
     tally: Counts
+    counted: tuple[str, ...]  # what of the tally is shown
+    nothing_of: tuple[str, ...]  # the parts that have nothing to show, said in a line
     broken: tuple[BrokenRule, ...]
     failures: tuple[FailedRun, ...]
     excluded: tuple[Measurement, ...]
-    noisy: tuple[Summary, ...]
+    noisy: tuple[NoisyCase, ...]
     noisy_limit: Number
     skip_groups: tuple[SkipGroup, ...]
     campaigns: tuple[CampaignStart, ...]
@@ -76,15 +98,8 @@ class QualityFacts:
 
 def sections(subject: Subject) -> Iterable[Section]:
     words = subject.words
-    shown = (
-        "counts",
-        "findings",
-        "failures",
-        "attempts",
-        "skips",
-        "repeats",
-        *(["cost"] if subject.book.spent else []),
-    )
+    empty = _nothing_of(subject.book)
+    shown = [part for part in PARTS if part not in empty and (part != "cost" or subject.book.spent)]
     yield Section(
         id="quality",
         title=words("quality.title"),
@@ -99,10 +114,14 @@ def _facts(subject: Subject) -> QualityFacts:
     book = subject.book
     return QualityFacts(
         tally=tally(book),
+        counted=_counted(book),
+        nothing_of=tuple(key for key in _nothing_of(book) if key != "attempts" or not book.published),
         broken=broken_rules(book),
         failures=failures(book),
         excluded=excluded(book),
-        noisy=noisy(book),
+        noisy=tuple(
+            NoisyCase(place=place(book, one.case.id), n=one.n, cv=one.cv) for one in noisy(book) if one.cv is not None
+        ),
         noisy_limit=numbers.limit(NoisyRepeats.limit),
         skip_groups=skip_groups(book),
         campaigns=book.evaluation.campaigns,
@@ -135,6 +154,21 @@ def _finding_row(broken: BrokenRule, writer: MarkdownWriter) -> list[str]:
         " … ".join(markdown.text(end.text) for end in broken.ends) if broken.ends else markdown.NOTHING,
         where + writer.said(findings.sentence(worst.finding, writer.words)),
     ]
+
+
+def _nothing_of(book: Book) -> tuple[str, ...]:
+    """The parts of the section that have nothing to show."""
+    shown = {
+        "failures": failures(book) or excluded(book),
+        "attempts": book.evaluation.campaigns or book.evaluation.superseded,
+        "skips": book.skips,
+    }
+    return tuple(part for part, found in shown.items() if not found)
+
+
+def _counted(book: Book) -> tuple[str, ...]:
+    """The counts that are shown: nobody planned the runs of published figures, or made them here."""
+    return tuple(key for key in COUNTED if not (book.published and key in OF_MADE_HERE))
 
 
 def failures(book: Book) -> tuple[FailedRun, ...]:

@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from evalsuite import paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections import receipts
 from evalsuite.report.sections.receipts import SeriesReceipt, Software
 from evalsuite.report.sections.section import Section, Subject, parts
 
+OFFICIAL = "official-cpu"  # the profile that needs checkouts and data sets, which `make official` gets
 MOST_RUNS = 1_500  # more would make the page heavy; their table lies beside it
 
 
@@ -18,6 +20,7 @@ class ReproductionFacts:
     receipts: tuple[SeriesReceipt, ...]
     software: tuple[Software, ...]
     embedded: tuple[str, ...]
+    again: str | None  # the command that repeats the whole; None: no one command does
 
     @property
     def short_hashes(self) -> bool:
@@ -38,8 +41,19 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(book: Book) -> ReproductionFacts:
     return ReproductionFacts(
-        receipts=receipts.receipts(book), software=receipts.software(book), embedded=embedded(book)
+        receipts=receipts.receipts(book),
+        software=receipts.software(book),
+        embedded=embedded(book),
+        again=_again(book.evaluation.profile),
     )
+
+
+def _again(profile: str) -> str | None:
+    """The command that repeats the evaluation, of a plan that comes with evalsuite."""
+    if profile == OFFICIAL:
+        return "make official"
+    ours = {file.stem for file in (paths.DATA / "specs").glob("*.toml")}
+    return f"make report PROFILE={profile}" if profile in ours else None
 
 
 def embedded(book: Book) -> tuple[str, ...]:

@@ -281,7 +281,7 @@ def _markdown(tables: Iterable[StepTimes], writer: MarkdownWriter) -> Iterable[s
     for one in tables:
         about = {"model": names.model(one.block.model), "block": heading.heading(one.block, words)}
         yield f"**{writer.said(words(f'steptime.caption_{one.of}', **about))}**"
-        heads = [writer.word(key) for key in ("words.framework", "words.devices", f"steptime.whole_{one.of}")]
+        heads = [writer.word(key) for key in ("words.framework", "words.scale", f"steptime.whole_{one.of}")]
         phases = [writer.known("phases", name) for name, _ in one.phases]
         after = [writer.word(key) for key in ("phases.rest", "steptime.ratio")]
         rows = [_line(row, writer) for row in one.rows]

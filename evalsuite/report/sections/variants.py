@@ -51,7 +51,7 @@ def _markdown(found: Iterable[Family], writer: MarkdownWriter) -> Iterable[str]:
         caption = words("variants.caption", family_text=heading, unit=names.visible(family.unit))
         yield f"**{writer.said(caption)}**"
         keys = (
-            *("effects.option", "variants.change", "words.devices", "filter.batch_per_device"),
+            *("effects.option", "variants.change", "words.scale", "filter.batch_per_device"),
             *("filter.ratio", "effects.significance", "variants.accuracy", "columns.before", "columns.after"),
         )
         rows = [_change(one, writer) for one in family.changes]

@@ -36,7 +36,7 @@ class ModelFinding:
     model: str
     about: Rendered  # setting and scale
     sentence: Text
-    beside: Text | None  # what would decide it, or why no other framework is ranked
+    beside: Rendered | None  # what would decide it, or why no other framework is ranked
 
 
 @dataclass(frozen=True, kw_only=True)
