@@ -147,7 +147,7 @@ def _print(before: "Finished", after: "Finished", found: "Changes", language: st
 
     for line in _lead(before, after, found, language):
         print(line)
-    names = Titles([*(change.case for change in found.changes), *(one.case for one in found.unpaired)])
+    names = Titles([*(change.case for change in found.changes), *(one.case for one in found.unpaired)], language)
     if names.shared:
         print(f"\n{names.shared}")
     columns = [
@@ -179,8 +179,8 @@ def _lead(before: "Finished", after: "Finished", found: "Changes", language: str
 class Titles:
     """Names of cases in words that a line can break between: what all share is said once."""
 
-    def __init__(self, cases: Sequence[Case]) -> None:
-        self._parts = {case: _parts(case) for case in cases}
+    def __init__(self, cases: Sequence[Case], language: str) -> None:
+        self._parts = {case: _parts(case, language) for case in cases}
         every = list(self._parts.values())
         self._shared = [part for part in every[0][1:] if all(part in one for one in every)] if len(every) > 1 else []
 
@@ -192,9 +192,9 @@ class Titles:
         return " · ".join(part for part in self._parts[case] if part not in self._shared)
 
 
-def _parts(case: Case) -> list[str]:
+def _parts(case: Case, language: str) -> list[str]:
     """The framework, then all else that makes the series, without its scale."""
-    from evalsuite.report.text import names
+    from evalsuite.report.text import names, options, words
 
     script = [] if case.recipe.startswith("reference-") else [names.visible(case.recipe)]
     xla = ["XLA"] if case.xla else []
@@ -205,7 +205,7 @@ def _parts(case: Case) -> list[str]:
         names.precision(case.precision),
         *xla,
         names.bsz(case.series_batch, strong=case.strong_batch is not None),
-        *(f"{names.visible(name)}={names.visible(value)}" for name, value in case.options),
+        *(options.option(name, value, words.read()).plain(language) for name, value in case.options),
         f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",
     ]
 

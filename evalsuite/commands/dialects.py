@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import places, speech, terminal
+from evalsuite.commands import log_lines, places, speech, terminal
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -
 
         print(json.dumps(asdict(found), indent=1, ensure_ascii=False))
     else:
-        print("\n".join(explaining.sentences(found)))
+        print("\n".join(log_lines.sentences(found)))
     return Exit.DONE if found.dialect else Exit.NOTHING_MEASURED
 
 
@@ -101,7 +101,6 @@ def _draft(arguments: argparse.Namespace) -> int:
     from evalsuite.dialect import GROUPS
     from evalsuite.logs import drafting, sampling
     from evalsuite.logs.logfile import Unreadable
-    from evalsuite.logs.wording import counted
 
     log: Path | None = arguments.explain
     if log is None:
@@ -126,9 +125,9 @@ def _draft(arguments: argparse.Namespace) -> int:
             "what it is (step, loss, img/s, ms, …). Try --draft with a regular expression whose groups are named as "
             "docs/adding-a-dialect.md says."
         )
-    said = ", ".join(f"{group} {value}" for group, value in made.found.items())
+    found = ", ".join(f"{group} {value}" for group, value in made.found.items())
     count = sum(1 for one in lines if re.search(made.pattern, one))
-    terminal.note(f"recognised: {said}; the pattern matches {counted(count, 'line')} of {log}")
+    terminal.note(speech.say("dialects.drafted", found=found, n=count, log=log))
     print(made.text, end="")
     return Exit.DONE
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalsuite.commands import places
+from evalsuite.commands import places, speech
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ EXAMPLES = """  evalsuite env list
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-
     actions = parser.add_subparsers(title="what to do", metavar="list|create|remove", dest="action", required=True)
     listing = actions.add_parser("list", help="which recipe has which environment, and how large it is")
     listing.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -33,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("names", nargs="+", metavar="FRAMEWORK[/RECIPE]", help="as `evalsuite env list` shows them")
     for action in (listing, create, remove):
         places.add_adapters(action)
+        speech.add_argument(action)
         action.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="for which kind (default: cpu)")
 
 
@@ -69,12 +69,11 @@ def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
         print(json.dumps(rows, indent=1))
         return Exit.DONE
     cells = [(row["recipe"], row["python"], " ".join(row["pins"][:2]) or row["image"], _size(row)) for row in rows]
-    columns = [("recipe", "left"), ("Python", "left"), ("pins or image", "left"), ("here", "right")]
-    table(f"{len(rows)} recipes, environments for {arguments.device}", columns, cells)
+    heads = [speech.say("columns.recipe"), "Python", speech.say("env.pins"), speech.say("env.here")]
+    title = speech.say("env.title", n=len(rows), device=arguments.device)
+    table(title, [(head, "right" if head == heads[-1] else "left") for head in heads], cells)
     once = {row["folder"]: row["size_bytes"] for row in rows if row["folder"]}
-    print(
-        f"{len(once)} environments are here, {sum(once.values()) / 1e6:,.0f} MB; recipes with the same pins share one."
-    )
+    print(speech.say("env.in_all", n=len(once), megabytes=f"{sum(once.values()) / 1e6:,.0f}"))
     return Exit.DONE
 
 
@@ -96,7 +95,7 @@ def _facts(name: str, recipe: "Recipe", device: "Device") -> Row:
 def _size(row: Row) -> str:
     if row["size_bytes"] is not None:
         return f"{row['size_bytes'] / 1e6:,.0f} MB"
-    return "no" if row["pins"] else "image only"
+    return speech.say("env.absent" if row["pins"] else "env.image_only")
 
 
 def _create(recipes: Recipes, device: "Device") -> int:
@@ -110,7 +109,7 @@ def _create(recipes: Recipes, device: "Device") -> int:
             print(f"{name} {virtualenvs.ensure(recipe, device=device, progress=note).parent.parent}")
         except virtualenvs.CannotInstall as error:
             failed += 1
-            note(f"{name}: {error}")
+            note(f"{name}: {speech.retold(str(error))}")
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
@@ -123,8 +122,9 @@ def _remove(recipes: Recipes, device: "Device") -> int:
     for name, recipe in recipes:
         made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
         if made is None:
-            note(f"{name}: there is no environment to remove")
+            note(speech.say("env.nothing", name=name))
             continue
         shutil.rmtree(made.folder)
-        print(f"{name} {made.folder} removed, {made.size_bytes / 1e6:,.0f} MB")
+        size = f"{made.size_bytes / 1e6:,.0f}"
+        print(speech.say("env.removed", name=name, folder=made.folder, megabytes=size))
     return Exit.DONE

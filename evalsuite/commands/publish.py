@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalsuite.commands import speech
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--title", metavar="TEXT", help="name of the site")
     parser.add_argument("--url", metavar="URL", help="where it will be served; makes the links of the feeds absolute")
     parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
+    speech.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -69,16 +71,23 @@ def _print(published: "Published", arguments: argparse.Namespace) -> None:
         print(json.dumps(redaction.shown(_facts(published, arguments.site)), indent=1))
         return
     for name in published.added:
-        print(f"added   {arguments.site / 'reports' / name}")
+        print(speech.say("publish.added", folder=arguments.site / "reports" / name))
     for name in published.known:
-        print(f"known   {arguments.site / 'reports' / name}")
+        print(speech.say("publish.known", folder=arguments.site / "reports" / name))
     for one in published.shelf:
         if isinstance(one, shelf.BrokenReport):
-            print(f"broken  {one.broken}")
+            print(speech.say("publish.broken", why=speech.retold(one.broken)))
     for move in published.history.slowed_together:
-        print(f"slower  every case of {move.after} against {move.before}: the campaigns differ")
+        print(speech.say("publish.slower", before=move.before, after=move.after))
     regressed = len(published.history.regressions)
-    print(f"site: {arguments.site / 'index.html'}, reports: {len(published.shelf)}, regressions: {regressed}")
+    print(
+        speech.say(
+            "publish.site",
+            page=arguments.site / "index.html",
+            reports=len(published.shelf),
+            regressions=regressed,
+        )
+    )
 
 
 def _facts(published: "Published", site: Path) -> dict[str, object]:

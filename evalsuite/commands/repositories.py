@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import places
+from evalsuite.commands import places, speech
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ EXAMPLES = """  evalsuite repositories list
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-
     actions = parser.add_subparsers(title="what to do", metavar="get|list", dest="action", required=True)
     get = actions.add_parser("get", help="fetch repositories into the cache; all of them if none is named")
     get.add_argument("names", nargs="*", metavar="NAME", help="names of `evalsuite repositories list`")
@@ -32,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--json", action="store_true", help="print JSON instead of a table")
     for action in (get, listing):
         places.add_adapters(action)
+        speech.add_argument(action)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -77,7 +77,7 @@ def _get(chosen: Sequence["Repository"], mirror: str | None) -> int:
             print(f"{repository.name} {checkouts.get(repository, mirror=mirror, progress=note)}")
         except checkouts.CannotFetch as error:
             failed += 1
-            note(f"{repository.name}: {error}")
+            note(f"{repository.name}: {speech.retold(str(error))}")
     if failed == len(chosen):
         return Exit.USAGE
     return Exit.SOME_FAILED if failed else Exit.DONE
@@ -101,17 +101,17 @@ def _list(repositories: Mapping[str, "Repository"], as_json: bool) -> int:
         )
         for repository, state in found
     ]
-    columns = [("name", "left"), ("repository", "left"), ("commit", "left"), ("licence", "left"), ("here", "left")]
-    table(f"{len(rows)} official repositories", columns, rows)
+    keys = ("columns.name", "repositories.repository", "repositories.commit", "repositories.licence", "env.here")
+    table(speech.say("repositories.title", n=len(rows)), [(speech.say(key), "left") for key in keys], rows)
     return Exit.DONE
 
 
 def _words(state: "State") -> str:
     if not state.present:
-        return "no"
+        return speech.say("env.absent")
     if state.changed:
-        return f"changed: {', '.join(state.changed[:2])}"
-    return f"yes, without {len(state.absent)} large files" if state.absent else "yes"
+        return speech.say("repositories.changed", files=", ".join(state.changed[:2]))
+    return speech.say("repositories.without", n=len(state.absent)) if state.absent else speech.say("repositories.whole")
 
 
 def _facts(repository: "Repository", state: "State") -> dict[str, object]:

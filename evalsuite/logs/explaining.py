@@ -18,7 +18,6 @@ from evalsuite.logs.records import Extractor, Record, printer
 from evalsuite.logs.sampling import Watcher
 from evalsuite.logs.scan import HEADER
 from evalsuite.logs.sniffing import Sniffer
-from evalsuite.logs.wording import counted
 
 SHOWN_OF_EACH = 3
 CANDIDATE_BYTES = 1 << 18  # dialects are compared by their lines in so much of the log
@@ -95,36 +94,6 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
     for piece in sampling.pieces(path):
         for number, line in enumerate(piece.text.split(b"\n"), piece.first_line):
             yield from ((number, part) for part in line.split(b"\r"))
-
-
-def sentences(found: Explanation) -> Iterator[str]:
-    """The explanation as text for a terminal."""
-    if found.sampled:
-        yield f"looked at: {found.sampled} (--all looks at every line)"
-    for candidate in found.candidates:
-        yield f"{candidate.name}: {counted(candidate.lines, 'line')} in the first part; {candidate.why}"
-    if not found.candidates:
-        yield "no dialect finds a step line or a final figure in this log"
-    for near in found.nearest:
-        yield from _near(near)
-    if not found.candidates and not found.nearest:
-        yield "nor is any of its lines like one that a dialect knows"
-    if not found.candidates:
-        yield 'if a line of it tells the speed: evalsuite dialects --explain LOG --draft "some words of that line"'
-    for line in found.lines:
-        yield f"{line.number:>8}  {line.kind:<10}  {line.why}"
-        yield f"{'':>8}  {line.text}"
-    if found.counts:
-        yield "in all: " + ", ".join(f"{count} {kind}" for kind, count in sorted(found.counts.items()))
-
-
-def _near(near: Near) -> Iterator[str]:
-    yield f"nearest: {near.name} ({near.title}), line {near.number}"
-    yield f"{'':>8}  {near.text}"
-    missing = "; ".join(f'{part.group}, there "{part.sample}"' for part in near.missing)
-    had = f"has {', '.join(near.found)}"
-    yield f"{'':>8}  {had}; lacks {missing}" if missing else f"{'':>8}  {had}, in another order or with more between"
-    yield f"{'':>8}  as that dialect has it: {near.sample}"
 
 
 def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) -> Iterator[Candidate]:

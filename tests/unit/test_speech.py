@@ -266,6 +266,47 @@ def test_the_tables_of_adapters_and_dialects_are_said_in_the_language_asked_for(
     assert all(word in said["en"] for word in en)
 
 
+@pytest.mark.parametrize(
+    ("log", "zh", "en"),
+    [
+        ("hello\nspeed 812.5 widgets\n", "没有日志格式能在其中找到", "no dialect finds"),
+        ("Iter #0: 5.0 img/sec per CPU\nTotal img/sec on 1 CPU(s): 5.0 +-0.2\n", "开头部分有", "in the first part"),
+    ],
+)
+def test_how_a_log_is_read_is_said_in_the_language_asked_for(capsys, tmp_path, log, zh, en):
+    (tmp_path / "x.log").write_text(log, encoding="utf-8")
+    said = {}
+    for language in ("zh", "en"):
+        cli.main(["dialects", "--explain", str(tmp_path / "x.log"), "--lang", language])
+        said[language] = capsys.readouterr().out
+
+    assert zh in said["zh"] and en in said["en"]
+    assert not re.search(r"[a-z]+ [a-z]+ [a-z]+ [a-z]+ [a-z]+", said["zh"].replace("some words of that line", ""))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "zh", "en"),
+    [
+        (["env", "list"], "环境", "environments for cpu"),
+        (["repositories", "list"], "官方代码仓库", "official repositories"),
+    ],
+)
+def test_what_is_on_this_machine_is_said_in_the_language_asked_for(capsys, arguments, zh, en):
+    said = {}
+    for language in ("zh", "en"):
+        assert cli.main([*arguments, "--lang", language]) == 0
+        said[language] = capsys.readouterr().out
+
+    assert zh in said["zh"] and zh not in said["en"] and en in said["en"]
+
+
+def test_what_publishing_did_is_said_in_the_language_asked_for(capsys, tmp_path):
+    report = paths.DATA.parent / "docs" / "examples" / "cpu-quick"
+
+    assert cli.main(["publish", str(report), "--site", str(tmp_path / "site"), "--lang", "zh"]) == 0
+    assert "新增" in (out := capsys.readouterr().out) and "报告：1，性能退化：0" in out
+
+
 def test_a_check_of_an_adapter_is_said_in_chinese(capsys):
     cli.main(["adapters", "--check", str(paths.ADAPTERS / "chainermn.py"), "--lang", "zh"])
 
