@@ -325,6 +325,7 @@ class Measurement:
     printed_memory_bytes: float | None = None  # the most that one device held, as the script prints it
     sampled_memory_bytes: float | None = None  # the same as the sensors read it, with all that is on the device
     energy_j: float | None = None  # of all devices over the window, by their counters
+    cpu_s: float | None = None  # CPU seconds of all its processes, from the first to the end, by their control groups
     facts: tuple[Fact, ...] = ()  # what is stated of it, by every source beside its case
     campaign: str | None = None  # the start of an evaluation that it was made in; None: unknown
     round: int | None = None  # the pass through that campaign's cases, from 0: runs of one round follow one another

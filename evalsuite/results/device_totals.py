@@ -3,7 +3,7 @@
 Nothing is made up of a part: a device that was not read leaves the whole unsaid.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evalsuite.dialect import Dialect
@@ -11,6 +11,7 @@ from evalsuite.logs import beside
 from evalsuite.model import Window
 from evalsuite.results.utilisation import Devices
 from evalsuite.runs.columns import Recorded
+from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.samples import gpu_name
 from evalsuite.runs.store import Log
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 
 GIB = 1024**3
 Counted = tuple["Floats", "Floats"]  # when, by the clock of the first host; the counter in joules
+
+
+def cpu_s(agents: Iterable[AgentOutcome]) -> float | None:
+    """CPU seconds of all that the run started on every node; None where a node's control group did not count them."""
+    found = [agent.group_cpu_s for agent in agents]
+    known = [seconds for seconds in found if seconds is not None]
+    return sum(known) if known and len(known) == len(found) else None
 
 
 def sampled_memory_bytes(hosts: Mapping[str, Recorded]) -> float | None:

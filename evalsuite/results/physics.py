@@ -189,6 +189,12 @@ def peak_memory(one: Summary) -> PeakMemory:
     )
 
 
+def cpu_s(one: Summary) -> float | None:
+    """CPU seconds of a whole run, start and end included: the median over the runs that count and have them."""
+    found = [run.cpu_s for run in one.measurements if counts(run) and run.cpu_s is not None]
+    return statistics.median(found) if found else None
+
+
 def peak_tflops(device: str, precision: str) -> float | None:
     """Of the device by that name at that precision; None where either is not listed, or several peaks are possible."""
     peak = _of_device(device)

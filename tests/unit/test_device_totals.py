@@ -14,6 +14,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
 from evalsuite.results import device_totals, physics
 from evalsuite.results.utilisation import Devices
+from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.samples import GpuReading, Header, Sample, Samples
 from evalsuite.runs.store import Log
 
@@ -139,8 +140,31 @@ def test_tables_and_summary_give_both_peaks_apart():
     assert found["energy"] == {"joules_per_item": 2.0, "method": "energy counter"}
 
 
+def test_the_cpu_time_of_a_run_is_that_of_all_its_nodes_or_none():
+    def agent(group_cpu_s):
+        return AgentOutcome(
+            exit_code=0,
+            signal=None,
+            timed_out=False,
+            interrupted_by=None,
+            error=None,
+            started_at="2026-11-20T10:00:00+08:00",
+            duration_s=60.0,
+            cpu_s=0.5,
+            left_behind=0,
+            survivors=0,
+            samples=9,
+            samples_missed=0,
+            group_cpu_s=group_cpu_s,
+        )
+
+    assert device_totals.cpu_s([agent(50.0), agent(70.0)]) == 120.0
+    assert device_totals.cpu_s([agent(50.0), agent(None)]) is None
+    assert device_totals.cpu_s([]) is None
+
+
 def test_the_page_has_the_columns_that_something_stands_in(tmp_path):
-    one = summary(sampled_memory_bytes=9.0 * GIB, energy_j=400.0)
+    one = summary(sampled_memory_bytes=9.0 * GIB, energy_j=400.0, cpu_s=37.5)
 
     (file, *_) = report.build(synthetic.evaluation([one]), tmp_path, languages=["en"])
 
@@ -149,4 +173,5 @@ def test_the_page_has_the_columns_that_something_stands_in(tmp_path):
     assert "Peak memory, sampled" in shown and "9.0\u202fGiB" in shown
     assert "2.000\u202fJ<small>energy counter" in shown
     assert "TFLOP/s per device" in shown and "MFU" in shown
+    assert "CPU time (whole run)" in shown and "37.50\u202fs" in shown
     assert "Peak memory, printed" not in shown

@@ -21,7 +21,7 @@ from evalsuite.report.sections.sweeps import SweepTable
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Text
 
-FEWEST_OPEN = 3  # series of a figure that stands open
+FEWEST_OPEN = 3  # series, or scales, of a figure that stands open
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,11 +92,14 @@ def opened(
 ) -> tuple[tuple[Drawn, ...], tuple[Drawn, ...]]:
     """The figures that stand open below a results table, and those that a click shows; a lone series has none.
 
-    Two series are as quickly read in the table: their figure stands open only where it is the *first* of the model.
+    Two series are as quickly read in the table: their figure stands open only where it is the *first* of the model
+    and shows more than two scales.
     """
     most = next(block for block in policy.blocks if block.id == policy.drawn_first)
     drawn = {block.id: figures[block.id] for block in policy.blocks if len(block.columns) > 1}
-    shown = drawn.get(most.id, ())[:1] if first or len(most.columns) >= FEWEST_OPEN else ()
+    scales = {(case.nodes, case.devices_per_node) for case in most.cases}
+    curves = first and len(scales) >= FEWEST_OPEN
+    shown = drawn.get(most.id, ())[:1] if curves or len(most.columns) >= FEWEST_OPEN else ()
     return shown, tuple(one for found in drawn.values() for one in found if one not in shown)
 
 

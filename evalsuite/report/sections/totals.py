@@ -1,4 +1,4 @@
-"""What each device computed, held and took: TFLOP/s, MFU, peak memory and energy for an item, one row per case."""
+"""What each device computed, held and took, and the CPU time of a run, one row per case."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -71,12 +71,18 @@ def _energy(one: Summary) -> TotalsCell | None:
     return TotalsCell(number=numbers.quantity(found.joules_per_item, "J"), method=found.method.replace(" ", "_"))
 
 
+def _cpu(one: Summary) -> TotalsCell | None:
+    found = physics.cpu_s(one)
+    return TotalsCell(number=numbers.quantity(found, "s")) if found is not None else None
+
+
 COLUMNS: dict[str, Cell] = {  # key of the heading → its cells
     "tflops": _tflops,
     "mfu": _mfu,
     "memory_printed": _printed,
     "memory_sampled": _sampled,
     "energy": _energy,
+    "cpu": _cpu,
 }
 
 

@@ -116,12 +116,13 @@ class Rendered:
         return Markup(TAG.sub("", self.in_language(language))).unescape()
 
     def __html__(self) -> Markup:
-        """All languages of the report side by side; the page shows one of them."""
-        if len(self.words.languages) == 1:
-            return self.in_language(self.words.languages[0])
+        """All languages of the report side by side; the page shows one of them. What reads alike stands once."""
+        said = [self.in_language(language) for language in self.words.languages]
+        if all(one == said[0] for one in said):
+            return said[0]
         spans = (
-            Markup('<span lang="{}">{}</span>').format(HTML_LANG[language], self.in_language(language))
-            for language in self.words.languages
+            Markup('<span lang="{}">{}</span>').format(HTML_LANG[language], text)
+            for language, text in zip(self.words.languages, said, strict=True)
         )
         return Markup("").join(spans)
 
