@@ -19,6 +19,7 @@ from evalsuite.report.sections.section import Section, Subject, parts
 from evalsuite.report.sections.undisturbed import TwoHeadlines
 from evalsuite.report.text import findings, names, numbers
 from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.summary import counts
 
 PARTS = ("counts", "findings", "failures", "attempts", "skips", "repeats", "cost")
@@ -81,7 +82,7 @@ class QualityFacts:
 
     tally: Counts
     counted: tuple[str, ...]  # what of the tally is shown
-    nothing_of: tuple[str, ...]  # the parts that have nothing to show, said in a line
+    nothing_of: Rendered | None  # the parts that have nothing to show, in a line
     broken: tuple[BrokenRule, ...]
     failures: tuple[FailedRun, ...]
     excluded: tuple[Measurement, ...]
@@ -115,7 +116,7 @@ def _facts(subject: Subject) -> QualityFacts:
     return QualityFacts(
         tally=tally(book),
         counted=_counted(book),
-        nothing_of=tuple(key for key in _nothing_of(book) if key != "attempts" or not book.published),
+        nothing_of=_said_of_nothing(book, subject.words),
         broken=broken_rules(book),
         failures=failures(book),
         excluded=excluded(book),
@@ -164,6 +165,12 @@ def _nothing_of(book: Book) -> tuple[str, ...]:
         "skips": book.skips,
     }
     return tuple(part for part, found in shown.items() if not found)
+
+
+def _said_of_nothing(book: Book, words: Words) -> Rendered | None:
+    """A sentence for each of them; published figures have no journal that could be missed."""
+    said = [words(f"quality.no_{key}") for key in _nothing_of(book) if key != "attempts" or not book.published]
+    return words.sentences(said) if said else None
 
 
 def _counted(book: Book) -> tuple[str, ...]:
