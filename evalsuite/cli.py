@@ -33,7 +33,7 @@ COMMANDS = {
     "sample": "run a command, sampling the machine and stamping its output (the node agent)",
     "agent": "pack the node agent into one file that runs with Python alone",
     "on-hosts": "start a command once on each host over ssh, and end it everywhere",
-    "doctor": "say what this machine can run, what is missing and how to get it",
+    "doctor": "check this machine: what it can run, what is missing and how to get it",
     "adapters": "list frameworks and recipes, or check your own adapters",
     "env": "list, create or remove the virtual environments of the recipes",
     "repositories": "fetch the official training repositories at their pinned commits, or list them",

@@ -11,7 +11,7 @@ from evalsuite.commands.speech import say
 if TYPE_CHECKING:
     from evalsuite.launch.doctor import Check
 
-HELP = "say what this machine can run, what is missing and how to get it"
+HELP = "check this machine: what it can run, what is missing and how to get it"
 EXAMPLES = """\
   python -m evalsuite doctor
   python -m evalsuite doctor --runs /data/runs --json

@@ -123,10 +123,23 @@ export function isFiltered(pairs) {
   return Boolean(form) && ours.some((key) => key in pairs);
 }
 
+/** Ticks the box whose label is *clicked* alone; all of the axis again, if it is the only one already. */
+function tickOnly(axis, clicked) {
+  const boxes = boxesOf(axis);
+  const chosen = boxes.find((box) => box.closest("label")?.contains(clicked));
+  if (!chosen) return;
+  const others = boxes.filter((box) => box !== chosen);
+  const alone = chosen.checked && others.every((box) => !box.checked); // two clicks have left it as it was
+  for (const box of others) box.checked = alone;
+  chosen.checked = true;
+  applyFilter();
+}
+
 export function followFilter() {
   collectTargets();
   if (!form) return;
   form.addEventListener("change", applyFilter);
+  for (const axis of axes) axis.addEventListener("dblclick", ({ target }) => tickOnly(axis, target));
   form.addEventListener("reset", () => setTimeout(applyFilter, 0)); // once the boxes are ticked again
   form.addEventListener("submit", (event) => event.preventDefault());
 }

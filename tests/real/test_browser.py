@@ -116,6 +116,25 @@ def large(tmp_path_factory):
     return report.build(synthetic.many(1300), tmp_path_factory.mktemp("large"))[0].as_uri()
 
 
+def test_a_double_click_in_the_filter_leaves_one_framework_and_the_next_brings_all_back(tab, address):
+    tab.visit(address("quick"))
+    tab.evaluate("document.querySelector('#filter details').open = true")
+    twice = (
+        "(label => { label.click(); label.click();"
+        " label.dispatchEvent(new MouseEvent('dblclick', {bubbles: true})); })"
+        "(document.querySelector('#filter [data-axis=framework] label'))"
+    )
+    ticked = "document.querySelectorAll('#filter [data-axis=framework] input:checked').length"
+    every = tab.evaluate(ticked)
+
+    tab.evaluate(twice)
+    alone = tab.evaluate(ticked), "framework=" in tab.evaluate("location.hash")
+    tab.evaluate(twice)
+
+    assert alone == (1, True)
+    assert tab.evaluate(ticked) == every > 1
+
+
 def test_hundreds_of_cases_are_filtered_within_a_tenth_of_a_second(tab, large):
     tab.visit(f"{large}#lang=en")
     taken = tab.evaluate(
