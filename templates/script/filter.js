@@ -135,9 +135,20 @@ function tickOnly(axis, clicked) {
   applyFilter();
 }
 
+const BELOW = 24; // pixels between the filter and the heading that a link leads to
+
+/** Links lead below the filter, which stays at the top however high it is opened. */
+function keepHeadingsBelow(bar) {
+  const keep = () => {
+    document.documentElement.style.scrollPaddingTop = `${bar.offsetHeight + BELOW}px`;
+  };
+  new ResizeObserver(keep).observe(bar);
+}
+
 export function followFilter() {
   collectTargets();
   if (!form) return;
+  keepHeadingsBelow(form);
   form.addEventListener("change", applyFilter);
   for (const axis of axes) axis.addEventListener("dblclick", ({ target }) => tickOnly(axis, target));
   form.addEventListener("reset", () => setTimeout(applyFilter, 0)); // once the boxes are ticked again

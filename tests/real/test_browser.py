@@ -135,6 +135,32 @@ def test_a_double_click_in_the_filter_leaves_one_framework_and_the_next_brings_a
     assert tab.evaluate(ticked) == every > 1
 
 
+def test_a_link_leads_below_the_filter_however_high_it_is_opened(tab, address):
+    tab.visit(address("thorough"))
+    for opened in (False, True):
+        tab.evaluate(f"document.querySelector('#filter details').open = {str(opened).lower()}")
+        tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        tab.evaluate("document.querySelector('#quality').scrollIntoView({behavior: 'instant'})")
+
+        top = tab.evaluate("document.querySelector('#quality h2').getBoundingClientRect().top")
+        assert top >= tab.evaluate("document.querySelector('#filter').getBoundingClientRect().bottom")
+
+
+def test_the_card_of_a_mark_leaves_the_pinned_ratio_to_be_seen(tab, address):
+    tab.visit(address("quick"))
+    overlap = (
+        "(([a, b]) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)"
+        "(['#card', '.pins'].map(s => document.querySelector(s).getBoundingClientRect()))"
+    )
+    marks = "[...document.querySelectorAll('.fig-svg .mark')].filter(m => m.getClientRects().length)"
+    tab.evaluate(f"{marks}.slice(0, 2).forEach(m => m.dispatchEvent(new MouseEvent('click', {{bubbles: true}})))")
+    tab.evaluate(f"{marks}[3].scrollIntoView({{behavior: 'instant', block: 'end'}})")
+    tab.evaluate(f"{marks}[3].focus()")
+
+    assert tab.evaluate("!document.querySelector('#card').hidden && Boolean(document.querySelector('.pins'))")
+    assert not tab.evaluate(overlap)
+
+
 def test_hundreds_of_cases_are_filtered_within_a_tenth_of_a_second(tab, large):
     tab.visit(f"{large}#lang=en")
     taken = tab.evaluate(
