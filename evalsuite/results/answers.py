@@ -75,7 +75,11 @@ class Missing:
     why: Absence
     case: Case | None = None  # the one that was asked for
     reason: str = ""  # of the plan, or the decisive line of the log
-    batches: tuple[int, ...] = ()  # with "elsewhere": what it was measured with at this scale
+    others: tuple[Case, ...] = ()  # with "elsewhere": what it was measured with at this scale, a case each batch
+
+    @property
+    def batches(self) -> tuple[int, ...]:
+        return tuple(case.batch_per_device for case in self.others)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,6 +280,8 @@ def _deciding(said: Said, ranked: Sequence[Ranked]) -> Deciding | None:
         return None
     again = [one for one in found if short_window(one)]
     more = {one.case.id: FULL_REPEATS if one in again else max(0, FULL_REPEATS - one.n) for one in found}
+    if not any(more.values()):
+        return None
     return Deciding(
         needed="window" if again else "repeats",
         runs=sum(more.values()),
@@ -306,13 +312,13 @@ class _Absences:
         self.skipped = skipped
         self.unmeasured = {one.case.id: one for one in summaries if isinstance(one, Unmeasured)}
         self.frameworks: dict[str, dict[str, None]] = {}  # model → frameworks that were ever asked about it
-        self.batches: dict[tuple[str, str, str, int, int], set[int]] = {}
+        self.others: dict[tuple[str, str, str, int, int], dict[int, Case]] = {}
         for (setting, nodes, per_node), question in asked.items():
             known = self.frameworks.setdefault(setting.model, {})
             known.update(dict.fromkeys(case.framework for case in question.cases.values()))
             for one in question.valid:
                 place = (setting.model, one.case.framework, setting.precision, nodes, per_node)
-                self.batches.setdefault(place, set()).add(one.case.batch_per_device)
+                self.others.setdefault(place, {}).setdefault(one.case.batch_per_device, one.case)
 
     def of(self, key: tuple[Conditions, int, int], asked: _Question) -> Iterable[Missing]:
         setting, nodes, per_node = key
@@ -320,9 +326,10 @@ class _Absences:
         for framework in self.frameworks[setting.model]:
             if framework not in there:
                 place = (setting.model, framework, setting.precision, nodes, per_node)
-                yield self._missing(framework, asked, tuple(sorted(self.batches.get(place, ()))))
+                others = sorted(self.others.get(place, {}).items())
+                yield self._missing(framework, asked, tuple(case for _, case in others))
 
-    def _missing(self, framework: str, asked: _Question, batches: tuple[int, ...]) -> Missing:
+    def _missing(self, framework: str, asked: _Question, others: tuple[Case, ...]) -> Missing:
         own = [case for case in asked.cases.values() if case.framework == framework]
         for case in own:
             if case.id in self.unmeasured:
@@ -335,5 +342,5 @@ class _Absences:
                 return Missing(framework=framework, why=skip.kind, case=case, reason=skip.reason)
         if own:
             return Missing(framework=framework, why="not_run", case=own[0])
-        why: Absence = "elsewhere" if batches else "not_planned"
-        return Missing(framework=framework, why=why, batches=batches)
+        why: Absence = "elsewhere" if others else "not_planned"
+        return Missing(framework=framework, why=why, others=others)

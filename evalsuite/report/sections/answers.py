@@ -6,7 +6,7 @@ from typing import Protocol
 
 from markupsafe import Markup
 
-from evalsuite.model import Summary
+from evalsuite.model import Case, Summary
 from evalsuite.report.book import unlike
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers, options
@@ -248,6 +248,10 @@ def _framework(summary: Summary, words: Words) -> Rendered:
     return Traced(words=words, inside=name, ref=names.case_anchor(summary.case))
 
 
+def _batch(case: Case) -> Number:
+    return numbers.count(case.batch_per_device).to(names.case_anchor(case))
+
+
 def _value(summary: Summary) -> Number:
     return numbers.rounded(summary.items_per_s.value).to(names.case_anchor(summary.case))
 
@@ -320,6 +324,6 @@ def _apart(one: Apart, words: Words) -> Text:
 def missing(one: Missing, words: Words) -> Text:
     """Why a framework has no value."""
     if one.why == "elsewhere":
-        return words("answers.elsewhere", batches=words.listed(f"{each:,}" for each in one.batches))
+        return words("answers.elsewhere", batches=words.listed(map(_batch, one.others)))
     reason = Retold(words=words, text=one.reason, longest=LONGEST_REASON)
     return words(f"answers.{one.why}_because", reason=reason) if reason else words(f"answers.{one.why}")
