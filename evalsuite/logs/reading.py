@@ -87,6 +87,7 @@ class _Asked:
     case: bool  # is it known from a case, whose recipe chose it?
     protocol: Protocol
     scope: str | None
+    ended_well: bool = False  # did every process end with exit code 0?
 
 
 def read_run(
@@ -96,8 +97,13 @@ def read_run(
     *,
     scope: str | None = None,
     dialects: Mapping[str, Dialect] | None = None,
+    ended_well: bool = False,
 ) -> Reading:
-    """The run of *case* whose processes wrote *logs*. *dialect* is the one its recipe names; else it is found."""
+    """The run of *case* whose processes wrote *logs*. *dialect* is the one its recipe names; else it is found.
+
+    Where the processes *ended_well* and the window is complete, what a host complains of that printed no step is a
+    finding and no failure: torchrun says there that the first host has already left.
+    """
     known = Facts(
         devices=case.total_devices,
         nodes=case.nodes,
@@ -106,7 +112,7 @@ def read_run(
     )
     paths = [log.path for log in logs]
     arrivals = [_arrivals(log.arrivals) for log in logs]
-    asked = _Asked(known=known, case=True, protocol=case.protocol, scope=scope)
+    asked = _Asked(known=known, case=True, protocol=case.protocol, scope=scope, ended_well=ended_well)
     return _read(paths, arrivals, asked, dialect, dialects)
 
 
@@ -427,8 +433,9 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
     final = numbers.final
     if measured is None and final is not None:
         measured = Throughput(items_per_s=final, unit=dialect.unit, method=FINAL, window=None)
+    trained = any(scan.ended for scan in scans) or (asked.ended_well and numbers.complete and _printed_in_peace(scans))
     findings = (
-        *_failed_at_exit(scans),
+        *(_failed_at_exit(scans) if trained else ()),
         *dict.fromkeys(finding for scan in scans[:1] for finding in scan.incidents.findings()),
         *found.findings,
         *numbers.findings,
@@ -438,7 +445,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         *([LineLeftOut(bytes=skipped)] if (skipped := sum(scan.skipped for scan in scans)) else ()),
         *_final_findings(measured, final),
     )
-    status, reason = _status(scans, dialect, replace(numbers, throughput=measured), asked.protocol)
+    status, reason = _status(scans, dialect, replace(numbers, throughput=measured), asked.protocol, trained)
     relayed = any(step.relay_s is not None for step in found.steps)
     doubt = None if measured is None else certainty.doubt(measured, facts, relayed=relayed) or _denied(scans, measured)
     if doubt is not None:
@@ -513,12 +520,13 @@ def _status(
     dialect: Dialect,
     numbers: _Numbers,
     protocol: Protocol,
+    trained: bool,
 ) -> tuple[Status, str]:
     found, measured, complete = numbers.merged, numbers.throughput, numbers.complete
     ended = any(scan.ended for scan in scans)
     failure = next((hit for scan in scans if (hit := failures.failure(scan.after))), None)
     cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
-    if failure is not None and not ended:
+    if failure is not None and not trained:
         return "failed", failure.reason
     resumed = whole(numbers.said.get("resumed_step"))
     if not found.steps and measured is None and resumed:
@@ -554,11 +562,15 @@ def _unfinished(scans: Sequence[Scan], dialect: Dialect) -> Finding | None:
     return LogWithoutEnd(script=dialect.title) if dialect.end else None
 
 
+def _printed_in_peace(scans: Sequence[Scan]) -> bool:
+    """Whether no log that has steps ends with a failure."""
+    return not any(failures.failure(scan.after) for scan in scans if scan.records)
+
+
 def _failed_at_exit(scans: Sequence[Scan]) -> Iterator[Finding]:
     """A failure after the script's own end of training: the figures stand, and a reader must know."""
     for scan in scans:
-        failure = failures.failure(scan.after) if scan.ended else None
-        if failure is not None:
+        if failure := failures.failure(scan.after):
             yield FailedAtExit(failure=failure.kind, line=failure.line, text=failure.text)
             return
 

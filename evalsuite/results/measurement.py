@@ -77,7 +77,8 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     dialects = catalogue.known(places)
     _check_known(recipe, dialects)
     logs = folder.logs()
-    read = reading.read_run(logs, run.case, recipe.dialect, scope=recipe.scope, dialects=dialects)
+    well = outcome.status == "completed" and outcome.exit_code == 0
+    read = reading.read_run(logs, run.case, recipe.dialect, scope=recipe.scope, dialects=dialects, ended_well=well)
     against = plausibility.implausible(folder, run.case, outcome, environments, read)
     status, reason = _status(outcome, read)
     throughput = _in_unit_of(recipe, read.throughput)

@@ -80,6 +80,31 @@ def test_a_log_of_step_times_becomes_items_over_time(log):
     assert (reading.throughput.window.first_step, reading.throughput.window.last_step) == (3, 7)
 
 
+BARRIER = (  # torchrun on one host, when that of the other has left first
+    "E1122 11:00:13.538 31554 torch/distributed/elastic/agent/server/api.py:1008] Error waiting on exit barrier.",
+    "E1122 11:00:13.538 31554 torch/distributed/elastic/agent/server/api.py:1008] Traceback (most recent call last):",
+    "E1122 11:00:13.538 31554 torch/distributed/elastic/agent/server/api.py:1008] torch.distributed.DistNetworkError: "
+    "Failed to recv, got 0 bytes. Connection was likely closed.",
+)
+
+
+@pytest.mark.parametrize(
+    ("steps", "ended_well", "status"), [(8, True, "ok"), (8, False, "failed"), (5, True, "failed")]
+)
+def test_an_error_of_another_host_behind_the_whole_window_of_a_run_that_ended_well_is_a_finding(
+    log, steps, ended_well, status
+):
+    first = log([example_line(step) for step in range(1, steps)])
+    second = log([*BARRIER], name="log.b")
+
+    reading = read_run(
+        [first, second], case(devices_per_node=2), "pytorch_examples", dialects=DIALECTS, ended_well=ended_well
+    )
+
+    assert reading.status == status
+    assert ("failed_at_exit" in [finding.code for finding in reading.findings]) is (status == "ok")
+
+
 def test_ranks_that_repeat_a_step_are_counted_once(log):
     lines = [example_line(step, seconds) for step in range(1, 8) for seconds in (0.4, 0.6)]
 
