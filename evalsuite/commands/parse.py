@@ -183,7 +183,7 @@ def facts(path: Path, reading: "Reading") -> Row:
 
 
 def _counts(reading: "Reading", dialect: "Dialect | None") -> str | None:
-    from evalsuite.logs.reading import in_epochs
+    from evalsuite.logs.numbers import in_epochs
 
     if dialect is None or reading.throughput is None or reading.throughput.window is None:
         return None

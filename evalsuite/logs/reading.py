@@ -9,38 +9,32 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.dialect import Dialect, Scope
+from evalsuite.dialect import Dialect
 from evalsuite.findings import (
-    BatchDoubted,
     BatchFromArgument,
     DevicesAssumed,
     FailedAtExit,
     FinalDisagrees,
     LineLeftOut,
     LinesJoined,
-    LogCut,
-    LogWithoutEnd,
     RestDiffers,
 )
-from evalsuite.logs import catalogue, certainty, failures, timers, window, wrapping
+from evalsuite.logs import catalogue, certainty, failures, timers, window, worth, wrapping
 from evalsuite.logs import steps as steps_room
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
 from evalsuite.logs.job import facts as facts_of
 from evalsuite.logs.logfile import Unreadable, chunks, kind
+from evalsuite.logs.numbers import Given, Numbers, in_epochs, numbers_of, within
 from evalsuite.logs.records import Record, enough, number, positive, whole
 from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.logs.sniffing import Sniffer
 from evalsuite.logs.sniffing import sniffer as sniffer_of
-from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput, Window
+from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
 
 if TYPE_CHECKING:
     from evalsuite.runs.store import Log
 
-DOUBT = BatchDoubted.limit  # a clock this many times away from the printed rate was multiplied by a wrong batch
-SAME_LINE = 1.1  # a rate and a time of one line are nearer than that, with the right batch
-NEARLY = 0.1  # a factor of the devices is told from noise at this distance
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
-FINAL = "final figure"
 DISAGREE = FinalDisagrees.limit  # between the log's own final figure and ours
 SNIFF_BYTES = 3 << 14  # from where a dialect fits, so much is looked at for one that says more
 LOOK_BACK_BYTES = 1 << 12
@@ -79,17 +73,6 @@ class Reading:
     printed: Mapping[str, str] = field(default_factory=dict)  # facts of the job, by the names of criteria/facts.toml
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """What the caller knows and wants."""
-
-    known: Facts
-    case: bool  # is it known from a case, whose recipe chose it?
-    protocol: Protocol
-    scope: str | None
-    ended_well: bool = False  # did every process end with exit code 0?
-
-
 def read_run(
     logs: "Sequence[Log]",
     case: Case,
@@ -112,7 +95,7 @@ def read_run(
     )
     paths = [log.path for log in logs]
     arrivals = [_arrivals(log.arrivals) for log in logs]
-    asked = _Asked(known=known, case=True, protocol=case.protocol, scope=scope, ended_well=ended_well)
+    asked = Given(known=known, case=True, protocol=case.protocol, scope=scope, ended_well=ended_well)
     return _read(paths, arrivals, asked, dialect, dialects)
 
 
@@ -128,7 +111,7 @@ def read_file(
 ) -> Reading:
     """The log at *path*; what it does not say of devices and batch is taken from the arguments."""
     known = Facts(devices=devices, batch_per_device=batch_per_device)
-    asked = _Asked(known=known, case=False, protocol=protocol or Protocol(), scope=scope)
+    asked = Given(known=known, case=False, protocol=protocol or Protocol(), scope=scope)
     return _read([Path(path)], [None], asked, dialect, dialects)
 
 
@@ -171,7 +154,7 @@ def _first_fitting(path: Path, sniffer: Sniffer) -> tuple[bytes, list[Dialect]]:
 def _read(
     paths: Sequence[Path],
     arrivals: Sequence[steps_room.Arrival | None],
-    asked: _Asked,
+    asked: Given,
     name: str | None,
     dialects: Mapping[str, Dialect] | None,
 ) -> Reading:
@@ -187,10 +170,10 @@ def _read(
         columns = None if cut is None else cut.columns
         enough = _Enough(spoken, asked)
         scans = [scanned(path, spoken, enough, columns) for path in paths]
-        numbers = _numbers(scans, arrivals, spoken, asked)
+        numbers = numbers_of(scans, arrivals, spoken, asked)
         if not numbers.complete and any(scan.uncollected for scan in scans):
             scans = [scanned(path, spoken, TooMany(), columns) for path in paths]
-            numbers = _numbers(scans, arrivals, spoken, asked)
+            numbers = numbers_of(scans, arrivals, spoken, asked)
         elif sum(scan.uncollected for scan in scans) >= sum(len(scan.records) for scan in scans) / 2:
             numbers = _against_rest(numbers, scans, arrivals, spoken, asked)
         if columns is None and (part := next(filter(None, (scan.fragments.width() for scan in scans)), None)):
@@ -204,12 +187,12 @@ def _read(
 
 
 def _against_rest(
-    numbers: "_Numbers",
+    numbers: "Numbers",
     scans: Sequence[Scan],
     arrivals: Sequence[steps_room.Arrival | None],
     spoken: Dialect,
-    asked: _Asked,
-) -> "_Numbers":
+    asked: Given,
+) -> "Numbers":
     """*numbers* of a window, with a finding if the log says that the steps after it went otherwise."""
     found, known = numbers.merged, numbers.throughput
     if known is None or known.window is None or known.line_last is None or in_epochs(found.steps, spoken):
@@ -219,8 +202,8 @@ def _against_rest(
     begin = 0 if spoken.mean_reports else max(0, reached - LEAD_RECORDS * max(1, found.printers))
     sample = [[*scan.records[begin:], *scan.rest.records] for scan in scans]
     behind = steps_room.merged(sample, spoken, numbers.facts, arrivals=arrivals, scope=found.scope)
-    within = _within(found.steps, known.window)
-    differs = tuple(window.unlike_rest(known, within, behind.steps, trust_stamps=spoken.trust_stamps))
+    inside = within(found.steps, known.window)
+    differs = tuple(window.unlike_rest(known, inside, behind.steps, trust_stamps=spoken.trust_stamps))
     own = tuple(one for one in known.findings if not isinstance(one, RestDiffers))  # of the few steps read so far
     return replace(numbers, throughput=replace(known, findings=(*own, *differs)))
 
@@ -286,7 +269,7 @@ def _unrecognised(reason: str) -> Reading:
 class _Enough:
     """Do the records of a scan fill the window? A quick answer for plain logs, else that of the window itself."""
 
-    def __init__(self, dialect: Dialect, asked: _Asked) -> None:
+    def __init__(self, dialect: Dialect, asked: Given) -> None:
         self._dialect, self._asked = dialect, asked
         measured = asked.protocol.measured_steps + MARGIN_STEPS
         self._protocol = replace(asked.protocol, measured_steps=measured)
@@ -313,127 +296,12 @@ class _Enough:
         return (last.step + 1) * self._dialect.each < self._protocol.measured_steps
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Numbers:
-    """What the scans make as numbers."""
-
-    said: Mapping[str, bytes | float]  # by the logs, of batch and devices
-    facts: Facts  # what they say, and what is known from outside
-    merged: steps_room.Merged
-    throughput: Throughput | None
-    final: float | None  # the log's own figure over all devices
-    complete: bool  # is the window as long as asked?
-    findings: tuple[Finding, ...] = ()
-
-
-def _numbers(
-    scans: Sequence[Scan],
-    arrivals: Sequence[steps_room.Arrival | None],
-    dialect: Dialect,
-    asked: _Asked,
-) -> _Numbers:
-    said: dict[str, bytes | float] = {}
-    for scan in scans:
-        said = {**scan.facts, **said}
-    facts = facts_of(asked.known, said, asked.case)
-    tried: list[_Numbers] = []
-    final = None if positive(said.get("resumed_step")) else _final(scans, dialect, facts)
-    for whose in (asked.scope, *_other_scopes(asked.scope, dialect)):
-        found = steps_room.merged([scan.records for scan in scans], dialect, facts, arrivals=arrivals, scope=whose)
-        measured, complete = window.throughput(
-            found.steps,
-            unit=dialect.unit,
-            protocol=asked.protocol,
-            warmed_up=dialect.warmed_up,
-            epochs=in_epochs(found.steps, dialect),
-            trust_stamps=dialect.trust_stamps,
-            tick_s=found.tick_s,
-        )
-        measured = None if _warmup_alone(scans, found.steps, dialect, asked.protocol) else measured
-        numbers = _Numbers(said=said, facts=facts, merged=found, throughput=measured, final=final, complete=complete)
-        tried.append(numbers)
-        if not _contradicted(numbers):
-            break
-    else:
-        numbers = tried[0]
-    given = not asked.case and asked.known.batch_per_device is not None
-    rated = any(record.rate is not None for scan in scans for record in scan.records)
-    doubt = _batch_doubt(numbers, said, dialect, rated=rated) if given else None
-    if doubt is None:
-        return numbers
-    without = replace(asked, known=replace(asked.known, batch_per_device=None))
-    printed = _numbers(scans, arrivals, dialect, without)
-    return replace(printed, findings=(doubt,)) if printed.throughput or printed.final else numbers
-
-
-def _batch_doubt(
-    numbers: _Numbers, said: Mapping[str, bytes | float], dialect: Dialect, *, rated: bool
-) -> Finding | None:
-    """Is the clock so far from what the log prints that the batch size given must be wrong? *rated*: it prints rates.
-
-    Where both are apart by the number of devices, it may also be that the rate is another's than the dialect says.
-    """
-    measured, devices = numbers.throughput, numbers.facts.devices
-    if (
-        measured is None
-        or measured.items_per_s is None
-        or measured.window is None
-        or measured.method == window.RATES
-        or "batch_per_device" in said
-        or "global_batch" in said
-    ):
-        return None
-    total = numbers.final if dialect.scope == "global" else None
-    printed = window.mean_rate(_within(numbers.merged.steps, measured.window)) if rated else total
-    if printed is None:
-        return None
-    factor = printed / measured.items_per_s
-    limit = SAME_LINE if measured.method == window.TIMES and rated else DOUBT
-    if 1 / limit < factor < limit or (devices and _nearly(max(factor, 1 / factor), devices)):
-        return None
-    return BatchDoubted(clock_items_per_s=measured.items_per_s, printed_items_per_s=printed, factor=factor)
-
-
-def _within(steps: Sequence[Step], span: Window) -> list[Step]:
-    return [step for step in steps if span.first_step <= step.index <= span.last_step]
-
-
-def _nearly(factor: float, whole: float) -> bool:
-    return abs(factor / whole - 1) < NEARLY
-
-
-def _warmup_alone(scans: Sequence[Scan], steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> bool:
-    records = [record for scan in scans for record in scan.records] if len(steps) == 1 else []
-    since_start = any(record.mean_s is not None or record.elapsed_s is not None for record in records)
-    warmed_up = dialect.warmed_up or in_epochs(steps, dialect)
-    return window.warmup_alone(steps, protocol, warmed_up=warmed_up, since_start=since_start)
-
-
-def in_epochs(steps: Sequence[Step], dialect: Dialect) -> bool:
-    """Does each report cover an epoch, and nobody knows of how many steps?"""
-    return dialect.per_epoch and (dialect.epochs_are_steps or not any(step.steps > 1 for step in steps))
-
-
-def _other_scopes(scope: str | None, dialect: Dialect) -> tuple[Scope, ...]:
-    """What a log's own total can prove its step lines to be, against what they say."""
-    return () if scope or not dialect.final or dialect.final_scope != "global" else ("global", "per_device")
-
-
-def _contradicted(numbers: _Numbers) -> bool:
-    """Is the printed figure away from the log's own total by a whole factor of the devices?"""
-    devices, printed = numbers.facts.devices, numbers.throughput and numbers.throughput.printed_items_per_s
-    if not devices or devices == 1 or not printed or not numbers.final:
-        return False
-    ratio = max(numbers.final / printed, printed / numbers.final)
-    return _nearly(ratio, devices)
-
-
-def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _Numbers) -> Reading:
+def _reading(scans: Sequence[Scan], dialect: Dialect, asked: Given, numbers: Numbers) -> Reading:
     found, facts, measured = numbers.merged, numbers.facts, numbers.throughput
     final = numbers.final
     if measured is None and final is not None:
-        measured = Throughput(items_per_s=final, unit=dialect.unit, method=FINAL, window=None)
-    trained = any(scan.ended for scan in scans) or (asked.ended_well and numbers.complete and _printed_in_peace(scans))
+        measured = Throughput(items_per_s=final, unit=dialect.unit, method=worth.FINAL, window=None)
+    trained = worth.trained(scans, asked, numbers)
     findings = (
         *(_failed_at_exit(scans) if trained else ()),
         *dict.fromkeys(finding for scan in scans[:1] for finding in scan.incidents.findings()),
@@ -445,7 +313,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         *([LineLeftOut(bytes=skipped)] if (skipped := sum(scan.skipped for scan in scans)) else ()),
         *_final_findings(measured, final),
     )
-    status, reason = _status(scans, dialect, replace(numbers, throughput=measured), asked.protocol, trained)
+    status, reason = worth.status(scans, dialect, replace(numbers, throughput=measured), asked.protocol, trained)
     relayed = any(step.relay_s is not None for step in found.steps)
     doubt = None if measured is None else certainty.doubt(measured, facts, relayed=relayed) or _denied(scans, measured)
     if doubt is not None:
@@ -471,7 +339,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: _Asked, numbers: _N
         certainty=sure.certainty if sure else None,
         certainty_reason=sure.reason if sure else "",
         findings=findings,
-        unfinished=_unfinished(scans, dialect) if status == "incomplete" else None,
+        unfinished=worth.unfinished(scans, dialect) if status == "incomplete" else None,
         items_per_epoch=facts.items_per_epoch,
         printed=_printed(numbers.said),
     )
@@ -482,7 +350,7 @@ def _counted(steps: Sequence[Step]) -> bool:
     return any(step.items is not None for step in steps)
 
 
-def _devices_assumed(scans: Sequence[Scan], numbers: _Numbers, asked: _Asked) -> Iterator[Finding]:
+def _devices_assumed(scans: Sequence[Scan], numbers: Numbers, asked: Given) -> Iterator[Finding]:
     """Does the number rest on times of one process, on devices that only an option tells, and on nothing else?"""
     found, devices, said = numbers.merged, asked.known.devices, numbers.said
     if numbers.throughput is None or asked.case or devices in (None, 1) or found.printers > 1:
@@ -515,140 +383,12 @@ def _breakdown(scans: Sequence[Scan], dialect: Dialect, measured: Throughput | N
     return next((one for one in found if one is not None), None)
 
 
-def _status(
-    scans: Sequence[Scan],
-    dialect: Dialect,
-    numbers: _Numbers,
-    protocol: Protocol,
-    trained: bool,
-) -> tuple[Status, str]:
-    found, measured, complete = numbers.merged, numbers.throughput, numbers.complete
-    ended = any(scan.ended for scan in scans)
-    failure = next((hit for scan in scans if (hit := failures.failure(scan.after))), None)
-    cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
-    if failure is not None and not trained:
-        return "failed", failure.reason
-    resumed = whole(numbers.said.get("resumed_step"))
-    if not found.steps and measured is None and resumed:
-        return (
-            "partial",
-            f"its final figure counts the {resumed:,} steps before the checkpoint that it went on from",
-        )
-    if not found.steps and measured is None and any(scan.final is not None for scan in scans):
-        return "partial", "the log prints the figure of one device and not how many there are: say --devices"
-    if not found.steps and measured is None:
-        return "unrecognised", f"no line of the dialect {dialect.name} was found"
-    if cut is not None and not ended:
-        return "incomplete", f"the log ends in the middle of line {cut}"
-    if dialect.end and not ended:
-        return "incomplete", f"the log has no end: {dialect.title} prints one"
-    if measured is None:
-        return ("ok" if complete else "partial"), _missing(scans, numbers, dialect, protocol)
-    if not complete:
-        return "partial", _too_short(found.steps, dialect, protocol)
-    if measured.method == FINAL:
-        return (
-            "partial",
-            f"the figure is the script's own total, start-up included; {_missing(scans, numbers, dialect, protocol)}",
-        )
-    return "ok", ""
-
-
-def _unfinished(scans: Sequence[Scan], dialect: Dialect) -> Finding | None:
-    """How a log stops short of its script's end, as a finding."""
-    cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
-    if cut is not None:
-        return LogCut(line=cut)
-    return LogWithoutEnd(script=dialect.title) if dialect.end else None
-
-
-def _printed_in_peace(scans: Sequence[Scan]) -> bool:
-    """Whether no log that has steps ends with a failure."""
-    return not any(failures.failure(scan.after) for scan in scans if scan.records)
-
-
 def _failed_at_exit(scans: Sequence[Scan]) -> Iterator[Finding]:
     """A failure after the script's own end of training: the figures stand, and a reader must know."""
     for scan in scans:
         if failure := failures.failure(scan.after):
             yield FailedAtExit(failure=failure.kind, line=failure.line, text=failure.text)
             return
-
-
-def _too_short(steps: Sequence[Step], dialect: Dialect, protocol: Protocol) -> str:
-    if not steps:
-        return "the log prints its final figure and no line per step"
-    if in_epochs(steps, dialect):
-        alone = "1 report, of epochs and not of steps"
-        return alone if len(steps) == 1 else f"{len(steps):,} reports, each of epochs and not of steps"
-    trained = steps[-1].index
-    wanted = f"{protocol.warmup_steps} + {protocol.measured_steps} steps are wanted"
-    if len(steps) == 1:
-        return f"1 report up to step {trained}; {wanted}"
-    return f"{len(steps):,} reports up to step {trained}; {wanted}"
-
-
-def _missing(scans: Sequence[Scan], numbers: _Numbers, dialect: Dialect, protocol: Protocol) -> str:
-    """Which option would bring the printed figures to a throughput of the whole job, or why none would."""
-    if dialect.steps_times_nodes:
-        return "the log prints steps per second times the nodes, and not how many nodes there are"
-    found, facts = numbers.merged, numbers.facts
-    if _too_coarse(scans, found, dialect):
-        return _COARSE
-    if _warmup_alone(scans, found.steps, dialect, protocol):
-        last = found.steps[0].index
-        if last == 1:
-            return "the log reports the first step alone, which is warm-up"
-        return f"the log reports the first {last} steps together and no more: they are warm-up"
-    records = [record for scan in scans for record in scan.records]
-    rated = any(record.rate is not None for record in records)
-    by_time = any(step.seconds for step in found.steps) and not in_epochs(found.steps, dialect)
-    if found.scope == "unstated" and not by_time:
-        return "the log does not say whose rate it prints: say --scope"
-    if found.scope == "unstated":
-        return "the log does not say whose rate it prints: say --scope, or --batch-per-device and --devices"
-    if found.scope != "global" and rated:
-        return "the log prints the figure of one device and not how many there are: say --devices"
-    if not any(map(_timed, records)):
-        return f"no rate and no time stands in any of its reports ({len(found.steps)})"
-    if in_epochs(found.steps, dialect):
-        return "the log prints how long a report took and not how many steps it covers"
-    batch = facts.batch_per_device or facts.global_batch
-    if batch and not facts.may_count(dialect.unit):
-        return f"the log counts {dialect.unit.partition('/')[0]} and does not say how long a sequence is: {_IN_PIECES}"
-    lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
-    if not lacking:
-        return _COARSE
-    bare = numbers.said.get("bare_batch_text")
-    quoted = failures.shown(bare) if isinstance(bare, bytes) and not batch else ""
-    options = "--batch-per-device and --devices" if len(lacking) > 1 else lacking[0]
-    told = f"the log prints times and not how much was trained in them: say {options}"
-    return f"{told} ({quoted} stands in it, and not of how many devices)" if quoted else told
-
-
-def _too_coarse(scans: Sequence[Scan], found: steps_room.Merged, dialect: Dialect) -> bool:
-    """Is it for a coarse clock that many lines make no number? They are one report, or few ticks of whole seconds."""
-    lines = sum(len(scan.records) for scan in scans)
-    if len(found.steps) == 1 and lines <= max(1, found.printers):
-        return False  # one line is the start of a run, whatever its clock
-    alone = bool(dialect.clock_s) and len(found.steps) == 1
-    return alone or (found.tick_s is not None and any(step.items and step.seconds for step in found.steps))
-
-
-_COARSE = "the times that the log prints are too coarse to tell how long one report took"
-_IN_PIECES = "give --batch-per-device in them (sequences × their length)"
-
-
-def _timed(record: Record) -> bool:
-    times = (record.stamp_s, record.report_s, record.step_s, record.mean_s, record.elapsed_s, record.steps_per_s)
-    return any(time is not None for time in times)
-
-
-def _final(scans: Sequence[Scan], dialect: Dialect, facts: Facts) -> float | None:
-    last = next((scan.final for scan in scans if scan.final is not None), None)
-    if last is None or dialect.final_scope == "global":
-        return last
-    return None if facts.devices is None else last * facts.devices
 
 
 def _final_findings(measured: Throughput | None, final: float | None) -> Iterator[Finding]:
