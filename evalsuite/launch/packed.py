@@ -14,7 +14,11 @@ from evalsuite import files, paths
 from evalsuite.errors import EvalsuiteError
 
 PACKAGES = ("agent", "runs")  # whole; of the doors the one that starts it
-MODULES = ("cli", "placeholders", *("documents", "errors", "files", "locks", "model", "paths", "redaction", "lab"))
+MODULES = (
+    "cli",
+    "placeholders",
+    *("documents", "errors", "files", "locks", "model", "paths", "redaction", "lab", "workload"),
+)
 DOORS = ("__init__", "amounts", "sample", "speech")
 DATA = ("text/terminal/en.toml", "text/terminal/zh.toml")
 SHEBANG = b"#!/usr/bin/env python3\n"
