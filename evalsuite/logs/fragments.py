@@ -39,7 +39,9 @@ class Fragments:
         """Looks through *chunk* up to *end* (None: all of it), in which so many *reports* were found."""
         text = chunk.text if end is None else chunk.text[: chunk.text.find(b"\n", end) + 1 or len(chunk.text)]
         joined = text.replace(b"\n", b"")
-        begun = sum(max(text.count(kind.literal), joined.count(kind.literal)) for kind in self._kinds)
+        begun = sum(joined.count(kind.literal) for kind in self._kinds)
+        if not begun:  # other lines, of which there may be gigabytes
+            return
         for kind in self._kinds if begun > reports and self._tried < MOST_IN_ALL else ():
             for begin in _unfinished(text, kind):
                 self._tried += 1
