@@ -1,9 +1,11 @@
-"""Writes the reports of the recorded runs: `docs/examples/cpu-quick/` and `docs/examples/recorded/`.
+"""Writes the reports of the recorded runs: `docs/examples/cpu-quick/`, `docs/examples/recorded/` and
+`docs/examples/links/`.
 
     python tools/rebuild_recorded.py [--out DIR] [--forms html,md,…]
 
 The first is what `make report` measures: four frameworks, ResNet-50 v1.5, on two cores. The second holds every run
-folder of `data/recorded`, the official scripts among them.
+folder of `data/recorded`, the official scripts among them. The third holds those of `data/recorded-links`, which
+`tools/measure_links.py` made over links of two rates.
 """
 
 import argparse
@@ -29,6 +31,7 @@ def evaluations() -> dict[str, Evaluation]:
     return {
         "cpu-quick": replace(evaluation.evaluate(store, only=_quick(store)), profile="quick"),
         "recorded": evaluation.evaluate(store),
+        "links": evaluation.evaluate(Store(paths.DATA / "recorded-links")),
     }
 
 
