@@ -48,3 +48,17 @@ def test_a_headline_says_how_many_runs_its_values_have(speeds, english, chinese)
 
     assert any(english in sentence for sentence in said(*scaled))
     assert any(chinese in sentence for sentence in said(*scaled, language="zh"))
+
+
+def test_headlines_of_blocks_that_differ_in_an_option_name_it():
+    found = []
+    for size in ("32", "64"):
+        for devices in (1, 2):
+            of = synthetic.case("pytorch", protocol=synthetic.FULL, devices_per_node=devices, device="gpu")
+            found.append(reports.summary((20.0 * devices,), of=replace(of, options=(("image_size", size),))))
+
+    sentences = [one for one in said(*with_scaling(found)) if "efficiency" in one]
+
+    assert len(sentences) == 2
+    assert sorted(size for size in ("32", "64") for one in sentences if f"image size: {size}" in one) == ["32", "64"]
+    assert not any("image size" in one for one in said(*with_scaling(found[:2])))

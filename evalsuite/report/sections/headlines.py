@@ -14,6 +14,7 @@ from evalsuite.report.sections.quality import COUNTS
 from evalsuite.report.sections.readings import together
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form
+from evalsuite.report.text.options import option
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
 from evalsuite.results.scaling import Scaled, above_base, suspicious
 
@@ -26,7 +27,7 @@ def headlines(book: Book, models: Sequence[Model], words: Words) -> tuple[Text, 
     blocks = [block for model in models for block in model.blocks if block.valid]
     found: list[Text] = []
     for block in sorted(blocks, key=_frameworks, reverse=True)[:2]:
-        found += _scaling(block, words)
+        found += _scaling(block, _apart(block, blocks), words)
     found += _busy(blocks, words)
     found.append(_failures(book, words))
     return tuple(found)
@@ -37,7 +38,15 @@ def _frameworks(block: Block) -> int:
     return len({one.case.framework for one in block.valid})
 
 
-def _scaling(block: Block, words: Words) -> Iterable[Text]:
+def _apart(block: Block, blocks: Sequence[Block]) -> list[tuple[str, str]]:
+    """The options that tell *block* from others of the same model, precision and batch."""
+    twins = [
+        one for one in blocks if (one.model, one.precision, one.batch) == (block.model, block.precision, block.batch)
+    ]
+    return [pair for pair in block.options if any(pair not in twin.options for twin in twins)]
+
+
+def _scaling(block: Block, options: Sequence[tuple[str, str]], words: Words) -> Iterable[Text]:
     """Efficiency at the largest scale, with its base; adjectives only where the rule allows them."""
     known = [one for summary in block.valid if not suspicious(summary) and (one := above_base(summary))]
     if not known:
@@ -46,7 +55,7 @@ def _scaling(block: Block, words: Words) -> Iterable[Text]:
     row = sorted((one for one in known if one.case.total_devices == largest), key=lambda one: one.efficiency.value)
     low, high = row[0], row[-1]
     values = {
-        "setting": _condition(block, low.summary, words),
+        "setting": _condition(block, low.summary, options, words),
         "low": numbers.percent(low.efficiency.value).to(names.case_anchor(low.case)),
         "interval_text": _interval(low.summary, low.efficiency, numbers.percent, words),
         "runs_text": _runs(row, words),
@@ -141,9 +150,9 @@ def _failures(book: Book, words: Words) -> Text:
     return words(key, **values)
 
 
-def _setting(block: Block, summary: Summary, words: Words) -> Text:
+def _setting(block: Block, summary: Summary, options: Sequence[tuple[str, str]], words: Words) -> Text:
     """Under which conditions a sentence holds."""
-    return words(
+    found = words(
         f"headlines.setting{'_strong' * block.strong}",
         model=names.model(block.model),
         precision=names.precision(block.precision),
@@ -151,11 +160,15 @@ def _setting(block: Block, summary: Summary, words: Words) -> Text:
         nodes=numbers.count(summary.case.nodes),
         devices=numbers.count(summary.case.total_devices),
     )
+    if not options:
+        return found
+    listed = words.listed(option(*pair, words) for pair in options)
+    return words("models.and_options", conditions_text=found, options_text=listed)
 
 
-def _condition(block: Block, summary: Summary, words: Words) -> Rendered:
+def _condition(block: Block, summary: Summary, options: Sequence[tuple[str, str]], words: Words) -> Rendered:
     """The setting, traceable to its block."""
-    return Traced(words=words, inside=_setting(block, summary, words), ref=block.id)
+    return Traced(words=words, inside=_setting(block, summary, options, words), ref=block.id)
 
 
 def _anchor(summary: Summary) -> str:
