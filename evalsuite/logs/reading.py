@@ -301,9 +301,10 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: Given, numbers: Num
     final = numbers.final
     if measured is None and final is not None:
         measured = Throughput(items_per_s=final, unit=dialect.unit, method=worth.FINAL, window=None)
-    trained = worth.trained(scans, asked, numbers)
+    failure = worth.failure(scans)
+    at_exit = failure if failure and worth.trained(scans, asked, numbers) else None
     findings = (
-        *(_failed_at_exit(scans) if trained else ()),
+        *([FailedAtExit(failure=at_exit.kind, line=at_exit.line, text=at_exit.text)] if at_exit else ()),
         *dict.fromkeys(finding for scan in scans[:1] for finding in scan.incidents.findings()),
         *found.findings,
         *numbers.findings,
@@ -313,7 +314,8 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: Given, numbers: Num
         *([LineLeftOut(bytes=skipped)] if (skipped := sum(scan.skipped for scan in scans)) else ()),
         *_final_findings(measured, final),
     )
-    status, reason = worth.status(scans, dialect, replace(numbers, throughput=measured), asked.protocol, trained)
+    before_end = None if at_exit else failure
+    status, reason = worth.status(scans, dialect, replace(numbers, throughput=measured), asked.protocol, before_end)
     relayed = any(step.relay_s is not None for step in found.steps)
     doubt = None if measured is None else certainty.doubt(measured, facts, relayed=relayed) or _denied(scans, measured)
     if doubt is not None:
@@ -381,14 +383,6 @@ def _breakdown(scans: Sequence[Scan], dialect: Dialect, measured: Throughput | N
     window_of = measured.window if measured else None
     found = (timers.breakdown(scan.timers.timed(), window_of, dialect.timers) for scan in scans)
     return next((one for one in found if one is not None), None)
-
-
-def _failed_at_exit(scans: Sequence[Scan]) -> Iterator[Finding]:
-    """A failure after the script's own end of training: the figures stand, and a reader must know."""
-    for scan in scans:
-        if failure := failures.failure(scan.after):
-            yield FailedAtExit(failure=failure.kind, line=failure.line, text=failure.text)
-            return
 
 
 def _final_findings(measured: Throughput | None, final: float | None) -> Iterator[Finding]:

@@ -21,14 +21,13 @@ def status(
     dialect: Dialect,
     numbers: Numbers,
     protocol: Protocol,
-    trained: bool,
+    failure: failures.Failure | None,
 ) -> tuple[Status, str]:
-    """The status, and why it is no better; *trained*: the training came to its end."""
+    """The status, and why it is no better; *failure*: what ended the training before it was done."""
     found, measured, complete = numbers.merged, numbers.throughput, numbers.complete
     ended = any(scan.ended for scan in scans)
-    failure = next((hit for scan in scans if (hit := failures.failure(scan.after))), None)
     cut = next((scan.cut_line for scan in scans if scan.cut_line is not None), None)
-    if failure is not None and not trained:
+    if failure is not None:
         return "failed", failure.reason
     resumed = whole(numbers.said.get("resumed_step"))
     if not found.steps and measured is None and resumed:
@@ -62,6 +61,11 @@ def unfinished(scans: Sequence[Scan], dialect: Dialect) -> Finding | None:
     if cut is not None:
         return LogCut(line=cut)
     return LogWithoutEnd(script=dialect.title) if dialect.end else None
+
+
+def failure(scans: Sequence[Scan]) -> failures.Failure | None:
+    """The first failure behind the last sign of training in a log."""
+    return next((hit for scan in scans if (hit := failures.failure(scan.after))), None)
 
 
 def trained(scans: Sequence[Scan], asked: Given, numbers: Numbers) -> bool:
