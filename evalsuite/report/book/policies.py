@@ -25,6 +25,11 @@ WORK = ("image_size", "sequence_length", "network")  # options that change what 
 NEVER = ("unsupported", "not_planned")  # states of a case that nobody will ever run
 
 
+def shared_options(blocks: Sequence[Block]) -> tuple[tuple[str, str], ...]:
+    """The options that all of some *blocks* have, with one value."""
+    return tuple(pair for pair in blocks[0].options if all(pair in block.options for block in blocks))
+
+
 @dataclass(frozen=True, kw_only=True)
 class SeriesRow:
     """One framework in one setting over the scales of the table."""
@@ -105,8 +110,7 @@ class BatchPolicy:
 
     @property
     def shared_options(self) -> tuple[tuple[str, str], ...]:
-        first = self.blocks[0].options
-        return tuple(pair for pair in first if all(pair in block.options for block in self.blocks))
+        return shared_options(self.blocks)
 
     @property
     def precisions(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from evalsuite.model import Interval, Summary, Utilisation
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
+from evalsuite.report.book.policies import shared_options
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.background import RULES
 from evalsuite.report.sections.quality import COUNTS
@@ -43,7 +44,8 @@ def _apart(block: Block, blocks: Sequence[Block]) -> list[tuple[str, str]]:
     twins = [
         one for one in blocks if (one.model, one.precision, one.batch) == (block.model, block.precision, block.batch)
     ]
-    return [pair for pair in block.options if any(pair not in twin.options for twin in twins)]
+    shared = shared_options(twins)
+    return [pair for pair in block.options if pair not in shared]
 
 
 def _scaling(block: Block, options: Sequence[tuple[str, str]], words: Words) -> Iterable[Text]:
