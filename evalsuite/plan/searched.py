@@ -11,8 +11,6 @@ from evalsuite.adapter import Recipe
 from evalsuite.model import Case
 from evalsuite.plan.spec import SearchedBatch
 
-SHOWN_TRIALS = 6  # the last of them say where the limit lies
-
 
 def series(case: Case) -> Case:
     """What the cases share that one search is about: all but their scale."""
