@@ -1,5 +1,6 @@
 """The answer to every question that the plan asks: which framework is fastest here, and by how much.
 
+Of a model that one framework alone was asked for, the question is which of its variants is (`results/entrants`).
 A question is a setting (model, device, precision, compiler, batch per device, options, protocol) at one scale. Its
 answer ranks what `results/fairness` lets be compared, says by the rule of `results/winners` what may be said of the
 order, why each other framework is not in it, and what would decide an order that is open.
@@ -7,12 +8,13 @@ order, why each other framework is not in it, and what would decide an order tha
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Literal
 
 from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Unmeasured
-from evalsuite.results import fairness, leads, winners
+from evalsuite.results import entrants, fairness, leads, winners
+from evalsuite.results.entrants import Contest, Entrant
 from evalsuite.results.fairness import Obstacle
 from evalsuite.results.linear_speedup import DECIDING_ORIGINS
 from evalsuite.results.scaling import suspicious
@@ -23,7 +25,7 @@ PUBLISHED = ("cited", "digitised")
 Untested = Literal[
     "suspicious",  # the highest value contradicts its own scaling (D12)
     "published",  # other people's figures, which are not tested
-    "alone",  # one framework has a value that may be ranked
+    "alone",  # one framework, or variant, has a value that may be ranked
     "none",  # none has
 ]
 Said = Word | Untested
@@ -40,14 +42,14 @@ class Conditions:
     precision: Precision
     xla: bool
     batch_per_device: int | None  # None under strong scaling: it becomes smaller from scale to scale
-    options: tuple[tuple[str, str], ...]
+    options: tuple[tuple[str, str], ...]  # without those that tell apart what is ranked
     protocol: Protocol
     strong_batch: int | None = None  # of the whole job, at every scale
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked:
-    """A framework in its place: by the best of its scripts."""
+    """A framework in its place, by the best of its scripts; or a variant."""
 
     summary: Summary
     ratio: float  # of its median to the highest: 1.0 for the first
@@ -69,13 +71,17 @@ class Apart:
 
 @dataclass(frozen=True, kw_only=True)
 class Missing:
-    """A framework without a value here, and why."""
+    """A framework or variant without a value here, and why."""
 
-    framework: str
+    entrant: Entrant
     why: Absence
     case: Case | None = None  # the one that was asked for
     reason: str = ""  # of the plan, or the decisive line of the log
     others: tuple[Case, ...] = ()  # with "elsewhere": what it was measured with at this scale, a case each batch
+
+    @property
+    def framework(self) -> str:
+        return self.entrant.framework
 
     @property
     def batches(self) -> tuple[int, ...]:
@@ -100,6 +106,7 @@ class Answer:
     nodes: int
     devices_per_node: int
     said: Said
+    contest: Contest = entrants.FRAMEWORKS
     ranked: tuple[Ranked, ...] = ()  # the highest median first
     apart: tuple[Apart, ...] = ()
     missing: tuple[Missing, ...] = ()
@@ -111,6 +118,18 @@ class Answer:
     def devices(self) -> int:
         """Of the whole job."""
         return self.nodes * self.devices_per_node
+
+    def entrant(self, summary: Summary) -> Entrant:
+        """Who *summary* is a result of."""
+        return self.contest.entrant(summary.case)
+
+    @property
+    def of_variants(self) -> tuple[str, ...]:
+        """The framework whose variants are ranked, if they are and any is there."""
+        if self.contest.among == "frameworks":
+            return ()
+        there = (*(one.summary.case.framework for one in self.ranked), *(one.framework for one in self.missing))
+        return there[:1]
 
     @property
     def leaders(self) -> tuple[Ranked, ...]:
@@ -128,7 +147,7 @@ class Answer:
 
     @property
     def fewest(self) -> int:
-        """Valid runs of the ranked framework that has fewest."""
+        """Valid runs of the ranked one that has fewest."""
         return min((one.summary.n for one in self.ranked), default=0)
 
     @property
@@ -147,6 +166,7 @@ class Answer:
 class _Question:
     """The cases of one question."""
 
+    contest: Contest
     cases: dict[str, Case] = field(default_factory=dict)
     valid: list[Summary] = field(default_factory=list)
 
@@ -156,12 +176,15 @@ def answers(
 ) -> tuple[Answer, ...]:
     """The answer to each question that was asked: settings in the order of *planned*, of each small scales first."""
     found, skipped = list(summaries), {skip.case.id: skip for skip in skips}
+    cases = (*planned, *(skip.case for skip in skipped.values()), *(one.case for one in found))
+    of_model = entrants.contests(cases)
     asked: dict[tuple[Conditions, int, int], _Question] = {}
-    for case in (*planned, *(skip.case for skip in skipped.values()), *(one.case for one in found)):
-        asked.setdefault(_question(case), _Question()).cases[case.id] = case
+    for case in cases:
+        contest = of_model[case.model]
+        asked.setdefault(_question(case, contest), _Question(contest=contest)).cases[case.id] = case
     for one in found:
         if isinstance(one, Summary):
-            asked[_question(one.case)].valid.append(one)
+            asked[_question(one.case, of_model[one.case.model])].valid.append(one)
     absent = _Absences(found, skipped, asked)
     order = {setting: place for place, setting in enumerate(dict.fromkeys(setting for setting, _, _ in asked))}
     ordered = sorted(asked, key=lambda key: (order[key[0]], key[1] * key[2], key[1]))
@@ -174,14 +197,31 @@ def headline(of_one_model: Iterable[Answer]) -> Answer | None:
     Where no two may be ranked anywhere, one at which another has a result too: its reason says more than a gap.
     """
     found = [one for one in of_one_model if one.ranked]
-    return max(found, key=lambda one: (len(one.ranked), _others(one), one.devices), default=None)
+    first = max(found, key=_telling, default=None)
+    if first is None:
+        return None
+    alike = [one for one in found if _telling(one) == _telling(first) and _same_but_options(one, first)]
+    return max(alike, key=lambda one: one.ranked[0].summary.items_per_s.value)
+
+
+def _telling(one: Answer) -> tuple[int, int, int]:
+    return (len(one.ranked), _others(one), one.devices)
+
+
+def _same_but_options(one: Answer, other: Answer) -> bool:
+    """Whether two answers are about the same work at the same scale, of different variants of it."""
+    same = replace(one.setting, options=other.setting.options) == other.setting and one.nodes == other.nodes
+    ours, theirs = (
+        {pair for pair in each.setting.options if pair[0] in (*entrants.WORK, *entrants.SIZES)} for each in (one, other)
+    )
+    return same and ours == theirs
 
 
 def _others(one: Answer) -> int:
-    """Of a framework alone: how many others have a result that is not ranked with its own."""
+    """Of one alone: how many others have a result that is not ranked with its own."""
     if len(one.ranked) > 1:
         return 0
-    return len({each.summary.case.framework for each in one.apart} - {one.ranked[0].summary.case.framework})
+    return len({one.entrant(each.summary) for each in one.apart} - {one.entrant(one.ranked[0].summary)})
 
 
 def most_efficient(answer: Answer) -> Summary | None:
@@ -195,7 +235,7 @@ def most_efficient(answer: Answer) -> Summary | None:
     return max(known)[2] if known else None
 
 
-def setting_of(case: Case) -> Conditions:
+def setting_of(case: Case, contest: Contest) -> Conditions:
     """What *case* shares with all that it is asked about together with, at whatever scale."""
     return Conditions(
         model=case.model,
@@ -203,50 +243,53 @@ def setting_of(case: Case) -> Conditions:
         precision=case.precision,
         xla=case.xla,
         batch_per_device=case.batch_per_device if case.strong_batch is None else None,
-        options=case.options,
+        options=tuple(pair for pair in case.options if pair[0] not in contest.names),
         protocol=case.protocol,
         strong_batch=case.strong_batch,
     )
 
 
-def _question(case: Case) -> tuple[Conditions, int, int]:
-    return setting_of(case), case.nodes, case.devices_per_node
+def _question(case: Case, contest: Contest) -> tuple[Conditions, int, int]:
+    return setting_of(case, contest), case.nodes, case.devices_per_node
 
 
 def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absences") -> Answer:
     setting, nodes, per_node = key
-    parts = sorted(fairness.groups(asked.valid, fairness.FRAMEWORKS), key=_weight, reverse=True)
+    contest = asked.contest
+    parts = sorted(fairness.groups(asked.valid, contest.purpose), key=lambda part: _weight(part, contest), reverse=True)
     members = sorted(parts[0], key=_speed, reverse=True) if parts else []
-    ranked = _ranked(members)
-    standing = winners.standing(members)
+    ranked = _ranked(members, contest)
+    standing = winners.standing(members, contest)
     said = _said(ranked, standing)
+    others = [one for one in asked.valid if all(one is not each.summary for each in ranked)]
     return Answer(
         setting=setting,
         nodes=nodes,
         devices_per_node=per_node,
         said=said,
+        contest=contest,
         ranked=ranked,
-        apart=tuple(_apart(one, ranked) for one in asked.valid if all(one is not each.summary for each in ranked)),
+        apart=tuple(_apart(one, ranked, contest) for one in others),
         missing=tuple(absent.of(key, asked)),
         chance=standing.chance if standing and said == "consistent" else None,
         false_exclusion=standing.false_exclusion if standing and said in ("fastest", "group") else None,
-        deciding=_deciding(said, ranked),
+        deciding=_deciding(said, ranked, contest),
     )
 
 
-def _weight(members: Sequence[Summary]) -> tuple[int, float]:
-    """Of several parts that may each be ranked, the one with most frameworks is; of two such, the faster."""
-    return len({one.case.framework for one in members}), max(map(_speed, members))
+def _weight(members: Sequence[Summary], contest: Contest) -> tuple[int, float]:
+    """Of several parts that may each be ranked, the one with most entrants is; of two such, the faster."""
+    return len({contest.entrant(one.case) for one in members}), max(map(_speed, members))
 
 
 def _speed(one: Summary) -> float:
     return one.items_per_s.value
 
 
-def _ranked(members: Sequence[Summary]) -> tuple[Ranked, ...]:
-    best: dict[str, Summary] = {}
+def _ranked(members: Sequence[Summary], contest: Contest) -> tuple[Ranked, ...]:
+    best: dict[Entrant, Summary] = {}
     for one in members:
-        best.setdefault(one.case.framework, one)
+        best.setdefault(contest.entrant(one.case), one)
     return tuple(
         Ranked(summary=one, ratio=_speed(one) / _speed(members[0]), leading=not leads.behind(one, members[0]))
         for one in best.values()
@@ -265,16 +308,16 @@ def _said(ranked: Sequence[Ranked], standing: Standing | None) -> Said:
     return "suspicious" if standing.word == "fastest" and suspicious(standing.first) else standing.word
 
 
-def _apart(one: Summary, ranked: Sequence[Ranked]) -> Apart:
-    return Apart(summary=one, obstacles=fairness.obstacles(one, ranked[0].summary, fairness.FRAMEWORKS))
+def _apart(one: Summary, ranked: Sequence[Ranked], contest: Contest) -> Apart:
+    return Apart(summary=one, obstacles=fairness.obstacles(one, ranked[0].summary, contest.purpose))
 
 
-def _deciding(said: Said, ranked: Sequence[Ranked]) -> Deciding | None:
+def _deciding(said: Said, ranked: Sequence[Ranked], contest: Contest) -> Deciding | None:
     found = [one.summary for one in ranked]
     if said == "suspicious":
         return Deciding(needed="base")
     if said == "unknown_facts":
-        unknown = (fact for a, b in combinations(found, 2) for fact in fairness.unknown_facts(a, b))
+        unknown = (fact for a, b in combinations(found, 2) for fact in contest.unknown_facts(a, b))
         return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
     if said not in ("untold", "consistent"):
         return None
@@ -301,7 +344,7 @@ def _seconds(found: Sequence[Summary], more: Mapping[str, int]) -> float | None:
 
 
 class _Absences:
-    """Why a framework has no value at a question."""
+    """Why a framework or variant has no value at a question."""
 
     def __init__(
         self,
@@ -311,36 +354,36 @@ class _Absences:
     ) -> None:
         self.skipped = skipped
         self.unmeasured = {one.case.id: one for one in summaries if isinstance(one, Unmeasured)}
-        self.frameworks: dict[str, dict[str, None]] = {}  # model → frameworks that were ever asked about it
-        self.others: dict[tuple[str, str, str, int, int], dict[int, Case]] = {}
+        self.entrants: dict[str, dict[Entrant, None]] = {}  # model → those that were ever asked about it
+        self.others: dict[tuple[str, Entrant, str, int, int], dict[int, Case]] = {}
         for (setting, nodes, per_node), question in asked.items():
-            known = self.frameworks.setdefault(setting.model, {})
-            known.update(dict.fromkeys(case.framework for case in question.cases.values()))
+            known, entrant = self.entrants.setdefault(setting.model, {}), question.contest.entrant
+            known.update(dict.fromkeys(map(entrant, question.cases.values())))
             for one in question.valid:
-                place = (setting.model, one.case.framework, setting.precision, nodes, per_node)
+                place = (setting.model, entrant(one.case), setting.precision, nodes, per_node)
                 self.others.setdefault(place, {}).setdefault(one.case.batch_per_device, one.case)
 
     def of(self, key: tuple[Conditions, int, int], asked: _Question) -> Iterable[Missing]:
         setting, nodes, per_node = key
-        there = {one.case.framework for one in asked.valid}
-        for framework in self.frameworks[setting.model]:
-            if framework not in there:
-                place = (setting.model, framework, setting.precision, nodes, per_node)
+        there = {asked.contest.entrant(one.case) for one in asked.valid}
+        for entrant in self.entrants[setting.model]:
+            if entrant not in there:
+                place = (setting.model, entrant, setting.precision, nodes, per_node)
                 others = sorted(self.others.get(place, {}).items())
-                yield self._missing(framework, asked, tuple(case for _, case in others))
+                yield self._missing(entrant, asked, tuple(case for _, case in others))
 
-    def _missing(self, framework: str, asked: _Question, others: tuple[Case, ...]) -> Missing:
-        own = [case for case in asked.cases.values() if case.framework == framework]
+    def _missing(self, entrant: Entrant, asked: _Question, others: tuple[Case, ...]) -> Missing:
+        own = [case for case in asked.cases.values() if asked.contest.entrant(case) == entrant]
         for case in own:
             if case.id in self.unmeasured:
                 runs = self.unmeasured[case.id].measurements
                 reason = next((run.reason for run in runs if run.reason), "")
-                return Missing(framework=framework, why="no_valid_run", case=case, reason=reason)
+                return Missing(entrant=entrant, why="no_valid_run", case=case, reason=reason)
         for case in own:
             if case.id in self.skipped:
                 skip = self.skipped[case.id]
-                return Missing(framework=framework, why=skip.kind, case=case, reason=skip.reason)
+                return Missing(entrant=entrant, why=skip.kind, case=case, reason=skip.reason)
         if own:
-            return Missing(framework=framework, why="not_run", case=own[0])
+            return Missing(entrant=entrant, why="not_run", case=own[0])
         why: Absence = "elsewhere" if others else "not_planned"
-        return Missing(framework=framework, why=why, others=others)
+        return Missing(entrant=entrant, why=why, others=others)

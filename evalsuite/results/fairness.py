@@ -49,7 +49,14 @@ class Purpose:
     free: frozenset[str]  # the conditions that may differ, by their names in `conditions`
     recorded: frozenset[str] = frozenset()  # those that both sides must have on record: that neither has is no match
     independent: bool = False  # no run may be part of both
-    facts: Literal["free", "as_known", "known"] = "free"  # must they be equal where they are known, or be known too?
+    # must facts be equal where they are known, or be known too; or as known, of different scripts alone?
+    facts: Literal["free", "as_known", "known", "of_scripts"] = "free"
+
+    def asks_facts(self, a: Summary, b: Summary) -> bool:
+        """Whether what is stated of *a* and *b* must be equal."""
+        if self.facts == "of_scripts":
+            return a.case.recipe != b.case.recipe
+        return self.facts != "free"
 
 
 _OF_FRAMEWORKS = frozenset({"framework", "recipe", "framework_version", "origin"})
@@ -231,14 +238,14 @@ def _apart(ours: str | None, theirs: str | None, *, known: bool) -> bool:
 
 def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
     """The facts that keep *a* and *b* apart."""
-    if purpose.facts == "free":
+    if not purpose.asks_facts(a, b):
         return []
     return [row for row in _open(a, b) if row.apart or (purpose.facts == "known" and row.untold)]
 
 
-def unknown_facts(a: Summary, b: Summary) -> tuple[str, ...]:
+def unknown_facts(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> tuple[str, ...]:
     """The facts that nobody states of both, for which the order of *a* and *b* is indicative only."""
-    return tuple(row.rule.key for row in _open(a, b) if row.untold)
+    return tuple(row.rule.key for row in _open(a, b) if row.untold) if purpose.asks_facts(a, b) else ()
 
 
 @kept

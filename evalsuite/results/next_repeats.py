@@ -12,8 +12,9 @@ from typing import Literal
 
 from evalsuite.documents import RunCommand
 from evalsuite.model import Case, Measurement, Protocol, Summary, Unmeasured, Verdict, VerdictCell
-from evalsuite.results import same_again
+from evalsuite.results import entrants, same_again
 from evalsuite.results.answers import Answer, setting_of
+from evalsuite.results.entrants import Contest, Entrant
 from evalsuite.results.full_protocol import FULL, lengthened_s
 from evalsuite.results.summary import FULL_REPEATS, MOST_REPEATS, counts, valid
 
@@ -26,7 +27,8 @@ class NextRepeats:
 
     decides: Decides
     model: str
-    frameworks: tuple[str, ...]  # whose order or whose criterion it is, the fastest first (at the largest scale)
+    entrants: tuple[Entrant, ...]  # whose order or whose criterion it is, the fastest first (at the largest scale)
+    contest: Contest  # that they are entrants of
     criterion: str | None  # with "criterion": "C1"
     cases: tuple[Case, ...]
     repeats: int  # of each, when they are made
@@ -36,13 +38,18 @@ class NextRepeats:
     device_hours: float | None
     command: tuple[str, ...]
 
+    @property
+    def frameworks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.framework for one in self.entrants))
+
 
 @dataclass(frozen=True, kw_only=True)
 class _More:
     """What is open, and how many runs of each case would close it."""
 
     decides: Decides
-    frameworks: tuple[str, ...]
+    entrants: tuple[Entrant, ...]
+    contest: Contest
     criterion: str | None
     of: tuple[tuple[Summary, int], ...]
     repeats: int
@@ -64,26 +71,29 @@ def next_repeats(
 
 
 def _together(orders: Iterable[_More]) -> list[_More]:
-    """Orders of the same frameworks at one setting as one: their scales are made by one command."""
+    """Orders of the same entrants at one setting as one: their scales are made by one command."""
     found: dict[object, _More] = {}
     for one in orders:
-        key = (setting_of(one.of[0][0].case), frozenset(one.frameworks), one.longer)
+        key = (setting_of(one.of[0][0].case, one.contest), frozenset(one.entrants), one.longer)
         before = found.get(key)
         found[key] = replace(one, of=(*before.of, *one.of)) if before else one
     return list(found.values())
 
 
 def _of_answer(answer: Answer) -> _More | None:
-    """The runs that an order of too few, or of too short ones, still needs."""
+    """The runs that an order of too few, or of too short ones, still needs; None where no one command makes them."""
     needed = answer.deciding.needed if answer.deciding else None
     found = [one.summary for one in answer.ranked]
     if needed not in ("repeats", "window") or any(one.origin != "measured" for one in found):
+        return None
+    if len({one.case.options for one in found}) > 1:
         return None
     longer = needed == "window"
     of = [(one, FULL_REPEATS if longer else FULL_REPEATS - one.n) for one in found]
     return _More(
         decides="order",
-        frameworks=tuple(one.case.framework for one in found),
+        entrants=tuple(map(answer.entrant, found)),
+        contest=answer.contest,
         criterion=None,
         of=tuple((one, more) for one, more in of if more > 0),
         repeats=FULL_REPEATS,
@@ -101,7 +111,12 @@ def _of_cell(verdict: Verdict, cell: VerdictCell, known: Sequence[Summary]) -> I
     of = tuple((one, enough - one.n) for one in wanted if one.n < enough)
     if of and not any(one.partial and one.n >= FULL_REPEATS for one in wanted):  # their windows are too short
         yield _More(
-            decides="criterion", frameworks=(cell.framework,), criterion=verdict.criterion, of=of, repeats=enough
+            decides="criterion",
+            entrants=(Entrant(framework=cell.framework),),
+            contest=entrants.FRAMEWORKS,
+            criterion=verdict.criterion,
+            of=of,
+            repeats=enough,
         )
 
 
@@ -116,7 +131,8 @@ def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
     return NextRepeats(
         decides=open_.decides,
         model=cases[0].model,
-        frameworks=open_.frameworks,
+        entrants=open_.entrants,
+        contest=open_.contest,
         criterion=open_.criterion,
         cases=cases,
         repeats=open_.repeats,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from evalsuite.findings import BusyMachine
 from evalsuite.model import Case, Measurement, Skip, Summary, Unmeasured
 from evalsuite.results.answers import Answer, answers
+from evalsuite.results.entrants import Entrant
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import counts, summaries
 
@@ -21,7 +22,7 @@ class WithAndWithout:
 
     @property
     def changes(self) -> bool:
-        """Whether another word or other frameworks in front come of it."""
+        """Whether another word comes of it, or others in front."""
         return _found(self.every) != _found(self.undisturbed)
 
 
@@ -61,5 +62,5 @@ def _key(answer: Answer) -> tuple[object, ...]:
     return (answer.setting, answer.nodes, answer.devices_per_node)
 
 
-def _found(answer: Answer) -> tuple[str, frozenset[str]]:
-    return answer.said, frozenset(one.summary.case.framework for one in answer.leaders)
+def _found(answer: Answer) -> tuple[str, frozenset[Entrant]]:
+    return answer.said, frozenset(answer.entrant(one.summary) for one in answer.leaders)

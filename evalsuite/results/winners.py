@@ -1,6 +1,8 @@
 """Who is ahead among comparable results: the winner, and the group that the runs do not tell from it.
 
-With five runs or more a framework leaves the winner's group only if it is behind by the rule of `results/leads`: run
+Those compared are frameworks, or the variants of one (`results/entrants`).
+
+With five runs or more one of them leaves the winner's group only if it is behind by the rule of `results/leads`: run
 for run within the rounds of a campaign, else all its runs below all of the winner's, and the medians 1 % apart. How
 often equal frameworks are then left out is simulated and printed (`false_exclusion`; benchmarks/judgement.py).
 With three or four runs such an order is only *consistent*: it is said with the chance that it has among equals.
@@ -16,7 +18,8 @@ from typing import Literal
 
 from evalsuite import paths
 from evalsuite.model import Summary
-from evalsuite.results import fairness, leads
+from evalsuite.results import entrants, fairness, leads
+from evalsuite.results.entrants import Contest, Entrant
 from evalsuite.results.leads import behind
 from evalsuite.results.summary import FULL_REPEATS, short_window
 
@@ -30,7 +33,7 @@ class Standing:
     """Who is ahead, and what may be said of it."""
 
     first: Summary  # of the highest median
-    second: Summary  # the best of another framework
+    second: Summary  # the best of another entrant
     group: tuple[Summary, ...]  # those that the runs do not tell from the first, itself among them
     word: Word
     chance: float | None = None  # with "consistent": of such an order where all are equal
@@ -38,12 +41,12 @@ class Standing:
     false_exclusion: float | None = None  # with five runs or more: how often some one of as many equals is left out
 
 
-def standing(found: Sequence[Summary]) -> Standing | None:
-    """The standing among *found*, which are all comparable; None without two frameworks.
+def standing(found: Sequence[Summary], contest: Contest = entrants.FRAMEWORKS) -> Standing | None:
+    """The standing among *found*, which are all comparable; None without two entrants.
 
-    Frameworks are compared, so each is represented by the best of its recipes.
+    Where frameworks are compared, each is represented by the best of its recipes.
     """
-    rivals = _best_of_each(found)
+    rivals = _best_of_each(found, contest)
     if len(rivals) < 2:
         return None
     first, second = rivals[:2]
@@ -54,7 +57,7 @@ def standing(found: Sequence[Summary]) -> Standing | None:
         word = "untold"
     elif fewest < FULL_REPEATS:
         word = "untold" if len(group) > 1 else "consistent"
-    if word != "untold" and any(fairness.unknown_facts(a, b) for a, b in combinations(rivals, 2)):
+    if word != "untold" and any(contest.unknown_facts(a, b) for a, b in combinations(rivals, 2)):
         word = "unknown_facts"
     tested = word in ("fastest", "group")
     return Standing(
@@ -120,10 +123,10 @@ def _weak(one: Summary) -> bool:
     return short_window(one) or (one.partial and one.n >= FULL_REPEATS)
 
 
-def _best_of_each(found: Sequence[Summary]) -> list[Summary]:
-    best: dict[str, Summary] = {}
+def _best_of_each(found: Sequence[Summary], contest: Contest) -> list[Summary]:
+    best: dict[Entrant, Summary] = {}
     for one in sorted(found, key=lambda one: -one.items_per_s.value):
-        best.setdefault(one.case.framework, one)
+        best.setdefault(contest.entrant(one.case), one)
     return list(best.values())
 
 

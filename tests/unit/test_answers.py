@@ -138,6 +138,7 @@ def test_a_question_without_any_value_is_answered_by_its_reasons():
 def test_compilers_batches_options_and_scales_are_questions_of_their_own():
     cases = [
         case("pytorch"),
+        case("mxnet"),  # with which its options are held equal
         case("pytorch", xla=True),
         case("pytorch", batch_per_device=32),
         case("pytorch", options=(("clipping", "off"),)),

@@ -80,7 +80,7 @@ def test_a_chain_of_changes_is_taken_apart_into_single_ones():
         "10 Gbit/s Ethernet",
         "10 Gbit/s Ethernet + double buffering",
         "InfiniBand FDR",
-        "FP16 + 10 Gbit/s Ethernet + double buffering",
+        "FP16 all-reduce + 10 Gbit/s Ethernet + double buffering",
     ]
     assert {(one.option, *one.values) for one in chainermn.changes} == {
         ("communication", "ethernet-10g", "infiniband-fdr"),

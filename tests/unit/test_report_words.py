@@ -28,6 +28,7 @@ COMPOSED = (
         "phases",
         "steptime",
         "options",
+        "option_spoken",
         "option_values",
         "tables",
         "problem_status",

@@ -11,11 +11,12 @@ from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
 from evalsuite.results import answers as answers_room
 from evalsuite.results import breaks as breaks_room
-from evalsuite.results import gravity, spending
+from evalsuite.results import entrants, gravity, spending
 from evalsuite.results import next_repeats as next_room
 from evalsuite.results import suspicions as suspicions_room
 from evalsuite.results.answers import Answer
 from evalsuite.results.breaks import Breaks
+from evalsuite.results.entrants import Contest
 from evalsuite.results.next_repeats import NextRepeats
 from evalsuite.results.spending import Spent
 from evalsuite.results.summary import valid
@@ -106,6 +107,11 @@ class Book:
     def answers(self) -> tuple[Answer, ...]:
         """Who is fastest, for each setting and scale in the order of the page."""
         return answers_room.answers(self.summaries, self.planned, self.skips)
+
+    @cached_property
+    def contests(self) -> dict[str, Contest]:
+        """Model → what is ranked in it: frameworks, or variants of one."""
+        return entrants.contests(self.planned)
 
     @cached_property
     def published(self) -> bool:

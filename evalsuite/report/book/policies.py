@@ -19,9 +19,9 @@ from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.exceptions import of_all
 from evalsuite.report.text import names
 from evalsuite.results import winners
+from evalsuite.results.entrants import WORK
 
 CellOf = Callable[[Book, Case], Cell]
-WORK = ("image_size", "sequence_length", "network")  # options that change what an item costs: a table of their own
 NEVER = ("unsupported", "not_planned")  # states of a case that nobody will ever run
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from evalsuite.model import Protocol, Summary
 from evalsuite.results.answers import Answer, Apart, Conditions, Deciding, Missing, Ranked
+from evalsuite.results.entrants import FRAMEWORKS, Contest
 
 
 def document(answer: Answer) -> dict[str, Any]:
@@ -24,6 +25,7 @@ def document(answer: Answer) -> dict[str, Any]:
         "devices_per_node": answer.devices_per_node,
         "total_devices": answer.devices,
         "said": answer.said,
+        "among": _among(answer.contest),
         "unit": shown[0].unit if shown else None,
         "lead": answer.lead,
         "chance": answer.chance,
@@ -33,6 +35,25 @@ def document(answer: Answer) -> dict[str, Any]:
         "apart": [_apart(one) for one in answer.apart],
         "missing": [_missing(one) for one in answer.missing],
     }
+
+
+def _among(contest: Contest) -> dict[str, Any]:
+    return {
+        "what": contest.among,
+        "scripts": contest.scripts,
+        "options": {name: list(values) for name, values in contest.options},
+    }
+
+
+def _contest(facts: Mapping[str, Any] | None) -> Contest:
+    """What is ranked; in reports of earlier versions, which do not say it, frameworks."""
+    if facts is None:
+        return FRAMEWORKS
+    return Contest(
+        among=facts["what"],
+        scripts=facts["scripts"],
+        options=tuple((name, tuple(values)) for name, values in facts["options"].items()),
+    )
 
 
 def _ranked(one: Ranked) -> dict[str, Any]:
@@ -53,6 +74,8 @@ def _apart(one: Apart) -> dict[str, Any]:
 def _missing(one: Missing) -> dict[str, Any]:
     return {
         "framework": one.framework,
+        "recipe": one.entrant.recipe,
+        "options": dict(one.entrant.options),
         "why": one.why,
         "case": one.case.id if one.case else None,
         "reason": one.reason or None,
@@ -82,6 +105,7 @@ def read(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
         nodes=facts["nodes"],
         devices_per_node=facts["devices_per_node"],
         said=facts["said"],
+        contest=_contest(facts.get("among")),
         ranked=tuple(
             Ranked(summary=of[one["case"]], ratio=one["ratio"], leading=one["leading"]) for one in facts["ranked"]
         ),

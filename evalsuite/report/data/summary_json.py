@@ -263,7 +263,9 @@ def _cell(cell: VerdictCell) -> dict[str, Any]:
 
 
 def _next(one: NextRepeats) -> dict[str, Any]:
-    found = {**asdict(one), "cases": [case.id for case in one.cases]}
+    found = asdict(one)
+    del found["entrants"], found["contest"]
+    found |= {"cases": [case.id for case in one.cases], "frameworks": one.frameworks, "command": one.command}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
 

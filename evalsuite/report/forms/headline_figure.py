@@ -1,4 +1,4 @@
-"""The figure beside the Markdown: of each model the ranked frameworks, a dot for each run, as an SVG that stands alone.
+"""The figure beside the Markdown: of each model those that are ranked, a dot for each run, as an SVG that stands alone.
 
 A code host shows a picture that lies beside the text and runs nothing in it: no style of the page reaches it, so every
 colour is an attribute, on a ground of its own that is read in a dark window too. Only shapes and text.
@@ -31,7 +31,7 @@ class HeadlineFigure:
 
 
 def drawn(book: Book, words: Words, source: str) -> HeadlineFigure | None:
-    """What the first sentences tell, drawn; None where no two frameworks can be set side by side."""
+    """What the first sentences tell, drawn; None where no two can be set side by side."""
     shown = [one for one in answers.questions(book, words) if one.chosen and len(one.places) > 1][:MOST_PANELS]
     if not shown:
         return None
@@ -53,7 +53,7 @@ def drawn(book: Book, words: Words, source: str) -> HeadlineFigure | None:
 
 
 def _panel(one: AnsweredQuestion, top: int, language: str) -> Iterable[str]:
-    """One model: its name and setting, the axis, a row for each framework."""
+    """One model: its name and setting, the axis, a row for each that is ranked."""
     high = max(run for ranked in one.answer.ranked for run in values(ranked.summary))
     yield _text(16, top + 12, f"{one.model} · {one.setting.plain(language)} · {one.scale}", weight=600, size=14)
     bottom = top + HEAD - 14
@@ -64,7 +64,7 @@ def _panel(one: AnsweredQuestion, top: int, language: str) -> Iterable[str]:
         middle = top + HEAD + ROW * number
         yield f'<path d="M16 {middle - 12}H{WIDTH - RIGHT}" stroke="{LINE}"/>'
         weight = 600 if place.leading and one.answer.decided else 400
-        yield _text(16, middle + 4, place.name, weight=weight)
+        yield _text(16, middle + 4, place.name.plain(language), weight=weight)
         yield from _runs(values(ranked.summary), ranked.summary.items_per_s.value, middle, high)
         yield _text(WIDTH - RIGHT - 60, middle + 4, place.value.text, weight=weight, anchor="end")
         yield _text(WIDTH - RIGHT, middle + 4, place.ratio, colour=SOFT, anchor="end")

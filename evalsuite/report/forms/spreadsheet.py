@@ -14,8 +14,9 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.forms import result_sheets
 from evalsuite.report.forms.material import Material
+from evalsuite.report.sections import verdict
 from evalsuite.report.text import names, words
-from evalsuite.report.text.words import Words
+from evalsuite.report.text.words import Text, Words
 
 NAME = "report.xlsx"
 SHEETS = ("summaries", "runs", "utilisation", "phases", "scores", "variants", "findings", "skips", "author_findings")
@@ -97,10 +98,22 @@ def _about(sheet: Any, book: Book, material: Material, told: Words, head: Any, w
     for row, (key, value) in enumerate(facts):
         sheet.write_string(row, 0, _name(told, key), head)
         sheet.write_string(row, 1, names.visible(value))
-    for place, language in enumerate(told.languages):
-        sheet.write_string(len(facts) + 1 + place, 1, told("spreadsheet.note").plain(language), wrapped)
+    below = len(facts) + 1
+    for line in (told("spreadsheet.note"), *_found(book, material)):
+        for language in told.languages:
+            sheet.write_string(below, 1, names.visible(line.plain(language)), wrapped)
+            below += 1
     sheet.set_column(0, 0, 30)
     sheet.set_column(1, 1, 90)
+
+
+def _found(book: Book, material: Material) -> list[Text]:
+    """What the page says first: a sentence for each model."""
+    spoken = words.read(material.languages, on_cpu=book.on_cpu)
+    return [
+        spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
+        for one in verdict.found(book, spoken)
+    ]
 
 
 def _verdicts(book: Book) -> tuple[Sequence[str], list[dict[str, Any]]]:

@@ -1,22 +1,21 @@
-"""Answers in words: who is fastest at a setting and scale, the ranked frameworks with their runs, and every reason."""
+"""Answers in words: who is fastest at a setting and scale, those that are ranked with their runs, and every reason."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from markupsafe import Markup
-
 from evalsuite.model import Case, Summary
 from evalsuite.report.book import unlike
 from evalsuite.report.book.book import Book
-from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text import entrants, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.retold import Retold
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
 from evalsuite.results.answers import Answer, Apart, Conditions, Missing, Ranked, headline
+from evalsuite.results.entrants import Entrant
 from evalsuite.results.summary import values
 
-MOST_IN_ORDER = 5  # frameworks that a sentence puts in order; the list below it has all
+MOST_IN_ORDER = 5  # names that a sentence puts in order; the list below it has all
 DOTS_WIDTH = 200  # of the strip of runs, in its own units
 EDGE = 6
 LONGEST_REASON = 160  # characters of a log line that a reason quotes
@@ -33,9 +32,9 @@ class Answered(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class RankedPlace:
-    """A ranked framework as the page shows it."""
+    """A ranked framework or variant as the page shows it."""
 
-    name: str
+    name: Rendered
     ratio: str  # to the best
     leading: bool
     value: Number
@@ -62,7 +61,8 @@ class AnsweredQuestion:
     low: str  # the ends of the strip
     high: str
     places: tuple[RankedPlace, ...]
-    reasons: tuple[Text, ...]  # why a framework is not ranked
+    reasons: tuple[Text, ...]  # why one is not ranked
+    head: Text  # of the names
 
 
 def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
@@ -88,21 +88,30 @@ def settings(book: Answered, words: Words) -> dict[Conditions, Rendered]:
     """Each setting's name beside its model: precision, batch, and what else tells it from the others of its model."""
     found: dict[Conditions, Rendered] = {}
     for model in book.models:
-        own = list(dict.fromkeys(one.setting for one in _of_model(book.answers, model)))
+        answers = _of_model(book.answers, model)
+        own = list(dict.fromkeys(one.setting for one in answers))
         common = set.intersection(*(set(each.options) for each in own)) if own else set()
         for each in own:
             alike = [other for other in own if _without_protocol(other) == _without_protocol(each)]
             several = {"protocol": len(alike) > 1, "device": len({one.device for one in own}) > 1}
-            found[each] = _name(each, common, words, **several)
+            found[each] = _name(each, common, words, of=_of_all(answers), **several)
     return found
+
+
+def _of_all(answers: Iterable[Answer]) -> str | None:
+    """The framework whose variants are ranked; None where frameworks are."""
+    return next((framework for one in answers for framework in one.of_variants), None)
 
 
 def _without_protocol(one: Conditions) -> tuple[object, ...]:
     return (one.device, one.precision, one.xla, _bsz(one), one.options)
 
 
-def _name(one: Conditions, common: set[tuple[str, str]], words: Words, *, protocol: bool, device: bool) -> Rendered:
-    parts: list[Rendered | str] = [names.precision(one.precision), _bsz(one)]
+def _name(
+    one: Conditions, common: set[tuple[str, str]], words: Words, *, of: str | None, protocol: bool, device: bool
+) -> Rendered:
+    parts: list[Rendered | str] = [words.same(names.framework(of))] if of else []
+    parts += [names.precision(one.precision), _bsz(one)]
     parts += [one.device.upper()] * device + ["XLA"] * one.xla
     parts += [options.option(*pair, words) for pair in one.options if pair not in common]
     if protocol:
@@ -144,8 +153,9 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> 
         unit=names.visible(unit),
         low=_end(low) if runs else "",
         high=_end(high) if runs else "",
-        places=tuple(_place(one, low, high) for one in answer.ranked),
+        places=tuple(_place(answer, one, low, high, words) for one in answer.ranked),
         reasons=tuple(_reasons(answer, words)),
+        head=words("answers.framework" if answer.contest.among == "frameworks" else "answers.variants_head"),
     )
 
 
@@ -162,7 +172,7 @@ def _reach(runs: Sequence[float]) -> tuple[float, float]:
     return (0.0 if low < high / 2 else low - (high - low or high) * 0.25), high
 
 
-def _place(one: Ranked, low: float, high: float) -> RankedPlace:
+def _place(answer: Answer, one: Ranked, low: float, high: float, words: Words) -> RankedPlace:
     summary = one.summary
 
     def at(value: float) -> str:
@@ -170,7 +180,7 @@ def _place(one: Ranked, low: float, high: float) -> RankedPlace:
 
     interval = numbers.interval(summary.items_per_s, numbers.rounded)
     return RankedPlace(
-        name=names.framework(summary.case.framework),
+        name=name(answer, summary, words),
         ratio=f"{one.ratio:.3f}",
         leading=one.leading,
         value=numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case)),
@@ -187,7 +197,7 @@ def sentence(answer: Answer, words: Words) -> Text:
         return words("answers.none")
     first = answer.ranked[0].summary
     about = {
-        "first": _framework(first, words),
+        "first": _named(answer, first, words),
         "value": _value(first),
         "unit": names.visible(first.unit),
     }
@@ -197,12 +207,12 @@ def sentence(answer: Answer, words: Words) -> Text:
     second = answer.ranked[1].summary
     above = numbers.gain(1 / answer.ranked[1].ratio - 1).about(names.case_anchor(second.case))
     if answer.said == "published":
-        return words("answers.published", **about, second=_framework(second, words), lead=above)
+        return words("answers.published", **about, second=_named(answer, second, words), lead=above)
     if answer.said == "untold":
         return _untold(answer, words, unit=about["unit"], **counted)
     if answer.said in ("unknown_facts", "suspicious"):
         key = f"answers.{answer.said}"
-        return words(key, **about, **counted, second=_framework(second, words), lead=above)
+        return words(key, **about, **counted, second=_named(answer, second, words), lead=above)
     return _ranking(answer, about | counted, words)
 
 
@@ -210,14 +220,14 @@ def _ranking(answer: Answer, about: dict[str, object], words: Words) -> Text:
     """Of an order that the runs tell: fastest, a group of several, or consistent."""
     behind, lead = answer.next, answer.lead
     if behind is not None and lead is not None:
-        about["second"] = _framework(behind.summary, words)
+        about["second"] = _named(answer, behind.summary, words)
         about["lead"] = numbers.gain(lead).about(names.case_anchor(behind.summary.case))
     if answer.said == "consistent" and answer.chance is not None:
         return words("answers.consistent", **about, chance=numbers.percent(answer.chance).about(anchor(answer)))
     if answer.said == "fastest":
         return words("answers.fastest", **about)
     about.pop("first"), about.pop("value")
-    about["frameworks"] = words.listed(_framework(one.summary, words) for one in answer.leaders)
+    about["frameworks"] = words.listed(_named(answer, one.summary, words) for one in answer.leaders)
     about["values"] = words.listed(_value(one.summary) for one in answer.leaders)
     return words("answers.group" if behind else "answers.group_all", **about)
 
@@ -234,7 +244,7 @@ def _untold(answer: Answer, words: Words, *, n: Number, **about: object) -> Text
 def _order(answer: Answer, words: Words) -> Rendered:
     shown = answer.ranked[:MOST_IN_ORDER]
     items: list[object] = [
-        words("answers.with_value", framework=_framework(one.summary, words), value=_value(one.summary))
+        words("answers.with_value", framework=_named(answer, one.summary, words), value=_value(one.summary))
         for one in shown
     ]
     if len(shown) < len(answer.ranked):
@@ -242,10 +252,18 @@ def _order(answer: Answer, words: Words) -> Rendered:
     return words.ordered(items)
 
 
-def _framework(summary: Summary, words: Words) -> Rendered:
-    """Its name, which may hold digits and leads to no place of its own."""
-    name = words.same(names.framework(summary.case.framework))
-    return Traced(words=words, inside=name, ref=names.case_anchor(summary.case))
+def name(answer: Answer, summary: Summary, words: Words) -> Rendered:
+    """What *summary* is a result of, as the answer calls it; the digits of a variant's name lead to its case."""
+    said = entrants.name(answer.entrant(summary), answer.contest, words)
+    if answer.contest.among == "frameworks":
+        return said
+    return Traced(words=words, inside=said, ref=names.case_anchor(summary.case))
+
+
+def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
+    """Its name in a sentence, which may hold digits and leads to no place of its own."""
+    said = entrants.in_sentence(answer.entrant(summary), answer.contest, words)
+    return Traced(words=words, inside=said, ref=names.case_anchor(summary.case))
 
 
 def _batch(case: Case) -> Number:
@@ -281,10 +299,10 @@ def beside(answer: Answer, words: Words) -> Rendered | None:
     """What stands small beside a headline: what would decide it or, of a framework alone, why another is not ranked."""
     if answer.said != "alone":
         return deciding(answer, words)
-    alone = answer.ranked[0].summary.case.framework
-    others = [(one.summary.case.framework, _apart(one, words)) for one in answer.apart]
-    others += [(one.framework, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
-    reasons = (_reason(framework, why, words) for framework, why in others if framework != alone)
+    alone = answer.entrant(answer.ranked[0].summary)
+    others = [(answer.entrant(one.summary), _apart(one, words)) for one in answer.apart]
+    others += [(one.entrant, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
+    reasons = (_reason(answer, entrant, why, words) for entrant, why in others if entrant != alone)
     found = next(reasons, None)
     return Traced(words=words, inside=found, ref=anchor(answer)) if found else None
 
@@ -304,13 +322,13 @@ def roughly(seconds: float, words: Words) -> Text:
 
 
 def _reasons(answer: Answer, words: Words) -> Iterable[Text]:
-    found = [(one.summary.case.framework, _apart(one, words)) for one in answer.apart]
-    found += [(each.framework, missing(each, words)) for each in answer.missing]
-    return [_reason(framework, why, words) for framework, why in found]
+    found = [(answer.entrant(one.summary), _apart(one, words)) for one in answer.apart]
+    found += [(each.entrant, missing(each, words)) for each in answer.missing]
+    return [_reason(answer, entrant, why, words) for entrant, why in found]
 
 
-def _reason(framework: str, why: Text, words: Words) -> Text:
-    name = Markup("<strong>{}</strong>").format(names.framework(framework))
+def _reason(answer: Answer, entrant: Entrant, why: Text, words: Words) -> Text:
+    name = Traced(words=words, inside=entrants.name(entrant, answer.contest, words), ref=anchor(answer))
     return words("answers.of_framework", framework=name, why_text=why)
 
 

@@ -10,13 +10,13 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.exceptions import OfAll, bare, of_all
 from evalsuite.report.sections.effects import Cost, Effect, effect, judged_alike, told_once
-from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text import entrants, names, numbers, options
+from evalsuite.report.text.entrants import NEUTRAL
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results import convergence as room
+from evalsuite.results.entrants import WORK
 from evalsuite.results.scaling import Scaled, above_base
 
-WORK = ("image_size", "sequence_length", "network")  # they change what an item costs: no variant of the same work
-NEUTRAL = ("off", "none", "0", "float32")  # of an option's values the one that the others are compared with
 METRICS = ("top1", "accuracy", "top5")  # the first that both sides have tells the cost
 
 
@@ -29,7 +29,7 @@ class Setting:
     def said(self, words: Words) -> Rendered:
         """As it is printed: "Ethernet 10G + double buffering"; the script's default where nothing is given."""
         several = len(self.values) > 1
-        given = [spoken(name, value, several, words) for name, value in self.values if value is not None]
+        given = [entrants.spoken(name, value, several, words) for name, value in self.values if value is not None]
         return options.together(given, words) if given else words("variants.default")
 
 
@@ -161,14 +161,6 @@ def _family(book: Book, key: Case, planned: Sequence[Case], groups: Iterable[Cas
 def _told_once(levels: tuple[Level, ...]) -> tuple[tuple[Level, ...], OfAll]:
     said = of_all(cell for level in levels for cell in level.cells)
     return tuple(replace(one, cells=tuple(bare(cell, said) for cell in one.cells)) for one in levels), said
-
-
-def spoken(name: str, value: str, several: bool, words: Words) -> Rendered:
-    """The value alone where it says enough; with its option where it is a number or a switch."""
-    if several and value == "on":
-        return options.title(name, words)
-    bare = value not in (*NEUTRAL, "on") and not value.isdigit()
-    return options.value_of(name, value, words) if bare else options.option(name, value, words)
 
 
 def _setting(case: Case, varying: Sequence[str]) -> Setting:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from evalsuite.model import Summary
 from evalsuite.report.book.blocks import Block
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Text, Words
+from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results import answers
 from evalsuite.results.answers import Answer, Ranked
 from evalsuite.results.scaling import Scaled, above_base, suspicious
@@ -72,19 +72,20 @@ def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
 
 
 def _answer(block: Block) -> Answer | None:
-    settings = {answers.setting_of(case) for case in block.cases}
+    """What the headline is of the answers that rank nothing but what the figure shows."""
+    shown = {case.id for case in block.cases}
     return answers.headline(
         answer
         for answer in block.book.answers
-        if answer.setting in settings and all(one.summary.unit == block.unit for one in answer.ranked)
+        if answer.ranked and all(one.summary.case.id in shown for one in answer.ranked)
     )
 
 
 def _at(block: Block, answer: Answer, words: Words) -> Text:
     """At how many devices, and whether with XLA where the figure has both."""
     scale = _scale(block, answer.devices, words)
-    ranked = {one.summary.case.framework for one in answer.ranked}
-    if any(one.summary.case.framework not in ranked for one in answer.apart):
+    ranked = {answer.entrant(one.summary) for one in answer.ranked}
+    if any(answer.entrant(one.summary) not in ranked for one in answer.apart):
         scale = words("figures.at_comparable", scale_text=scale, n=numbers.count(len(ranked)).about(block.id))
     if len({column.xla for column in block.columns}) < 2:
         return scale
@@ -96,16 +97,20 @@ def _scale(block: Block, devices: int, words: Words) -> Text:
 
 
 def _order(answer: Answer, words: Words) -> Text:
+    def named(one: Ranked) -> Rendered:
+        return entrants.in_sentence(answer.entrant(one.summary), answer.contest, words)
+
     first, last = answer.ranked[0], answer.ranked[-1]
-    values = {"first": _framework(first), "value": _value(first), "unit": names.visible(first.summary.unit)}
+    unit = names.visible(first.summary.unit)
+    values: dict[str, object] = {"first": named(first), "value": _value(first), "unit": unit}
     if answer.said in OPEN:
-        return words("figures.title_open", **values, last=_framework(last), lowest=_value(last))
+        return words("figures.title_open", **values, last=named(last), lowest=_value(last))
     behind = answer.ranked[1] if answer.said == "published" else answer.next
     if behind is not None:
         lead = numbers.percent(1 / behind.ratio - 1).about(names.case_anchor(behind.summary.case))
-        values |= {"second": _framework(behind), "lead": lead}
+        values |= {"second": named(behind), "lead": lead}
     if answer.said == "group":
-        values["first"] = words.listed(map(_framework, answer.leaders))
+        values["first"] = words.listed(map(named, answer.leaders))
         return words("figures.title_group" if behind else "figures.title_level", **values)
     if answer.said == "consistent":
         return words("figures.title_consistent", **values, n=numbers.count(answer.fewest).about(_anchor(first.summary)))
@@ -125,10 +130,6 @@ def _efficient(block: Block) -> Sequence[Scaled]:
 
 def _name(block: Block, summary: Summary) -> str:
     return next(column.label for column in block.columns if column.series == summary.case.series)
-
-
-def _framework(one: Ranked) -> str:
-    return names.framework(one.summary.case.framework)
 
 
 def _value(one: Ranked) -> Number:

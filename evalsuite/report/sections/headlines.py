@@ -13,7 +13,7 @@ from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.background import RULES
 from evalsuite.report.sections.quality import COUNTS
 from evalsuite.report.sections.readings import together
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Form
 from evalsuite.report.text.options import option
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
@@ -27,30 +27,45 @@ def headlines(book: Book, models: Sequence[Model], words: Words) -> tuple[Text, 
     """How the two blocks that compare most frameworks scale, how busy the hardware is, what failed."""
     blocks = [block for model in models for block in model.blocks if block.valid]
     found: list[Text] = []
-    for block in sorted(blocks, key=_frameworks, reverse=True)[:2]:
-        found += _scaling(block, _apart(block, blocks), words)
+    for group in sorted(_groups(book, blocks), key=_entrants, reverse=True)[:2]:
+        found += _scaling(group, _apart(group[0], blocks), words)
     found += _busy(blocks, words)
     found.append(_failures(book, words))
     return tuple(found)
 
 
-def _frameworks(block: Block) -> int:
-    """With how many frameworks a block compares; the headlines are about those that compare most."""
-    return len({one.case.framework for one in block.valid})
+def _groups(book: Book, blocks: Sequence[Block]) -> list[list[Block]]:
+    """Each block by itself or, where variants of one framework are ranked, those that they make up together."""
+    found: dict[object, list[Block]] = {}
+    for block in blocks:
+        contest = book.contests[block.model]
+        options = tuple(pair for pair in block.options if pair[0] not in contest.names)
+        key = (block.model, block.device, block.precision, block.strong, block.batch, options, block.protocol)
+        found.setdefault((*key, block.unit), []).append(block)
+    return list(found.values())
+
+
+def _entrants(group: Sequence[Block]) -> int:
+    """How many a group compares; the headlines are about those that compare most."""
+    contest = group[0].book.contests[group[0].model]
+    return len({contest.entrant(one.case) for block in group for one in block.valid})
 
 
 def _apart(block: Block, blocks: Sequence[Block]) -> list[tuple[str, str]]:
-    """The options that tell *block* from others of the same model, precision and batch."""
+    """The options that tell *block* from others of the same model, precision and batch, beside what is ranked."""
+    ranked = block.book.contests[block.model].names
     twins = [
         one for one in blocks if (one.model, one.precision, one.batch) == (block.model, block.precision, block.batch)
     ]
     shared = shared_options(twins)
-    return [pair for pair in block.options if pair not in shared]
+    return [pair for pair in block.options if pair not in shared and pair[0] not in ranked]
 
 
-def _scaling(block: Block, options: Sequence[tuple[str, str]], words: Words) -> Iterable[Text]:
+def _scaling(group: Sequence[Block], options: Sequence[tuple[str, str]], words: Words) -> Iterable[Text]:
     """Efficiency at the largest scale, with its base; adjectives only where the rule allows them."""
-    known = [one for summary in block.valid if not suspicious(summary) and (one := above_base(summary))]
+    block = group[0]
+    valid = [summary for each in group for summary in each.valid]
+    known = [one for summary in valid if not suspicious(summary) and (one := above_base(summary))]
     if not known:
         return
     largest = max(one.case.total_devices for one in known)
@@ -67,19 +82,32 @@ def _scaling(block: Block, options: Sequence[tuple[str, str]], words: Words) -> 
     least, most = (numbers.percent(one.efficiency.value) for one in (low, high))
     named: dict[str, object]
     if len(row) == 1:
-        key, named = "headlines.efficiency_one", {"low_framework": names.framework(low.case.framework)}
+        key, named = "headlines.efficiency_one", {"low_framework": _name(block, low, words)}
     elif least.text == most.text:
         key = "headlines.efficiency_same"
-        named = {"frameworks": words.listed(dict.fromkeys(names.framework(one.case.framework) for one in row))}
+        named = {"frameworks": _named(block, row, words)}
     else:
         key = "headlines.efficiency"
         named = {
-            "low_framework": names.framework(low.case.framework),
+            "low_framework": _name(block, low, words),
             "high": most.to(names.case_anchor(high.case)),
-            "high_framework": names.framework(high.case.framework),
+            "high_framework": _name(block, high, words),
             "high_interval_text": _interval(high.summary, high.efficiency, numbers.percent, words),
         }
     yield words(key, **values, **named)
+
+
+def _name(block: Block, one: Scaled, words: Words) -> Rendered:
+    """Whose efficiency it is; the digits of a variant's name lead to its case."""
+    contest = block.book.contests[block.model]
+    name = entrants.in_sentence(contest.entrant(one.case), contest, words)
+    return Traced(words=words, inside=name, ref=names.case_anchor(one.case))
+
+
+def _named(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
+    """Whose efficiencies they are, each once."""
+    contest = block.book.contests[block.model]
+    return words.listed(_name(block, one, words) for one in {contest.entrant(one.case): one for one in row}.values())
 
 
 def _remark(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
@@ -88,7 +116,7 @@ def _remark(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
         return words("headlines.strong")
     if any(one.case.shares_cores for one in row):
         return words("headlines.shared_cores")
-    return _by_rule(_adjective(row, words))
+    return _by_rule(_adjective(block, row, words))
 
 
 def _runs(row: Sequence[Scaled], words: Words) -> Text:
@@ -106,12 +134,12 @@ def _by_rule(said: Text) -> Rendered:
     return Traced(words=said.words, inside=said, ref=RULES)
 
 
-def _adjective(row: Sequence[Scaled], words: Words) -> Text:
+def _adjective(block: Block, row: Sequence[Scaled], words: Words) -> Text:
     """*linear* from 98 %, *near linear* from 90 %, each with the whole interval above it; else nothing."""
     for key, limit in (("headlines.linear", LINEAR), ("headlines.near_linear", NEAR_LINEAR)):
         found = [one for one in row if not one.summary.partial and _whole_above(one.efficiency, limit)]
         if found:
-            return words(key, frameworks=words.listed(names.framework(one.case.framework) for one in found))
+            return words(key, frameworks=_named(block, found, words))
     return words("headlines.no_adjective")
 
 

@@ -4,11 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.book import Book
 from evalsuite.report.sections import acceptance, cards, document, verdict
 from evalsuite.report.sections.cards import Card
 from evalsuite.report.sections.markdown import MarkdownWriter, listed
 from evalsuite.report.sections.section import Section, Subject
 from evalsuite.report.sections.verdict import ModelFinding
+from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered
 
 
@@ -28,6 +30,7 @@ class IntroductionFacts:
     expectations: tuple[Expectation, ...]
     models: tuple[Model, ...]
     kinds: frozenset[str]  # of the scripts: official, reference
+    variants_of: str | None  # the framework, where nothing but its variants is compared
     expected: tuple[Rendered, ...]  # what the lab hopes for
     found: tuple[ModelFinding, ...]  # in a lab's document: the first screen is none of its chapters
 
@@ -55,9 +58,15 @@ def _facts(subject: Subject) -> IntroductionFacts:
         ),
         models=subject.models,
         kinds=frozenset(one.kind for model in subject.models for one in model.participants if one.kind),
+        variants_of=_variants_of(subject.book),
         expected=_expected(subject),
         found=verdict.found(subject.book, subject.words) if subject.book.evaluation.document else (),
     )
+
+
+def _variants_of(book: Book) -> str | None:
+    alone = len(book.frameworks) == 1 and all(one.among == "variants" for one in book.contests.values())
+    return names.framework(book.frameworks[0]) if alone else None
 
 
 def _expected(subject: Subject) -> tuple[Rendered, ...]:

@@ -10,11 +10,12 @@ from evalsuite.report.sections import answers
 from evalsuite.report.sections.answers import AnsweredQuestion
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Rendered, Words
+from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.answers import Answer, Conditions, most_efficient
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # told: published by others
-MOST_NAMED = 2  # frameworks of a tie that a cell names
+TIED = {"zh": " = ", "en": " = "}
+MOST_NAMED = 2  # names of a tie that a cell names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +24,7 @@ class WinnerCell:
 
     tone: Tone
     ref: str  # anchor of the answer
-    winner: str = ""
+    winner: Rendered | None = None
     lead: str = ""
     note: Rendered | None = None  # what would decide it, or how few there are
 
@@ -34,7 +35,7 @@ class EfficiencyCell:
 
     outcome: Literal["pass", "fail", "undetermined", "information", "none"]
     ref: str
-    framework: str = ""
+    name: Rendered | None = None
     value: Number | None = None
     share: str = ""  # of the highest throughput here, which an efficiency says nothing of; empty: it is the highest
 
@@ -56,7 +57,8 @@ class WinnerMatrix:
 
     scales: tuple[str, ...]
     rows: tuple[WinnerRow, ...]
-    left_out: int  # settings with no two frameworks to compare
+    title: Text
+    left_out: int  # settings with no two to compare
     threshold: Number | None  # of the efficiency, by the criterion
     min_nodes: int | None
     has_efficiency: bool
@@ -64,7 +66,7 @@ class WinnerMatrix:
 
 
 def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> WinnerMatrix | None:
-    """None where no two frameworks can be compared anywhere."""
+    """None where no two can be compared anywhere."""
     by_setting: dict[Conditions, dict[str, Answer]] = {}
     for one in questions:
         by_setting.setdefault(one.answer.setting, {})[one.scale] = one.answer
@@ -81,6 +83,7 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
     rows = [_row(key, labels[key], found, shown_scales, judged[key], words) for key, found in compared.items()]
     return WinnerMatrix(
         scales=tuple(shown_scales),
+        title=words(_title(shown)),
         rows=_spanned(rows),
         left_out=len(by_setting) - len(compared),
         threshold=numbers.limit(threshold) if threshold is not None else None,
@@ -88,6 +91,12 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
         has_efficiency=any(cell.value for row in rows for cell in row.efficiencies),
         published=all(one.said == "published" for one in shown if len(one.ranked) > 1),
     )
+
+
+def _title(shown: Sequence[Answer]) -> str:
+    """The key of what is looked for: the fastest framework, variant, or whichever of both a model is asked for."""
+    among = {one.contest.among for one in shown}
+    return "matrix.winners_mixed" if len(among) > 1 else f"matrix.winners_{among.pop()}"
 
 
 def _row(
@@ -103,7 +112,7 @@ def _row(
         span=1,
         setting=setting,
         cells=tuple(_winner(found.get(scale), words) for scale in scales),
-        efficiencies=tuple(_efficiency(found.get(scale), threshold) for scale in scales),
+        efficiencies=tuple(_efficiency(found.get(scale), threshold, words) for scale in scales),
     )
 
 
@@ -119,21 +128,21 @@ def _spanned(rows: Sequence[WinnerRow]) -> tuple[WinnerRow, ...]:
 def _winner(answer: Answer | None, words: Words) -> WinnerCell:
     if answer is None or not answer.ranked:
         return WinnerCell(tone="none", ref=answers.anchor(answer) if answer else "")
-    ref, first = answers.anchor(answer), names.framework(answer.ranked[0].summary.case.framework)
+    ref, first = answers.anchor(answer), answers.name(answer, answer.ranked[0].summary, words)
     if answer.said == "alone":
         return WinnerCell(tone="none", ref=ref, winner=first, note=words("matrix.alone"))
     if answer.said == "group":
         led = numbers.gain(answer.lead).text if answer.lead is not None else ""
-        return WinnerCell(tone="tie", ref=ref, winner=_tied(answer), lead=f"+{led}" if led else "")
+        return WinnerCell(tone="tie", ref=ref, winner=_tied(answer, words), lead=f"+{led}" if led else "")
     lead = f"+{numbers.gain(1 / answer.ranked[1].ratio - 1).text}"
     tone: Tone = "clear" if answer.said == "fastest" else "told" if answer.said == "published" else "open"
     return WinnerCell(tone=tone, ref=ref, winner=first, lead=lead, note=_needs(answer, words))
 
 
-def _tied(answer: Answer) -> str:
-    leading = [names.framework(one.summary.case.framework) for one in answer.leaders]
+def _tied(answer: Answer, words: Words) -> Rendered:
+    leading = [answers.name(answer, one.summary, words) for one in answer.leaders]
     more = len(leading) - MOST_NAMED
-    return " = ".join([*leading[:MOST_NAMED], *([f"+{more}"] if more > 0 else [])])
+    return replace(words.listed([*leading[:MOST_NAMED], *([f"+{more}"] if more > 0 else [])]), separators=TIED)
 
 
 def _needs(answer: Answer, words: Words) -> Rendered | None:
@@ -144,7 +153,7 @@ def _needs(answer: Answer, words: Words) -> Rendered | None:
     return words(f"matrix.needs_{answer.deciding.needed}")
 
 
-def _efficiency(answer: Answer | None, threshold: float | None) -> EfficiencyCell:
+def _efficiency(answer: Answer | None, threshold: float | None, words: Words) -> EfficiencyCell:
     best = most_efficient(answer) if answer else None
     if answer is None or best is None or best.efficiency is None:
         return EfficiencyCell(outcome="none", ref="")
@@ -160,7 +169,7 @@ def _efficiency(answer: Answer | None, threshold: float | None) -> EfficiencyCel
         if high < threshold
         else "undetermined",
         ref=answers.anchor(answer),
-        framework=names.framework(best.case.framework),
+        name=answers.name(answer, best, words),
         value=numbers.percent(found.value).to(names.case_anchor(best.case)),
         share=numbers.percent(best.items_per_s.value / highest).text if best.items_per_s.value < highest else "",
     )

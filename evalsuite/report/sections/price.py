@@ -8,13 +8,13 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections import markdown
 from evalsuite.report.sections.answers import roughly
 from evalsuite.report.sections.markdown import MarkdownWriter
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
 from evalsuite.results.next_repeats import NextRepeats
 from evalsuite.results.spending import Spent
 
-MOST_NAMED = 4  # frameworks in a sentence
+MOST_NAMED = 4  # names in a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +96,8 @@ def steps(found: Iterable[NextRepeats], words: Words) -> tuple[NextStep, ...]:
 
 def _sentence(one: NextRepeats, words: Words) -> Text:
     ref = names.case_anchor(one.cases[0])
-    first, *others = (words.same(names.framework(each)) for each in one.frameworks[: MOST_NAMED + 1])
-    shown: list[object] = [*others[: MOST_NAMED - 1], *(["…"] if len(one.frameworks) > MOST_NAMED else [])]
+    first, *others = (entrants.in_sentence(each, one.contest, words) for each in one.entrants[: MOST_NAMED + 1])
+    shown: list[object] = [*others[: MOST_NAMED - 1], *(["…"] if len(one.entrants) > MOST_NAMED else [])]
     time: Rendered = words("price.no_time")
     if one.seconds is not None:
         time = words("price.time", time=Traced(words=words, inside=roughly(one.seconds, words), ref=ref))

@@ -10,7 +10,7 @@ from evalsuite.report.sections import effects, families
 from evalsuite.report.sections.drawn import Drawn, anchored, label
 from evalsuite.report.sections.effects import Effect
 from evalsuite.report.sections.families import Family, Setting
-from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text import entrants, names, numbers, options
 from evalsuite.report.text.words import Words
 from evalsuite.results import convergence as room
 
@@ -107,7 +107,7 @@ def _row(family: Family, one: Effect, words: Words) -> figures.Label:
     """Where, and what is set after the change; with the option's name where several differ."""
     where = f"{names.scale(one.after)} b{one.after.batch_per_device}"
     given = one.values[1]
-    after = families.spoken(one.option, given, False, words) if given else families.value(one.option, None, words)
+    after = entrants.spoken(one.option, given, False, words) if given else families.value(one.option, None, words)
     if len(family.settings[0].values) > 1:
         value = families.value(one.option, given, words)
         after = words("models.option", name_text=options.title(one.option, words), value=value)

@@ -154,7 +154,7 @@ def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
 def _markdown_matrix(found: WinnerMatrix | None, writer: MarkdownWriter) -> Iterable[str]:
     if found is None:
         return
-    yield f"**{writer.word('matrix.winners')}**"
+    yield f"**{writer.said(found.title)}**"
     yield table(
         [writer.word("answers.model"), writer.word("answers.setting"), *found.scales],
         [
@@ -167,7 +167,7 @@ def _markdown_matrix(found: WinnerMatrix | None, writer: MarkdownWriter) -> Iter
 def _winner(cell: WinnerCell, writer: MarkdownWriter) -> str:
     if not cell.winner:
         return NOTHING
-    name = f"**{text(cell.winner)}**" if cell.tone in ("clear", "tie") else text(cell.winner)
+    name = f"**{writer.said(cell.winner)}**" if cell.tone in ("clear", "tie") else writer.said(cell.winner)
     note = f"({writer.said(cell.note)})" if cell.note else ""
     return " ".join(filter(None, (name, text(cell.lead), note)))
 

@@ -1,0 +1,59 @@
+"""How those that are ranked are called: frameworks by their names, variants by what tells them apart."""
+
+from evalsuite.report.text import names, options
+from evalsuite.report.text.words import Rendered, Words
+from evalsuite.results.entrants import Contest, Entrant
+
+NEUTRAL = ("off", "none", "0", "float32")  # of an option's values the one that the others are compared with
+SILENT = ("off", "none")  # what switches nothing on needs no word, where each variant says whether it does
+PLAIN = ("variant", "plain")  # the script as it is, among the variants of a spec
+
+
+def name(entrant: Entrant, contest: Contest, words: Words) -> Rendered:
+    """As it stands in a table or beside a mark: "PyTorch", or of a variant "link (Mbit/s): 500 + overlap"."""
+    if contest.among == "frameworks":
+        return words.same(names.framework(entrant.framework))
+    said = _options(entrant, contest, words)
+    script = [words.same(entrant.recipe)] if entrant.recipe else []
+    if not said and not script:
+        return words("variants.default")
+    return options.together([*script, *said], words)
+
+
+def in_sentence(entrant: Entrant, contest: Contest, words: Words) -> Rendered:
+    """As it stands in a sentence: a variant between quotation marks, since its name has words and signs of its own."""
+    plain = name(entrant, contest, words)
+    return plain if contest.among == "frameworks" else words("answers.variant", name_text=plain)
+
+
+def spoken(option: str, value: str, several: bool, words: Words) -> Rendered:
+    """The value alone where it says enough; with its option where it is a number or a switch."""
+    if several and value == "on":
+        return options.title(option, words)
+    if (key := f"option_spoken.{option}") in words:
+        return words(key, value=options.value_of(option, value, words))
+    bare = value not in (*NEUTRAL, "on") and not value.isdigit()
+    return options.value_of(option, value, words) if bare else options.option(option, value, words)
+
+
+def _options(entrant: Entrant, contest: Contest, words: Words) -> list[Rendered]:
+    """What is set, without what is switched off: all of it where nothing is left."""
+    values = dict(contest.options)
+    given = [(option, value) for option, value in entrant.options if value is not None]
+    told = [
+        (option, value)
+        for option, value in given
+        if (option, value) != PLAIN and (value not in SILENT or None in values[option] or not _switch(values[option]))
+    ]
+    several = len(contest.options) > 1
+    return [
+        options.option(option, value, words)
+        if any(value in others for other, others in contest.options if other != option) and value != "on"
+        else spoken(option, value, several, words)
+        for option, value in told or given
+    ]
+
+
+def _switch(values: tuple[str | None, ...]) -> bool:
+    """Whether exactly one value switches nothing on: then it goes without saying."""
+    return sum(value in SILENT for value in values) == 1

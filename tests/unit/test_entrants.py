@@ -1,0 +1,146 @@
+"""Who is ranked: frameworks or, where one framework alone was asked for a model, its variants."""
+
+from dataclasses import replace
+
+import pytest
+import reports
+import synthetic
+
+from evalsuite.model import Skip
+from evalsuite.report.book.blocks import models
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections import answers as said_room
+from evalsuite.report.sections import headlines, verdict
+from evalsuite.report.text import words
+from evalsuite.results import answers
+from evalsuite.results.entrants import FRAMEWORKS, contests
+from evalsuite.results.next_repeats import next_repeats
+
+SPOKEN = words.read()
+FIVE = (0.99, 0.995, 1.0, 1.005, 1.01)
+ABOUT = {"device": "gpu", "batch_per_device": 64, "protocol": synthetic.FULL}
+FAST, SLOW = (("link_mbit", "2000"), ("overlap", "on")), (("link_mbit", "500"), ("overlap", "on"))
+BARE = (("link_mbit", "500"), ("overlap", "off"))
+
+
+def case(options=(), framework="pytorch", scale=(2, 8), **changes):
+    return synthetic.case(framework, scale, **{**ABOUT, "options": options, **changes})
+
+
+def summary(speed, options=(), around=FIVE, **changes):
+    of = case(options, **changes)
+    return synthetic.summary(synthetic.measured(of, k, speed * each) for k, each in enumerate(around))
+
+
+def only(found, planned=(), skips=()):
+    (answer,) = answers.answers(found, planned, skips)
+    return answer
+
+
+def ranked(answer):
+    return [one.summary.case.options for one in answer.ranked]
+
+
+def sentence(answer, language="en"):
+    return said_room.sentence(answer, SPOKEN).plain(language).replace("\u00a0", " ")
+
+
+def test_of_one_framework_its_variants_are_ranked_by_the_rule_of_frameworks():
+    fastest = only([summary(80.0, BARE), summary(100.0, FAST), summary(90.0, SLOW)])
+    tied = only([summary(100.0, FAST), summary(99.8, SLOW)])
+    single = only([summary(100.0, FAST, around=(1.0,)), summary(90.0, SLOW, around=(1.0,))])
+
+    assert (fastest.said, tied.said, single.said) == ("fastest", "group", "untold")
+    assert ranked(fastest) == [FAST, SLOW, BARE]
+    assert fastest.lead == pytest.approx(100.0 / 90.0 - 1)
+    assert tied.lead is None and single.deciding.runs == 8
+
+
+def test_what_is_said_names_the_variants_in_both_languages_and_leaves_out_what_is_off():
+    found = only([summary(80.0, BARE), summary(100.0, FAST), summary(90.0, SLOW)])
+
+    assert sentence(found).startswith("“2,000 Mbit/s link + overlapped communication” is fastest: 100.00 images")
+    assert sentence(found, "zh").startswith("“2,000 Mbit/s 链路 + 通信与计算重叠” 最快：100.00 images/s")
+    names = [said_room.name(found, one.summary, SPOKEN).plain("en") for one in found.ranked]
+    assert names[-1] == "500 Mbit/s link" and len(set(names)) == 3
+
+
+def test_with_two_frameworks_frameworks_are_ranked_and_the_best_variant_leads():
+    found = [
+        *(summary(speed, options) for speed, options in ((90.0, BARE), (100.0, FAST))),
+        *(summary(speed, options, framework="mxnet") for speed, options in ((80.0, BARE), (85.0, FAST))),
+    ]
+    every = answers.answers(found)
+
+    assert {one.contest for one in every} == {FRAMEWORKS} and len(every) == 2
+    assert answers.headline(every).setting.options == FAST
+    assert answers.headline(reversed(every)).setting.options == FAST
+
+
+def test_what_changes_the_work_is_a_question_of_its_own():
+    small, large = ((*BARE, ("image_size", size)) for size in ("64", "224"))
+    sizes = [case(tuple(sorted(options))) for options in (small, large)]
+    layers = [case((("num_layers", each),)) for each in ("12", "24")]
+
+    assert contests(sizes) == {sizes[0].model: FRAMEWORKS} and contests(layers) == {layers[0].model: FRAMEWORKS}
+    assert len(answers.answers([], [*sizes, case(tuple(sorted((*FAST, ("image_size", "64")))))])) == 2
+
+
+def _stating(of, key, value):
+    changed = (
+        replace(run, facts=tuple(replace(fact, value=value) if fact.key == key else fact for fact in run.facts))
+        for run in of.measurements
+    )
+    return replace(of, measurements=tuple(changed))
+
+
+def test_an_option_may_change_what_a_script_states_and_two_scripts_must_state_the_same():
+    options = [summary(100.0, FAST), _stating(summary(90.0, SLOW), "data", "imagenet")]
+    scripts = [summary(100.0), _stating(summary(90.0, recipe="other"), "data", "imagenet")]
+
+    assert only(options).said == "fastest"
+    apart = only(scripts)
+    assert apart.said == "alone" and [one.why for one in apart.apart] == [("facts.data",)]
+    assert sentence(apart) == "Only “reference-resnet50” has a result to rank: 100.00 images/s (n = 5)."
+
+
+def test_a_variant_without_a_value_has_its_reason():
+    asked, skipped = case(SLOW), case(BARE)
+    broken = synthetic.summary([synthetic.failed(asked, 0, "CUDA out of memory")])
+    found = only([summary(100.0, FAST), broken], skips=[Skip(case=skipped, reason="only 1 node was free")])
+
+    assert {one.entrant.options: (one.why, one.reason) for one in found.missing} == {
+        SLOW: ("no_valid_run", "CUDA out of memory"),
+        BARE: ("not_run", "only 1 node was free"),
+    }
+    assert said_room.beside(found, SPOKEN).plain("en").startswith("500 Mbit/s link + overlapped communication: no")
+
+
+def test_no_command_is_offered_where_no_one_command_makes_the_variants():
+    few = (1.0, 1.01)
+    options = [summary(100.0, FAST, around=few), summary(90.0, SLOW, around=few)]
+    scripts = [summary(100.0, around=few), summary(90.0, recipe="other", around=few)]
+
+    def steps(found):
+        return next_repeats(answers.answers(found), (), found, {})
+
+    assert steps(options) == ()
+    (step,) = steps(scripts)
+    assert step.runs == 6 and step.frameworks == ("pytorch",) and "reference-resnet50,other" in step.command
+
+
+def test_the_first_screen_says_whose_variants_they_are_and_how_each_scales():
+    book = Book(evaluation=synthetic.variants())
+    _, found = verdict.found(book, SPOKEN)
+    scaling, *_ = (one.plain("en") for one in headlines.headlines(book, models(book), SPOKEN))
+
+    assert found.about.plain("en").startswith("ChainerMN · FP32 · bsz 64")
+    assert found.sentence.plain("en").startswith("“InfiniBand FDR” is fastest")
+    assert "(“10 Gbit/s Ethernet”, interval" in scaling and scaling.endswith(": “InfiniBand FDR”.")
+
+
+def test_a_model_of_one_framework_without_variants_is_as_it_was():
+    book = Book(evaluation=reports.evaluation(reports.summary()))
+    (found,) = verdict.found(book, SPOKEN)
+
+    assert found.sentence.plain("en").startswith("Only PyTorch has a result to rank")
