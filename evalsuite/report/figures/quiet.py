@@ -1,7 +1,8 @@
 """How quiet the machine was: the runs of a campaign on one time axis, and what was read beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.cache import drawn
@@ -65,13 +66,14 @@ def _quietness(id: str, look: Look, runs: Sequence[RunSpan], tracks: Sequence[Tr
     end = max(run.end_s for run in runs) / factor
     panel = _panel(sheet, 0, left, end)
     panel.set_ylim(0, 1)
-    for number, run in enumerate(runs):
-        begin, width = run.begin_s / factor, max((run.end_s - run.begin_s) / factor, NARROWEST * end)
-        box = [(begin, 0.22, width, 0.56)]
-        shape = tiles(panel, box, look.hue(run.framework).name)
-        sheet.mark(shape, [(run.ref, number)], series=run.framework)
-        if run.disturbed:
-            outlines(panel, [(begin, 0.1, width, 0.8)], width=1.8, zorder=4)
+    spans = [(run.begin_s / factor, max((run.end_s - run.begin_s) / factor, NARROWEST * end)) for run in runs]
+    for framework, numbers in _in_turn(enumerate(runs)):
+        boxes = [(begin, 0.22, width, 0.56) for begin, width in (spans[number] for number in numbers)]
+        shapes = tiles(panel, boxes, look.hue(framework).name)
+        sheet.mark(shapes, [(runs[number].ref, number) for number in numbers], series=framework)
+    rings = [(begin, 0.1, width, 0.8) for run, (begin, width) in zip(runs, spans, strict=True) if run.disturbed]
+    if rings:
+        outlines(panel, rings, width=1.8, zorder=4)
     for place, track in enumerate(tracks):
         below = _panel(sheet, place + 1, left, end)
         _track(sheet, below, place, track, runs, look, factor)
@@ -97,11 +99,20 @@ def _track(
     highest = max((value for *_, value in known), default=0.0) or 1.0
     panel.set_ylim(0, highest * 1.15)
     ticks.label_rows(sheet, panel, [0, highest], ticks.rounded)
-    for number, run, value in known:
-        middle = (run.begin_s + run.end_s) / 2 / factor
-        panel.vlines(middle, 0, value, color=ROLES["rule"], linewidth=1)
-        (dot,) = panel.plot([middle], [value], zorder=3, **marker_style(look.hue(run.framework)))
-        sheet.mark(dot, [(run.ref, number)], series=run.framework)
+    at = {number: ((run.begin_s + run.end_s) / 2 / factor, value) for number, run, value in known}
+    if at:
+        middles, values = zip(*at.values(), strict=True)
+        panel.vlines(middles, 0, values, color=ROLES["rule"], linewidth=1)
+    for framework, numbers in _in_turn((number, run) for number, run, _ in known):
+        middles, values = zip(*(at[number] for number in numbers), strict=True)
+        (dots,) = panel.plot(middles, values, zorder=3, **marker_style(look.hue(framework)))
+        sheet.mark(dots, [(runs[number].ref, number) for number in numbers], series=framework)
+
+
+def _in_turn(runs: Iterable[tuple[int, RunSpan]]) -> Iterator[tuple[str, list[int]]]:
+    """(framework, numbers of its runs) for those that follow one another: what is drawn at once costs once."""
+    for framework, group in groupby(runs, key=lambda each: each[1].framework):
+        yield framework, [number for number, _ in group]
 
 
 def track_named(zh: str, en: str, key: str, unit: str) -> Track:

@@ -73,11 +73,13 @@ def _repeats(id: str, look: Look, rows: Sequence[Repeats]) -> str:
     panel.set_ylim(len(rows) - 0.5, -0.5)
     ticks.label_columns(sheet, panel, ticks.linear(-reach, reach, 7), ticks.signed_percent)
     panel.grid(axis="x", color=ROLES["grid"], linewidth=1)
-    panel.hlines(range(len(rows)), -reach, reach, color=ROLES["grid"], linewidth=1)
+    places = range(len(rows))
+    panel.hlines(places, -reach, reach, color=ROLES["grid"], linewidth=1)
+    ends = ([place - 0.4 for place in places], [place + 0.4 for place in places])
+    panel.vlines([0] * len(rows), *ends, color=ROLES["ink"], linewidth=2, capstyle="projecting", zorder=3)
     first = 0
     for place, (row, note) in enumerate(zip(rows, notes, strict=True)):
         y = 8 + high * (place + 0.5)
-        panel.plot((0, 0), (place - 0.4, place + 0.4), color=ROLES["ink"], linewidth=2, zorder=3)
         _dots(sheet, panel, row, look, place, first)
         sheet.write(left - 8, y, shortened(row.label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
         sheet.write(WIDTH, y, note, anchor="right", colour="ink")
