@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite import paths
-from evalsuite.commands import places, speech
+from evalsuite.commands import places, speech, summary_table
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import LANGUAGES, Case, Evaluation, Skip, Summary, Unmeasured
@@ -165,7 +165,7 @@ def write(
         raise EvalsuiteError(
             f"{error.filename or arguments.out}: {error.strerror}; the report is written there. Try --out DIR."
         ) from error
-    _print_summaries(evaluation)
+    summary_table.show(evaluation.summaries)
     book = Book(evaluation=identity.ordered(evaluation))
     _print_found(book, speech.language())
     _print_price(book, speech.language(), store)
@@ -194,25 +194,6 @@ def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
         path.unlink()
         note(say("report.removed", path=path))
-
-
-def _print_summaries(evaluation: Evaluation) -> None:
-    from evalsuite.commands.terminal import script, table
-
-    rows = [
-        (
-            script(one.case),
-            one.case.model,
-            one.case.scale,
-            one.case.precision + ("+XLA" if one.case.xla else ""),
-            *_numbers(one),
-        )
-        for one in evaluation.summaries
-    ]
-    left = ("framework", "model", "scale", "precision")
-    right = ("throughput", "valid", "speedup", "efficiency")
-    columns = [(say(f"columns.{name}"), "left" if name in left else "right") for name in (*left, *right)]
-    table("", columns, rows)
 
 
 def _size(size: int) -> str:
@@ -247,26 +228,3 @@ def _print_found(book: "Book", language: str) -> None:
         said = [one.sentence, *([one.beside] if one.beside else [])]
         text = " ".join(each.plain(language) for each in said)
         line(f"{one.model} ({one.about.plain(language)}): {text}".replace("\u00a0", " "))
-
-
-def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
-    """Median throughput, valid runs of all, speed-up, efficiency."""
-    from evalsuite.commands.terminal import excluded_by
-
-    if isinstance(one, Unmeasured):
-        first = one.measurements[0]
-        rule = excluded_by(first)
-        said = say("run.excluded", finding=rule.code) if rule else speech.status(first.status)
-        return said, f"0/{len(one.measurements)}", "—", "—"
-    if one.base == one.case:
-        speedup, efficiency = say("report.base", scale=one.case.scale), "—"
-    else:
-        speedup = f"{one.speedup.value:.2f}x" if one.speedup else "—"
-        efficiency = f"{one.efficiency.value:.1%}" if one.efficiency else "—"
-    mark = " ◐" if one.partial else ""
-    return (
-        f"{one.items_per_s.value:,.2f} {one.unit}{mark}",
-        f"{one.n}/{len(one.measurements)}",
-        speedup,
-        efficiency,
-    )

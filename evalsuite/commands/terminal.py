@@ -1,6 +1,7 @@
 """What the launching commands show while they work: a bar on a terminal, plain lines in a pipe."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,18 +54,26 @@ def line(text: str) -> None:
     print(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(sys.stdout.encoding or "utf-8"))
 
 
-def script(case: Case) -> str:
-    """The framework, of its scripts which one where that is not our own reference workload, and what is set in it."""
-    name = case.framework if case.recipe.startswith("reference-") else f"{case.framework}/{case.recipe}"
+def script(case: Case, *, several: bool = False) -> str:
+    """The framework, of its scripts which one where that is not our own reference workload, and what is set in it.
+
+    *several*: of the same framework and model there is another script too, so that each is named.
+    """
+    alone = case.recipe.startswith("reference-") and not several
+    name = case.framework if alone else f"{case.framework}/{case.recipe}"
     return " ".join([name, *(f"{option}={value}" for option, value in case.options if option not in SIZES)])
 
 
-def label(run: Run, model: bool = False) -> str:
-    """Framework, scale, precision, batch and repeat of *run*; with its *model* where runs of several are told."""
+def label(run: Run, model: bool = False, several: bool = False) -> str:
+    """Framework, scale, precision, batch and repeat of *run*; with its *model* where runs of several are told.
+
+    *several*: its framework has more than one script of the model.
+    """
+    name = script(run.case, several=several)
     precision = run.case.precision + (" XLA" if run.case.xla else "")
     return say(
         "run.label",
-        script=f"{script(run.case)} {run.case.model}" if model else script(run.case),
+        script=f"{name} {run.case.model}" if model else name,
         scale=run.case.scale,
         precision=precision,
         batch=run.case.batch_per_device,
@@ -95,6 +104,8 @@ class Progress:
     def __init__(self, runs: Sequence[Run], estimate: Estimate, bar: "Bar | None" = None) -> None:
         self._runs, self._estimate, self._bar = list(runs), estimate, bar
         self._models = len({run.case.model for run in runs}) > 1
+        scripts = {(run.case.framework, run.case.model, run.case.recipe) for run in runs}
+        self._scripts = Counter((framework, model) for framework, model, _ in scripts)
         self._task = bar.add_task("", total=len(runs)) if bar else None
         self._done, self._last = 0, ""
         self._shown: Run | None = None
@@ -144,7 +155,8 @@ class Progress:
             self._bar.update(self._task, completed=self._done)
 
     def _label(self, run: Run) -> str:
-        return label(run, self._models)
+        several = self._scripts[run.case.framework, run.case.model] > 1
+        return label(run, self._models, several)
 
     def _left(self, elapsed_s: float) -> str:
         left = self._estimate.total(self._runs[self._done :])

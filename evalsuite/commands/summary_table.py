@@ -1,0 +1,98 @@
+"""The table that `report` and `compare` print: a row for each case, by the short name that the page gives it."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from evalsuite.commands import speech
+from evalsuite.commands.speech import say
+from evalsuite.model import Case, Summary, Unmeasured
+
+LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "valid", "speedup", "efficiency")
+
+
+def show(found: Sequence[Summary | Unmeasured]) -> None:
+    from evalsuite.commands.terminal import table
+
+    called = short_names([one.case for one in found], speech.language())
+    rows = [(called[one.case.id], *_where(one.case), *_numbers(one)) for one in found]
+    columns = [(say(f"columns.{name}"), "left" if name in LEFT else "right") for name in (*LEFT, *RIGHT)]
+    table("", columns, rows)
+
+
+def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
+    """Case id → its framework and what tells it from others of its model: script and options or, where variants of
+    one framework are ranked, the variant. Batch, steps and cores stand there only where rows would else be alike."""
+    found = {
+        case.id: name
+        for model in dict.fromkeys(case.model for case in cases)
+        for case, name in _named([case for case in cases if case.model == model], language)
+    }
+    for more in (_batch, _steps, _cores):
+        rows = Counter((found[case.id], *_where(case)) for case in cases)
+        twins = [case for case in cases if rows[found[case.id], *_where(case)] > 1]
+        found |= {case.id: " · ".join([found[case.id], *more(case)]) for case in twins}
+    return found
+
+
+def _named(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
+    """The cases of one model with their names on the page."""
+    from evalsuite.report.book import blocks
+    from evalsuite.report.text import entrants, names, options, words
+    from evalsuite.results.entrants import contests
+
+    spoken = words.read((language,))
+    contest, told = contests(cases)[cases[0].model], blocks.told_apart(cases)
+    found = []
+    for case in cases:
+        parts = [names.framework(case.framework)]
+        if contest.among == "variants":
+            parts.append(entrants.name(contest.entrant(case), contest, spoken).plain(language))
+            beside = [pair for pair in told[case.id].options if pair[0] not in contest.names]
+            parts += [options.option(*pair, spoken).plain(language) for pair in beside]
+        else:
+            if told[case.id].recipe is None and not case.recipe.startswith("reference-"):
+                parts.append(case.recipe)  # an official script, which the page names beside its model
+            parts += [each.plain(language) for each in told[case.id].said(spoken)]
+        found.append((case, names.visible(" · ".join(parts))))
+    return found
+
+
+def _where(case: Case) -> tuple[str, str, str]:
+    return case.model, case.scale, case.precision + ("+XLA" if case.xla else "")
+
+
+def _batch(case: Case) -> list[str]:
+    from evalsuite.report.text import names
+
+    return [names.bsz(case.series_batch, strong=case.strong_batch is not None)]
+
+
+def _steps(case: Case) -> list[str]:
+    return [f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}"]
+
+
+def _cores(case: Case) -> list[str]:
+    return [f"c{case.cores_per_device}"] if case.cores_per_device else []
+
+
+def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
+    """Median throughput, valid runs of all, speed-up, efficiency."""
+    from evalsuite.commands.terminal import excluded_by
+
+    if isinstance(one, Unmeasured):
+        first = one.measurements[0]
+        rule = excluded_by(first)
+        said = say("run.excluded", finding=rule.code) if rule else speech.status(first.status)
+        return said, f"0/{len(one.measurements)}", "—", "—"
+    if one.base == one.case:
+        speedup, efficiency = say("report.base", scale=one.case.scale), "—"
+    else:
+        speedup = f"{one.speedup.value:.2f}x" if one.speedup else "—"
+        efficiency = f"{one.efficiency.value:.1%}" if one.efficiency else "—"
+    mark = " ◐" if one.partial else ""
+    return (
+        f"{one.items_per_s.value:,.2f} {one.unit}{mark}",
+        f"{one.n}/{len(one.measurements)}",
+        speedup,
+        efficiency,
+    )
