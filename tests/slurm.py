@@ -20,16 +20,12 @@ from tests.namespaces import Host
 DAEMONS = ("munged", "slurmctld", "slurmd", "srun")
 READY_S = 30
 
-CONFIGURATION = """\
+COMMON = """\
 ClusterName=evalsuite
-SlurmctldHost=localhost(127.0.0.1)
-SlurmctldPort={controller}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
 CredType=cred/munge
-CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 StateSaveLocation={folder}/controller
 SlurmdSpoolDir={folder}/%n
 SlurmctldPidFile={folder}/slurmctld.pid
@@ -44,10 +40,19 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 MpiDefault=none
 JobAcctGatherType=jobacct_gather/none
+"""
+CONFIGURATION = (
+    COMMON
+    + """\
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort={controller}
+AuthInfo=socket={folder}/munge.socket
+CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 NodeName=n1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={first} CPUs=2
 NodeName=n2 NodeHostname=localhost NodeAddr=127.0.0.1 Port={second} CPUs=2
 PartitionName=all Nodes=n1,n2 Default=YES State=UP
 """
+)
 
 
 def missing() -> str | None:
@@ -140,33 +145,17 @@ def _wait(ready, folder: Path) -> None:
 # on hosts of their own (tests/namespaces). A job that is requeued starts again no sooner than its old credential has
 # expired: after two minutes, unless the configuration says less.
 
-ON_HOSTS = """\
-ClusterName=evalsuite
+ON_HOSTS = (
+    COMMON
+    + """\
 SlurmctldHost=ctl({controller})
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket,cred_expire=20
-CredType=cred/munge
-StateSaveLocation={folder}/controller
-SlurmdSpoolDir={folder}/%n
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/%n.pid
-SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/%n.log
 SlurmdTimeout=10
 MessageTimeout=5
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-SlurmdParameters=config_overrides
-ReturnToService=2
-MpiDefault=none
-JobAcctGatherType=jobacct_gather/none
 {nodes}
 PartitionName=all Nodes=ALL Default=YES State=UP
 """
+)
 
 
 @contextlib.contextmanager
