@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from evalsuite.documents import NetworkMeasurement
 from evalsuite.model import Summary, Utilisation
-from evalsuite.results import fairness
+from evalsuite.results import fairness, network
 from evalsuite.results.breakdown import communication
 from evalsuite.results.scaling import suspicious
 from evalsuite.results.summary import values
@@ -31,6 +32,7 @@ class RecordedChange:
     before: float | None  # nodes; share of the step time; bytes/s of the busiest direction; None: not recorded
     after: float
     of_capacity: float | None = None  # with "network": share of what is stated, after
+    of_measured: float | None = None  # likewise, of what the largest measured all-reduce sent at this scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,15 +55,15 @@ class Breaks:
     found: tuple[Break, ...]
 
 
-def breaks(summaries: Iterable[Summary], threshold: float) -> Breaks:
-    """The first break of each series among *summaries*."""
+def breaks(summaries: Iterable[Summary], threshold: float, networks: Sequence[NetworkMeasurement] = ()) -> Breaks:
+    """The first break of each series among *summaries*; *networks*: what was measured beside them."""
     series: dict[fairness.Common, list[Summary]] = {}
     for summary in summaries:
         weak = summary.case.strong_batch is None  # the threshold is about devices that keep their batch
         if weak and summary.efficiency is not None and not suspicious(summary):
             series.setdefault(fairness.group(summary, fairness.SCALES), []).append(summary)
     ladders = [sorted(members, key=_devices) for members in series.values() if _scales(members) >= FEWEST_SCALES]
-    found = [one for ladder in ladders if (one := _first(ladder, threshold))]
+    found = [one for ladder in ladders if (one := _first(ladder, threshold, networks))]
     return Breaks(threshold=threshold, series=len(ladders), found=tuple(sorted(found, key=lambda one: one.step)))
 
 
@@ -73,7 +75,7 @@ def _devices(one: Summary) -> int:
     return one.case.total_devices
 
 
-def _first(ladder: Sequence[Summary], threshold: float) -> Break | None:
+def _first(ladder: Sequence[Summary], threshold: float, networks: Sequence[NetworkMeasurement]) -> Break | None:
     for before, after in pairwise(ladder):
         if _devices(after) == _devices(before):
             continue
@@ -81,7 +83,7 @@ def _first(ladder: Sequence[Summary], threshold: float) -> Break | None:
         if step < threshold:
             best = _step(before, after, max(values(after)) / min(values(before)))
             certain = min(before.n, after.n) >= FEWEST_RUNS and best < threshold
-            changes = tuple(_changes(before, after))
+            changes = tuple(_changes(before, after, networks))
             return Break(before=before, after=after, step=step, certain=certain, changes=changes)
     return None
 
@@ -92,7 +94,7 @@ def _step(before: Summary, after: Summary, ratio: float) -> float:
     return math.pow(ratio / more, 1 / math.log2(more))
 
 
-def _changes(before: Summary, after: Summary) -> Iterable[RecordedChange]:
+def _changes(before: Summary, after: Summary, networks: Sequence[NetworkMeasurement]) -> Iterable[RecordedChange]:
     if before.case.nodes == 1 < after.case.nodes:
         yield RecordedChange(key="nodes", before=1, after=after.case.nodes)
     waited = _waiting(before), _waiting(after)
@@ -100,8 +102,14 @@ def _changes(before: Summary, after: Summary) -> Iterable[RecordedChange]:
         yield RecordedChange(key="communication", before=waited[0], after=waited[1])
     was, now = _network(before), _network(after)
     if now is not None and (was is None or now.mean >= LEAST_GROWTH * was.mean):
-        share = now.mean / now.capacity if now.capacity else None
-        yield RecordedChange(key="network", before=was.mean if was else None, after=now.mean, of_capacity=share)
+        reached = network.reached_bytes_per_s(networks, after.case)
+        yield RecordedChange(
+            key="network",
+            before=was.mean if was else None,
+            after=now.mean,
+            of_capacity=now.mean / now.capacity if now.capacity else None,
+            of_measured=now.mean / reached if reached else None,
+        )
 
 
 def _waiting(one: Summary) -> float | None:

@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Iterable
 
 from evalsuite.documents import NetworkMeasurement
+from evalsuite.model import Case
 
 
 def newest(found: Iterable[NetworkMeasurement], campaigns: Iterable[str | None]) -> tuple[NetworkMeasurement, ...]:
@@ -36,6 +37,25 @@ def bus_bytes_per_s(found: NetworkMeasurement) -> float | None:
     """That of the largest all-reduce; None where there is nothing to send."""
     curve = bus_curve(found)
     return curve[max(curve)] if curve else None
+
+
+def reached_bytes_per_s(found: Iterable[NetworkMeasurement], case: Case) -> float | None:
+    """What all nodes of *case* together sent during the largest all-reduce that was measured at its scale, over its
+    links; None where none was, or there is one node.
+
+    A ring passes from node to node once, however many devices a node has: what goes out of a node is what goes over
+    the link of a device. Small messages may pass faster, out of what a link lets through at once.
+    """
+    here = (case.nodes, case.devices_per_node, case.device, link_mbit(case))
+    same = [one for one in found if (one.nodes, one.devices_per_node, one.device, one.link_mbit) == here]
+    rates = [rate for one in same if (rate := bus_bytes_per_s(one))]
+    return max(rates) * case.nodes if rates and case.nodes > 1 else None
+
+
+def link_mbit(case: Case) -> int | None:
+    """What the links of *case* give, where its option of that name says so."""
+    said = case.option("link_mbit")
+    return int(said) if said and said.isdecimal() else None
 
 
 def read_bytes_per_s(found: NetworkMeasurement) -> float | None:

@@ -101,7 +101,7 @@ class Book:
     def breaks(self) -> Breaks | None:
         """Where each series stops to scale; None without a criterion that says what scaling is."""
         threshold = self.efficiency_threshold
-        return None if threshold is None else breaks_room.breaks(self.valid, threshold)
+        return None if threshold is None else breaks_room.breaks(self.valid, threshold, self.evaluation.networks)
 
     @cached_property
     def answers(self) -> tuple[Answer, ...]:

@@ -84,6 +84,8 @@ def _change(change: RecordedChange, words: Words) -> Text:
     form = numbers.percent if change.key == "communication" else _rate
     before = words("words.not_recorded") if change.before is None else form(change.before)
     values = {"before": before, "after": form(change.after)}
+    if change.of_measured is not None:
+        return words("breaks.network_measured", **values, share=numbers.percent(change.of_measured))
     if change.of_capacity is not None:
         return words("breaks.network_share", **values, share=numbers.percent(change.of_capacity))
     return words("breaks.communication" if change.key == "communication" else "breaks.network", **values)
