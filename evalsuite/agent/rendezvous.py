@@ -53,7 +53,7 @@ def _told(environment: Mapping[str, str]) -> Told:
         return Told(
             rank=environment["OMPI_COMM_WORLD_RANK"],
             nodes=environment.get("OMPI_COMM_WORLD_SIZE"),
-            master_addr=_open_mpi_address(environment.get("OMPI_MCA_orte_hnp_uri", "")),
+            master_addr=_open_mpi_address(environment),
             hosts=hosts,
         )
     return platforms.told(environment) or Told(rank=None)
@@ -147,17 +147,21 @@ def _address(told: Told, hosts: tuple[str, ...], nodes: int) -> str:
     )
 
 
-def _open_mpi_address(uri: str) -> str | None:
-    """`3391488000.0;tcp://10.1.0.5,172.17.0.1:41823` → 10.1.0.5, the host of mpirun (Open MPI 4)."""
-    match = re.search(r"tcp://([0-9.]+)", uri)
-    return match[1] if match else None
+def _open_mpi_address(environment: Mapping[str, str]) -> str | None:
+    """The host of mpirun: `3391488000.0;tcp://10.1.0.5,172.17.0.1:41823` → 10.1.0.5 (Open MPI 4), and
+    `prterun-gpu-01-32694@1` → gpu-01 (Open MPI 5)."""
+    address = re.search(r"tcp://([0-9.]+)", environment.get("OMPI_MCA_orte_hnp_uri", ""))
+    name = re.fullmatch(r"prterun-(.+)-\d+@\d+", environment.get("PMIX_NAMESPACE", ""))
+    found = address or name
+    return found[1] if found else None
 
 
 def _port(environment: Mapping[str, str], nodes: int) -> int:
     """A port that every node works out alike from the job's number; a free one where there is one node."""
     if nodes == 1:
         return free_port()
-    job = environment.get("SLURM_JOB_ID") or environment.get("OMPI_MCA_ess_base_jobid") or "0"
+    named = ("SLURM_JOB_ID", "OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE")  # the third is Open MPI 5's
+    job = next((found for name in named if (found := environment.get(name))), "0")
     step = environment.get("SLURM_STEP_ID") or "0"
     places = (LAST_PORT - FIRST_PORT) // PORTS_KEPT_FREE
     number = int("0" + re.sub(r"\D", "", job)) * 31 + int("0" + re.sub(r"\D", "", step))

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
@@ -40,6 +41,9 @@ def engine(arguments: argparse.Namespace) -> Engine:
     found = engines.engine(arguments.engine or "local")
     if found.name == "slurm" and (nodes := queue.nodes(os.environ)):
         return engines.in_allocation(nodes)
+    if found.name == "mpi":  # mpirun hands no variable of this shell to other nodes
+        variables = handing.handed(os.environ, None)
+        return replace(found, handed=lambda nodes, folder: variables)
     return found
 
 

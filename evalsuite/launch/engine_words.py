@@ -9,11 +9,13 @@ _TELLING = re.compile(
     r"unreachable|timed out|not enough slots",
     re.IGNORECASE,
 )
+# "plm:ssh: Warning: setpgid(2937,2937) failed in parent …" of Open MPI 5; "evalsuite sample: waiting: b takes its turn"
+_ASIDE = re.compile(r"\bwarning\b|evalsuite sample: waiting:", re.IGNORECASE)
 
 
 def reason(text: str) -> str:
     """The line of *text* that says why: the first that names a failure, for what follows it follows from it (srun tells
     of each task that it then ends); else the last with a word in it. "" if there is none."""
     lines = [line.strip() for line in text.splitlines() if any(letter.isalnum() for letter in line)]
-    telling = next((line for line in lines if _TELLING.search(line)), None)
+    telling = next((line for line in lines if _TELLING.search(line) and not _ASIDE.search(line)), None)
     return (telling or (lines[-1] if lines else ""))[:LONGEST]

@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from evalsuite import __version__, files, paths, redaction
 from evalsuite.adapter import Recipe
+from evalsuite.agent import processes
 from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace, RunCommand, UsedRecipe
@@ -147,6 +149,7 @@ def _finish(
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C reaches us alone; we end the agent in order
+                preexec_fn=partial(_end_with, os.getpid()),
             )
         except OSError as error:
             raise EvalsuiteError(
@@ -178,6 +181,16 @@ def _finish(
             return process.returncode, None, time.monotonic() - began
         finally:
             _end(process)
+
+
+def _end_with(evaluator: int) -> None:
+    """In the engine's process, before it is the engine: asks for its end when *evaluator* is gone, however that ended.
+
+    mpirun and mpiexec would go on, and with them the agents until they had heard nothing of us for minutes (`beat`).
+    """
+    processes.be_told_of_parents_death(signal.SIGTERM)
+    if os.getppid() != evaluator:  # it died before we had asked to be told
+        os._exit(128 + signal.SIGTERM)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

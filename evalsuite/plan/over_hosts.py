@@ -2,7 +2,7 @@
 
 Nothing is left to luck: rank, hosts, the place where they meet and every variable stand in the command line itself
 (`env NAME=VALUE`), which each of the launchers carries as it is. Sources: mpirun(1) of Open MPI 4.1 and 5.0, and
-`mpiexec.hydra --help` of MPICH 4.
+`mpiexec.hydra --help` of MPICH 4; all are started by tests/real/test_mpi_launchers.py.
 """
 
 import sys
@@ -53,12 +53,12 @@ def _open_mpi(component: str) -> Callable[[Sequence[Host], Argv, Ways], Argv]:
     """Each host is a part of its own of the line (`… : …`): with one list mpirun may order the ranks as it likes."""
 
     def line(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
-        words: Argv = ("mpirun", *(("--allow-run-as-root",) if ways.root else ()))
+        words: Argv = ("mpirun", *(("--allow-run-as-root",) if ways.root else ()), "--bind-to", "none")
         if ways.interface:
             option = "--mca" if component == "oob_tcp_if_include" else "--prtemca"
             words += (option, component, ways.interface)
         for rank, host in enumerate(hosts):
-            words += (*((":",) if rank else ()), "-np", "1", "--host", f"{host.address}:1", "--bind-to", "none")
+            words += (*((":",) if rank else ()), "-np", "1", "--host", f"{host.address}:1")
             words += _told(rank, host, command)
         return words
 

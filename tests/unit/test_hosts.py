@@ -67,6 +67,21 @@ def test_a_launcher_inside_mpirun_is_refused(capsys, tmp_path):
     assert "mpirun starts none inside another" in capsys.readouterr().out
 
 
+def test_mpirun_is_told_the_variables_that_it_would_hand_to_no_other_node(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("NCCL_DEBUG", "INFO")
+    monkeypatch.setenv("MY_TOKEN", "secret")
+    cli.main(
+        [
+            *("plan", "--frameworks", "ngc_pytorch", "--recipe", "resnet50", "--scales", "2x8", "--commands"),
+            *("--profile", "full", "--engine", "mpi", "--device", "gpu", "--runs", str(tmp_path)),
+        ]
+    )
+
+    shown = capsys.readouterr().out
+    assert "NCCL_DEBUG=INFO" in shown.partition("evalsuite sample")[0].partition("mpirun -np 2")[2]
+    assert "secret" not in shown
+
+
 def test_the_plan_shows_what_starts_on_each_node(capsys, tmp_path):
     cli.main(
         [

@@ -58,6 +58,16 @@ def test_open_mpi_tells_rank_and_number_and_where_mpirun_is():
     assert (found.rank, found.nodes, found.master_addr) == (1, 2, "10.1.0.5")
 
 
+def test_open_mpi_5_names_the_host_of_mpirun_in_its_namespace():
+    told = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
+
+    found = rendezvous.node(told | {"PMIX_NAMESPACE": "prterun-gpu-01-32694@1"})
+    next_run = rendezvous.node(told | {"PMIX_NAMESPACE": "prterun-gpu-01-32695@1"})
+
+    assert (found.rank, found.nodes, found.master_addr) == (1, 2, "gpu-01")
+    assert found.master_port != next_run.master_port
+
+
 def test_our_own_variables_win_over_the_launchers():
     ours = {
         "EVALSUITE_NODE_RANK": "0",
