@@ -66,7 +66,7 @@ test-crash: setup ## the whole series of kills, with counts: some twenty minutes
 test-clusters: setup ## several machines played by network namespaces: Slurm and ssh, some of which die
 	$(BIN)/python tools/prepare_tests.py
 	EVALSUITE_CLUSTERS=1 $(BIN)/python -m pytest tests/real/test_clusters.py tests/real/test_ssh_hosts.py tests/real/test_slurm.py \
-		tests/real/test_shaped_links.py
+		tests/real/test_shaped_links.py tests/real/test_mpi_launchers.py
 
 test-attacks: setup ## every attack and every fault, generated ones too: some ten minutes
 	EVALSUITE_ATTACKS=1 nice -n 19 $(BIN)/python -m pytest \

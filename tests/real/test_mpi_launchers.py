@@ -1,0 +1,138 @@
+"""The engines hosts and mpi over launchers of MPI: every host is reached, lost ones are noticed, and nothing is left.
+
+tests/real/test_ssh_hosts.py trains over those of Debian; here stand the newer ones too.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evalsuite import paths
+from evalsuite.errors import Exit
+from tests import mpi_launchers, namespaces
+from tests.mpi_launchers import LAUNCHERS, Launcher
+
+pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
+
+TOYS = Path(__file__).resolve().parent / "toy_adapters"
+TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
+TRAINS = (*TOYNET, "--option", "script=train.py", "--repeats", "1", "--runs", "runs")
+LONG = "5+100000"
+NEWER = [one for one in LAUNCHERS if one.wheel]
+OPEN_MPI = [one for one in LAUNCHERS if one.via == "openmpi"]
+
+
+@pytest.fixture(scope="module")
+def reached():
+    if why := namespaces.sshd_missing():
+        pytest.skip(why)
+    with namespaces.network("a", "b", "c") as found, namespaces.reached_by_ssh(list(found.values())) as config:
+        yield found, config
+
+
+def over(*launchers: Launcher):
+    """The test once over each of them."""
+    return pytest.mark.parametrize("launcher", launchers, ids=[one.name for one in launchers])
+
+
+def started(reached, folder: Path, launcher: Launcher, *words: str) -> subprocess.Popen:
+    """`evalsuite run` on host a, with *launcher* the first on the PATH."""
+    place = mpi_launchers.folder(launcher)
+    if place is None:
+        pytest.skip(f"no {launcher.name} here")
+    hosts, config = reached
+    (folder / "hostfile").write_text("a slots=1\nb slots=1\nc slots=1\n")
+    environment = {
+        **os.environ,
+        **mpi_launchers.variables(config),
+        "PATH": os.pathsep.join((str(place), os.environ["PATH"])),
+        "PYTHONPATH": str(paths.PACKAGE.parent),
+        "LC_ALL": "C",
+        "OMPI_MCA_orte_default_hostfile": str(folder / "hostfile"),  # for the engine mpi
+        "PRTE_MCA_prte_default_hostfile": str(folder / "hostfile"),
+    }
+    line = hosts["a"].enter(sys.executable, "-m", "evalsuite", "run", *TRAINS, *words, folder=folder)
+    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ranks(folder: Path) -> dict[str, int]:
+    """Host → its rank in the only run."""
+    files = folder.glob("runs/*/r0/environment.*.json")
+    return {file.name.split(".")[1]: json.loads(file.read_text())["node_rank"] for file in files}
+
+
+@over(*NEWER)
+def test_every_host_trains_over_every_launcher_through_the_interface_that_is_named(reached, tmp_path, launcher):
+    words = ("--scales", "3x1", "--steps", "5+20", "--hosts", "b,a,c", "--via", launcher.via, "--interface", "eth0")
+
+    process = started(reached, tmp_path, launcher, *words)
+    _, said = process.communicate(timeout=120)
+
+    assert process.returncode == Exit.DONE, said
+    found = ranks(tmp_path)
+    assert (sorted(found), sorted(found.values())) == (["a", "b", "c"], [0, 1, 2])
+
+
+@over(*OPEN_MPI)
+def test_the_engine_mpi_learns_from_open_mpi_where_its_nodes_meet(reached, tmp_path, launcher):
+    process = started(reached, tmp_path, launcher, "--scales", "2x1", "--steps", "5+20", "--engine", "mpi")
+    _, said = process.communicate(timeout=120)
+
+    assert process.returncode == Exit.DONE, said
+    assert ranks(tmp_path) == {"a": 0, "b": 1}
+
+
+@over(*LAUNCHERS)
+def test_the_evaluator_that_is_killed_leaves_nothing_running_on_any_host(reached, tmp_path, launcher):
+    words = ("--scales", "2x1", "--steps", LONG, "--hosts", "a,b", "--via", launcher.via)
+    process = started(reached, tmp_path, launcher, *words)
+    assert _soon(lambda: len(list(tmp_path.glob("runs/*/r0/log.*.txt"))) == 2, 60)
+
+    process.kill()
+    process.communicate()
+
+    assert _soon(lambda: not _running(str(tmp_path)), 30), _running(str(tmp_path))
+
+
+@over(*NEWER)
+def test_a_host_whose_processes_all_die_is_lost_and_another_takes_its_place(tmp_path, launcher):
+    if why := namespaces.sshd_missing():
+        pytest.skip(why)
+    with namespaces.network("a", "b", "c") as hosts, namespaces.reached_by_ssh(list(hosts.values())) as config:
+        words = ("--scales", "2x1", "--steps", "5+500", "--hosts", "a,b,c", "--via", launcher.via)
+        process = started((hosts, config), tmp_path, launcher, *words)
+        assert _soon(lambda: len(list(tmp_path.glob("runs/*/r0/samples.*.jsonl"))) == 2, 60)
+
+        hosts["b"].end_all()
+
+        _, said = process.communicate(timeout=240)
+    (run,) = tmp_path.glob("runs/*/r0")
+    assert json.loads((run / "outcome.json").read_text())["status"] == "completed", said
+    assert set(ranks(tmp_path)) == {"a", "c"}, said
+    (failed,) = tmp_path.glob("runs/*/infrastructure-r0-1")
+    assert json.loads((failed / "outcome.json").read_text())["fault"] == "infrastructure"
+
+
+def _running(words: str) -> list[str]:
+    """The command lines that hold *words*."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if words in line:
+            found.append(line)
+    return found
+
+
+def _soon(happened, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not happened() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return happened()
