@@ -1,4 +1,4 @@
-"""MXNet: ResNetV1 with v1.5 bottlenecks and BERT of Gluon blocks, KVStore dist_sync with one server per node."""
+"""MXNet: ResNetV1 with v1.5 bottlenecks, BERT and MobileNetV2 of Gluon blocks, KVStore dist_sync, a server per node."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
@@ -9,6 +9,9 @@ from evalsuite.reference import (
     reference_bert,
     reference_bert_arguments,
     reference_bert_unsupported,
+    reference_cifar10,
+    reference_cifar10_arguments,
+    reference_cifar10_unsupported,
     reference_unsupported,
 )
 
@@ -23,6 +26,10 @@ def _resnet50(case: Case) -> Command:
 
 def _bert(case: Case) -> Command:
     return _command("mxnet_bert.py", reference_bert_arguments(case))
+
+
+def _cifar10(case: Case) -> Command:
+    return _command("mxnet_cifar10.py", reference_cifar10_arguments(case))
 
 
 def _no_xla(case: Case) -> str | None:
@@ -62,6 +69,12 @@ ADAPTER = Adapter(
             command=_bert,
             unsupported=lambda case: _no_xla(case) or reference_bert_unsupported(case),
             source="adapters/workloads/mxnet_bert.py",
+        ),
+        *reference_cifar10(
+            _RESNET50,
+            _cifar10,
+            mobilenetv2_source="adapters/workloads/mxnet_mobilenetv2.py",
+            unsupported=lambda case: _no_xla(case) or reference_cifar10_unsupported(case),
         ),
     ),
 )

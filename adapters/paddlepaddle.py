@@ -1,4 +1,4 @@
-"""PaddlePaddle under its launcher: paddle.vision's ResNet-50 (which is v1.5), BERT of paddle.nn's encoder."""
+"""PaddlePaddle under its launcher: paddle.vision's ResNet-50 (v1.5) and MobileNetV2, BERT of paddle.nn's encoder."""
 
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.model import Case
@@ -9,6 +9,9 @@ from evalsuite.reference import (
     reference_bert,
     reference_bert_arguments,
     reference_bert_unsupported,
+    reference_cifar10,
+    reference_cifar10_arguments,
+    reference_cifar10_unsupported,
     reference_face,
     reference_face_arguments,
     reference_face_unsupported,
@@ -57,6 +60,10 @@ def _face(case: Case) -> Command:
 
 def _wide_deep(case: Case) -> Command:
     return _command(case, "paddlepaddle_wide_deep.py", reference_wide_deep_arguments(case))
+
+
+def _cifar10(case: Case) -> Command:
+    return _command(case, "paddlepaddle_cifar10.py", reference_cifar10_arguments(case))
 
 
 def _no_amp_on_cpu(case: Case) -> str | None:
@@ -117,6 +124,12 @@ ADAPTER = Adapter(
             command=_wide_deep,
             source="adapters/workloads/paddlepaddle_wide_deep.py",
             unsupported=_no_amp_on_cpu,
+        ),
+        *reference_cifar10(
+            _RESNET50,
+            _cifar10,
+            mobilenetv2_source="paddle.vision.models.mobilenet_v2",
+            unsupported=lambda case: _no_amp_on_cpu(case) or reference_cifar10_unsupported(case),
         ),
     ),
 )

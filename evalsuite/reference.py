@@ -206,15 +206,25 @@ def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
     return reference_arguments(case, "--model", case.model.removesuffix("_cifar10"))
 
 
+def reference_cifar10_unsupported(case: Case) -> str | None:
+    size = case.option("image_size", CIFAR10_SIZE)
+    if size != CIFAR10_SIZE:
+        return f"image_size {size} is not CIFAR-10's, whose images are {CIFAR10_SIZE} pixels high and wide."
+    return None
+
+
 def reference_cifar10(
-    resnet50: Recipe, command: Callable[[Case], Command], mobilenetv2_source: str
+    resnet50: Recipe,
+    command: Callable[[Case], Command],
+    mobilenetv2_source: str,
+    unsupported: Callable[[Case], str | None] = reference_cifar10_unsupported,
 ) -> tuple[Recipe, Recipe]:
     """ResNet-50 and MobileNetV2 on images as small as CIFAR-10's, declared as the framework's *resnet50*."""
     small = replace(
         resnet50,
         command=command,
         options={"image_size": (CIFAR10_SIZE,)},
-        unsupported=reference_cifar10_unsupported,
+        unsupported=unsupported,
         equivalence="",
     )
     return (
@@ -227,13 +237,6 @@ def reference_cifar10(
             equivalence=resnet50.equivalence,
         ),
     )
-
-
-def reference_cifar10_unsupported(case: Case) -> str | None:
-    size = case.option("image_size", CIFAR10_SIZE)
-    if size != CIFAR10_SIZE:
-        return f"image_size {size} is not CIFAR-10's, whose images are {CIFAR10_SIZE} pixels high and wide."
-    return None
 
 
 BERT_LENGTH = {"sequence_length": ("128",)}  # the axis of official BERT scripts, which are told this one

@@ -99,6 +99,11 @@ def is_face(model: str) -> bool:
     return model.startswith("face")
 
 
+def is_small(model: str) -> bool:
+    """Whether the workload's images have 32×32 pixels and its steps are timed in parts."""
+    return model.endswith("_cifar10")
+
+
 def of_words(model: str) -> bool:
     """Whether its items are sequences and its optimiser AdamW."""
     return is_bert(model) or is_gpt2(model)
@@ -254,6 +259,6 @@ def _batch(chance, model: str) -> dict[str, numpy.ndarray]:
     if not of_images(model):
         made = (gpt2 if is_gpt2(model) else bert if is_bert(model) else wide_deep).batch(arguments, 0)
         return {name: numpy.array(rows) for name, rows in vars(made).items()}
-    classes = 10 if model.endswith("_cifar10") else common.CLASSES  # of faces: as many identities in the small size
+    classes = 10 if is_small(model) else common.CLASSES  # of faces: as many identities in the small size
     shape = (arguments.batch_size, 3, arguments.image_size, arguments.image_size)
     return {"images": chance.standard_normal(shape), "labels": chance.integers(classes, size=shape[0])}

@@ -4,10 +4,12 @@ import re
 from dataclasses import replace
 
 import bert
+import cifar10
 import common
 import equivalence
 import mxnet as mx
 import mxnet_bert
+import mxnet_cifar10
 import mxnet_loop
 import mxnet_resnet50
 import numpy
@@ -26,6 +28,7 @@ IN_BERT = {
     **{"norm_attended": "norm1", "norm_fed": "norm2", "pooler": "pooler.0"},
 }
 ATTENTION = {"attention": "written out in float64, MXNet's operators in float32"}
+SCRIPTS = {"resnet50_v1.5": mxnet_resnet50, "mobilenetv2_cifar10": mxnet_cifar10, "bert_tiny": mxnet_bert}
 OWN_NAMES = {"weight": "weight", "gamma": "weight", "beta": "bias", "bias": "bias"}
 
 
@@ -38,16 +41,12 @@ def answered(task: Task) -> Answer:
     done = [_done(task, setting) for setting in equivalence.settings(task.model)]
     return Answer(
         version=mx.__version__,
-        script=_script(task.model).__file__,
+        script=SCRIPTS[task.model].__file__,
         settings=done,
         flops_per_item=None if is_bert else _flops(task),
-        timed=mxnet_loop.TIMED,
+        timed=cifar10.TIMED if equivalence.is_small(task.model) else mxnet_loop.TIMED,
         modes={**equivalence.modes(task.model, "NCHW", "graph"), **(ATTENTION if is_bert else {})},
     )
-
-
-def _script(model: str):
-    return mxnet_bert if equivalence.is_bert(model) else mxnet_resnet50
 
 
 def _network(model: str, dtype: str):
@@ -55,7 +54,8 @@ def _network(model: str, dtype: str):
         network = mxnet_bert.bert_model(mx, _size(model), written_out=dtype == "float64")
         inputs = mxnet_bert.inputs_of(JOB, bert.batch(equivalence.arguments_of(model), 0))
     else:
-        network = mxnet_resnet50.resnet50(mx)
+        small = equivalence.is_small(model)
+        network = mxnet_cifar10.model(mx, "mobilenetv2", dropout=0.0)[0] if small else mxnet_resnet50.resnet50(mx)
         side = equivalence.IMAGE_SIZE
         inputs = [mx.nd.zeros((1, 3, side, side), dtype=dtype)]
     network.initialize(ctx=JOB.context)
@@ -74,7 +74,14 @@ def _named(network, model: str) -> dict[str, Placed]:
     trained = [(name, weight) for name, weight in own if weight.grad_req != "null" and name != "scores.weight"]
     if equivalence.is_bert(model):
         return dict(_of_bert(name, weight, _size(model)) for name, weight in trained)
-    return {_of_resnet(name): whole(weight, weight.shape) for name, weight in trained}
+    canonical = _as_it_is if equivalence.is_small(model) else _of_resnet
+    return {canonical(name): whole(weight, weight.shape) for name, weight in trained}
+
+
+def _as_it_is(name: str) -> str:
+    """`features.1.conv.0.1.gamma` → `features.1.conv.0.1.weight`"""
+    layer, _, own = name.rpartition(".")
+    return f"{layer}.{OWN_NAMES[own]}"
 
 
 def _of_resnet(name: str) -> str:
@@ -130,7 +137,7 @@ def _done(task: Task, setting: Setting) -> dict:
     network = _started(task, setting.dtype)
     network.hybridize(static_alloc=True, static_shape=True)
     inputs, losses_of = _inputs_and_losses(task, setting.dtype)
-    trainer = _script(task.model).trainer(JOB, network, setting.learning_rate, setting.weight_decay)
+    trainer = SCRIPTS[task.model].trainer(JOB, network, setting.learning_rate, setting.weight_decay)
     with mx.autograd.record():
         losses = losses_of(network(*inputs))
     losses.backward()
@@ -138,9 +145,18 @@ def _done(task: Task, setting: Setting) -> dict:
         name: equivalence.norm_of(piece.grad().asnumpy() for piece in weight.pieces) / arguments.batch_size
         for name, weight in _named(network, task.model).items()
     }
-    step = mxnet_loop.stepper(JOB, network, inputs, losses_of, trainer, arguments)
+    step = _stepper(task, network, inputs, losses_of, trainer)
     done = [float(step().mean().asscalar()) for _ in range(setting.steps)]
     return equivalence.setting_done(setting, done, norms)
+
+
+def _stepper(task: Task, network, inputs, losses_of, trainer):
+    """One step as the workload does it: () → the losses before it."""
+    arguments = equivalence.arguments_of(task.model)
+    if not equivalence.is_small(task.model):
+        return mxnet_loop.stepper(JOB, network, inputs, losses_of, trainer, arguments)
+    step, labels = mxnet_cifar10.stepper(JOB, network, trainer, arguments), mx.nd.array(task.start["labels"])
+    return lambda: step(*inputs, labels, cifar10.Parts())
 
 
 def _flops(task: Task) -> int:

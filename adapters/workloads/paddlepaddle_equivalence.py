@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 import bert
+import cifar10
 import equivalence
 import face
 import gpt2
 import numpy
 import paddle
 import paddlepaddle_bert
+import paddlepaddle_cifar10
 import paddlepaddle_face
 import paddlepaddle_gpt2
 import paddlepaddle_loop
@@ -20,6 +22,7 @@ from equivalence import Answer, Placed, Setting, Task, whole
 JOB = paddlepaddle_loop.Job(paddle, 0, 1)
 SCRIPTS = {
     "resnet50_v1.5": paddlepaddle_resnet50,
+    "mobilenetv2_cifar10": paddlepaddle_cifar10,
     "bert_tiny": paddlepaddle_bert,
     "gpt2_tiny": paddlepaddle_gpt2,
     "wide_and_deep_tiny": paddlepaddle_wide_deep,
@@ -39,7 +42,7 @@ def answered(task: Task) -> Answer:
         script=SCRIPTS[task.model].__file__,
         settings=done,
         flops_per_item=_flops(task),
-        timed=paddlepaddle_loop.TIMED,
+        timed=cifar10.TIMED if equivalence.is_small(task.model) else paddlepaddle_loop.TIMED,
         modes=equivalence.modes(task.model, "NCHW", "eager"),
     )
 
@@ -54,6 +57,8 @@ def _network(model: str):
         return paddlepaddle_wide_deep.wide_deep_model(paddle, size)
     if equivalence.is_face(model):
         return paddlepaddle_face.face_model(paddle, face.SIZES[equivalence.size_of(model)])
+    if equivalence.is_small(model):
+        return paddlepaddle_cifar10.model(paddle, "mobilenetv2", dropout=0.0)
     return paddlepaddle_resnet50.resnet50(paddle)
 
 
@@ -115,8 +120,17 @@ def _done(task: Task, setting: Setting) -> dict:
         for name, weight in _named(network).items()
     }
     optimiser.clear_grad()
-    step = paddlepaddle_loop.stepper(JOB, network, inputs, loss_of, optimiser, equivalence.arguments_of(task.model))
+    step = _stepper(task, network, inputs, loss_of, optimiser)
     return equivalence.setting_done(setting, [float(step()) for _ in range(setting.steps)], norms)
+
+
+def _stepper(task: Task, network, inputs, loss_of, optimiser):
+    """One step as the workload does it: () → the loss before it."""
+    arguments = equivalence.arguments_of(task.model)
+    if not equivalence.is_small(task.model):
+        return paddlepaddle_loop.stepper(JOB, network, inputs, loss_of, optimiser, arguments)
+    step, labels = paddlepaddle_cifar10.stepper(JOB, network, optimiser, arguments), task.start["labels"]
+    return lambda: step(*inputs, paddle.to_tensor(labels), cifar10.Parts())
 
 
 def _optimiser(model: str, network, setting: Setting):

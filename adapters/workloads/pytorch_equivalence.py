@@ -41,7 +41,7 @@ def answered(task: Task) -> Answer:
         script=SCRIPTS[task.model].__file__,
         settings=done,
         flops_per_item=_flops(task),
-        timed=cifar10.TIMED if task.model == "mobilenetv2_cifar10" else pytorch_loop.TIMED,
+        timed=cifar10.TIMED if equivalence.is_small(task.model) else pytorch_loop.TIMED,
         modes=equivalence.modes(task.model, "NCHW", "eager"),
     )
 

@@ -54,7 +54,7 @@ def _answered(job, task: Task) -> Answer:
         script=SCRIPTS[task.model].__file__,
         settings=[_done(job, task, setting) for setting in equivalence.settings(task.model)],
         flops_per_item=None if equivalence.of_words(task.model) else _flops(job, task),
-        timed=cifar10.TIMED if task.model == "mobilenetv2_cifar10" else tensorflow_loop.TIMED,
+        timed=cifar10.TIMED if equivalence.is_small(task.model) else tensorflow_loop.TIMED,
         modes=equivalence.modes(task.model, "NHWC", "graph"),
     )
 
@@ -69,7 +69,7 @@ def _network(job, model: str):
         return tensorflow_wide_deep.wide_deep_model(job.tf, size)
     if equivalence.is_face(model):
         return tensorflow_face.face_model(job.tf, face.SIZES[equivalence.size_of(model)])
-    if model == "mobilenetv2_cifar10":
+    if equivalence.is_small(model):
         return tensorflow_mobilenetv2.mobilenetv2(job.tf, equivalence.IMAGE_SIZE, cifar10.CLASSES, dropout=0.0)
     return tensorflow_resnet50.resnet50(job.tf, equivalence.IMAGE_SIZE)
 

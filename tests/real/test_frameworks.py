@@ -115,7 +115,7 @@ def test_a_step_of_wide_and_deep_is_a_line_of_samples(tmp_path):
     assert log.count("trainable_parameters=4145985 ") == 1
 
 
-@pytest.mark.parametrize("framework", ["pytorch", "tensorflow"])
+@pytest.mark.parametrize("framework", sorted(STEP_LINES))
 def test_the_parts_of_a_step_on_small_images_fill_the_step(framework, tmp_path):
     options = (("image_size", "32"),)
 
