@@ -11,7 +11,7 @@ has a name `DIALECTS`, a tuple of `Dialect`. An adapter may bring a dialect with
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -140,8 +140,7 @@ class Line:
 
     def may_stand_in(self, text: bytes) -> bool:
         """False where nothing in *text* can fit, which is told faster than what does."""
-        beginnings = self.beginnings
-        return beginnings[0] in text if len(beginnings) == 1 else any(beginning in text for beginning in beginnings)
+        return any(stands_in(beginning, text) for beginning in self.beginnings)
 
     @cached_property
     def shape(self) -> bytes:
@@ -259,6 +258,32 @@ def _check(where: str, line: Line) -> None:
             f"{where}: {line.pattern!r} does not match its own sample {line.sample!r}; "
             "copy the sample from a log, byte for byte."
         )
+
+
+_USUAL = b" etaoinsrlhdcumpfgbywvk0123456789.,:-"  # bytes of a log, the most frequent first
+_LOOKED_FOR = 4
+_LONG = 1 << 13  # bytes; in a shorter text the whole literal is found as soon
+
+
+def stands_in(literal: bytes, text: bytes) -> bool:
+    """Is *literal* in *text*? Its rarest bytes are looked for first: one byte is found ten times faster than several,
+    and most of what a dialect prints has one that other lines lack."""
+    if len(text) > _LONG and not bytes_of_it_stand_in(literal, text):
+        return False
+    return literal in text
+
+
+def bytes_of_it_stand_in(literal: bytes, text: bytes) -> bool:
+    """May *literal* be in *text*, on one line or broken over several? Told by its rarest bytes."""
+    return all(byte in text for byte in _rarest(literal))
+
+
+@lru_cache(maxsize=1024)
+def _rarest(literal: bytes) -> tuple[bytes, ...]:
+    """Some of the bytes of *literal*, the rarest first."""
+    known = {byte: place for place, byte in enumerate(_USUAL)}
+    ordered = sorted(set(literal), key=lambda byte: (-known.get(byte, len(_USUAL)), byte))
+    return tuple(bytes([byte]) for byte in ordered[:_LOOKED_FOR])
 
 
 # (?:\s+Loss +(?:[\d.]+|nan))? at the end: groups in it are one deep

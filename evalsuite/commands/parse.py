@@ -16,6 +16,7 @@ from evalsuite.model import Protocol
 if TYPE_CHECKING:
     from evalsuite.dialect import Dialect
     from evalsuite.logs.reading import Reading
+    from evalsuite.model import Finding
 
 HELP = "say what a training log says"
 EXAMPLES = """\
@@ -102,29 +103,17 @@ def _each(paths: Sequence[Path], read: Read) -> list[Row]:
 def _told(paths: Sequence[Path], rows: Iterable[Row], told: Callable[[Path, str], None]) -> Iterator[Row]:
     for path, row in zip(paths, rows, strict=True):
         told(path, readings.printable(Path(path.name)))
-        yield row
+        yield row | {"findings": [_in_words(finding) for finding in row["findings"]]}
 
 
 def _rows(paths: Sequence[Path], read: Read) -> Iterator[Row]:
-    cores = len(os.sched_getaffinity(0))
-    if cores < 2 or len(paths) < 2 or sum(map(_size, paths)) < WORTH_FORKING_BYTES:
-        yield from map(read, paths)
-        return
-    import multiprocessing
-
+    available = len(os.sched_getaffinity(0))
+    if available < 2 or len(paths) < 2 or sum(map(_size, paths)) < WORTH_FORKING_BYTES:
+        return map(read, paths)
+    from evalsuite.commands import processes
     from evalsuite.report.text import findings
 
-    findings.make_ready()
-    _INHERITED.append(read)  # by the forked processes; a closure cannot be sent to them
-    with multiprocessing.get_context("fork").Pool(min(cores, len(paths))) as pool:
-        yield from pool.imap(_read_inherited, paths, chunksize=max(1, len(paths) // (4 * cores)))
-
-
-_INHERITED: list[Read] = []
-
-
-def _read_inherited(path: Path) -> Row:
-    return _INHERITED[-1](path)
+    return processes.shared(read, paths, available, meanwhile=findings.make_ready)
 
 
 def _size(path: Path) -> int:
@@ -154,9 +143,7 @@ def _exit(found: Sequence[Row], names: Sequence[str]) -> int:
 
 
 def facts(path: Path, reading: "Reading") -> Row:
-    """One element of `parse --json` (docs/contracts.md#parse---json)."""
-    from evalsuite.report.text.findings import english
-
+    """One element of `parse --json` (docs/contracts.md#parse---json), whose findings are to be put into words."""
     throughput = reading.throughput
     window = None if throughput is None else throughput.window
     findings = (*reading.findings, *(throughput.findings if throughput else ()))
@@ -178,8 +165,14 @@ def facts(path: Path, reading: "Reading") -> Row:
         "reported_final": reading.reported_final,
         "certainty": reading.certainty,
         "certainty_reason": reading.certainty_reason,
-        "findings": [{"code": one.code, "severity": one.severity, "text": english(one)} for one in findings],
+        "findings": findings,
     }
+
+
+def _in_words(finding: "Finding") -> dict[str, str]:
+    from evalsuite.report.text.findings import english
+
+    return {"code": finding.code, "severity": finding.severity, "text": english(finding)}
 
 
 def _counts(reading: "Reading", dialect: "Dialect | None") -> str | None:

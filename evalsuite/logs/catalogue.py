@@ -4,12 +4,15 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from evalsuite import authored, files, registry
-from evalsuite.adapter import Recipe
+from evalsuite import authored
 from evalsuite.dialect import Dialect, Line, Origin, Timers
-from evalsuite.documents import DialectSource
 from evalsuite.errors import EvalsuiteError, did_you_mean
+
+if TYPE_CHECKING:
+    from evalsuite.adapter import Recipe
+    from evalsuite.documents import DialectSource
 
 HOUSE = Path(__file__).resolve().parent / "dialects"
 CONTRACT = authored.Contract(
@@ -65,6 +68,11 @@ def _given(places: Iterable[Path]) -> Iterator[Dialect]:
 
 def _brought(places: Iterable[Path]) -> Iterator[Dialect]:
     """The dialects that the adapters of a user's folders and files bring."""
+    places = tuple(places)
+    if not places:
+        return
+    from evalsuite import registry
+
     for place in places:
         for adapter in registry.brought(Path(place)).values():
             yield from (recipe.dialect for recipe in adapter.recipes if isinstance(recipe.dialect, Dialect))
@@ -121,7 +129,7 @@ def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
     )
 
 
-def spoken(framework: str, recipe: Recipe, dialects: Mapping[str, Dialect]) -> Dialect:
+def spoken(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) -> Dialect:
     """The dialect that *recipe* prints. Raises EvalsuiteError with the nearest name if it is not among *dialects*."""
     name = recipe.dialect_name
     if name in dialects:
@@ -133,10 +141,13 @@ def spoken(framework: str, recipe: Recipe, dialects: Mapping[str, Dialect]) -> D
     )
 
 
-def source(dialect: Dialect | None) -> DialectSource | None:
+def source(dialect: Dialect | None) -> "DialectSource | None":
     """Where the declaration of *dialect* comes from: the house, or an author's file and the option that brings it."""
     if dialect is None:
         return None
+    from evalsuite import files
+    from evalsuite.documents import DialectSource
+
     if dialect.origin is None:
         return DialectSource(by="house")
     file = dialect.origin.file.resolve()

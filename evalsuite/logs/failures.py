@@ -3,11 +3,10 @@
 Only what follows the last sign of training is looked at: a warning that was survived is no failure.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-
-from evalsuite.redaction import redacted
 
 REASON_CHARACTERS = 300
 
@@ -23,6 +22,8 @@ class Failure:
     @property
     def reason(self) -> str:
         """What is said of it everywhere: the line as it was printed, less what looks like a secret."""
+        from evalsuite.redaction import redacted  # its patterns cost as much as to read a log, and few logs end so
+
         return f"{self.kind}, line {self.line}: {redacted(self.text)}"
 
 
@@ -91,18 +92,25 @@ _RANKS: tuple[tuple[tuple[str, bytes], ...], ...] = (
         ),
     ),
 )
-_COMPILED = tuple(tuple((kind, re.compile(pattern)) for kind, pattern in rank) for rank in _RANKS)
 _SURVIVED = re.compile(rb"not a failure|[Ww]arning|\bWARN\b|\bINFO\b|retry")
 _TRACEBACK = b"Traceback (most recent call last)"
 # RuntimeError: ImageNet requires GPU support.
 _EXCEPTION = re.compile(rb"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Failure|Failed)\b(?=:|\s*$|\\n)")
 
 
+@functools.cache
+def _patterns() -> tuple[tuple[tuple[str, "re.Pattern[bytes]"], ...], ...]:
+    """Those of the ranks. Compiled when the first log has lines behind its training: many have none."""
+    return tuple(tuple((kind, re.compile(pattern)) for kind, pattern in rank) for rank in _RANKS)
+
+
 def failure(lines: Iterable[tuple[int, bytes]]) -> Failure | None:
     """What ended the run; None if nothing in *lines* (number, text) says so."""
-    lines = list(lines)
+    lines = [(number, text) for number, text in lines if text.strip()]
+    if not lines:
+        return None
     exceptions = list(_exceptions(lines))
-    for rank, patterns in enumerate(_COMPILED):
+    for rank, patterns in enumerate(_patterns()):
         found = [hit for kind, pattern in patterns if (hit := _first(lines, kind, pattern))]
         if rank == 1:
             found += exceptions[:1]  # an exception says as much as a broken connection: the earlier one wins

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, Line, bytes_of_it_stand_in
 from evalsuite.logs.logfile import Chunk
 from evalsuite.logs.wrapping import ALIKE, NARROWEST, USUAL, WIDEST, breadth, breaks_off
 
@@ -38,8 +38,7 @@ class Fragments:
     def add(self, chunk: Chunk, end: int | None, reports: int) -> None:
         """Looks through *chunk* up to *end* (None: all of it), in which so many *reports* were found."""
         text = chunk.text if end is None else chunk.text[: chunk.text.find(b"\n", end) + 1 or len(chunk.text)]
-        joined = text.replace(b"\n", b"")
-        begun = sum(joined.count(kind.literal) for kind in self._kinds)
+        begun = self._begun(text)
         if not begun:  # other lines, of which there may be gigabytes
             return
         for kind in self._kinds if begun > reports and self._tried < MOST_IN_ALL else ():
@@ -50,6 +49,12 @@ class Fragments:
         short = self._shortened(text)
         self._short.update(short)
         self._whole += max(0, reports - len(short))
+
+    def _begun(self, text: bytes) -> int:
+        """How many reports seem to begin in *text*, also where their first word is broken."""
+        likely = [kind.literal for kind in self._kinds if bytes_of_it_stand_in(kind.literal, text)]
+        joined = text.replace(b"\n", b"") if likely else b""
+        return sum(joined.count(literal) for literal in likely)
 
     def _shortened(self, text: bytes) -> list[int]:
         """The widths of the lines whose report seems to go on in the next.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from evalsuite.dialect import Dialect
+from evalsuite.dialect import Dialect, stands_in
 from evalsuite.findings import BeginsAgain, LossNotANumber, Resumed
 from evalsuite.logs.logfile import Chunk
 from evalsuite.model import Finding
@@ -33,7 +33,7 @@ class Incidents:
         self._begin(text)
         if self._nan_line is None and _may_hold_nan(text):
             self._nan_line = _line(chunk, _NAN_LOSS.search(text))
-        if self._resumed is None and not only_steps and (b"esum" in text or b"=> loaded" in text):
+        if self._resumed is None and not only_steps and (stands_in(b"esum", text) or stands_in(b"=> loaded", text)):
             found = _RESUMED.search(text)
             line = _line(chunk, found)
             if found is not None and line is not None:
@@ -61,8 +61,7 @@ class Incidents:
 
 
 def _may_hold_nan(text: bytes) -> bool:
-    """Told fast: one letter is found faster than three, and few logs have a capital N."""
-    return b"nan" in text or (b"N" in text and (b"NaN" in text or b"NAN" in text))
+    return any(stands_in(spelt, text) for spelt in (b"nan", b"NaN", b"NAN"))
 
 
 def _line(chunk: Chunk, match: "re.Match[bytes] | None") -> int | None:
@@ -71,12 +70,12 @@ def _line(chunk: Chunk, match: "re.Match[bytes] | None") -> int | None:
 
 def _anchor(text: bytes, dialect: Dialect) -> bytes | None:
     """The first step line up to behind its number; b"" where its number says not where in the run it stands."""
-    present = [line for line in dialect.step if line.literal in text]
-    found = ((match, line) for line in present for match in line.compiled.finditer(text))
-    first = min(found, key=lambda pair: pair[0].start(), default=None)
-    if first is None:
+    present = [line for line in dialect.step if stands_in(line.literal, text)]
+    found = [match for line in present if (match := line.compiled.search(text)) is not None]
+    if not found:
         return None
-    match, groups = first[0], first[0].re.groupindex
+    match = min(found, key=lambda one: one.start())
+    groups = match.re.groupindex
     needed = ("step", "epoch") if dialect.steps_restart == "epoch" else ("step",)
     if any(name not in groups or match[name] is None for name in needed):
         return b""

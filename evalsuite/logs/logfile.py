@@ -189,13 +189,9 @@ def _plain(raw: bytes, prefix: "re.Pattern[bytes] | None") -> tuple[bytes, tuple
 
 
 def _opened(path: Path) -> BinaryIO:
-    if path.is_dir():
-        raise Unreadable("a directory stands there; expected a log file")
-    if path.is_symlink() and not path.exists():
-        raise Unreadable("the symbolic link leads nowhere")
     try:
-        if path.exists() and not path.is_file():
-            raise Unreadable("neither a file nor a link to one; expected a log file")
+        if not path.is_file():
+            _refuse(path)
         file = open(path, "rb")  # noqa: SIM115 (closed by the caller's with)
     except (OSError, ValueError) as error:
         raise Unreadable(getattr(error, "strerror", None) or str(error)) from error
@@ -206,6 +202,16 @@ def _opened(path: Path) -> BinaryIO:
         magic = _read(unpacked.peek, len(_XZ))
     # as Windows' PowerShell redirects output
     return codecs.EncodedFile(unpacked, "utf-8", "utf-16", "replace") if magic.startswith(_UTF_16) else unpacked
+
+
+def _refuse(path: Path) -> None:
+    """Raises Unreadable if there is something at *path* that is no file."""
+    if path.is_dir():
+        raise Unreadable("a directory stands there; expected a log file")
+    if path.is_symlink() and not path.exists():
+        raise Unreadable("the symbolic link leads nowhere")
+    if path.exists():
+        raise Unreadable("neither a file nor a link to one; expected a log file")
 
 
 def _unpacked(file: io.BufferedReader, magic: bytes) -> io.BufferedReader:

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterable
 from functools import cached_property
 
-from evalsuite.dialect import NO_DIGITS, Dialect, Line
+from evalsuite.dialect import NO_DIGITS, Dialect, Line, stands_in
 
 _LINE_BYTES = 4096  # what lies beyond is no line of a log
 
@@ -36,7 +36,7 @@ class Sniffer:
         lines = (line[:_LINE_BYTES] for line in text.replace(b"\r", b"\n").split(b"\n"))
         examples = {line.translate(None, NO_DIGITS): line for line in lines}
         shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
-        names = set().union(*(who for shape, who in self._shapes.items() if shape in shapes))
+        names = set().union(*(who for shape, who in self._shapes.items() if stands_in(shape, shapes)))
         likely = [dialect for dialect in self._dialects if dialect.name in names]
         found = [dialect for dialect in likely if _stands_in(example, text, dialect)]
         names = {dialect.name for dialect in found}
@@ -67,7 +67,7 @@ def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
 
 
 def _finds(text: bytes, line: Line) -> bool:
-    if line.literal not in text:
+    if not stands_in(line.literal, text):
         return False
     if line.fields is None:
         return line.compiled.search(text) is not None
@@ -81,7 +81,7 @@ def lines_found(text: bytes, dialect: Dialect) -> int:
 
 
 def _count(text: bytes, line: Line) -> int:
-    if line.literal and line.literal not in text:
+    if not stands_in(line.literal, text):
         return 0
     if line.fields is None:
         return len(line.counting.findall(text))

@@ -65,13 +65,19 @@ def judged(paths: Sequence[Path], beginning: bytes, dialect: Dialect | None, sni
 
 def width(text: bytes) -> int | None:
     """The columns at which the lines of *text* may have been cut: the length of its longest, if several have it."""
-    lengths = [breadth(line) for line in text.split(b"\n")]
+    lengths = breadths(text)
     counted = Counter(lengths)
     longest = max(counted, default=0)
     if not NARROWEST <= longest <= WIDEST or counted[longest] < FEWEST:
         return None
     ends = sum(one == longest != other for one, other in itertools.pairwise(lengths))
     return longest if ends >= max(FEWEST, counted[longest] * ENDS) else None
+
+
+def breadths(text: bytes) -> list[int]:
+    """How many columns each line of *text* takes."""
+    lines = text.split(b"\n")
+    return list(map(breadth, lines)) if b"\r" in text or not text.isascii() else list(map(len, lines))
 
 
 def breadth(line: bytes) -> int:
@@ -188,8 +194,8 @@ def _evidence(text: bytes, whole: bytes, dialect: Dialect | None, sniffer: Sniff
 def _broken(text: bytes, dialect: Dialect) -> Cut | None:
     """A log whose reports are cut at the end of each line, or in a part of it."""
     by_breadth: dict[int, list[bytes]] = {}
-    for line in text.split(b"\n"):
-        by_breadth.setdefault(breadth(line), []).append(line)
+    for line, columns in zip(text.split(b"\n"), breadths(text), strict=True):
+        by_breadth.setdefault(columns, []).append(line)
     if clipped := _clipped_at(by_breadth, dialect):
         return Cut(columns=clipped, dialect=None)
     cut = _cut_in_part(text, by_breadth, dialect)

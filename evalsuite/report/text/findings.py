@@ -57,7 +57,7 @@ def english(finding: Finding) -> str:
 
 
 def make_ready() -> None:
-    """Reads the English sentences now: before processes are forked that would each do it."""
+    """Reads the English sentences now: while other processes have begun with what is to be said."""
     _english()
 
 

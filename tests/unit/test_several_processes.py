@@ -1,0 +1,66 @@
+"""The same work by several processes: in order, all of it, whatever becomes of one of them."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from evalsuite.commands import processes
+
+
+def nothing() -> None:
+    pass
+
+
+def square(number: int) -> tuple[int, int]:
+    return number * number, os.getpid()
+
+
+def slow_square(number: int) -> tuple[int, int]:
+    time.sleep(0.002)
+    return square(number)
+
+
+@pytest.mark.parametrize("things", [1, 2, 40, 20_000])
+def test_everything_is_made_once_and_in_order(things):
+    made = list(processes.shared(square, range(things), 3, nothing))
+
+    assert [value for value, _ in made] == [number * number for number in range(things)]
+
+
+def test_the_others_begin_while_the_first_process_does_something_else():
+    made = list(processes.shared(slow_square, range(40), 2, lambda: time.sleep(0.1)))
+
+    assert sum(process != os.getpid() for _, process in made) > 10
+
+
+def test_results_of_any_size_come_whole():
+    made = list(processes.shared(lambda number: bytes([number]) * 300_000, range(12), 2, nothing))
+
+    assert made == [bytes([number]) * 300_000 for number in range(12)]
+
+
+def test_what_a_killed_process_leaves_is_made_by_the_first():
+    first = os.getpid()
+
+    def work(number: int) -> int:
+        if os.getpid() != first and number >= 10:
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.002)
+        return number
+
+    assert list(processes.shared(work, range(60), 2, nothing)) == list(range(60))
+
+
+def test_an_error_is_raised_in_the_first_process_and_no_other_one_stays():
+    def work(number: int) -> int:
+        if number == 30:
+            raise ValueError("thirty")
+        return number
+
+    with pytest.raises(ValueError, match="thirty"):
+        list(processes.shared(work, range(60), 3, nothing))
+
+    assert not Path(f"/proc/self/task/{os.getpid()}/children").read_text().strip()
