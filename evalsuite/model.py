@@ -470,6 +470,14 @@ class AuthorNote:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BatchTrial:
+    """A short run that tried, before the runs, whether a batch fits."""
+
+    run: Run
+    duration_s: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Evaluation:
     """Everything right of the wall: what the report is made of."""
 
@@ -494,6 +502,7 @@ class Evaluation:
     most_repeats: int | None = None  # of a case that *repeats* left open; None: every case got as many
     receipts: tuple[EquivalenceReceipt, ...] = ()  # the lab's own proofs that workloads compute the same
     networks: tuple[NetworkMeasurement, ...] = ()  # what network and storage gave, a scale each
+    trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch of its cases
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,6 +48,7 @@ class Asked:
     sandboxed: bool = False  # whether each script is kept from the rest of the machine
     share: bool = False  # whether a run may go on beside another evaluation on the machine
     criteria: "Criteria | None" = None  # what adaptive repeats decide; None: those of every report
+    searched_h: float = 0.0  # device-hours that this start has spent on the search for the largest batches
     python: Path | None = None  # the interpreter of every framework; None: each has an environment of its own
 
     def missing(self) -> list[Run]:
@@ -78,9 +79,9 @@ class Asked:
     def estimate(self, left: Iterable[Run]) -> Estimate:
         """Expected times of the runs *left*, from the finished runs of this store: those of the plan, and others."""
         ended = self.store.ended()
-        known = dict(_timed(self.store.folder(run) for run in self.plan.runs if ended(run)))
+        known = dict(timed(self.store.folder(run) for run in self.plan.runs if ended(run)))
         if {run.case for run in left} - {run.case for run in known}:
-            known |= dict(_timed(self.store.finished()[:MOST_READ]))
+            known |= dict(timed(self.store.finished()[:MOST_READ]))
         return Estimate(list(known.items()))
 
     def not_made_yet(self, left: Iterable[Run]) -> list[str]:
@@ -124,7 +125,7 @@ class Asked:
         return self.adapters[case.framework].recipe(case.recipe)
 
 
-def _timed(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
+def timed(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
     """The runs that have ended, and what each took; a folder that cannot be read tells nothing."""
     for folder in folders:
         if folder.finished:

@@ -38,6 +38,7 @@ def known(
     Raises EvalsuiteError where nothing limits a search.
     """
     from evalsuite.launch import probing
+    from evalsuite.runs import trials
 
     limit = memory_bytes(plan.spec, device)
     if limit is None and device == "cpu":
@@ -45,7 +46,7 @@ def known(
             'batch = "max": on a CPU a batch that does not fit takes the memory of everything else on the machine; '
             "expected the memory of a device, memory_gb_per_device in the spec. Try --memory-per-device 4."
         )
-    store = probing.trials(root, limit)
+    store = trials.store(root, limit)
     found = (
         (case, probing.known(case, adapters[case.framework].recipe(case.recipe), store, dialects, MOST))
         for case in plan.to_search

@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands import searching
     from evalsuite.commands.asked import planned
+    from evalsuite.launch.probing import Purse
 
     asked = planned(arguments)
     most = _most(arguments, asked)
@@ -42,14 +43,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError(
             "--batch-sizes max: this command finds it; expected the batch to begin at. Try --batch-sizes 8."
         )
-    found = searching.searched(asked, arguments.environment, _starts, most)
+    purse = Purse(most=asked.plan.spec.max_device_hours)
+    found = searching.searched(asked, arguments.environment, _starts, most, purse)
     if arguments.json:
         print(json.dumps([_facts(case, one) for case, one in found], indent=1, ensure_ascii=False))
     else:
         _print(found)
     if not found:
         return Exit.NOTHING_MEASURED
-    return Exit.DONE if all(one.batch for _, one in found) else Exit.SOME_FAILED
+    return Exit.DONE if all(one.batch for _, one in found) and not purse.refused else Exit.SOME_FAILED
 
 
 def _most(arguments: argparse.Namespace, asked: "Asked") -> int:

@@ -127,6 +127,7 @@ def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
     from dataclasses import asdict
 
     from evalsuite import redaction
+    from evalsuite.commands import prices
     from evalsuite.report.text.findings import english
 
     flags, done = _flags(asked, english), asked.done()
@@ -138,6 +139,7 @@ def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
         "most_repeats": asked.plan.spec.most_repeats,
         "estimated_seconds": estimate.total(left),
         "prices": [asdict(one) for one in estimate.prices(left)],
+        "search_prices": [asdict(one) for one in prices.searches(asked)],
         "cases": [
             {"id": case.id, "framework": case.framework, "model": case.model, "scale": case.scale,
              "precision": case.precision, "xla": case.xla, "batch_per_device": case.batch_per_device,

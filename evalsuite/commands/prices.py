@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from evalsuite.commands.speech import say
 from evalsuite.commands.terminal import duration
 from evalsuite.model import Run
-from evalsuite.plan.estimate import Price
+from evalsuite.plan.estimate import Estimate, Price
 
 if TYPE_CHECKING:
     from evalsuite.commands.asked import Asked
@@ -28,11 +28,47 @@ def sentences(asked: "Asked", left: Sequence[Run]) -> Iterator[str]:
         yield say("plan.left_partly", missing=len(left), runs=runs, time=duration(sum(seconds)), cost=cost)
     else:
         yield say("plan.left", missing=len(left), runs=runs, time=say("plan.unknown_time"), cost="")
+    yield from of_searches(asked)
     limit = asked.plan.spec.max_device_hours
-    if limit is not None and hours > limit:
+    if limit is not None and hours + asked.searched_h + sum(one.device_hours or 0.0 for one in searches(asked)) > limit:
         yield say("plan.beyond_limit", limit=f"{limit:g}")
     if unmade := asked.not_made_yet(left):
         yield say("plan.not_made_yet", frameworks=", ".join(unmade))
+
+
+def of_searches(asked: "Asked") -> Iterator[str]:
+    """What the searches for the largest batch will take, where a batch is still to be found."""
+    found = searches(asked)
+    if not found:
+        return
+    trials = sum(one.runs for one in found)
+    known = [one.seconds for one in found if one.seconds is not None]
+    whole = len(known) == len(found)
+    yield say(
+        "plan.searches",
+        n=len(asked.plan.to_search),
+        trials=trials,
+        time=duration(sum(known)) if whole else say("plan.unknown_trial"),
+        cost=say("plan.cost", hours=_hours(sum(one.device_hours or 0.0 for one in found))) if whole else "",
+    )
+
+
+def searches(asked: "Asked") -> tuple[Price, ...]:
+    """The price of the trials that are still to be made, by those that have ended; framework by framework."""
+    if not asked.plan.to_search:
+        return ()
+    from evalsuite.commands.asked import timed
+    from evalsuite.commands.found_batches import MOST, memory_bytes
+    from evalsuite.launch import probing
+    from evalsuite.logs import catalogue
+    from evalsuite.runs import trials
+
+    store = trials.store(asked.store.root, memory_bytes(asked.plan.spec, asked.machine.device))
+    dialects = catalogue.known(asked.places)
+    left = [
+        run for case in asked.plan.to_search for run in probing.left(case, asked.recipe(case), store, dialects, MOST)
+    ]
+    return Estimate(list(timed(trials.finished(asked.store.root)))).prices(left)
 
 
 def _of_framework(one: Price) -> str:

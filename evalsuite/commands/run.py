@@ -132,7 +132,12 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             waits=lambda words: note(say("run.waiting", who=words)),
             after_fault=preflight.mending(asked.store.root, missing),
         )
-        extent = campaign.Extent(retries=spec.retries, device_hours=spec.max_device_hours, fits=remaining.fits)
+        extent = campaign.Extent(
+            retries=spec.retries,
+            device_hours=spec.max_device_hours,
+            spent_h=asked.searched_h,
+            fits=remaining.fits,
+        )
         repeating = Repeating(asked.plan, asked.store, asked.places, asked.criteria)
         launched = campaign.launch_all(
             plan.missing(asked.plan, asked.store),

@@ -16,6 +16,7 @@ from evalsuite.plan.largest import Largest, Tried
 
 if TYPE_CHECKING:
     from evalsuite.commands.asked import Asked
+    from evalsuite.launch.probing import Purse
 
 
 class Searched(Protocol):
@@ -29,17 +30,21 @@ class Searched(Protocol):
 
 def with_batches(arguments: argparse.Namespace, asked: "Asked") -> "Asked":
     """*asked* with the batch of every case, searched for now where it is not known; the same without such cases."""
-    from evalsuite.commands import preflight
+    from evalsuite.commands import preflight, prices
     from evalsuite.commands.asked import planned
     from evalsuite.commands.terminal import note
+    from evalsuite.launch.probing import Purse
     from evalsuite.model import Run
 
     if not asked.plan.to_search:
         return asked
     if why := asked.engine.unready(os.environ):
         raise EvalsuiteError(why)
+    for sentence in prices.of_searches(asked):
+        note(sentence)
     fit = preflight.fit(asked, [Run(case=case, repeat=0) for case in asked.plan.to_search])
-    for case, one in searched(fit, arguments.environment, lambda cases: fit.plan.to_search, MOST):
+    purse = Purse(most=asked.plan.spec.max_device_hours)
+    for case, one in searched(fit, arguments.environment, lambda cases: fit.plan.to_search, MOST, purse):
         label = f"{case.framework}/{case.recipe} {case.scale} {case.precision}"
         note(say("largest.found", label=label, batch=one.batch or "–", history=history(one)))
     again = planned(arguments)
@@ -48,16 +53,22 @@ def with_batches(arguments: argparse.Namespace, asked: "Asked") -> "Asked":
         for case in again.plan.cases
         if any(plan_searched.series(case) == plan_searched.series(one) for one in again.plan.to_search)
     )
-    return replace(again, plan=again.plan.without(left))
+    return replace(again, plan=again.plan.without(left), searched_h=purse.spent)
 
 
 def searched(
-    asked: "Asked", environment: str, starts: Callable[[tuple[Case, ...]], Sequence[Case]], most: int
+    asked: "Asked",
+    environment: str,
+    starts: Callable[[tuple[Case, ...]], Sequence[Case]],
+    most: int,
+    purse: "Purse",
 ) -> list[tuple[Case, Largest]]:
-    """Searches from each case that *starts* gives of those that can be run, by short runs, saying each trial."""
+    """Searches from each case that *starts* gives of those that can be run, by short runs, saying each trial; those
+    that *purse* does not pay to the end are left out, and said."""
     from evalsuite.commands.terminal import note
     from evalsuite.launch import campaign, probing, runner
     from evalsuite.logs import catalogue
+    from evalsuite.runs import trials
 
     ready = campaign.environments(
         asked.plan, asked.adapters, asked.environment(environment), note, asked.engine.container
@@ -73,7 +84,7 @@ def searched(
         share=asked.share,
         waits=lambda words: note(say("run.waiting", who=words)),
     )
-    store = probing.trials(asked.store.root, launcher.memory_bytes)
+    store = trials.store(asked.store.root, launcher.memory_bytes)
     runnable = asked.plan.without(ready.skips)
     found = []
     for case in starts(runnable.cases):
@@ -84,7 +95,11 @@ def searched(
         def told(batch: int, aim: str, label: str = label) -> None:
             note(say("largest.trying", label=label, batch=batch, aim=say(f"largest.{aim}")))
 
-        found.append((case, probing.search(case, asked.recipe(case), store, launcher, most, told)))
+        one = probing.search(case, asked.recipe(case), store, launcher, most, told, purse)
+        if one is None:
+            note(say("largest.no_hours", label=label, limit=f"{purse.most:g}"))
+        else:
+            found.append((case, one))
     return found
 
 

@@ -162,6 +162,7 @@ class Extent:
 
     retries: int = 2  # of a run that the infrastructure failed
     device_hours: float | None = None  # no run is started that is expected to go beyond; None: as many as it takes
+    spent_h: float = 0.0  # device-hours that this start has spent before its first run, on trials of batches
     fits: Callable[[Run], bool] = lambda run: True  # whether there is time for a run; once not, none is started
 
 
@@ -185,7 +186,15 @@ def launch_all(
     failed is made again, and what it left is kept beside it. *seed* is that of the order. Before each block (a repeat
     at a scale) a fixed computation is timed, and recorded with the block's runs.
     """
-    going = _Going(store=store, launcher=launcher, started=started, tick=tick, seed=seed, retries=extent.retries)
+    going = _Going(
+        store=store,
+        launcher=launcher,
+        started=started,
+        tick=tick,
+        seed=seed,
+        retries=extent.retries,
+        spent_h=extent.spent_h,
+    )
     block, probe_s = None, 0.0
     for run in runs:
         if extent.device_hours is not None and going.spent_h >= extent.device_hours:

@@ -1,8 +1,7 @@
 """Trials of batch sizes: short runs in a store of their own, whose folders are the history of the search."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from evalsuite.adapter import Recipe
 from evalsuite.dialect import Dialect
@@ -14,21 +13,31 @@ from evalsuite.plan import largest
 from evalsuite.plan.largest import Aim, Ends, Largest
 from evalsuite.runs.store import RunFolder, Store
 
-FOLDER = "largest-batch"  # below the run folders
-BYTES_PER_MB = 10**6
 SHORT = Protocol(warmup_steps=2, measured_steps=3)  # memory is full once the optimiser has made its first step
 LONGER = Protocol(warmup_steps=5, measured_steps=30)  # of the confirmation: fragments add up
 MEMORY = ("out of memory", "SIGKILL")  # the last is what a host that runs out of it sends
 
 
+@dataclass(kw_only=True)
+class Purse:
+    """The device-hours that trials have taken in this start, and how many they may."""
+
+    most: float | None = None  # None: as many as it takes
+    spent: float = 0.0
+    refused: bool = False  # whether a trial was not made for want of them
+
+    def pays(self) -> bool:
+        """Whether one more trial may begin, as a run may: until so many are spent."""
+        left = self.most is None or self.spent < self.most
+        self.refused = self.refused or not left
+        return left
+
+    def add(self, run: Run, seconds: float | None) -> None:
+        self.spent += (seconds or 0.0) * run.case.total_devices / 3600
+
+
 class _NotTried(Exception):
     """A trial that the search asks for was not made yet."""
-
-
-def trials(root: Path, memory_bytes: int | None) -> Store:
-    """Where the trials of a runs folder lie: those under another limit of memory are others."""
-    folder = root / FOLDER
-    return Store(folder if memory_bytes is None else folder / f"{memory_bytes // BYTES_PER_MB}MB")
 
 
 def search(
@@ -38,18 +47,28 @@ def search(
     launcher: Launcher,
     most: int,
     told: Callable[[int, Aim], None] = lambda batch, aim: None,
-) -> Largest:
-    """The largest batch of *case* from its own one, by runs in *store*; finished trials are not made again."""
+    purse: Purse | None = None,
+) -> Largest | None:
+    """The largest batch of *case* from its own one, by runs in *store*; finished trials are not made again.
+
+    None where *purse* does not pay the next trial; what was tried is kept, and the search goes on from there.
+    """
+    hours = purse or Purse()
 
     def trial(batch: int, aim: Aim) -> tuple[Ends, str]:
         run = _run(case, batch, aim)
+        if not store.folder(run).finished and not hours.pays():
+            raise _NotTried
         told(batch, aim)
         with store.claim(run) as folder:
             if folder is not None:
-                runner.launch(run, recipe, folder, launcher)
+                hours.add(run, runner.launch(run, recipe, folder, launcher).duration_s)
         return ended(store.folder(run), run.case, recipe.dialect_name, launcher.dialects)
 
-    return largest.largest(trial, case.batch_per_device, most)
+    try:
+        return largest.largest(trial, case.batch_per_device, most)
+    except _NotTried:
+        return None
 
 
 def known(case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Dialect], most: int) -> Largest | None:
@@ -65,6 +84,25 @@ def known(case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Diale
         return largest.largest(trial, case.batch_per_device, most)
     except _NotTried:
         return None
+
+
+def left(case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Dialect], most: int) -> tuple[Run, ...]:
+    """The trials that a search still makes if nothing larger fits than what has fitted, or than it begins with: about
+    as many it makes, and more where larger batches fit."""
+    fitting, more = 0, []
+
+    def trial(batch: int, aim: Aim) -> tuple[Ends, str]:
+        nonlocal fitting
+        run = _run(case, batch, aim)
+        if store.folder(run).finished:
+            ends, reason = ended(store.folder(run), run.case, recipe.dialect_name, dialects)
+            fitting = max(fitting, batch) if ends == "fits" else fitting
+            return ends, reason
+        more.append(run)
+        return ("fits" if batch <= (fitting or case.batch_per_device) else "out_of_memory"), ""
+
+    largest.largest(trial, case.batch_per_device, most)
+    return tuple(more)
 
 
 def _run(case: Case, batch: int, aim: Aim) -> Run:

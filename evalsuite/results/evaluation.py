@@ -5,6 +5,7 @@ import functools
 import importlib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,14 +14,14 @@ from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.findings import UnreadableRun
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import Case, Evaluation, Finding, Measurement, Summary, Timeline, Unmeasured
+from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Summary, Timeline, Unmeasured
 from evalsuite.results import attempts, convergence, criteria, gravity, network, other_nodes, remembered, rules
 from evalsuite.results import measurement as measurement_room
 from evalsuite.results.disclosed import disclosed
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import median_run, summaries, valid
 from evalsuite.results.verdicts import verdicts
-from evalsuite.runs import equivalence
+from evalsuite.runs import equivalence, trials
 from evalsuite.runs import network as measured_networks
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
@@ -97,6 +98,7 @@ def evaluate(
         most_repeats=planned.most_repeats if planned else None,
         receipts=equivalence.own((*receipts, store.root / equivalence.BESIDE_RUNS)),
         networks=network.newest(measured_networks.read(store.root), {one.campaign for one in ordered}),
+        trials=_trials(store, (*cases, *(skip.case for skip in (planned.skips if planned else ())))),
     )
     return disclosed(whole)
 
@@ -159,6 +161,23 @@ def _commands(store: Store, measurements: Sequence[Measurement]) -> dict[str, Ru
         with contextlib.suppress(EvalsuiteError):  # its measurement has failed and says why
             found[measurement.run.id] = store.folder(measurement.run).command()
     return found
+
+
+def _trials(store: Store, cases: Iterable[Case]) -> tuple[BatchTrial, ...]:
+    """The trials that searched for the largest batch of *cases*; one that cannot be read tells nothing."""
+    wanted = {_but_size(case) for case in cases if case.batch_policy == "max"}
+    found = []
+    for folder in trials.finished(store.root) if wanted else ():
+        with contextlib.suppress(EvalsuiteError):
+            run = folder.run()
+            if _but_size(run.case) in wanted:
+                found.append(BatchTrial(run=run, duration_s=folder.outcome().duration_s))
+    return tuple(found)
+
+
+def _but_size(case: Case) -> Case:
+    """What a case has in common with the trials of its batch: all but batch, scale and length."""
+    return replace(case, batch_per_device=1, nodes=1, devices_per_node=1, protocol=Protocol(), batch_policy=None)
 
 
 def _timelines(store: Store, rows: Iterable[Summary | Unmeasured], cache: Path | None) -> dict[str, Timeline]:

@@ -199,6 +199,11 @@ def test_no_run_is_started_once_the_device_hours_are_spent(tmp_path, monkeypatch
     assert [one.run.repeat for one in ended] == [0, 1]
 
 
+def test_what_the_search_for_a_batch_took_counts_before_the_first_run(tmp_path, monkeypatch):
+    assert Lab(tmp_path / "a", monkeypatch, {}).start(device_hours=1.0, spent_h=1.0) == []
+    assert len(Lab(tmp_path / "b", monkeypatch, {}).start(device_hours=1.0, spent_h=0.5)) == 1
+
+
 # made again on request
 
 

@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.findings import ShortWindow
-from evalsuite.model import Protocol, Run
+from evalsuite.model import BatchTrial, Protocol, Run
 from evalsuite.plan.estimate import Estimate
+from evalsuite.report.sections import price
+from evalsuite.report.text import words
 from evalsuite.results import next_repeats, spending
 from evalsuite.results.answers import answers
 from evalsuite.results.criteria import Criteria, LinearSpeedup
@@ -56,6 +58,20 @@ def test_what_was_spent_counts_runs_that_failed_and_says_which_have_no_duration(
 
     assert (one.framework, one.runs, one.lost, one.untimed) == ("toynet", 3, 1, 1)
     assert (one.seconds, one.device_hours) == (5400.0, 2.0)
+
+
+def test_trials_of_batches_are_part_of_the_time_and_of_no_number_of_runs():
+    wide = CASE.at_scale(1, 2)
+    trials = [BatchTrial(run=Run(case=wide, repeat=0), duration_s=each) for each in (1800.0, None)]
+    other = BatchTrial(run=Run(case=OTHER, repeat=0), duration_s=60.0)
+
+    mine, theirs = spending.spent([measured(CASE, 0, 100.0, duration_s=3600.0)], [*trials, other])
+
+    assert (mine.runs, mine.lost, mine.trials, mine.untimed) == (1, 0, 2, 1)
+    assert (mine.seconds, mine.device_hours) == (5400.0, 2.0)
+    assert (theirs.framework, theirs.runs, theirs.trials, theirs.seconds) == ("othernet", 0, 1, 60.0)
+    said = price.line((mine, theirs), words.read(("en",))).plain("en")
+    assert said.startswith("1 run and 3 trials of batch sizes took 1 h 31 min")
 
 
 def of(case, values, **changes):

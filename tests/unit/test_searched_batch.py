@@ -8,7 +8,7 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch import probing
+from evalsuite.launch import probing, runner
 from evalsuite.logs import catalogue
 from evalsuite.plan import plan as planning
 from evalsuite.plan import searched, spec
@@ -17,9 +17,13 @@ from evalsuite.plan.engines import engine
 from evalsuite.plan.largest import Tried
 from evalsuite.plan.plan import Machine
 from evalsuite.plan.spec import SearchedBatch, Spec
+from evalsuite.results import evaluation
+from evalsuite.runs import trials
 from evalsuite.runs.endings import Outcome
+from evalsuite.runs.store import Store
 from tests.toys import toynet
 
+LAUNCHER = runner.Launcher(engine=None, timeout_s=60.0, pythons={}, packages={}, dialects=catalogue.known())
 MACHINE = Machine(cores=64, accelerators=0, device="cpu")
 ADAPTERS = {"toynet": toynet()}
 SPEC = Spec(frameworks=("toynet",), scales=((1, 1), (1, 4), (2, 4)), batch_per_device=(16, 8), find_batch=True)
@@ -80,7 +84,7 @@ def test_another_word_is_refused(said):
 def test_finished_trials_tell_the_batch_and_a_missing_one_leaves_it_open(tmp_path):
     (case,) = planned().to_search
     recipe, dialects = ADAPTERS["toynet"].recipes[0], catalogue.known()
-    store = probing.trials(tmp_path, 2 * 10**9)
+    store = trials.store(tmp_path, 2 * 10**9)
 
     def trial(batch, aim, reason):
         run = probing._run(case, batch, aim)
@@ -99,7 +103,7 @@ def test_finished_trials_tell_the_batch_and_a_missing_one_leaves_it_open(tmp_pat
 
     whole = probing.known(case, recipe, store, dialects, most=64)
     assert (whole.batch, len(whole.tried)) == (10, 6)
-    assert probing.known(case, recipe, probing.trials(tmp_path, 10**9), dialects, most=64) is None  # another limit
+    assert probing.known(case, recipe, trials.store(tmp_path, 10**9), dialects, most=64) is None  # another limit
 
 
 def test_a_limit_of_memory_stands_before_the_training_alone(tmp_path):
@@ -122,3 +126,62 @@ def test_on_a_processor_the_memory_of_a_device_is_asked_for(capsys, tmp_path):
     assert cli.main(["plan", *axes, "--memory-per-device", "2", "--json"]) == Exit.DONE
     facts = json.loads(capsys.readouterr().out)
     assert facts["to_search"] and {one["batch_policy"] for one in facts["cases"]} == {"max"}
+
+
+class Trials:
+    """Trials of toynet that take an hour each and fit up to 16."""
+
+    def __init__(self, folder, monkeypatch):
+        self.store, self.made = trials.store(folder, None), []
+        (self.case,) = planned().to_search
+        monkeypatch.setattr(runner, "launch", self._launch)
+
+    def _launch(self, run, recipe, folder, launcher):
+        self.made.append(run.case.batch_per_device)
+        full = run.case.batch_per_device > 16
+        folder.write_case(run)
+        folder.log_path("n").write_text("RuntimeError: CUDA out of memory\n" if full else "")
+        ended = Outcome(status="failed" if full else "completed", reason="", exit_code=None, duration_s=3600.0)
+        folder.write_outcome(ended)
+        return ended
+
+    def search(self, purse):
+        return probing.search(self.case, ADAPTERS["toynet"].recipes[0], self.store, LAUNCHER, 64, purse=purse)
+
+    def left(self):
+        return len(probing.left(self.case, ADAPTERS["toynet"].recipes[0], self.store, LAUNCHER.dialects, 64))
+
+
+def test_trials_count_among_the_device_hours_and_none_begins_beyond_their_limit(tmp_path, monkeypatch):
+    lab = Trials(tmp_path, monkeypatch)
+    hours = lab.case.total_devices
+
+    poor = probing.Purse(most=1.5 * hours)
+    assert lab.search(poor) is None
+    assert (lab.made, poor.spent, poor.refused) == ([8, 16], 2.0 * hours, True)
+
+    rich = probing.Purse()
+    assert lab.search(rich).batch == 16
+    assert lab.made[2:] == [32, 24, 20, 18, 17, 16] and rich.spent == 6.0 * hours  # what was tried is not tried again
+
+
+def test_the_price_of_a_search_is_told_by_the_trials_that_have_ended_and_grows_with_what_fits(tmp_path, monkeypatch):
+    lab = Trials(tmp_path, monkeypatch)
+    least = lab.left()
+    lab.search(probing.Purse(most=1.5 * lab.case.total_devices))
+
+    assert (least, lab.left()) == (6, 6)  # 8 fits and 16 does not: five more and the confirmation; now 16 fits
+    lab.search(probing.Purse())
+    assert lab.left() == 0
+
+
+def test_the_report_finds_the_trials_of_its_cases_alone(tmp_path, monkeypatch):
+    lab = Trials(tmp_path, monkeypatch)
+    lab.search(probing.Purse())
+    (tried, *_) = (replace(case, batch_policy="max", batch_per_device=16) for case in planned().cases)
+
+    found = evaluation._trials(Store(tmp_path), [tried])
+
+    assert len(found) == len(lab.made) and {one.duration_s for one in found} == {3600.0}
+    assert evaluation._trials(Store(tmp_path), [replace(tried, batch_policy=None)]) == ()
+    assert evaluation._trials(Store(tmp_path), [replace(tried, precision="amp")]) == ()

@@ -121,7 +121,7 @@ class Book:
     @cached_property
     def spent(self) -> tuple[Spent, ...]:
         """What the runs took."""
-        return spending.spent(self.measurements)
+        return spending.spent(self.measurements, self.evaluation.trials)
 
     @cached_property
     def next_repeats(self) -> tuple[NextRepeats, ...]:

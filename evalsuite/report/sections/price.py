@@ -28,6 +28,7 @@ class SpentRow:
     device_hours: Number
     seconds: float  # to sort by
     untimed: int
+    trials: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +83,7 @@ def _row(name: str | None, of: Sequence[Spent], words: Words) -> SpentRow:
         device_hours=device_hours(sum(one.device_hours for one in of)),
         seconds=seconds,
         untimed=sum(one.untimed for one in of),
+        trials=sum(one.trials for one in of),
     )
 
 
@@ -129,12 +131,14 @@ def _about(one: NextRepeats) -> str:
 
 def line(found: Sequence[Spent], words: Words) -> Text:
     """What all runs took, in a sentence."""
-    return words(
-        "price.line",
-        runs=numbers.count(sum(one.runs for one in found)),
-        time=words.duration(sum(one.seconds for one in found)),
-        hours=device_hours(sum(one.device_hours for one in found)),
-    )
+    values = {
+        "runs": numbers.count(sum(one.runs for one in found)),
+        "time": words.duration(sum(one.seconds for one in found)),
+        "hours": device_hours(sum(one.device_hours for one in found)),
+    }
+    if trials := sum(one.trials for one in found):
+        return words("price.line_trials", trials=numbers.count(trials), **values)
+    return words("price.line", **values)
 
 
 def written(book: Book, writer: MarkdownWriter) -> Iterable[str]:
