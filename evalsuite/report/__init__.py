@@ -27,7 +27,6 @@ def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGE
     build_hash = identity.build_hash(evaluation)
     said = words.read(languages, on_cpu=book.on_cpu)
     page = out / "report.html"
-    write_atomically(page, render.page(book, said, build_hash).encode("utf-8", "backslashreplace"))
 
     def write_summary() -> None:
         facts = summary_json.document(book, build_hash)
@@ -38,18 +37,11 @@ def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGE
         text = render.part(part, book, said, build_hash)
         write_atomically(out / names.part_file(part.part), text.encode("utf-8", "backslashreplace"))
 
-    beside = list(parts.books(book))
-    works: list[ahead.Work] = [
-        write_summary,
-        partial(tables.write, book, out / "tables"),
-        *(partial(write_part, one) for one in beside),
-    ]
-    if beside:
-        ahead.shared(works)
-    else:
-        for work in works:
-            work()
-    further = [out / names.part_file(part.part) for part in beside]
+    beside: tuple[ahead.Work, ...] = (write_summary, partial(tables.write, book, out / "tables"))
+    write_atomically(page, render.page(book, said, build_hash, beside).encode("utf-8", "backslashreplace"))
+    others = list(parts.books(book))
+    ahead.shared([partial(write_part, one) for one in others])
+    further = [out / names.part_file(part.part) for part in others]
     for path in parts.outdated(out, further):
         path.unlink()
     return [page, *further, out / "summary.json", *tables.files(out / "tables")]

@@ -3,6 +3,7 @@
 import os
 import time
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,3 +46,36 @@ def test_an_error_is_raised_where_it_can_be_seen():
 
     with pytest.raises(OSError, match=r"report\.part-bert"):
         ahead.shared([fail] * 4)
+
+
+LARGE = SimpleNamespace(book=SimpleNamespace(planned=range(ahead.WORTH_A_PROCESS)), look=SimpleNamespace(cache="/tmp"))
+SMALL = SimpleNamespace(book=SimpleNamespace(planned=range(2)), look=SimpleNamespace(cache="/tmp"))
+
+
+@pytest.mark.parametrize("subject", [LARGE, SMALL])
+def test_what_stands_beside_a_page_is_written_when_the_page_is(subject, tmp_path, monkeypatch):
+    monkeypatch.setattr(ahead, "_draw", lambda enough, subject: enough.wait())
+
+    with ahead.helped(subject, [(tmp_path / "summary.json").touch]) as enough:
+        enough()
+
+    assert (tmp_path / "summary.json").exists()
+
+
+def test_what_stands_beside_a_page_is_written_here_where_the_other_process_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(ahead, "_draw", lambda enough, subject: os._exit(9))
+
+    with ahead.helped(LARGE, [(tmp_path / "summary.json").touch]):
+        pass
+
+    assert (tmp_path / "summary.json").exists()
+
+
+def test_a_page_that_fails_does_not_wait_for_what_stands_beside_it(monkeypatch):
+    monkeypatch.setattr(ahead, "_draw", lambda enough, subject: time.sleep(60))
+    began = time.monotonic()
+
+    with pytest.raises(ZeroDivisionError), ahead.helped(LARGE):
+        raise ZeroDivisionError
+
+    assert time.monotonic() - began < 30

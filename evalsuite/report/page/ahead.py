@@ -2,7 +2,8 @@
 
 While a page is filled from its beginning, another process draws the figures at its end. Both keep what they draw in the
 cache of figures, and neither draws what the other has: they meet in the middle. The page does not depend on it: what is
-not in the cache when it is needed is drawn then. The parts of a report that one page cannot hold are filled by two.
+not in the cache when it is needed is drawn then. The other process then writes what stands beside the page. The parts
+of a report that one page cannot hold are filled by two.
 """
 
 import contextlib
@@ -12,7 +13,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.synchronize import Event
 
-from evalsuite.report.sections import block_figures, repeats
+from evalsuite.report.sections import block_figures, quietness, repeats
 from evalsuite.report.sections.section import Subject
 
 Work = Callable[[], object]
@@ -22,20 +23,30 @@ WORTH_A_PROCESS = 100  # planned cases; below that starting it costs more than i
 
 
 @contextlib.contextmanager
-def drawn_ahead(subject: Subject) -> Iterator[None]:
-    """While this holds, the figures of the models are drawn into the cache from the last to the first."""
+def helped(subject: Subject, beside: Sequence[Work] = ()) -> Iterator[Callable[[], None]]:
+    """While this holds, another process draws the figures of *subject* into the cache, from the last to the first.
+
+    Told by a call of what is given that there are enough of them, it goes on to *beside*, works that write files and
+    know nothing of the page. They are done when this ends, here if the other process is not worth its start or fails.
+    """
     if len(subject.book.planned) < WORTH_A_PROCESS or subject.look.cache is None or len(os.sched_getaffinity(0)) < 2:
-        yield
+        yield lambda: None
+        _do(beside)
         return
     forked = multiprocessing.get_context("fork")
     enough = forked.Event()
-    process = forked.Process(target=_draw, args=(enough, subject), daemon=True)
+    process = forked.Process(target=_help, args=(enough, subject, beside), daemon=True)
     process.start()
     try:
-        yield
+        yield enough.set
+    except BaseException:
+        process.terminate()
+        raise
     finally:
         enough.set()
         process.join()
+    if process.exitcode:
+        _do(beside)
 
 
 def shared(works: Sequence[Work]) -> None:
@@ -76,18 +87,24 @@ def _do(works: Iterable[Work]) -> None:
 
 def _other(works: Sequence[Work], tickets: int) -> None:
     _quietly()
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what goes wrong is said where it is done again
     _do(_left(works, tickets))
 
 
 def _quietly() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both; the page's process says so
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what goes wrong is said where it is done again
+
+
+def _help(enough: Event, subject: Subject, beside: Sequence[Work]) -> None:
+    _quietly()
+    _draw(enough, subject)
+    _do(beside)
 
 
 def _draw(enough: Event, subject: Subject) -> None:
-    _quietly()
     look, words = subject.look, subject.words
+    quietness.drawn(subject.book, look, words)
     repeats.drawn(subject.book, subject.blocks, look, words)
     for block in reversed(subject.blocks):
         if enough.is_set():

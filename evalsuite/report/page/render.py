@@ -30,12 +30,16 @@ class NothingThere(ValueError):
     """A template printed None: what is absent must be said in words."""
 
 
-def page(book: Book, words: Words, build_hash: str) -> str:
-    """The report as one HTML file; all of it, or up to the parts of its models (`parts`)."""
+def page(book: Book, words: Words, build_hash: str, beside: Sequence[ahead.Work] = ()) -> str:
+    """The report as one HTML file; all of it, or up to the parts of its models (`parts`).
+
+    *beside*: what is done meanwhile, where there are two cores.
+    """
     subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words, in_parts=book.huge)
-    with ahead.drawn_ahead(subject):
+    with ahead.helped(subject, beside) as enough:
         chapters = contents.chapters(subject)
-    return _filled(book, words, build_hash, facts=verdict.facts(subject), chapters=chapters)
+        enough()
+        return _filled(book, words, build_hash, facts=verdict.facts(subject), chapters=chapters)
 
 
 def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
