@@ -56,9 +56,13 @@ def torch_launch(case: Case) -> Argv:
 
 
 def oneflow_launch(case: Case) -> Argv:
-    """OneFlow's launcher, started on every node."""
+    """OneFlow's launcher, started on every node.
+
+    Without the node agent's address and port: where these stand and no rank, its import stops (env_util.py of 0.8.0).
+    """
     module = "oneflow.distributed.launch"
-    return ("{python}", "-m", module, *_rendezvous(case, "--nnodes", "--node_rank", "--nproc_per_node"))
+    alone = ("env", "-u", "MASTER_ADDR", "-u", "MASTER_PORT")
+    return (*alone, "{python}", "-m", module, *_rendezvous(case, "--nnodes", "--node_rank", "--nproc_per_node"))
 
 
 def mpirun(case: Case, variables: Iterable[str] = ()) -> Argv:

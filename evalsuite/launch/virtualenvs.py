@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -254,15 +255,17 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
     if not recipe.import_name:
         return
     try:
-        answer = subprocess.run(
-            [python, "-c", f"import {recipe.import_name}"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=IMPORT_TIMEOUT_S,
-        )
+        with tempfile.TemporaryDirectory(prefix="evalsuite-import-") as empty:  # OneFlow's import writes a log there
+            answer = subprocess.run(
+                [python.absolute(), "-c", f"import {recipe.import_name}"],
+                cwd=empty,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                timeout=IMPORT_TIMEOUT_S,
+            )
     except subprocess.TimeoutExpired as error:
         raise CannotInstall(f"import {recipe.import_name}: no answer in {IMPORT_TIMEOUT_S} s in {where}.") from error
     if answer.returncode != 0:
