@@ -7,7 +7,7 @@ from evalsuite.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
-    reference_unsupported,
+    reference_on_one_device,
 )
 
 
@@ -46,11 +46,9 @@ def _reference(case: Case) -> Command:
 
 
 def _reference_unsupported(case: Case) -> str | None:
-    if case.total_devices > 1:
-        return "The reference workload in JAX trains on one device."
-    if case.xla:
+    if case.xla and case.total_devices == 1:
         return "XLA is what JAX compiles with, always: the case without the switch is this one."
-    return reference_unsupported(case)
+    return reference_on_one_device(case, "JAX")
 
 
 ADAPTER = Adapter(

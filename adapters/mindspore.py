@@ -1,12 +1,29 @@
-"""MindSpore: ResNet-50 of mindspore-ai/models and of MindCV, under mpirun."""
+"""MindSpore: ResNet-50 v1.5 of mindspore.nn on a CPU, and of mindspore-ai/models and MindCV, under mpirun."""
 
 from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import IMAGENET
 from evalsuite.model import Case
+from evalsuite.reference import (
+    REFERENCE_ENVIRONMENT,
+    REFERENCE_FACTS,
+    reference_arguments,
+    reference_on_one_device,
+)
 
 TARGETS = {"gpu": "GPU", "cpu": "CPU"}
 PINS = ("mindspore==2.7.1", "PyYAML==6.0.2", "tqdm==4.67.1")
+
+
+def _reference(case: Case) -> Command:
+    argv = ("{python}", "{workloads}/mindspore_resnet50.py", *reference_arguments(case))
+    return Command(argv=argv, environment=REFERENCE_ENVIRONMENT)
+
+
+def _reference_unsupported(case: Case) -> str | None:
+    if case.xla and case.total_devices == 1:
+        return "MindSpore has no XLA, and its own graph mode is always on in this workload."
+    return reference_on_one_device(case, "MindSpore")
 
 
 def _models(case: Case) -> Command:
@@ -62,6 +79,24 @@ ADAPTER = Adapter(
     name="mindspore",
     title="MindSpore",
     recipes=(
+        Recipe(
+            name="reference-resnet50",
+            model="resnet50_v1.5",
+            kind="reference",
+            dialect="mindcv",
+            command=_reference,
+            options={"image_size": ()},
+            facts=REFERENCE_FACTS,
+            amp="",
+            devices=("cpu",),
+            outside="it neither evaluates nor saves",
+            unsupported=_reference_unsupported,
+            requirements=PINS,
+            import_name="mindspore",
+            package="mindspore",
+            equivalence="mindspore_equivalence.py",
+            source="adapters/workloads/mindspore_resnet50.py",
+        ),
         Recipe(
             name="models-resnet50",
             model="resnet50_v1.5",

@@ -1,4 +1,7 @@
-"""OneFlow: OneFlow-Benchmark of 2020 (0.2), models and LiBai of 2022 (0.8), GPT, face recognition, Wide & Deep."""
+"""OneFlow: flowvision's ResNet-50 (which is v1.5), OneFlow-Benchmark of 2020 (0.2), models and LiBai of 2022 (0.8).
+
+Beside them GPT, face recognition, Wide & Deep.
+"""
 
 from dataclasses import replace
 
@@ -6,11 +9,23 @@ from evalsuite import launchers
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.customs import ADAM, CLICKS, FACES, IMAGES, SPLIT_CLASSIFIER, SPLIT_TABLES
 from evalsuite.model import Case
-from evalsuite.reference import BERT_LENGTH
+from evalsuite.reference import (
+    BERT_LENGTH,
+    REFERENCE_ENVIRONMENT,
+    REFERENCE_FACTS,
+    reference_arguments,
+    reference_on_one_device,
+)
 
 NEEDS_GPU = "The script places its model on CUDA devices without asking."
-PINS_2022 = ("oneflow==0.8.0", "flowvision==0.1.0", "numpy==1.23.5")
+PINS_2022 = ("oneflow==0.8.0", "numpy==1.23.5", "setuptools==59.8.0", "wheel==0.37.1")
+BUILT_2022 = ("flowvision==0.1.0",)  # its setup.py imports pkg_resources, which the newest setuptools has no more
 MODELS_RESNET = "{checkout}/Vision/classification/image/resnet50/train.py"
+
+
+def _reference(case: Case) -> Command:
+    argv = ("{python}", "{workloads}/oneflow_resnet50.py", *reference_arguments(case))
+    return Command(argv=argv, environment=REFERENCE_ENVIRONMENT)
 
 
 def _nodes_2020(case: Case) -> tuple[str, ...]:
@@ -188,7 +203,7 @@ def _oneflow(recipe: Recipe) -> Recipe:
 
 def _of_2022(recipe: Recipe) -> Recipe:
     """The one release that pip still has."""
-    return replace(_oneflow(recipe), requirements=PINS_2022, python="3.8")
+    return replace(_oneflow(recipe), requirements=PINS_2022, built=BUILT_2022, python="3.8")
 
 
 # Without being told: cnns/optimizer_util.py:23 and 34 (2020), resnet50/config.py:134 and 145 (2022): IMAGES.
@@ -196,6 +211,27 @@ ADAPTER = Adapter(
     name="oneflow",
     title="OneFlow",
     recipes=(
+        Recipe(
+            name="reference-resnet50",
+            model="resnet50_v1.5",
+            kind="reference",
+            dialect="oneflow_models",
+            command=_reference,
+            options={"image_size": ()},
+            facts=REFERENCE_FACTS,
+            amp="",
+            xla="nn.Graph",
+            devices=("cpu",),
+            outside="it neither evaluates nor saves",
+            unsupported=lambda case: reference_on_one_device(case, "OneFlow"),
+            requirements=PINS_2022,
+            built=BUILT_2022,
+            python="3.10",  # the youngest that 0.8.0 has a wheel for
+            import_name="oneflow",
+            package="oneflow",
+            equivalence="oneflow_equivalence.py",
+            source="adapters/workloads/oneflow_resnet50.py",
+        ),
         _oneflow(
             Recipe(
                 name="benchmark-resnet50-2020",

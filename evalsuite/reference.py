@@ -45,6 +45,13 @@ def reference_unsupported(case: Case) -> str | None:
     return None
 
 
+def reference_on_one_device(case: Case, framework: str) -> str | None:
+    """The same of a workload in *framework* that trains in one process."""
+    if case.total_devices > 1:
+        return f"The reference workload in {framework} trains on one device."
+    return reference_unsupported(case)
+
+
 def reference_bert_arguments(case: Case) -> tuple[str, ...]:
     """The arguments of the reference workloads that pre-train BERT; which of the two, the case's model says."""
     size = case.model.removeprefix("bert_")

@@ -158,9 +158,10 @@ def _print(found: ProvenModel) -> None:
             line(_said(pair, difference))
     for one in found.absent:
         line(say("equivalence.absent", framework=one.framework, reason=speech.retold(one.reason)))
-    proven = sum(pair.verdict == "proven" for pair in found.pairs)
+    proven, limited = (sum(pair.verdict == verdict for pair in found.pairs) for verdict in ("proven", "limited"))
     expected = len(found.answers) + len(found.absent)
-    line(say("equivalence.sum", model=found.model, proven=proven, n=expected * (expected - 1) // 2))
+    said = {"model": found.model, "proven": proven, "n": expected * (expected - 1) // 2}
+    line(say("equivalence.sum_limited", **said, limited=limited) if limited else say("equivalence.sum", **said))
 
 
 def _rows(found: ProvenModel) -> Iterator[list[str]]:

@@ -44,7 +44,9 @@ def trained(framework: str, folder, name: str = "reference-resnet50", **changes)
         recipe, case, python=python, folder=folder, engine=engines.engine("local"), timeout_s=float(TIMEOUT_S)
     )
     environment = {**os.environ, **line.environment}
-    ended = subprocess.run(line.engine, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S + 60)
+    ended = subprocess.run(
+        line.engine, env=environment, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S + 60
+    )
     logs = [file.read_text() for file in sorted(folder.glob("log.*.txt"))]
     assert ended.returncode == 0, ended.stderr + "\n".join(logs)[-3000:]
     return logs

@@ -190,10 +190,11 @@ def test_the_receipts_of_the_house_are_about_the_workloads_as_they_are():
     assert stale == []
 
 
-def test_every_pair_in_the_receipts_of_the_house_is_proven():
+def test_every_pair_in_the_receipts_of_the_house_is_proven_but_mindspores_which_takes_no_float64():
     found = [each for receipt in receipts().values() for each in pairs(receipt.answers)]
 
-    assert {each.verdict for each in found} == {"proven"}
+    for each in found:
+        assert each.verdict == ("limited" if "mindspore" in (each.first, each.second) else "proven"), each
 
 
 # the command
@@ -254,6 +255,14 @@ def test_a_difference_is_said_with_its_numbers_and_is_a_failed_criterion(toys, c
 
     assert cli.main([*words, "--lang", "en"]) == Exit.CRITERION_FAILED
     assert "differs: forward pass: padding, activation" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_proof_in_float32_alone_is_counted_apart(toys, capsys):
+    toys("anet")
+    words = toys("bnet", only32=True)
+
+    assert cli.main([*words, "--lang", "en"]) == Exit.DONE
+    assert "toy: 0 of 1 pairs proven, 1 more in float32 alone." in capsys.readouterr().out
 
 
 def test_one_that_fails_is_not_run_and_stops_no_other(toys, capsys):

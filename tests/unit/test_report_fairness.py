@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -202,9 +203,24 @@ def test_official_scripts_have_no_such_proof():
 def test_a_framework_that_nobody_compared_is_not_proven():
     other = replace(as_recorded("mxnet"))
 
-    (found,) = computed(("pytorch", as_recorded("pytorch")), ("oneflow", other))
+    (found,) = computed(("pytorch", as_recorded("pytorch")), ("chainermn", other))
 
     assert found["shown"] == "no_receipt"
+
+
+@pytest.mark.parametrize(
+    ("frameworks", "first"),
+    [(("pytorch", "mxnet", "mindspore"), "proven for 1 of 3 pairs"), (("pytorch", "mindspore"), "not proven for any")],
+)
+def test_a_proof_in_float32_alone_is_said_to_be_one_and_counts_as_no_other(frameworks, first, tmp_path):
+    found = [measured(name) for name in frameworks]
+    recorded = {run.run.id: as_recorded(one.case.framework) for one in found for run in one.measurements}
+
+    whole = synthetic.evaluation(found, commands=recorded)
+    page = html.unescape(report.build(whole, tmp_path, languages=["en"])[0].read_text(encoding="utf-8"))
+
+    assert re.search(rf"{first}[^<]*In float32 alone \(limited proof\): {len(frameworks) - 1} pair", page)
+    assert page.count("limited proof: in float32 alone") == len(frameworks) - 1
 
 
 def test_the_page_says_of_each_pair_whether_the_same_computation_is_proven(tmp_path):

@@ -161,15 +161,20 @@ def _relative(value: float | None) -> Number | None:
 def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
     if not pairs:
         return None
-    proven = sum(one.shown == "proven" for one in pairs)
-    days = sorted({one.day for one in pairs if one.shown == "proven" and one.day})
-    if not days:
-        return words("fairness.computed_none", n=numbers.count(len(pairs)))
-    said = words("fairness.computed", proven=numbers.count(proven), n=numbers.count(len(pairs)), day=days[-1])
-    by_lab = sum(one.shown == "proven" and one.by_lab for one in pairs)
-    if not by_lab:
-        return said
-    return words("fairness.computed_by_lab", computed_text=said, n=numbers.count(by_lab))
+    proven = [one for one in pairs if one.shown == "proven"]
+    days = sorted({one.day for one in proven if one.day})
+    if days:
+        of = {"proven": numbers.count(len(proven)), "n": numbers.count(len(pairs)), "day": days[-1]}
+        said = words("fairness.computed", **of)
+    else:
+        said = words("fairness.computed_none", n=numbers.count(len(pairs)))
+    further = {
+        "fairness.computed_by_lab": sum(one.by_lab for one in proven),
+        "fairness.computed_limited": sum(one.shown == "limited" for one in pairs),
+    }
+    for key, count in further.items():
+        said = words(key, computed_text=said, n=numbers.count(count)) if count else said
+    return said
 
 
 def _standing(found: Comparison, labels: dict[str, str], words: Words) -> Text:
