@@ -70,7 +70,7 @@ def mpirun(case: Case, variables: Iterable[str] = ()) -> Argv:
     named = ("LD_LIBRARY_PATH", "PATH", "PYTHONUNBUFFERED", "OMP_NUM_THREADS", *variables)
     return (
         *("mpirun", "--allow-run-as-root", "-np", str(case.total_devices), "-H", "{hosts_slots}"),
-        *("-bind-to", "none", "-map-by", "slot"),
+        *("--bind-to", "none", "--map-by", "slot"),  # Open MPI 5 takes neither with one dash
         *(word for name in named for word in ("-x", name)),
         *("-mca", "pml", "ob1", "-mca", "btl", "^openib"),
     )
