@@ -187,6 +187,9 @@ class Gpu:
     of_job: bool | None = None  # whether the job uses it; said beside the samples alone
 
 
+COLLECTIVES = {"gloo": "gloo", "nccl": "NCCL", "mpi": "MPI"}  # what carries all-reduces, as its makers write it
+
+
 @dataclass(frozen=True, kw_only=True)
 class AllReduceTimes:
     """All-reduces of one size."""
@@ -212,8 +215,8 @@ class NetworkMeasurement(Document):
     devices_per_node: int
     device: str
     at: str  # ISO 8601 with zone
-    backend: str | None = None  # "gloo", "nccl"
-    tool: str | None = None  # "PyTorch 2.5.1"
+    backend: str | None = None  # what carried the all-reduces: "gloo", "nccl", "mpi"
+    tool: str | None = None  # "PyTorch 2.5.1", "Open MPI 4.1.4"
     engine: str | None = None
     campaign: str | None = None
     hosts: tuple[str, ...] | None = None
@@ -221,6 +224,10 @@ class NetworkMeasurement(Document):
     all_reduce: tuple[AllReduceTimes, ...] = ()
     storage: tuple[StorageReading, ...] = ()
     error: str | None = None  # why it could not be measured
+
+    @property
+    def scale(self) -> str:
+        return f"{self.nodes}x{self.devices_per_node}"
 
     @property
     def devices(self) -> int:

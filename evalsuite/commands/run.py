@@ -214,15 +214,20 @@ def _say_spared(asked: "Asked", spared: "Sequence[Run]") -> None:
 def _measure_network(
     asked: "Asked", missing: "Sequence[Run]", pythons: "Mapping[tuple[str, str], Path]", campaign: str
 ) -> None:
-    """Measures the network of each scale of *missing* that has one."""
+    """Measures the network of each scale of *missing* that has one, by what carries the all-reduces of its cases."""
     from evalsuite.commands.terminal import note
+    from evalsuite.documents import COLLECTIVES
     from evalsuite.launch import network
+    from evalsuite.plan import collectives
 
-    scales = {run.case.scale: run.case for run in missing if run.case.total_devices > 1}
-    for scale, case in scales.items():
-        note(say("run.measuring_network", scale=scale))
+    measured = {}
+    for case in (run.case for run in missing if run.case.total_devices > 1):
+        measured[case.scale, collectives.of(asked.recipe(case), case)] = case
+    for (scale, collective), case in measured.items():
+        note(say("run.measuring_network", scale=scale, collective=COLLECTIVES[collective]))
         interpreter = network.python(pythons, asked.adapters, case)
-        found = network.measure(case, asked.engine, interpreter, asked.store.root, campaign, asked.share)
+        root, engine = asked.store.root, asked.engine
+        found = network.measure(case, engine, interpreter, root, campaign, asked.share, collective)
         if found.error:
             note(say("run.no_network", scale=scale, reason=found.error))
 

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,17 +12,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evalsuite import documents, paths, redaction
+from evalsuite import documents, launchers, paths, redaction
 from evalsuite.adapter import Adapter
 from evalsuite.documents import AllReduceTimes, NetworkMeasurement, StorageReading
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import virtualenvs
+from evalsuite.launch import engine_words, virtualenvs
 from evalsuite.model import Case
-from evalsuite.plan.engines import Engine
+from evalsuite.plan.collectives import Collective
+from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs import network
 from evalsuite.runs.store import RunFolder
 
 PROGRAM = paths.ADAPTERS / "workloads" / "network.py"
+OVER_MPI = PROGRAM.with_name("network_mpi.py")
 TIMEOUT_S = 180.0
 GRACE_S = 60.0  # for the engine to start and to end
 FRAMEWORK = "pytorch"  # whose environment has torch.distributed
@@ -39,36 +42,41 @@ def python(pythons: Mapping[tuple[str, str], Path], adapters: Mapping[str, Adapt
 
 
 def measure(
-    case: Case, engine: Engine, interpreter: Path | None, root: Path, campaign: str, share: bool = False
+    case: Case,
+    engine: Engine,
+    interpreter: Path | None,
+    root: Path,
+    campaign: str,
+    share: bool = False,
+    collective: Collective = "gloo",
 ) -> NetworkMeasurement:
-    """Measures at the scale of *case* and writes it beside the runs in *root*. What fails is written down as well."""
-    place = network.folder(root.resolve(), case.scale, campaign)
+    """Measures at the scale of *case*, by *collective*, and writes it beside the runs in *root*. What fails is written
+    down as well."""
+    place = network.folder(root.resolve(), f"{case.scale}-{collective}", campaign)
     place.mkdir(parents=True, exist_ok=True)
     begun = NetworkMeasurement(
         nodes=case.nodes,
         devices_per_node=case.devices_per_node,
         device=case.device,
+        backend=collective,
         at=datetime.now(UTC).astimezone().isoformat(timespec="seconds"),
         engine=engine.name,
         campaign=campaign,
         link_mbit=int(link) if (link := case.option("link_mbit")) and link.isdecimal() else None,
     )
     try:
-        found = _measured(begun, case, engine, interpreter, place, share)
+        if case.device not in ("cpu", "gpu"):
+            raise EvalsuiteError(f"on {case.device} it is not measured; expected CPUs or GPUs.")
+        agent = _over_mpi(case, place) if collective == "mpi" else _by_torch(case, interpreter, place)
+        found = _measured(begun, case, _line(case, engine, agent, place, share), place)
     except EvalsuiteError as error:
         found = replace(begun, error=redaction.redacted(str(error)))
     network.write(place, found)
     return found
 
 
-def _measured(
-    begun: NetworkMeasurement, case: Case, engine: Engine, interpreter: Path | None, place: Path, share: bool
-) -> NetworkMeasurement:
-    if case.device not in ("cpu", "gpu"):
-        raise EvalsuiteError(f"on {case.device} it is not measured; expected CPUs or GPUs.")
-    if interpreter is None:
-        raise EvalsuiteError("no environment with PyTorch is here; expected one. Try: evalsuite env create pytorch")
-    said = _start(_line(case, engine, interpreter, place, share), place)
+def _measured(begun: NetworkMeasurement, case: Case, line: Argv, place: Path) -> NetworkMeasurement:
+    said = _start(line, place)
     folder = RunFolder(place)
     facts = [fact for log in folder.logs() for fact in _facts(log.path)]
     found = replace(begun, hosts=tuple(folder.environments()), **_read(facts))
@@ -77,20 +85,35 @@ def _measured(
     return found
 
 
-def _line(case: Case, engine: Engine, interpreter: Path, place: Path, share: bool) -> tuple[str, ...]:
+def _by_torch(case: Case, interpreter: Path | None, place: Path) -> Argv:
+    """A process for each device of a node, behind the agent's own options."""
+    if interpreter is None:
+        raise EvalsuiteError("no environment with PyTorch is here; expected one. Try: evalsuite env create pytorch")
+    program = (str(interpreter), str(PROGRAM), "--device", case.device, "--folder", str(place))
+    return ("--processes", str(case.devices_per_node), "--", *program)
+
+
+def _over_mpi(case: Case, place: Path) -> Argv:
+    """One mpirun for all nodes, as the scripts are started that it is measured for."""
+    if shutil.which("mpirun") is None:
+        raise EvalsuiteError("no mpirun is on the PATH; expected that of Open MPI. Try: apt install openmpi-bin")
+    alone = ("--first-node-only",) if case.nodes > 1 else ()
+    program = (sys.executable, str(OVER_MPI), "--folder", str(place))
+    return (*alone, "--", *launchers.mpirun(case), *program)
+
+
+def _line(case: Case, engine: Engine, rest: Argv, place: Path, share: bool) -> Argv:
     agent = (
         *(engine.agent or (sys.executable, "-m", "evalsuite")),
         *("sample", "-o", str(place), "--quiet", "--end-with-parent", *(("--share",) if share else ())),
-        *("--processes", str(case.devices_per_node), "--devices-per-node", str(case.devices_per_node)),
-        *("--timeout", f"{TIMEOUT_S:g}", "--"),
-        *(str(interpreter), str(PROGRAM), "--device", case.device, "--folder", str(place)),
+        *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{TIMEOUT_S:g}", *rest),
     )
     handed = engine.handed(case.nodes, str(place)) if engine.handed else {}
     started = ("env", *(f"{name}={value}" for name, value in handed.items()), *agent) if handed else agent
     return engine.wrap(case.nodes, started)
 
 
-def _start(line: tuple[str, ...], place: Path) -> str | None:
+def _start(line: Argv, place: Path) -> str | None:
     """Starts *line* and waits; what it said last if it failed, None if it ended well."""
     inherited = os.environ.get("PYTHONPATH")
     path = os.pathsep.join(filter(None, [inherited, str(paths.PACKAGE.parent)]))
@@ -109,8 +132,10 @@ def _start(line: tuple[str, ...], place: Path) -> str | None:
     if ended.returncode == 0:
         return None
     files = [RunFolder(place).engine_log, *(log.path for log in RunFolder(place).logs())]
-    lines = [line for file in files for line in file.read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1].strip()[:300] if lines else f"exit code {ended.returncode}"
+    text = "\n".join(file.read_text(errors="replace") for file in files)
+    if "Traceback (most recent call last)" in text:
+        return text.strip().splitlines()[-1].strip()[: engine_words.LONGEST]
+    return engine_words.reason(text) or f"exit code {ended.returncode}"
 
 
 def _facts(log: Path) -> Iterator[dict[str, Any]]:

@@ -8,13 +8,14 @@ from evalsuite.model import Case
 
 
 def newest(found: Iterable[NetworkMeasurement], campaigns: Iterable[str | None]) -> tuple[NetworkMeasurement, ...]:
-    """Those of *campaigns*, or kept apart from any: of each scale, kind of device and link the newest that succeeded,
-    else the newest."""
-    chosen: dict[tuple[int, int, str, int], NetworkMeasurement] = {}
+    """Those of *campaigns*, or kept apart from any: of each scale, kind of device, link and library that carries the
+    all-reduces the newest that succeeded, else the newest."""
+    chosen: dict[tuple[int, int, str, int, str], NetworkMeasurement] = {}
     known = {*campaigns} - {None}
     for one in sorted(found, key=lambda one: (one.error is None, one.at)):
         if one.campaign is None or one.campaign in known:
-            chosen[one.nodes, one.devices_per_node, one.device, one.link_mbit or 0] = one
+            link, carried_by = one.link_mbit or 0, one.backend or ""
+            chosen[one.nodes, one.devices_per_node, one.device, link, carried_by] = one
     return tuple(found for _, found in sorted(chosen.items(), key=lambda item: (item[1].devices, item[0])))
 
 

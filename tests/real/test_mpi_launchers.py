@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
 TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
-TRAINS = (*TOYNET, "--option", "script=train.py", "--repeats", "1", "--runs", "runs")
+TRAINS = (*TOYNET, "--option", "script=train.py", "--repeats", "1", "--runs", "runs", "--share")  # waits for nobody
 LONG = "5+100000"
 NEWER = [one for one in LAUNCHERS if one.wheel]
 OPEN_MPI = [one for one in LAUNCHERS if one.via == "openmpi"]
@@ -85,6 +85,39 @@ def test_the_engine_mpi_learns_from_open_mpi_where_its_nodes_meet(reached, tmp_p
 
     assert process.returncode == Exit.DONE, said
     assert ranks(tmp_path) == {"a": 0, "b": 1}
+
+
+STARTED_BY_MPIRUN = """
+from evalsuite import launchers
+from evalsuite.adapter import Adapter, Command, Recipe
+
+def command(case):
+    return Command(argv=(*launchers.mpirun(case), "{python}", "SCRIPTS/train.py", str(case.protocol.total_steps)))
+
+ABOUT = dict(dialect="pytorch_examples", spawn="once", import_name="json", package="pip", command=command)
+RECIPE = Recipe(name="reference-toy", model="toy", kind="reference", **ABOUT)
+ADAPTER = Adapter(name="mpinet", title="Mpinet", recipes=(RECIPE,))
+"""
+
+
+@over(*OPEN_MPI)
+def test_a_script_that_mpirun_starts_on_hosts_has_its_network_measured_over_mpi(reached, tmp_path, launcher):
+    (tmp_path / "mpinet.py").write_text(STARTED_BY_MPIRUN.replace("SCRIPTS", str(TOYS / "scripts")))
+    hosts, config = reached
+    for host in hosts.values():  # mpirun on a host has no variable of ours that says how to reach the others
+        subprocess.run(host.enter("mount", "--bind", str(config), "/etc/ssh/ssh_config"), check=True)
+    words = ("--frameworks", "mpinet", "--adapters", str(tmp_path / "mpinet.py"), "--scales", "2x1", "--steps", "5+20")
+
+    process = started(reached, tmp_path, launcher, *words, "--hosts", "a,b", "--measure-network")
+    _, said = process.communicate(timeout=240)
+
+    (file,) = tmp_path.glob("runs/network/*/network.json")
+    found = json.loads(file.read_text())
+    assert (found["backend"], found.get("error")) == ("mpi", None), said
+    assert found["tool"].startswith(launcher.name)
+    times = {one["bytes"]: min(one["seconds"]) for one in found["all_reduce"]}
+    assert 0 < times[1 << 10] < times[1 << 27] < 60
+    assert sorted(one["host"] for one in found["storage"]) == ["a", "b"]
 
 
 @over(*LAUNCHERS)

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 import synthetic
 
+from evalsuite.adapter import Command
 from evalsuite.documents import AllReduceTimes, NetworkMeasurement, StorageReading
 from evalsuite.launch import network as launching
-from evalsuite.plan import engines
+from evalsuite.plan import collectives, engines
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import networks_json
@@ -16,7 +17,7 @@ from evalsuite.report.sections import network as section
 from evalsuite.report.text import words
 from evalsuite.results import network
 from evalsuite.runs import network as kept
-from tests.toys import CASE
+from tests.toys import CASE, toynet
 
 FOUND = NetworkMeasurement(
     nodes=2,
@@ -146,6 +147,34 @@ def test_one_measurement_of_each_link_is_kept():
     fast, slow = of(link_mbit=1000, campaign="c1"), of(link_mbit=100, campaign="c2")
 
     assert network.newest([fast, slow], ["c1", "c2"]) == (slow, fast)
+
+
+def test_one_of_each_library_is_kept_and_named_where_a_scale_has_several(book_of_scales):
+    by_gloo, by_mpi = of(), of(backend="mpi", tool="Open MPI 4.1.4")
+    book, model = book_of_scales
+
+    (row,) = section.of_model(book(by_mpi), model).rows
+    both = section.of_model(book(*network.newest([by_gloo, by_mpi], ["c1"])), model).rows
+
+    assert (row.with_what, row.name(words.read()).items) == ("MPI, Open MPI 4.1.4", ("2×4",))
+    assert [one.name(words.read()).items for one in both] == [("2×4", "gloo"), ("2×4", "MPI")]
+
+
+@pytest.mark.parametrize(
+    ("words_of_script", "device", "collective"),
+    [
+        (("mpirun", "-np", "2", "python"), "cpu", "mpi"),
+        (("mpirun", "-np", "2", "python"), "gpu", "nccl"),
+        (("{bin}/horovodrun", "-np", "2", "--mpi", "{python}"), "cpu", "mpi"),
+        (("{bin}/horovodrun", "-np", "2", "--gloo", "{python}"), "cpu", "gloo"),
+        (("{bin}/bfrun", "-np", "2"), "cpu", "mpi"),
+        (("{python}", "train.py", "--mpi"), "cpu", "gloo"),
+    ],
+)
+def test_the_network_is_measured_by_what_carries_the_all_reduces_of_the_case(words_of_script, device, collective):
+    recipe = replace(toynet().recipes[0], command=lambda case: Command(argv=words_of_script))
+
+    assert collectives.of(recipe, replace(CASE, device=device)) == collective
 
 
 def test_a_measurement_that_was_kept_apart_from_its_campaign_goes_with_the_runs_beside_it():

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.documents import NetworkMeasurement
+from evalsuite.documents import COLLECTIVES, NetworkMeasurement
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
@@ -25,10 +25,11 @@ class NetworkRow:
     times: tuple[Number | None, ...]  # of the sizes of the table
     bandwidth: Number | None
     storage: Number | None
+    among_libraries: bool = False  # whether the scale was measured by several
 
     @property
     def scale(self) -> str:
-        return f"{self.measurement.nodes}×{self.measurement.devices_per_node}"
+        return self.measurement.scale.replace("x", "×")
 
     @property
     def link(self) -> Number | None:
@@ -38,7 +39,14 @@ class NetworkRow:
 
     def name(self, words: Words) -> Rendered:
         """Among all rows."""
-        return options.apart([self.scale, *([str(self.link)] if self.link else [])], words)
+        library = [self.library] if self.among_libraries and self.library else []
+        return options.apart([self.scale, *([str(self.link)] if self.link else []), *library], words)
+
+    @property
+    def library(self) -> str | None:
+        """What carried the all-reduces."""
+        found = self.measurement.backend
+        return names.visible(COLLECTIVES.get(found, found)) if found else None
 
     @property
     def error(self) -> str | None:
@@ -47,8 +55,8 @@ class NetworkRow:
 
     @property
     def with_what(self) -> str:
-        one = self.measurement
-        return names.visible(", ".join(filter(None, (one.backend, one.tool))))
+        tool = self.measurement.tool
+        return ", ".join(filter(None, (self.library, names.visible(tool) if tool else None)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,16 +80,21 @@ def of_model(book: Book, model: Model) -> NetworkTable | None:
     if not found:
         return None
     sizes = sorted({size for one in found for size in network.times_s(one)})
-    return NetworkTable(sizes=tuple(_size(size) for size in sizes), rows=tuple(_row(one, sizes) for one in found))
+    libraries: dict[str, set[str | None]] = {}
+    for one in found:
+        libraries.setdefault(one.scale, set()).add(one.backend)
+    rows = tuple(_row(one, sizes, len(libraries[one.scale]) > 1) for one in found)
+    return NetworkTable(sizes=tuple(_size(size) for size in sizes), rows=rows)
 
 
-def _row(one: NetworkMeasurement, sizes: Iterable[int]) -> NetworkRow:
+def _row(one: NetworkMeasurement, sizes: Iterable[int], among_libraries: bool) -> NetworkRow:
     times, bandwidth, storage = network.times_s(one), network.bus_bytes_per_s(one), network.read_bytes_per_s(one)
     return NetworkRow(
         measurement=one,
         times=tuple(_time(times[size]) if size in times else None for size in sizes),
         bandwidth=None if bandwidth is None else numbers.rate(bandwidth),
         storage=None if storage is None else numbers.rate(storage),
+        among_libraries=among_libraries,
     )
 
 
