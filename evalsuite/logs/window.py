@@ -11,6 +11,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from evalsuite.findings import (
     ArrivalsBursty,
@@ -38,6 +39,8 @@ REPORTS_AROUND = 20  # before the window and behind it, to be drawn beside it
 
 Clock = Callable[[Step], float | None]
 """When a report was made, by one of the clocks; None where it does not tell."""
+Gap = tuple[Step, float | None]
+"""A report, and the seconds since the one before; None where the clock did not tell."""
 STAMPS, ARRIVALS, TIMES, RATES = "log stamps", "arrival times", "step times", "harmonic mean of rates"
 
 
@@ -63,6 +66,11 @@ class Span:
         """(report before, report) for each report that has one before it."""
         steps = ((self.before,) if self.before else ()) + self.reports
         return tuple(itertools.pairwise(steps))
+
+    @cached_property
+    def gaps(self) -> "dict[Clock, list[Gap]]":
+        """What has been asked of each clock: several figures are made of the same times."""
+        return {}
 
 
 def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, epochs: bool = False) -> Span | None:
@@ -236,10 +244,14 @@ def _by_clock(chosen: Span, at: Clock) -> float | None:
     return items / seconds if seconds > 0 and items > 0 else None
 
 
-def _gaps(chosen: Span, at: Clock) -> list[tuple[Step, float | None]]:
+def _gaps(chosen: Span, at: Clock) -> Sequence[Gap]:
     """(report, seconds since the report before) by the clock *at*; None where it did not tell."""
-    times = [(step, at(before), at(step)) for before, step in chosen.intervals if not step.after_pause]
-    return [(step, None if began is None or ended is None else ended - began) for step, began, ended in times]
+    found = chosen.gaps.get(at)
+    if found is None:
+        times = [(step, at(before), at(step)) for before, step in chosen.intervals if not step.after_pause]
+        found = [(step, None if began is None or ended is None else ended - began) for step, began, ended in times]
+        chosen.gaps[at] = found
+    return found
 
 
 def _by_arrival(chosen: Span, findings: list[Finding]) -> float | None:

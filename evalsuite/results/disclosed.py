@@ -6,6 +6,7 @@ that a field added next year is swept too. A case keeps its names, which folders
 """
 
 import functools
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
@@ -51,7 +52,7 @@ def _all(found: tuple[Any, ...]) -> tuple[Any, ...]:
     if not found or _is_number(found[0]) or (isinstance(found[0], tuple) and found[0] and _is_number(found[0][0])):
         return found
     inside = tuple(map(_swept, found))
-    return inside if any(new is not old for new, old in zip(inside, found, strict=True)) else found
+    return found if all(map(operator.is_, inside, found)) else inside
 
 
 def _is_number(found: object) -> bool:
@@ -65,5 +66,11 @@ def _mapping(found: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 def _noun(names: tuple[str, ...], found: Any) -> Any:
-    changes = {name: new for name in names if (new := _swept(value := getattr(found, name))) is not value}
+    changes = {}
+    for name in names:
+        value = getattr(found, name)
+        kind: Any = type(value)
+        sweep = _sweep(kind)  # not by way of _swept: half of the time would go into calling it
+        if sweep is not None and (new := sweep(value)) is not value:
+            changes[name] = new
     return replace(found, **changes) if changes else found

@@ -131,7 +131,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         ),
         sampled_memory_bytes=device_totals.sampled_memory_bytes(samples),
         energy_j=device_totals.energy_j(samples, window, planned),
-        cpu_s=device_totals.cpu_s(folder.agents().values()),
+        cpu_s=device_totals.cpu_s(agents),
         facts=stated,
         campaign=command.campaign.id if command.campaign else (command.stated or {}).get("campaign"),
         round=command.campaign.round if command.campaign else None,

@@ -198,8 +198,16 @@ class RunFolder:
         return {host: _without_secrets(one) for host, one in found.items()}
 
     def _by_host(self, kind: str) -> list[tuple[str, Path]]:
-        files = sorted(self.path.glob(f"{kind}.*.json"))
-        return [(file.name.removeprefix(f"{kind}.").removesuffix(".json"), file) for file in files]
+        begin, end = f"{kind}.", ".json"
+        named = (name for name in self._names() if name.startswith(begin) and name.removeprefix(begin).endswith(end))
+        return [(name.removeprefix(begin).removesuffix(end), self.path / name) for name in sorted(named)]
+
+    def _names(self) -> list[str]:
+        """What lies in the folder; nothing where there is none."""
+        try:
+            return os.listdir(self.path)
+        except OSError:
+            return []
 
     def logs(self) -> list[Log]:
         """All logs, by host and rank."""

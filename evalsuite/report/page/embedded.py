@@ -109,11 +109,12 @@ def _table(name: str, found: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _packed(values: list[Any]) -> list[Any] | dict[str, Any]:
-    different = {repr(value): value for value in values}  # by repr: 1, 1.0 and true are not the same
+    texts = [repr(value) for value in values]  # by repr: 1, 1.0 and true are not the same
+    different = dict(zip(texts, values, strict=True))
     if 2 * len(different) > len(values):
         return values
     places = {text: place for place, text in enumerate(different)}
-    return {"of": list(different.values()), "at": [places[repr(value)] for value in values]}
+    return {"of": list(different.values()), "at": [places[text] for text in texts]}
 
 
 def script_safe(document: Mapping[str, Any]) -> str:
