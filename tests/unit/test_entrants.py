@@ -7,10 +7,12 @@ import reports
 import synthetic
 
 from evalsuite.model import Skip
+from evalsuite.report.book import heading, variant
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections import answers as said_room
-from evalsuite.report.sections import headlines, verdict
+from evalsuite.report.sections import drawn, headlines, introduction, verdict
+from evalsuite.report.sections.section import Subject
 from evalsuite.report.text import words
 from evalsuite.results import answers
 from evalsuite.results.entrants import FRAMEWORKS, contests
@@ -144,3 +146,25 @@ def test_a_model_of_one_framework_without_variants_is_as_it_was():
     (found,) = verdict.found(book, SPOKEN)
 
     assert found.sentence.plain("en").startswith("Only PyTorch has a result to rank")
+
+
+def test_blocks_of_variants_are_called_by_their_names_and_no_two_alike():
+    book = Book(evaluation=synthetic.variants())
+    _, chainermn = models(book)
+    called = [heading.short(block, SPOKEN).plain("en") for block in chainermn.blocks]
+
+    assert len(set(called)) == len(called) == 4
+    assert "FP32 · bsz 64 · InfiniBand FDR" in called
+    assert variant.of(models(Book(evaluation=synthetic.quick()))[0].blocks[0], SPOKEN) is None
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "once", "of"), [(synthetic.full, True, None), (synthetic.variants, False, None)]
+)
+def test_the_introduction_says_whether_cases_ran_once_and_whose_variants_are_compared(evaluation, once, of):
+    book = Book(evaluation=evaluation())
+    found = introduction._facts(Subject(book=book, models=models(book), look=drawn.look(book), words=SPOKEN))
+    alone = Book(evaluation=reports.evaluation(summary(100.0, FAST), summary(90.0, SLOW)))
+
+    assert (found.once, found.variants_of) == (once, of)
+    assert introduction._variants_of(alone) == "PyTorch"

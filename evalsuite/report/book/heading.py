@@ -3,11 +3,12 @@
 from typing import Protocol
 
 from evalsuite.lab import BothLanguages, LabDocument
+from evalsuite.report.book import variant
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import conditions
 from evalsuite.report.book.policies import BatchPolicy, Comparable
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.options import option
+from evalsuite.report.text.options import apart, option
 from evalsuite.report.text.words import Listed, Pair, Rendered, Text, Words
 from evalsuite.results.evaluation import TITLE
 
@@ -94,11 +95,21 @@ def policy(found: BatchPolicy, words: Words) -> Text:
 
 def setting_of(group: Comparable, table: BatchPolicy, words: Words) -> Listed:
     """What tells a group of rows from the others of its table: precision, compiler, options."""
-    own = [pair for pair in group.block.options if pair not in table.shared_options]
+    own = [pair for pair in variant.beside(group.block) if pair not in table.shared_options]
+    called = variant.of(group.block, words)
     xla = ["XLA"] * group.xla
-    return words.listed(
-        [" · ".join([names.precision(group.block.precision), *xla]), *(option(*pair, words) for pair in own)]
-    )
+    first = " · ".join([names.precision(group.block.precision), *xla])
+    return words.listed([first, *([called] if called else []), *(option(*pair, words) for pair in own)])
+
+
+def short(block: Block, words: Words) -> Rendered:
+    """The heading of a block; of a variant, precision, batch and its name."""
+    called = variant.of(block, words)
+    if called is None:
+        return heading(block, words)
+    batch = names.bsz(block.batch, strong=block.strong)
+    beside = (option(*pair, words) for pair in variant.beside(block))
+    return apart([names.precision(block.precision), batch, called, *beside], words)
 
 
 def _has_twin(block: Block) -> bool:

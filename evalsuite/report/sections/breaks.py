@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.model import Summary
+from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.markdown import MarkdownWriter, table, text
@@ -20,6 +21,7 @@ class BreakRow:
     found: Break
     block: Block
     title: str  # of the series
+    setting: Rendered  # of its block
     changes: Rendered  # or that nothing is recorded
 
     @property
@@ -75,7 +77,7 @@ def _row(one: Break, block: Block, words: Words) -> BreakRow:
     title = next(column.label for column in block.columns if column.series == one.after.case.series)
     said = [_change(change, words) for change in one.changes]
     changes = words.listed(said) if said else words("breaks.not_recorded")
-    return BreakRow(found=one, block=block, title=title, changes=changes)
+    return BreakRow(found=one, block=block, title=title, setting=heading.short(block, words), changes=changes)
 
 
 def _change(change: RecordedChange, words: Words) -> Text:
@@ -99,12 +101,13 @@ def markdown(found: BreakFacts, writer: MarkdownWriter) -> Iterable[str]:
     """The breaks as a paragraph and a table."""
     yield " ".join(writer.said(said) for said in found.said)
     if found.rows:
-        keys = ("words.model", "words.framework", "breaks.where", "breaks.efficiency", "breaks.step", "breaks.changes")
-        yield table([*map(writer.word, keys)], [_line(row, writer) for row in found.rows], right=(3, 4))
+        keys = ("words.model", "background.configuration", "words.framework", "breaks.where", "breaks.efficiency")
+        heads = [*map(writer.word, (*keys, "breaks.step", "breaks.changes"))]
+        yield table(heads, [_line(row, writer) for row in found.rows], right=(4, 5))
 
 
 def _line(row: BreakRow, writer: MarkdownWriter) -> list[str]:
     before, after = (names.scale(one.case) for one in row.sides)
     share = " → ".join(number.text for number in row.efficiencies)
-    cells = [names.model(row.block.model), row.title, f"{before} → {after}", share, row.step.text]
-    return [*map(text, cells), writer.said(row.changes)]
+    cells = [row.title, f"{before} → {after}", share, row.step.text]
+    return [text(names.model(row.block.model)), writer.said(row.setting), *map(text, cells), writer.said(row.changes)]

@@ -6,7 +6,7 @@ from evalsuite.model import Summary
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.report.text.words import Rendered, Text, Traced, Words
 from evalsuite.results import answers
 from evalsuite.results.answers import Answer, Ranked
 from evalsuite.results.scaling import Scaled, above_base, suspicious
@@ -56,7 +56,7 @@ def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
     for end, (one, block) in (("low", row[0]), ("high", row[-1])):
         values |= {
             end: _share(one),
-            f"{end}_name": words.clauses([_name(block, one.summary), names.model(block.model)]),
+            f"{end}_name": words.clauses([_called(block, one.summary, words), names.model(block.model)]),
         }
     threshold = blocks[0].book.efficiency_threshold
     if threshold is None:
@@ -130,6 +130,15 @@ def _efficient(block: Block) -> Sequence[Scaled]:
 
 def _name(block: Block, summary: Summary) -> str:
     return next(column.label for column in block.columns if column.series == summary.case.series)
+
+
+def _called(block: Block, summary: Summary, words: Words) -> Rendered:
+    """A series among those of other blocks: its framework or, where variants are ranked, its variant."""
+    contest = block.book.contests[block.model]
+    if contest.among == "frameworks":
+        return words.same(_name(block, summary))
+    inside = entrants.in_sentence(contest.entrant(summary.case), contest, words)
+    return Traced(words=words, inside=inside, ref=_anchor(summary))
 
 
 def _value(one: Ranked) -> Number:

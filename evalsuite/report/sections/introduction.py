@@ -30,6 +30,7 @@ class IntroductionFacts:
     expectations: tuple[Expectation, ...]
     models: tuple[Model, ...]
     kinds: frozenset[str]  # of the scripts: official, reference
+    once: bool  # whether no case ran more than once
     variants_of: str | None  # the framework, where nothing but its variants is compared
     expected: tuple[Rendered, ...]  # what the lab hopes for
     found: tuple[ModelFinding, ...]  # in a lab's document: the first screen is none of its chapters
@@ -58,6 +59,7 @@ def _facts(subject: Subject) -> IntroductionFacts:
         ),
         models=subject.models,
         kinds=frozenset(one.kind for model in subject.models for one in model.participants if one.kind),
+        once=max((len(row.measurements) for row in subject.book.summaries), default=0) == 1,
         variants_of=_variants_of(subject.book),
         expected=_expected(subject),
         found=verdict.found(subject.book, subject.words) if subject.book.evaluation.document else (),
