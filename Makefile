@@ -7,7 +7,7 @@ RUNS    ?= runs
 OUT     ?= report
 DATA    ?= random-data
 BIN     := $(VENV)/bin
-# tests of files side by side, on every core; those that measure run alone
+# tests of files side by side, on every core
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
@@ -49,16 +49,16 @@ equivalence: setup ## prove that our reference workloads compute the same; write
 test: setup ## everything: the unit floor, then the real floor (frameworks, browser)
 	$(BIN)/python tools/prepare_tests.py
 	$(BIN)/python -m pytest -m 'not real' $(SIDE_BY_SIDE)
-	$(BIN)/python -m pytest -m 'real and browser' $(SIDE_BY_SIDE) || [ $$? -eq 5 ] # 5: nothing to run, without a browser
-	$(BIN)/python -m pytest -m 'real and not browser'
+	$(BIN)/python -m pytest tests/real -m 'not alone' $(SIDE_BY_SIDE)
+	$(BIN)/python -m pytest tests/real -m alone
 
 unit: setup ## the unit floor alone: seconds, no network, no framework
 	$(BIN)/python -m pytest -m 'not real' $(SIDE_BY_SIDE)
 
 real: setup ## the real floor alone
 	$(BIN)/python tools/prepare_tests.py
-	$(BIN)/python -m pytest -m 'real and browser' $(SIDE_BY_SIDE) || [ $$? -eq 5 ] # 5: nothing to run, without a browser
-	$(BIN)/python -m pytest -m 'real and not browser'
+	$(BIN)/python -m pytest tests/real -m 'not alone' $(SIDE_BY_SIDE)
+	$(BIN)/python -m pytest tests/real -m alone
 
 test-crash: setup ## the whole series of kills, with counts: some twenty minutes
 	EVALSUITE_CRASHES=1 nice -n 19 $(BIN)/python -m pytest -s tests/real/test_crashes.py

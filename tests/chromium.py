@@ -22,7 +22,7 @@ FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
     *("--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-port=0"),
 )
-START_S = 30.0
+START_S = 60.0  # beside trainings, on a slow machine
 ANSWER_S = 240.0  # a check of a whole page on a busy machine
 SETTLE_S = 0.3
 WATCHED = ("Page", "Runtime", "Log", "Network")

@@ -35,8 +35,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE / "real" in item.path.parents:
             item.add_marker(pytest.mark.real)
-        if "tab" in item.fixturenames:
-            item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(autouse=True)

@@ -128,6 +128,7 @@ def test_arrivals_lead_to_the_last_byte_and_never_go_back(tmp_path):
     assert list(times) == sorted(times)
 
 
+@pytest.mark.alone
 def test_a_line_is_stamped_when_it_comes(tmp_path):
     shell(tmp_path / "run", "echo first; sleep 1; echo second")
 
@@ -374,6 +375,7 @@ def test_the_run_waits_for_the_last_of_several_processes(tmp_path):
     assert [log(tmp_path / "run", f"log.n.r{rank}.txt") for rank in range(3)] == [b"done\n"] * 3
 
 
+@pytest.mark.alone
 def test_samples_come_as_often_as_asked_for_at_intervals_that_vary(tmp_path):
     shell(tmp_path / "run", "sleep 2.1", ["--quiet", "--hz", "20"])
 

@@ -161,6 +161,7 @@ def test_the_card_of_a_mark_leaves_the_pinned_ratio_to_be_seen(tab, address):
     assert not tab.evaluate(overlap)
 
 
+@pytest.mark.alone
 def test_hundreds_of_cases_are_filtered_within_a_tenth_of_a_second(tab, large):
     tab.visit(f"{large}#lang=en")
     taken = tab.evaluate(

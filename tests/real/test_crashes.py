@@ -20,6 +20,7 @@ import pytest
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
 FULL = bool(os.environ.get("EVALSUITE_CRASHES"))
 SEED = int(os.environ.get("EVALSUITE_SEED", "15"))
+RUNS = 4 if FULL else 3
 LATEST_KILL_S = 6.0  # a run takes two seconds, and three times that on a machine that does other work
 LINGER_S = 20.0  # a guard looks every second, and gives a training five to end
 
@@ -30,7 +31,7 @@ def started(folder, command="run"):
     words = [command, "--runs", str(folder / "runs")]
     if command == "run":
         words += ["--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current"]
-        words += ["--scales", "1x1", "--repeats", "4", "--steps", "5+60", "--device", "cpu"]
+        words += ["--scales", "1x1", "--repeats", str(RUNS), "--steps", "5+60", "--device", "cpu"]
     else:
         words += ["--out", str(folder / "report")]
     line = [sys.executable, "-m", "evalsuite", *words]
@@ -69,9 +70,9 @@ def nothing_left(folder):
 
 
 def whole(folder, statuses):
-    """All four runs have ended, each as one of *statuses*, and nothing half-written lies among them."""
+    """All runs have ended, each as one of *statuses*, and nothing half-written lies among them."""
     found = [json.loads((run / "outcome.json").read_text()) for run in outcomes(folder)]
-    assert len(found) == 4, (folder / "said.txt").read_text()[-2000:]
+    assert len(found) == RUNS, (folder / "said.txt").read_text()[-2000:]
     assert {one["status"] for one in found} <= statuses
     for run in outcomes(folder):
         assert not (run / "scratch").exists()
@@ -86,7 +87,7 @@ def killed(folder, moments, wanted, victims):
         place = folder / f"e{counts['evaluations']}"
         place.mkdir()
         counts["evaluations"] += 1
-        while len(outcomes(place)) < 4:
+        while len(outcomes(place)) < RUNS:
             before = outcomes(place) if (place / "runs").is_dir() else {}
             process = started(place)
             counts["lives"] += 1
@@ -139,7 +140,7 @@ def test_no_kill_loses_a_finished_run_or_leaves_a_process(victims, few, many, tm
     counts = killed(tmp_path, random.Random(SEED), wanted, victims)
 
     assert counts["kills"] >= wanted
-    assert counts["finished"] == 4 * counts["evaluations"]
+    assert counts["finished"] == RUNS * counts["evaluations"]
     assert counts["failed"] <= counts["kills"]
 
 

@@ -24,14 +24,14 @@ import time
 for step in range(1, {steps} + 1):
     time.sleep(0.05)
     print(f"Epoch: [0][{{step:4d}}/120]\\tTime 0.0500 (0.0500)\\tLoss 6.7e+00", flush=True)
-time.sleep(600)  # silent-toy
+time.sleep(600)  # silent in {folder}
 """
 
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(watching, "SILENT_S", 2.0)
-    monkeypatch.setattr(watching, "MIDWAY_S", 3.0)
+    monkeypatch.setattr(watching, "SILENT_S", 4.0)  # longer than a busy machine keeps a script waiting
+    monkeypatch.setattr(watching, "MIDWAY_S", 5.0)
     monkeypatch.setattr(watching, "MIDWAY_TIMES", 1)
     monkeypatch.setattr(runner, "ENOUGH_POLL_S", 0.3)
 
@@ -40,7 +40,7 @@ def impatient(monkeypatch):
     ("steps", "status", "why", "value"), [(12, "failed", "silent", False), (30, "completed", "hung", True)]
 )
 def test_a_script_that_falls_silent_is_ended_long_before_its_time_limit(steps, status, why, value, tmp_path, impatient):
-    (tmp_path / "silent.py").write_text(ADAPTER.format(script=SCRIPT.format(steps=steps)))
+    (tmp_path / "silent.py").write_text(ADAPTER.format(script=SCRIPT.format(steps=steps, folder=tmp_path)))
     axes = ["--frameworks", "silent", "--models", "toy", "--scales", "1x1", "--repeats", "1", "--steps", "5+25"]
     where = ["--adapters", str(tmp_path / "silent.py"), "--environment", "current", "--device", "cpu"]
 
@@ -50,6 +50,6 @@ def test_a_script_that_falls_silent_is_ended_long_before_its_time_limit(steps, s
     outcome = json.loads(file.read_text())
     assert (outcome["status"], outcome["enough"]) == (status, why)
     assert outcome["duration_s"] < 60
-    assert not [one for one in psutil.process_iter(["cmdline"]) if "silent-toy" in str(one.info["cmdline"])]
+    assert not [one for one in psutil.process_iter(["cmdline"]) if f"silent in {tmp_path}" in str(one.info["cmdline"])]
     [summary] = evaluate(Store(tmp_path / "runs")).summaries
     assert (summary.measurements[0].value is not None) == value

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli
-from evalsuite.agent import clock
+from evalsuite.agent import clock, presence
 from evalsuite.launch import packed
 from evalsuite.launch.pulse import Pulse
 from evalsuite.runs.store import RunFolder
@@ -31,18 +31,20 @@ there = subprocess.Popen([sys.executable, "-c", LIVES_ON, *argv[:host], "--host"
 sys.exit(there.wait())
 """
 LIVES_ON = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
+SILENT_S = 4.0  # longer than a busy machine keeps a sign of life waiting
 
 
 @pytest.fixture
 def far(tmp_path, monkeypatch):
-    """A run's command line over an engine whose agents do not see the evaluator die; it gives up after two seconds."""
+    """A run's command line over an engine whose agents do not see the evaluator die; it gives up after SILENT_S."""
     stand_in = tmp_path / "bin" / "srun"
     stand_in.parent.mkdir()
     stand_in.write_text(STAND_IN.replace("LIVES_ON", repr(LIVES_ON)))
     stand_in.chmod(0o755)
-    program = "import evalsuite.agent.beat as b; b.SILENT_S = 2.0\nfrom evalsuite.launch import pulse\n"
+    program = f"import evalsuite.agent.beat as b; b.SILENT_S = {SILENT_S}\nfrom evalsuite.launch import pulse\n"
     program += "from evalsuite.launch import runner\nrunner.TERMINATE_S = 1.0\n"
-    program += "pulse.Pulse.__init__.__defaults__ = (2.0,)\nfrom evalsuite.cli import main\nraise SystemExit(main())"
+    program += f"pulse.Pulse.__init__.__defaults__ = ({SILENT_S},)\n"
+    program += "from evalsuite.cli import main\nraise SystemExit(main())"
     where = ["--engine", "slurm", "--scales", "1x1", "--repeats", "1", "--retries", "0"]
     environment = os.environ | {"PATH": f"{stand_in.parent}:{os.environ['PATH']}", "SLURM_JOB_ID": "1"}
 
@@ -139,7 +141,8 @@ def test_the_packed_agent_runs_with_python_alone(archive, tmp_path):
     bare = [sys.executable, "-I", "-S", "-E", str(archive)]  # no site-packages: neither psutil nor nvidia-ml-py
     line = [*bare, "sample", "-o", str(tmp_path / "run"), "--host", "n", "--", "sh", "-c", "echo trained; sleep 0.6"]
 
-    done = subprocess.run(line, cwd="/", env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, timeout=60)
+    kept = {name: os.environ[name] for name in ("PATH", presence.PLACE)}  # it waits for nobody who measures here
+    done = subprocess.run(line, cwd="/", env=kept, capture_output=True, text=True, timeout=60)
 
     found = RunFolder(tmp_path / "run").samples("n")
     assert (done.returncode, (tmp_path / "run/log.n.txt").read_text()) == (0, "trained\n")

@@ -114,7 +114,7 @@ def test_a_timeout_ends_the_whole_tree_also_a_child_with_a_session_of_its_own(tm
     outcome = json.loads(next((tmp_path / "runs").glob("*/r0/outcome.json")).read_text())
     assert code == Exit.NOTHING_MEASURED
     assert outcome["status"] == "timed_out"
-    assert not _left_behind()
+    assert not _working_for(tmp_path)
 
 
 def test_ctrl_c_leaves_finished_runs_finished_and_no_process_behind(tmp_path):
@@ -130,11 +130,12 @@ def test_ctrl_c_leaves_finished_runs_finished_and_no_process_behind(tmp_path):
     assert process.returncode == cli.INTERRUPTED
     assert "what is finished stays" in said
     assert len(finished) == 1
-    assert not [p for p in psutil.process_iter(["cmdline"]) if str(tmp_path) in " ".join(p.info["cmdline"] or [])]
+    assert not _working_for(tmp_path)
 
 
-def _left_behind():
-    return [p for p in psutil.process_iter(["cmdline"]) if "left-behind-toy" in " ".join(p.info["cmdline"] or [])]
+def _working_for(folder):
+    """Processes that name *folder* on their command line: tests beside this one start such processes too."""
+    return [p for p in psutil.process_iter(["cmdline"]) if str(folder) in " ".join(p.info["cmdline"] or [])]
 
 
 def _wait_for(condition, seconds=30):
