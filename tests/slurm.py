@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.namespaces import Host
 
 DAEMONS = ("munged", "slurmctld", "slurmd", "srun")
-READY_S = 30
+READY_S = 90
 
 COMMON = """\
 ClusterName=evalsuite

@@ -49,7 +49,7 @@ def sampled(tmp_path):
 
     def run(**environment):
         line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "run"), "--host", "n", "--hz", "4"]
-        subprocess.run([*line, "--", "sleep", "0.6"], env=os.environ | environment, check=True, timeout=60)
+        subprocess.run([*line, "--", "sleep", "0.6"], env=os.environ | environment, check=True, timeout=180)
         found = RunFolder(tmp_path / "run").samples("n")
         return found.header, found.readings, RunFolder(tmp_path / "run").environments()["n"]
 

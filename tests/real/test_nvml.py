@@ -131,7 +131,7 @@ def sampled(tmp_path):
         subprocess.run(compiled, input=source.encode(), check=True)
         environment = os.environ | {"LD_LIBRARY_PATH": str(library.parent)} | environment
         line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "run"), "--host", "n", "--hz", "4"]
-        subprocess.run([*line, "--", "sleep", seconds], env=environment, check=True, timeout=60)
+        subprocess.run([*line, "--", "sleep", seconds], env=environment, check=True, timeout=180)
         found = RunFolder(tmp_path / "run").samples("n")
         return found.header, found.readings, RunFolder(tmp_path / "run").environments()["n"]
 

@@ -124,7 +124,7 @@ def test_ctrl_c_leaves_finished_runs_finished_and_no_process_behind(tmp_path):
     _wait_for(lambda: list((tmp_path / "runs").glob("*/r1/log.*")))
 
     os.killpg(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=30)[1].decode()
+    said = process.communicate(timeout=90)[1].decode()
 
     finished = list((tmp_path / "runs").glob("*/r*/outcome.json"))
     assert process.returncode == cli.INTERRUPTED
@@ -138,7 +138,7 @@ def _working_for(folder):
     return [p for p in psutil.process_iter(["cmdline"]) if str(folder) in " ".join(p.info["cmdline"] or [])]
 
 
-def _wait_for(condition, seconds=30):
+def _wait_for(condition, seconds=90):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"

@@ -44,7 +44,7 @@ def started(reached, tmp_path, *words: str) -> subprocess.Popen:
 
 def compared(reached, tmp_path, *words: str) -> tuple[int, str]:
     process = started(reached, tmp_path, "run", *TOYNET, *ONCE[:-2], *words)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=180)
     return process.returncode, said
 
 
@@ -111,7 +111,7 @@ def _running(words: str) -> list[str]:
     return found
 
 
-def _soon(happened, seconds: float = 20) -> bool:
+def _soon(happened, seconds: float = 60) -> bool:
     deadline = time.monotonic() + seconds
     while not happened() and time.monotonic() < deadline:
         time.sleep(0.1)
