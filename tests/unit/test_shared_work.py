@@ -48,8 +48,9 @@ def test_an_error_is_raised_where_it_can_be_seen():
         ahead.shared([fail] * 4)
 
 
-LARGE = SimpleNamespace(book=SimpleNamespace(planned=range(ahead.WORTH_A_PROCESS)), look=SimpleNamespace(cache="/tmp"))
-SMALL = SimpleNamespace(book=SimpleNamespace(planned=range(2)), look=SimpleNamespace(cache="/tmp"))
+LOOK = SimpleNamespace(cache="/tmp")
+LARGE = SimpleNamespace(book=SimpleNamespace(planned=range(ahead.WORTH_A_PROCESS)), blocks=(), look=LOOK)
+SMALL = SimpleNamespace(book=SimpleNamespace(planned=range(2)), blocks=(), look=LOOK)
 
 
 @pytest.mark.parametrize("subject", [LARGE, SMALL])

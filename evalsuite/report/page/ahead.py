@@ -33,6 +33,7 @@ def helped(subject: Subject, beside: Sequence[Work] = ()) -> Iterator[Callable[[
         yield lambda: None
         _do(beside)
         return
+    _draw_first(subject)
     forked = multiprocessing.get_context("fork")
     enough = forked.Event()
     process = forked.Process(target=_help, args=(enough, subject, beside), daemon=True)
@@ -100,6 +101,12 @@ def _help(enough: Event, subject: Subject, beside: Sequence[Work]) -> None:
     _quietly()
     _draw(enough, subject)
     _do(beside)
+
+
+def _draw_first(subject: Subject) -> None:
+    """Draws before the processes part what the page begins with: if it must be, what draws is then loaded for both."""
+    for block in subject.blocks[:1]:
+        block_figures.of_block(block, subject.look, subject.words)
 
 
 def _draw(enough: Event, subject: Subject) -> None:
