@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import synthetic_runs
-from report import Cost, measured
+from report import Cost, as_installed, measured
 
 from evalsuite.model import Run
 from evalsuite.runs.store import Store
@@ -101,6 +101,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(MEASURED), help="some of them, with commas between")
     arguments = parser.parse_args()
     found, cpu_s = {}, {}
+    as_installed()
     for name in arguments.only.split(","):
         with tempfile.TemporaryDirectory() as folder:
             found[name], cpu_s[name] = MEASURED[name](Path(folder))
