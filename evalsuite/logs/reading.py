@@ -176,8 +176,8 @@ def _read(
             numbers = numbers_of(scans, arrivals, spoken, asked)
         elif sum(scan.uncollected for scan in scans) >= sum(len(scan.records) for scan in scans) / 2:
             numbers = _against_rest(numbers, scans, arrivals, spoken, asked)
-        if columns is None and (part := next(filter(None, (scan.fragments.width() for scan in scans)), None)):
-            return _unrecognised(wrapping.partly(part))
+        if columns is None and (reason := next(filter(None, (scan.fragments.reason() for scan in scans)), None)):
+            return _unrecognised(reason)
     except Unreadable as error:
         return _unrecognised(f"{error}")
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(scans, arrivals, strict=True))

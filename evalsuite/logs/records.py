@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from evalsuite.dialect import Dialect, Fields, Line, stands_in
 from evalsuite.logs.logfile import Chunk
+from evalsuite.logs.whole_numbers import in_full
 
 NEWLINE = ord("\n")
 HOLE = b"\0"  # where a file system lost what was written: a number before it may lack digits
@@ -87,7 +88,8 @@ class Extractor:
                 break
             if text.startswith(HOLE, behind):
                 continue
-            values = None if commas and _thousands_lost(match, kind) else _read(match, kind)
+            full = None if commas and _thousands_lost(match, kind) else in_full(match, kind)
+            values = None if full is None else _read(full, kind)
             if values is None:
                 continue
             line += text.count(b"\n", seen, start)

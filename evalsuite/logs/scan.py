@@ -20,6 +20,7 @@ from evalsuite.logs.records import Extractor, Record, count, matches, rate_of, w
 from evalsuite.logs.rest import Rest
 from evalsuite.logs.scores import ScoreCollector
 from evalsuite.logs.timers import TimerCollector
+from evalsuite.logs.whole_numbers import in_full
 
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 QUIET_CHUNKS = 4  # this many chunks after the last step, and at the end, are searched for a failure
@@ -98,9 +99,10 @@ class Scan:
         if not only_steps:
             self._collect_said(chunk)
         for match, line in matches(text, self.dialect.final):
-            fields = line.read(match)
             if wrapping.may_be_cut(match, line) or not whole_match(match, chunk):
                 continue
+            full = in_full(match, line)
+            fields = None if full is None else line.read(full)
             if fields is not None and (rate := rate_of(fields)) is not None:
                 self.final = rate
         self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
@@ -134,9 +136,10 @@ class Scan:
         if "world_size" not in self.facts and (found := _world_size(text)) is not None:
             self.facts["world_size"] = found
         for match, line in matches(text, (HEADER, *self.dialect.facts)):
-            if _GOES_ON.match(text, match.end() - 1) or wrapping.may_be_cut(match, line):
+            full = in_full(match, line)
+            if full is None or _GOES_ON.match(full.string, full.end() - 1) or wrapping.may_be_cut(match, line):
                 continue  # 491 of 491,520
-            for name, value in (line.read(match) or {}).items():
+            for name, value in (line.read(full) or {}).items():
                 if name in OVERRULING and value is not None:
                     self.facts[name] = value
                 elif value is not None:

@@ -178,6 +178,14 @@ def partly(columns: int) -> str:
     )
 
 
+def between_words(columns: int) -> str:
+    """Why a log is not read whose reports are cut between words, as `fold -s -w columns` does it."""
+    return (
+        f"reports of it are broken over lines between words, as at {columns} columns: those that are left whole are "
+        "not all. Give the file that the script wrote"
+    )
+
+
 _MORE, _LONGER = "more lines", "longer numbers"
 
 

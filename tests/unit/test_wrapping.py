@@ -183,6 +183,68 @@ def test_a_log_wrapped_in_a_part_gives_no_wrong_number(tmp_path, begin, end):
     assert wrong == []
 
 
+def between_words(line: str, columns: int) -> list[str]:
+    """*line* as `fold -s -w columns` cuts it."""
+    cut = []
+    while len(line) > columns:
+        at = line.rfind(" ", 0, columns) + 1 or columns
+        cut, line = [*cut, line[:at]], line[at:]
+    return [*cut, line]
+
+
+def folded(text: str, columns: int, begin: float = 0, end: float = 1, *, stripped: bool = False) -> str:
+    lines = text.split("\n")
+    first, last = int(begin * len(lines)), int(end * len(lines))
+    parts = [part for line in lines[first:last] for part in between_words(line, columns)]
+    return "\n".join([*lines[:first], *(part.rstrip(" ") if stripped else part for part in parts), *lines[last:]])
+
+
+# reports over more lines than are looked at; a bar whose words are all apart; a figure of the end beside reports
+KNOWN_WRONG = {"verl_2025.log", "caffe_2014.log", "keras_3.log", "dllogger_mxnet.log", "gluonnlp_bert.log"}
+
+
+@pytest.mark.parametrize(("begin", "end"), [(0, 1), (0, 1 / 2), (1 / 2, 1)])
+def test_a_log_folded_between_words_gives_no_wrong_number(tmp_path, begin, end):
+    wrong = []
+    for number, path in enumerate(sorted(LOGS.glob("*.log"))):
+        if path.name in KNOWN_WRONG or number % 3 != int(2 * begin + end) % 3:
+            continue
+        before = read_file(path, dialects=DIALECTS, **GIVEN)
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        part = folded(text, 80, begin, end, stripped=number % 2 == 0).encode("utf-8", "surrogateescape")
+        found = read(tmp_path, part, **GIVEN)
+        near = not value(before) or not value(found) or abs(value(found) / value(before) - 1) <= 0.02
+        if not near and not {one.name for one in found.findings} - {one.name for one in before.findings}:
+            wrong.append((path.name, value(before), value(found)))
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", ["darknet.log", "sam_2_vggt_409.log", "mxnet_speedometer.log", "torchtune_2024.log"])
+@pytest.mark.parametrize("stripped", [False, True])
+def test_a_log_of_which_one_half_is_folded_between_words_is_refused_or_read_as_it_was(tmp_path, name, stripped):
+    before = read_file(LOGS / name, dialects=DIALECTS, **GIVEN)
+
+    found = read(tmp_path, folded((LOGS / name).read_text(), 80, 1 / 2, 1, stripped=stripped), **GIVEN)
+
+    assert value(found) in (None, pytest.approx(value(before), rel=0.02))
+
+
+def test_a_log_folded_between_words_says_why_it_is_not_read(tmp_path):
+    found = read(tmp_path, folded((LOGS / "paddlenlp_bert.log").read_text(), 80, 0, 1 / 2), **GIVEN)
+
+    assert (value(found), found.reason) == (None, wrapping.between_words(80))
+
+
+def test_one_report_that_another_process_tears_between_words_is_no_folded_line(tmp_path):
+    lines = time_history(400).splitlines(keepends=True)
+    lines[7] = lines[7].replace("seconds, ", "seconds, \n")
+
+    found = read(tmp_path, "".join(lines))
+
+    assert value(found) == pytest.approx(1024)
+
+
 @pytest.mark.parametrize("name", ["keras_3.log", "ultralytics.log", "ultralytics_8.log"])
 @pytest.mark.parametrize("columns", [80, 120, 200])
 def test_bars_that_are_wrapped_in_a_part_are_refused_or_read_as_they_were(tmp_path, name, columns):

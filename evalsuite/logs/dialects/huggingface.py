@@ -57,7 +57,7 @@ def _with_tokens(key: bytes) -> Callable[["re.Match[bytes]"], Fields | None]:
 
     transformers 5 rounds them to '2.813e+06', from which nothing can be taken: those are left unread.
     """
-    seen = re.compile(rb"'%b': (\d+)(?:\.0)?[,}]" % key)
+    seen = re.compile(rb"'%b': (\d+)(?:\.0)?[,}](?!\d)" % key)
 
     def fields(match: "re.Match[bytes]") -> Fields | None:
         tokens = seen.search(match[0])
