@@ -1,8 +1,8 @@
 """Hosts of their own on this machine: each with its own network, name and list of hosts, all on one switch.
 
 A host is a process that holds three Linux namespaces (network, name, mounts); `Host.enter` starts a command in them.
-They share the disk, the clock and the cores. Nothing of it is seen outside: the switch is in a namespace too, so that
-several tests may have such networks at the same time.
+They share the disk, the clock and the cores, and take no turns with each other. Nothing of it is seen outside: the
+switch is in a namespace too, so that several tests may have such networks at the same time.
 """
 
 import contextlib
@@ -82,6 +82,7 @@ def network(*names: str) -> Iterator[dict[str, Host]]:
             holder = stack.enter_context(_holder())
             _plug_in(switch, holder, number)
             _inside(holder, f"hostname {name} && mount --bind {folder / 'hosts'} /etc/hosts")
+            _apart(holder, folder / f"measuring-{name}")
             address = f"{NETWORK}.{number}"
             found[name] = Host(name=name, address=address, holder=holder, switch=switch, port=f"p{number}")
         try:
@@ -89,6 +90,15 @@ def network(*names: str) -> Iterator[dict[str, Host]]:
         finally:
             for host in found.values():
                 host.end_all()  # a session of sshd outlives it where the host was cut off
+
+
+def _apart(holder: subprocess.Popen, folder: Path) -> None:
+    """Lets what is measured there wait for nobody who measures elsewhere, as on a machine of its own."""
+    for place in (folder, presence.COMMON):
+        place.mkdir(exist_ok=True)
+        with contextlib.suppress(PermissionError):  # another user's is for all already
+            place.chmod(0o1777)
+    _inside(holder, f"mount --bind {folder} {presence.COMMON}")
 
 
 def _plug_in(switch: subprocess.Popen, holder: subprocess.Popen, number: int) -> None:

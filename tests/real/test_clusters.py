@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -71,6 +72,44 @@ def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
     assert sorted(ranks) == [0, 1, 2, 3]
     status = json.loads(said(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
     assert (status["runs"], status["done"], status["failed"], status["queue"]) == (3, 3, 0, [])
+
+
+def structure(report: Path) -> dict[str, list]:
+    """What a report consists of, whatever its numbers: the cases, what is said of each, and the sections."""
+    found = json.loads((report / "summary.json").read_text())
+    return {
+        "fields": sorted(found),
+        "cases": [one["case"]["id"] for one in found["summaries"]],
+        "of each": [sorted(one) for one in found["summaries"]],
+        "verdicts": [(one["criterion"], sorted(one)) for one in found["verdicts"]],
+        "sections": re.findall(r'<section[^>]* id="([^"]+)"', (report / "report.html").read_text()),
+    }
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+
+
+def test_slurm_and_hosts_give_reports_alike_and_the_same_folders_the_same_bytes(four_nodes, tmp_path):
+    hosts, environment = four_nodes
+    matrix = ("--scales", "1x1,2x1", "--steps", "5+20", "--option", "script=train.py", "--repeats", "1")
+    folders = {name: tmp_path / name for name in ("slurm", "ssh")}
+    for folder in folders.values():
+        folder.mkdir()
+
+    job = submitted(hosts, environment, folders["slurm"], *matrix, "--time", "10")
+    assert soon(lambda: job_ended(hosts, environment, job), 120)
+    nodes = [hosts[name] for name in ("n1", "n2")]
+    with namespaces.reached_by_ssh([hosts["ctl"], *nodes]) as config:
+        words = ("compare", *TOYNET, *matrix, "--hosts", "n1,n2", "--runs", "runs", "--out", "report")
+        output = said(evalsuite(hosts["ctl"], folders["ssh"], *words, EVALSUITE_SSH=f"ssh -F {config}"))
+
+    for folder in folders.values():
+        said(evalsuite(hosts["ctl"], folder, "report", "--runs", "runs", "--out", "again"))
+        assert files_of(folder / "again") == files_of(folder / "report"), output
+    slurm_s, over_ssh = (structure(folder / "report") for folder in folders.values())
+    assert slurm_s == over_ssh, output
+    assert len(over_ssh["cases"]) == 2 and len(over_ssh["sections"]) > 3
 
 
 def test_a_node_that_dies_costs_one_run_and_a_spare_one_takes_its_place(four_nodes, tmp_path):
