@@ -6,10 +6,12 @@ import pytest
 import reports
 import synthetic
 
+from evalsuite import report
 from evalsuite.model import Skip
 from evalsuite.report.book import heading, variant
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
+from evalsuite.report.data import finished
 from evalsuite.report.sections import answers as said_room
 from evalsuite.report.sections import drawn, headlines, introduction, verdict
 from evalsuite.report.sections.section import Subject
@@ -168,3 +170,15 @@ def test_the_introduction_says_whether_cases_ran_once_and_whose_variants_are_com
 
     assert (found.once, found.variants_of) == (once, of)
     assert introduction._variants_of(alone) == "PyTorch"
+
+
+def test_a_report_that_is_read_back_ranks_the_same_variants(tmp_path):
+    found = reports.evaluation(summary(100.0, FAST), summary(90.0, SLOW), summary(80.0, BARE))
+    report.build(found, tmp_path)
+    again, book = finished.read(tmp_path), Book(evaluation=found)
+
+    for language in ("zh", "en"):
+        (ours,), (theirs,) = verdict.found(book, SPOKEN), verdict.found(again, SPOKEN)
+        assert ours.sentence.plain(language) == theirs.sentence.plain(language)
+        assert ours.about.plain(language) == theirs.about.plain(language)
+    assert "“2,000 Mbit/s link + overlapped communication” is fastest" in theirs.sentence.plain("en")
