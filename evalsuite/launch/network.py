@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from evalsuite import documents, launchers, paths, redaction
 from evalsuite.adapter import Adapter
 from evalsuite.documents import AllReduceTimes, NetworkMeasurement, StorageReading
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import engine_words, virtualenvs
+from evalsuite.launch import engine_process, engine_words, virtualenvs
 from evalsuite.model import Case
 from evalsuite.plan.collectives import Collective
 from evalsuite.plan.engines import Argv, Engine
@@ -26,6 +27,7 @@ from evalsuite.runs.store import RunFolder
 PROGRAM = paths.ADAPTERS / "workloads" / "network.py"
 OVER_MPI = PROGRAM.with_name("network_mpi.py")
 TIMEOUT_S = 180.0
+POLL_S = 0.2
 GRACE_S = 60.0  # for the engine to start and to end
 FRAMEWORK = "pytorch"  # whose environment has torch.distributed
 
@@ -117,25 +119,37 @@ def _start(line: Argv, place: Path) -> str | None:
     """Starts *line* and waits; what it said last if it failed, None if it ended well."""
     inherited = os.environ.get("PYTHONPATH")
     path = os.pathsep.join(filter(None, [inherited, str(paths.PACKAGE.parent)]))
-    try:
-        with open(RunFolder(place).engine_log, "wb") as output:
-            ended = subprocess.run(
-                line,
-                env={**os.environ, "PYTHONPATH": path},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                timeout=TIMEOUT_S + GRACE_S,
-            )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise EvalsuiteError(f"{line[0]}: {error}") from error
-    if ended.returncode == 0:
+    folder, environment = RunFolder(place), {**os.environ, "PYTHONPATH": path}
+    with open(folder.engine_log, "wb") as output:
+        try:
+            process = engine_process.started(line, environment, output)
+        except OSError as error:
+            raise EvalsuiteError(f"{line[0]}: {error.strerror}; expected the engine's own command.") from error
+        try:
+            _wait(process, folder)
+        finally:
+            engine_process.end(process)
+    if process.returncode == 0:
         return None
-    files = [RunFolder(place).engine_log, *(log.path for log in RunFolder(place).logs())]
+    files = [folder.engine_log, *(log.path for log in folder.logs())]
     text = "\n".join(file.read_text(errors="replace") for file in files)
     if "Traceback (most recent call last)" in text:
         return text.strip().splitlines()[-1].strip()[: engine_words.LONGEST]
-    return engine_words.reason(text) or f"exit code {ended.returncode}"
+    return engine_words.reason(text) or f"exit code {process.returncode}"
+
+
+def _wait(process: subprocess.Popen[bytes], folder: RunFolder) -> None:
+    """Waits for its end; while it waits for another evaluation on a machine, its time has not begun."""
+    begun = time.monotonic()
+    while process.poll() is None:
+        if folder.waiting():
+            begun = time.monotonic()
+        if time.monotonic() - begun > TIMEOUT_S + GRACE_S:
+            raise EvalsuiteError(
+                f"it did not end within {TIMEOUT_S + GRACE_S:g} s; expected some 10 s. Is the network between the "
+                "nodes blocked? Try --interface."
+            )
+        time.sleep(POLL_S)
 
 
 def _facts(log: Path) -> Iterator[dict[str, Any]]:

@@ -5,22 +5,19 @@ import importlib.metadata
 import os
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
 from evalsuite import __version__, files, paths, redaction
 from evalsuite.adapter import Recipe
-from evalsuite.agent import processes
 from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace, RunCommand, UsedRecipe
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import blame, checkouts, engine_words, images, meddling, readiness, virtualenvs
+from evalsuite.launch import blame, checkouts, engine_process, engine_words, images, meddling, readiness, virtualenvs
 from evalsuite.launch.pulse import Pulse
 from evalsuite.logs import catalogue
 from evalsuite.model import Case, Run
@@ -46,7 +43,6 @@ ENOUGH: Mapping[Enough, str] = {
 }
 AGENT_GRACE_S = 30.0  # beyond the run's own timeout, for the agent to end its tree and write its files
 SHOWN_S = 35.0  # until a network file system shows what another node has written (nfs(5), acdirmin: 30 s)
-TERMINATE_S = 15.0  # between asking the agent to end and killing it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,16 +137,8 @@ def _finish(
     if it did, and how long it took, without the wait for another evaluation on the machine."""
     with open(folder.engine_log, "wb", opener=files.private) as output:
         try:
-            process = subprocess.Popen(
-                line.engine,
-                cwd=folder.scratch,
-                env={**os.environ, **_with_ours(line.environment), **launcher.engine.variables},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C reaches us alone; we end the agent in order
-                preexec_fn=partial(_end_with, os.getpid()),
-            )
+            environment = {**os.environ, **_with_ours(line.environment), **launcher.engine.variables}
+            process = engine_process.started(line.engine, environment, output, folder.scratch)
         except OSError as error:
             raise EvalsuiteError(
                 f"{line.engine[0]}: {error.strerror}; expected the engine's own command. `evalsuite doctor` says which "
@@ -171,45 +159,16 @@ def _finish(
                 if now - asked > ENOUGH_POLL_S:
                     asked = now
                     if why := enough():
-                        _end(process)
+                        engine_process.end(process)
                         return process.returncode, why, time.monotonic() - began
                 if lost():  # its agent leaves no end, by which the run is the infrastructure's failure
-                    _end(process)
+                    engine_process.end(process)
                     break
                 tick(now - began)
                 time.sleep(POLL_S)
             return process.returncode, None, time.monotonic() - began
         finally:
-            _end(process)
-
-
-def _end_with(evaluator: int) -> None:
-    """In the engine's process, before it is the engine: asks for its end when *evaluator* is gone, however that ended.
-
-    mpirun and mpiexec would go on, and with them the agents until they had heard nothing of us for minutes (`beat`).
-    """
-    processes.be_told_of_parents_death(signal.SIGTERM)
-    if os.getppid() != evaluator:  # it died before we had asked to be told
-        os._exit(128 + signal.SIGTERM)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends *process* and all that descend from it, if it still runs."""
-    if process.poll() is not None:
-        return
-    import psutil
-
-    with contextlib.suppress(psutil.NoSuchProcess):
-        descendants = psutil.Process(process.pid).children(recursive=True)
-        process.send_signal(signal.SIGTERM)  # the agent ends its own tree
-        try:
-            process.wait(TERMINATE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        for descendant in descendants:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                descendant.kill()
+            engine_process.end(process)
 
 
 def _check_recorded(exit_code: int, folder: RunFolder) -> None:

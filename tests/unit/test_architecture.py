@@ -56,7 +56,7 @@ THIRD_PARTY = {  # package → where it may be imported
     "matplotlib": ("evalsuite.report.figures",),
     "numpy": ("evalsuite.results.statistics", "evalsuite.results.cells", "evalsuite.report.figures"),
     "openpyxl": ("evalsuite.launch.tables",),
-    "psutil": ("evalsuite.agent", "evalsuite.launch.runner"),
+    "psutil": ("evalsuite.agent", "evalsuite.launch.engine_process"),
     "pynvml": ("evalsuite.agent.sensors",),
     "rich": ("evalsuite.commands.terminal",),
     "uv": ("evalsuite.launch.virtualenvs", "evalsuite.launch.doctor"),

@@ -1,0 +1,59 @@
+"""The process of an engine: it is asked to end when we do, and with it all that it has started."""
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from evalsuite.agent import processes
+
+TERMINATE_S = 15.0  # between asking the agent to end and killing it
+
+
+def started(
+    line: Sequence[str], environment: Mapping[str, str], output: IO[bytes], folder: Path | None = None
+) -> subprocess.Popen[bytes]:
+    """The process of *line*, which writes into *output*. Raises OSError if there is no such program."""
+    return subprocess.Popen(
+        line,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,  # Ctrl-C reaches us alone; we end the agent in order
+        preexec_fn=partial(_end_with, os.getpid()),
+    )
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Ends *process* and all that descend from it, if it still runs."""
+    if process.poll() is not None:
+        return
+    import psutil
+
+    with contextlib.suppress(psutil.NoSuchProcess):
+        descendants = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGTERM)  # the agent ends its own tree
+        try:
+            process.wait(TERMINATE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for descendant in descendants:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                descendant.kill()
+
+
+def _end_with(evaluator: int) -> None:
+    """In the engine's process, before it is the engine: asks for its end when *evaluator* is gone, however that ended.
+
+    mpirun and mpiexec would go on, and with them the agents until they had heard nothing of us for minutes (`beat`).
+    """
+    processes.be_told_of_parents_death(signal.SIGTERM)
+    if os.getppid() != evaluator:  # it died before we had asked to be told
+        os._exit(128 + signal.SIGTERM)
