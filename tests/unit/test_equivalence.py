@@ -131,6 +131,11 @@ def test_a_framework_without_float64_gets_a_limited_proof():
     assert found.float32 == 0.0
 
 
+def test_a_limited_proof_sees_a_backward_pass_that_is_another_and_no_rounding():
+    assert causes(answer("other", only32=True, gain=1.02)) == []
+    assert causes(answer("other", only32=True, gain=1.1)) == ["backward"]
+
+
 def test_a_gradient_that_is_nothing_but_rounding_is_no_difference():
     def rounded(each: float) -> WorkloadAnswer:
         settings = [replace(one, gradient_norms={**one.gradient_norms, "key.bias": each}) for one in answer().settings]
