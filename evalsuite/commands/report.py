@@ -1,6 +1,7 @@
 """`evalsuite report`: the report from run folders. Nothing is started."""
 
 import argparse
+import gc
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -157,6 +158,7 @@ def write(
         evaluation = author.attached(evaluation, authored)
     languages = check_languages(arguments.lang)
     old = forms.outdated(evaluation, arguments.out)
+    gc.freeze()  # stays to the end: else both processes go through millions of values, and copy the memory they share
     try:
         written = report.build(evaluation, arguments.out, languages=languages)
         more = forms.write(check_forms(arguments.forms), evaluation, arguments.out, languages, store.root)
@@ -165,6 +167,8 @@ def write(
         raise EvalsuiteError(
             f"{error.filename or arguments.out}: {error.strerror}; the report is written there. Try --out DIR."
         ) from error
+    finally:
+        gc.unfreeze()
     summary_table.show(evaluation.summaries)
     book = Book(evaluation=identity.ordered(evaluation))
     _print_found(book, speech.language())
