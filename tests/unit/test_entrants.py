@@ -13,7 +13,7 @@ from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished
 from evalsuite.report.sections import answers as said_room
-from evalsuite.report.sections import drawn, headlines, introduction, verdict
+from evalsuite.report.sections import drawn, headlines, introduction, matrix, verdict
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.text import words
 from evalsuite.results import answers
@@ -182,3 +182,15 @@ def test_a_report_that_is_read_back_ranks_the_same_variants(tmp_path):
         assert ours.sentence.plain(language) == theirs.sentence.plain(language)
         assert ours.about.plain(language) == theirs.about.plain(language)
     assert "“2,000 Mbit/s link + overlapped communication” is fastest" in theirs.sentence.plain("en")
+
+
+def test_the_matrix_says_that_variants_are_ranked_and_lets_their_names_break():
+    def of(evaluation):
+        book = Book(evaluation=evaluation)
+        return matrix.matrix(book, said_room.questions(book, SPOKEN), SPOKEN)
+
+    variants, frameworks = of(synthetic.variants()), of(synthetic.asked())
+
+    assert variants.title.plain("en").startswith("Fastest variant") and variants.long_names
+    assert frameworks.title.plain("en").startswith("Fastest framework,") and not frameworks.long_names
+    assert variants.rows[-1].cells[-1].winner.plain("en") == "InfiniBand FDR"

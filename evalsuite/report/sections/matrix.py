@@ -58,6 +58,7 @@ class WinnerMatrix:
     scales: tuple[str, ...]
     rows: tuple[WinnerRow, ...]
     title: Text
+    long_names: bool  # whether variants stand in it, whose names are longer than those of frameworks
     left_out: int  # settings with no two to compare
     threshold: Number | None  # of the efficiency, by the criterion
     min_nodes: int | None
@@ -84,6 +85,7 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
     return WinnerMatrix(
         scales=tuple(shown_scales),
         title=words(_title(shown)),
+        long_names=any(one.contest.among == "variants" for one in shown),
         rows=_spanned(rows),
         left_out=len(by_setting) - len(compared),
         threshold=numbers.limit(threshold) if threshold is not None else None,
