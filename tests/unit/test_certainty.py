@@ -1,5 +1,6 @@
 """How sure a number is: what a batch typed beside a log may do, and clocks and rates that contradict each other."""
 
+import functools
 import json
 from pathlib import Path
 
@@ -86,12 +87,17 @@ def test_a_batch_that_step_times_confirm_is_used(log):
     assert (value(given), codes(given), given.certainty) == (pytest.approx(32.0), set(), "one clock")
 
 
+@functools.cache
+def without_batch(name: str) -> Reading:
+    return read_file(LOGS / name, dialects=DIALECTS, devices=8)
+
+
 @with_logs
 @pytest.mark.parametrize("batch", [1, 7, 32, 1024])
 def test_no_batch_changes_a_log_of_the_corpus_silently(batch):
     changed = []
     for name in names():
-        before = read_file(LOGS / name, dialects=DIALECTS, devices=8)
+        before = without_batch(name)
         if before.throughput is None or value(before) is None:
             continue
         after = read_file(LOGS / name, dialects=DIALECTS, devices=8, batch_per_device=batch)

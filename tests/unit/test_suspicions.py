@@ -1,6 +1,5 @@
 """What a reviewer would ask: each rule with what breaks it and what comes close, and that nothing follows from one."""
 
-import json
 from dataclasses import replace
 
 import pages
@@ -10,6 +9,7 @@ import synthetic
 from evalsuite import paths, report
 from evalsuite.model import Fact, Score
 from evalsuite.report.book.book import Book
+from evalsuite.report.data import summary_json
 from evalsuite.report.sections import suspicions as suspected
 from evalsuite.report.text import words
 from evalsuite.results import evaluation, published, suspicions
@@ -200,8 +200,8 @@ def test_paddlepaddle_on_a_cpu_is_asked_about_with_its_known_cause(tmp_path):
     assert all(item.text("en") for item in page.one(class_="suspicions").all("li"))
 
 
-def test_nothing_is_left_out_and_nothing_judged_because_of_a_suspicion(recorded, tmp_path):
-    written = json.loads((report.build(recorded, tmp_path)[0].parent / "summary.json").read_text("utf-8"))
+def test_nothing_is_left_out_and_nothing_judged_because_of_a_suspicion(recorded):
+    written = summary_json.document(Book(evaluation=recorded), "0" * 64)
 
     rules = {entry["rule"] for entry in written["suspicions"]}
     assert {"far_below", "slow_base", "at_chance"} <= rules
