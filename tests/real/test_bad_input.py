@@ -16,8 +16,10 @@ TRAIN = '''
 import sys, time
 import {module}
 for step in range(40):
-    time.sleep(0.01)
-    print(f"Epoch: [0][{{step + 1:6d}}/40]\\\\tTime  0.010 ( 0.010)\\\\tLoss 7.0", flush=True)
+    began = time.perf_counter()
+    time.sleep(0.02)
+    took = time.perf_counter() - began
+    print(f"Epoch: [0][{{step + 1:6d}}/40]\\\\tTime {{took:6.3f}} ({{took:6.3f}})\\\\tLoss 7.0", flush=True)
     getattr({module}, "crash", int)()
 '''
 

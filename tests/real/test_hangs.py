@@ -22,8 +22,10 @@ ADAPTER = Adapter(name="silent", title="Silent", recipes=(Recipe(
 SCRIPT = """
 import time
 for step in range(1, {steps} + 1):
+    began = time.perf_counter()
     time.sleep(0.05)
-    print(f"Epoch: [0][{{step:4d}}/120]\\tTime 0.0500 (0.0500)\\tLoss 6.7e+00", flush=True)
+    took = time.perf_counter() - began
+    print(f"Epoch: [0][{{step:4d}}/120]\\tTime {{took:.4f}} ({{took:.4f}})\\tLoss 6.7e+00", flush=True)
 time.sleep(600)  # silent in {folder}
 """
 
