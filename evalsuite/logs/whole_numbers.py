@@ -58,8 +58,8 @@ def _again(match: "re.Match[bytes]", line: Line) -> "re.Match[bytes] | None":
 
 
 def _plain(number: bytes) -> bytes:
-    value = Decimal(number.replace(b",", b"").decode())
-    return format(value.quantize(Decimal(1)) if value == value.to_integral_value() else value, "f").encode()
+    plain = format(Decimal(number.replace(b",", b"").decode()), "f").encode()
+    return plain.rstrip(b"0").rstrip(b".") if b"." in plain else plain
 
 
 def in_plain_digits(text: bytes, begin: int, line: Line) -> "re.Match[bytes] | None":

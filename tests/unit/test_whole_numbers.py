@@ -75,6 +75,8 @@ def test_a_rate_with_thousands_is_read_whole(how, tmp_path):
         (b"step 10 speed 1,009,399", b"1009399"),
         (b"step 10 speed 9_399.5,", b"9399.5"),
         (b"step 10 speed 9.4e+03", b"9400"),
+        (b"step 10 speed 1e+30", b"1" + b"0" * 30),
+        (b"step 10 speed 1" + b",000" * 2000, b"1" + b"000" * 2000),
         (b"step 10 speed 94., and so on", b"94."),
         (b"step 10 speed 250, 12", b"250"),
         (b"step 10 speed 9,39", None),
