@@ -8,11 +8,12 @@ nothing else.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Literal, NamedTuple, get_args, overload
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args, overload
 
-from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
-from evalsuite.lab import KeptProblem, LabDocument
-from evalsuite.workload import EquivalenceReceipt
+if TYPE_CHECKING:  # only an evaluation holds them, and every command imports this module
+    from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
+    from evalsuite.lab import KeptProblem, LabDocument
+    from evalsuite.workload import EquivalenceReceipt
 
 Language = Literal["zh", "en"]  # of reports, in the order in which they show them
 Precision = Literal["fp32", "amp"]
@@ -489,19 +490,19 @@ class Evaluation:
     summaries: tuple[Summary | Unmeasured, ...]
     verdicts: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
-    environments: Mapping[str, HostEnvironment]  # environment key → the first host seen with it
-    commands: Mapping[str, RunCommand]  # run id → what exactly was run, where that can be read
+    environments: "Mapping[str, HostEnvironment]"  # environment key → the first host seen with it
+    commands: "Mapping[str, RunCommand]"  # run id → what exactly was run, where that can be read
     timelines: Mapping[str, "Timeline"] = field(default_factory=dict)  # run id → utilisation over time
     recorded_elsewhere: bool = False
     author_notes: tuple[AuthorNote, ...] = ()
-    document: LabDocument | None = None  # how the lab publishes it
-    kept_problems: tuple[KeptProblem, ...] = ()
+    document: "LabDocument | None" = None  # how the lab publishes it
+    kept_problems: "tuple[KeptProblem, ...]" = ()
     targets: tuple[Target, ...] = ()
     campaigns: tuple[CampaignStart, ...] = ()  # by the journal; none: imported, or recorded before there was one
     superseded: tuple[Attempt, ...] = ()  # attempts that count for nothing: made again, or taken away
     most_repeats: int | None = None  # of a case that *repeats* left open; None: every case got as many
-    receipts: tuple[EquivalenceReceipt, ...] = ()  # the lab's own proofs that workloads compute the same
-    networks: tuple[NetworkMeasurement, ...] = ()  # what network and storage gave, a scale each
+    receipts: "tuple[EquivalenceReceipt, ...]" = ()  # the lab's own proofs that workloads compute the same
+    networks: "tuple[NetworkMeasurement, ...]" = ()  # what network and storage gave, a scale each
     trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch of its cases
 
 
