@@ -232,7 +232,6 @@ def reference_cifar10(
         command=command,
         options={"image_size": (CIFAR10_SIZE,)},
         unsupported=unsupported,
-        equivalence="",
     )
     return (
         replace(small, name="reference-resnet50-cifar10", model="resnet50_cifar10"),
@@ -241,7 +240,6 @@ def reference_cifar10(
             name="reference-mobilenetv2-cifar10",
             model="mobilenetv2_cifar10",
             source=mobilenetv2_source,
-            equivalence=resnet50.equivalence,
         ),
     )
 

@@ -28,7 +28,12 @@ IN_BERT = {
     **{"norm_attended": "norm1", "norm_fed": "norm2", "pooler": "pooler.0"},
 }
 ATTENTION = {"attention": "written out in float64, MXNet's operators in float32"}
-SCRIPTS = {"resnet50_v1.5": mxnet_resnet50, "mobilenetv2_cifar10": mxnet_cifar10, "bert_tiny": mxnet_bert}
+SCRIPTS = {
+    "resnet50_v1.5": mxnet_resnet50,
+    "resnet50_cifar10": mxnet_cifar10,
+    "mobilenetv2_cifar10": mxnet_cifar10,
+    "bert_tiny": mxnet_bert,
+}
 OWN_NAMES = {"weight": "weight", "gamma": "weight", "beta": "bias", "bias": "bias"}
 
 
@@ -54,14 +59,19 @@ def _network(model: str, dtype: str):
         network = mxnet_bert.bert_model(mx, _size(model), written_out=dtype == "float64")
         inputs = mxnet_bert.inputs_of(JOB, bert.batch(equivalence.arguments_of(model), 0))
     else:
-        small = equivalence.is_small(model)
-        network = mxnet_cifar10.model(mx, "mobilenetv2", dropout=0.0)[0] if small else mxnet_resnet50.resnet50(mx)
+        network = _of_images(model)
         side = equivalence.IMAGE_SIZE
         inputs = [mx.nd.zeros((1, 3, side, side), dtype=dtype)]
     network.initialize(ctx=JOB.context)
     network.cast(dtype)
     mxnet_loop.prepare(JOB, network, inputs)
     return network
+
+
+def _of_images(model: str):
+    if model == "mobilenetv2_cifar10":
+        return mxnet_cifar10.model(mx, equivalence.small_name(model), dropout=0.0)[0]
+    return mxnet_cifar10.model(mx, "resnet50")[0] if equivalence.is_small(model) else mxnet_resnet50.resnet50(mx)
 
 
 def _size(model: str) -> bert.Size:
@@ -74,7 +84,7 @@ def _named(network, model: str) -> dict[str, Placed]:
     trained = [(name, weight) for name, weight in own if weight.grad_req != "null" and name != "scores.weight"]
     if equivalence.is_bert(model):
         return dict(_of_bert(name, weight, _size(model)) for name, weight in trained)
-    canonical = _as_it_is if equivalence.is_small(model) else _of_resnet
+    canonical = _as_it_is if model == "mobilenetv2_cifar10" else _of_resnet
     return {canonical(name): whole(weight, weight.shape) for name, weight in trained}
 
 

@@ -22,6 +22,7 @@ from equivalence import Answer, Placed, Setting, Task, whole
 JOB = paddlepaddle_loop.Job(paddle, 0, 1)
 SCRIPTS = {
     "resnet50_v1.5": paddlepaddle_resnet50,
+    "resnet50_cifar10": paddlepaddle_cifar10,
     "mobilenetv2_cifar10": paddlepaddle_cifar10,
     "bert_tiny": paddlepaddle_bert,
     "gpt2_tiny": paddlepaddle_gpt2,
@@ -58,7 +59,7 @@ def _network(model: str):
     if equivalence.is_face(model):
         return paddlepaddle_face.face_model(paddle, face.SIZES[equivalence.size_of(model)])
     if equivalence.is_small(model):
-        return paddlepaddle_cifar10.model(paddle, "mobilenetv2", dropout=0.0)
+        return paddlepaddle_cifar10.model(paddle, equivalence.small_name(model), dropout=0.0)
     return paddlepaddle_resnet50.resnet50(paddle)
 
 

@@ -21,6 +21,7 @@ from equivalence import Answer, Setting, Task
 CPU = torch.device("cpu")
 SCRIPTS = {
     "resnet50_v1.5": pytorch_resnet50,
+    "resnet50_cifar10": pytorch_cifar10,
     "mobilenetv2_cifar10": pytorch_cifar10,
     "bert_tiny": pytorch_bert,
     "gpt2_tiny": pytorch_gpt2,
@@ -55,7 +56,9 @@ def _network(model: str):
         return pytorch_wide_deep.WideDeep(replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0))
     if equivalence.is_face(model):
         return pytorch_face.Face(face.SIZES[equivalence.size_of(model)])
-    return pytorch_resnet50.model() if model == "resnet50_v1.5" else pytorch_cifar10.model("mobilenetv2", dropout=0.0)
+    if model == "mobilenetv2_cifar10":
+        return pytorch_cifar10.model(equivalence.small_name(model), dropout=0.0)
+    return pytorch_cifar10.model("resnet50") if equivalence.is_small(model) else pytorch_resnet50.model()
 
 
 def _named(network) -> dict[str, torch.nn.Parameter]:

@@ -23,6 +23,7 @@ from equivalence import Answer, Setting, Task
 
 SCRIPTS = {
     "resnet50_v1.5": tensorflow_resnet50,
+    "resnet50_cifar10": tensorflow_cifar10,
     "mobilenetv2_cifar10": tensorflow_cifar10,
     "bert_tiny": tensorflow_bert,
     "gpt2_tiny": tensorflow_gpt2,
@@ -69,9 +70,10 @@ def _network(job, model: str):
         return tensorflow_wide_deep.wide_deep_model(job.tf, size)
     if equivalence.is_face(model):
         return tensorflow_face.face_model(job.tf, face.SIZES[equivalence.size_of(model)])
-    if equivalence.is_small(model):
+    if model == "mobilenetv2_cifar10":
         return tensorflow_mobilenetv2.mobilenetv2(job.tf, equivalence.IMAGE_SIZE, cifar10.CLASSES, dropout=0.0)
-    return tensorflow_resnet50.resnet50(job.tf, equivalence.IMAGE_SIZE)
+    classes = cifar10.CLASSES if equivalence.is_small(model) else common.CLASSES
+    return tensorflow_resnet50.resnet50(job.tf, equivalence.IMAGE_SIZE, classes)
 
 
 def _parts(job, task: Task, setting: Setting):
