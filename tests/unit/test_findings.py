@@ -3,9 +3,10 @@
 import ast
 import importlib.util
 import json
+import pickle
 import re
 import shutil
-from dataclasses import fields
+from dataclasses import FrozenInstanceError, fields, replace
 from typing import get_args, get_origin, get_type_hints
 
 import pytest
@@ -174,6 +175,21 @@ def test_findings_of_one_rule_are_told_apart_by_their_values_and_not_by_their_pl
 
     assert first != again
     assert findings.order(first) < findings.order(again) < findings.order(findings.Drift(change=0.08, where="a"))
+
+
+def test_a_finding_takes_the_fields_of_its_rule_and_cannot_be_changed():
+    drift = findings.Drift(change=0.1, where="r0")
+
+    assert repr(drift) == "Drift(where='r0', also=(), change=0.1, limit=0.05)"
+    assert drift == pickle.loads(pickle.dumps(drift)) == replace(replace(drift, limit=1.0), limit=drift.limit)
+    with pytest.raises(TypeError, match=r"missing required .*change"):
+        findings.Drift(where="r0")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'chnge'"):
+        findings.Drift(change=0.1, chnge=0.2)
+    with pytest.raises(FrozenInstanceError):
+        drift.change = 0.2
+    with pytest.raises(FrozenInstanceError):
+        del drift.where
 
 
 def test_two_rules_of_one_code_are_two_classes():
