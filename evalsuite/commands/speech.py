@@ -5,7 +5,6 @@ Sentences of the commands stand in `data/text/terminal`. What other rooms say (e
 """
 
 import argparse
-import functools
 import os
 import sys
 import unicodedata
@@ -80,11 +79,10 @@ def retold(text: str) -> str:
     return again.retold(text, _chosen)
 
 
-@functools.cache
 def _words() -> "Words":
     from evalsuite.report.text import words
 
-    return words.read(folder=words.TERMINAL)
+    return words.read((_chosen,), words.TERMINAL)
 
 
 def padded(text: str, width: int) -> str:
