@@ -5,8 +5,9 @@ operations a host. Imported where a figure is computed: numpy takes longer to lo
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy
 from numpy import bool_, float64, int64
@@ -37,6 +38,10 @@ class Readout:
         of = tuple(self.of[place] for place in places)
         return Readout(of=of, values=self.values[places], read=None if self.read is None else self.read[places])
 
+    def where(self, places: Sequence[int], read: Flags | None) -> Floats:
+        """The values of the devices at *places* where they were *read*; None: always, and all devices are meant."""
+        return self.values if read is None else self.values[numpy.ix_(numpy.array(places), read)]
+
     def plus(self, other: "Readout") -> "Readout":
         """The sum with *other*, of the same devices, where both were read."""
         read = [one for one in (self.read, other.read) if one is not None]
@@ -58,11 +63,12 @@ class Tables:
         self.header: Header = samples.header
         self._packed = samples if isinstance(samples, Columns) else None
         self._rows = {} if isinstance(samples, Columns) else samples.tables
+        self._names = frozenset(
+            self._rows if self._packed is None else (name for block in self._packed.blocks for name in block.quantities)
+        )
 
     def __contains__(self, name: str) -> bool:
-        if self._packed is not None:
-            return any(name in block.quantities for block in self._packed.blocks)
-        return name in self._rows
+        return name in self._names
 
     def table(self, name: str) -> Readout | None:
         """The quantity called *name*; None where it was never read. Raises EvalsuiteError if it is damaged."""
@@ -123,6 +129,13 @@ class Readings:
     places: NDArray[int64]  # of these readings in the file
     host: str | None = None  # None: the only one
     stride: int = 1  # every Nth reading of the file is here
+    _known: dict[Hashable, "Spans"] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def spans(self, key: Hashable, made: Callable[[], "Spans"]) -> "Spans":
+        """What *made* gives, made once for all that has the same *key*: quantities are mostly read together."""
+        if key not in self._known:
+            self._known[key] = made()
+        return self._known[key]
 
     @property
     def header(self) -> Header:
@@ -182,95 +195,122 @@ def _began(header: Header) -> float | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cells:
-    """The values of some devices and the times that they stand for: in order of time and without overlap."""
+class Spans:
+    """The times that readings stand for: in order, and without overlap."""
 
     begin_s: Floats
     end_s: Floats
     at_s: Floats  # when each was read: where it is drawn
-    values: Floats  # a row a device
+    values: Callable[[Floats], Floats]  # what was read of some devices → their values over these times
 
-    @property
+    @cached_property
     def seconds(self) -> Floats:
         return self.end_s - self.begin_s
 
-    def where(self, flags: Flags) -> "Cells":
+    @cached_property
+    def whole_s(self) -> float:
+        """All seconds together."""
+        return sum_of(self.seconds) if self.seconds.size else 0.0
+
+    def where(self, flags: Flags) -> "Spans":
         if flags.all():
             return self
-        return Cells(
+        return Spans(
             begin_s=self.begin_s[flags],
             end_s=self.end_s[flags],
             at_s=self.at_s[flags],
-            values=self.values[:, flags],
+            values=lambda readings: self.values(readings)[:, flags],
         )
 
-    def percent_of(self, wholes: Sequence[float]) -> "Cells":
-        """The same as a share of what each device has in all."""
-        return replace(self, values=100.0 * self.values / numpy.array(wholes)[:, None])
-
-    def inside(self, begin_s: float, end_s: float) -> "Cells":
+    def inside(self, begin_s: float, end_s: float) -> "Spans":
         """What lies from *begin_s* to *end_s*."""
         return replace(self, begin_s=numpy.maximum(self.begin_s, begin_s), end_s=numpy.minimum(self.end_s, end_s))
 
 
-Made = Callable[[Floats, Floats], Cells]  # (times, values of all devices at them) → what they stand for
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """The values of some devices and the times that they stand for."""
+
+    spans: Spans
+    values: Floats  # a row a device
 
 
-def read_together(table: Readout, times_s: Floats, made: Made) -> Iterator[tuple[tuple[int, ...], Cells]]:
-    """(rows, their cells) for each group of devices of *table* that were read at the same times."""
+def percent_of(values: Floats, wholes: Sequence[float]) -> Floats:
+    """*values* as a share of what each device has in all."""
+    of: Floats = numpy.array(wholes)[:, None]
+    return 100.0 * values / of
+
+
+def read_together(table: Readout) -> list[tuple[tuple[int, ...], Flags | None]]:
+    """(rows, where they were read) for each group of devices of *table* that were read at the same times.
+
+    None: always.
+    """
     if table.read is None:
-        yield tuple(range(len(table.of))), made(times_s, table.values)
-        return
+        return [(tuple(range(len(table.of))), None)]
     groups: dict[bytes, list[int]] = {}
     for place, flags in enumerate(table.read):
         groups.setdefault(flags.tobytes(), []).append(place)
-    for places in groups.values():
-        flags = table.read[places[0]]
-        yield tuple(places), made(times_s[flags], table.values[numpy.ix_(places, flags)])
+    return [(tuple(places), table.read[places[0]]) for places in groups.values()]
 
 
-def spans(times_s: Floats, values: Floats, read: Flags | None) -> Cells:
-    """A value that each reading gives for the time since the reading before it."""
-    cells = Cells(begin_s=times_s[:-1], end_s=times_s[1:], at_s=times_s[1:], values=values[:, 1:])
-    return cells if read is None else cells.where(read[0, 1:])
+def since_before(times_s: Floats, read: Flags | None) -> Spans:
+    """Of values that each reading gives for the time since the reading before it, where they were *read*.
+
+    None: always. What the first reading gives is of a time that nobody knows.
+    """
+    kept = slice(None) if read is None else read[1:]
+    known = 1 if read is None or read[0] else 0
+    begin_s, end_s = times_s[:-1][kept], times_s[1:][kept]
+    return Spans(begin_s=begin_s, end_s=end_s, at_s=end_s, values=lambda readings: readings[:, known:])
 
 
-def rates(times_s: Floats, counts: Floats, period_s: float) -> Cells:
+def rates(times_s: Floats, period_s: float) -> Spans:
     """How fast a counter went from one reading to the next, per second.
 
     The agent's last reading may follow hard on the one before it; that one is passed over then, since the
     grain of the counters would be taken for a peak.
     """
-    if len(times_s) > 2 and times_s[-1] - times_s[-2] < period_s / 2:
-        times_s, counts = numpy.delete(times_s, -2), numpy.delete(counts, -2, axis=1)
-    values = numpy.diff(counts, axis=1) / numpy.diff(times_s)
-    return Cells(begin_s=times_s[:-1], end_s=times_s[1:], at_s=times_s[1:], values=values)
+    hasty = len(times_s) > 2 and bool(times_s[-1] - times_s[-2] < period_s / 2)
+    times_s = numpy.delete(times_s, -2) if hasty else times_s
+    lasting_s = numpy.diff(times_s)
+
+    def values(counts: Floats) -> Floats:
+        counts = numpy.delete(counts, -2, axis=1) if hasty else counts
+        return numpy.diff(counts, axis=1) / lasting_s
+
+    return Spans(begin_s=times_s[:-1], end_s=times_s[1:], at_s=times_s[1:], values=values)
 
 
-def gauge(times_s: Floats, values: Floats, reach_s: float) -> Cells:
+def gauge(times_s: Floats, reach_s: float, edges_s: tuple[float, float] | None) -> Spans:
     """Readings of an instant: each stands for the time around it, up to half-way to its neighbours.
 
-    *reach_s* is the time from one reading to the next.
+    *reach_s* is the time from one reading to the next. Of *edges_s* (None: none) no reading outside counts.
     """
+    held = None if edges_s is None else (times_s >= edges_s[0]) & (times_s <= edges_s[1])
+    times_s = times_s if held is None else times_s[held]
     half = numpy.minimum(numpy.diff(times_s) / 2, 0.75 * reach_s)
     begin_s, end_s = times_s - reach_s, times_s + reach_s
     begin_s[1:] = times_s[1:] - half
     end_s[:-1] = times_s[:-1] + half
-    return Cells(begin_s=begin_s, end_s=end_s, at_s=times_s, values=values)
+
+    def values(readings: Floats) -> Floats:
+        return readings if held is None else readings[:, held]
+
+    return Spans(begin_s=begin_s, end_s=end_s, at_s=times_s, values=values)
 
 
-def together(parts: Sequence[tuple[Cells, Flags]]) -> Cells:
-    """The sum over all devices at each instant at which all of them were measured: one row.
+Part = tuple[Cells, Flags | None]  # cells, and which of their values count; None: all
 
-    *parts*: cells, and which of their values count.
-    """
-    counts = [(cells, flags.sum(axis=0), (cells.values * flags).sum(axis=0)) for cells, flags in parts]
+
+def together(parts: Sequence[Part]) -> Cells:
+    """The sum over all devices at each instant at which all of them were measured: one row."""
+    if len(parts) == 1:
+        return _alone(*parts[0])
+    counts = [(cells.spans, *_counted(cells, flags)) for cells, flags in parts]
     devices = sum(cells.values.shape[0] for cells, _ in parts)
-    if len(counts) == 1:
-        ((cells, known, sums),) = counts
-        return replace(cells, values=sums[None, :]).where(known == devices)
     edges, places = numpy.unique(
-        numpy.concatenate([edge for cells, _, _ in counts for edge in (cells.begin_s, cells.end_s)]),
+        numpy.concatenate([edge for spans, _, _ in counts for edge in (spans.begin_s, spans.end_s)]),
         return_inverse=True,
     )
     change = numpy.concatenate([each for _, known, _ in counts for each in (known, -known)]).astype(float)
@@ -280,20 +320,43 @@ def together(parts: Sequence[tuple[Cells, Flags]]) -> Cells:
     total[abs(total) < 1e-12 * max(abs(total).max(initial=0.0), 1e-300)] = 0.0  # what cancelling leaves of a zero
     first = counts[0][0]
     read_s = first.at_s[numpy.clip(numpy.searchsorted(first.begin_s, edges[:-1], side="right") - 1, 0, None)]
-    cells = Cells(
+    spans = Spans(
         begin_s=edges[:-1],
         end_s=edges[1:],
         at_s=numpy.clip(read_s, edges[:-1], edges[1:]),
-        values=numpy.maximum(total, 0.0)[None, :],
+        values=lambda readings: readings,
     )
-    return cells.where(held == devices)
+    return _where(Cells(spans=spans, values=numpy.maximum(total, 0.0)[None, :]), held == devices)
 
 
-def flat(parts: Sequence[tuple[Cells, Flags]]) -> tuple[Floats, Floats]:
+def _alone(cells: Cells, flags: Flags | None) -> Cells:
+    known, sums = _counted(cells, flags)
+    found = Cells(spans=cells.spans, values=sums[None, :])
+    return found if flags is None else _where(found, known == cells.values.shape[0])
+
+
+def _counted(cells: Cells, flags: Flags | None) -> tuple[NDArray[int64], Floats]:
+    """How many devices were measured at each instant, and the sum of what was."""
+    if flags is None:
+        devices, instants = cells.values.shape
+        return numpy.full(instants, devices), cells.values.sum(axis=0)
+    return flags.sum(axis=0), (cells.values * flags).sum(axis=0)
+
+
+def _where(cells: Cells, flags: Flags) -> Cells:
+    return cells if flags.all() else Cells(spans=cells.spans.where(flags), values=cells.values[:, flags])
+
+
+def flat(parts: Sequence[Part]) -> tuple[Floats, Floats]:
     """The values of all devices that count, one device after the other, and the seconds of each."""
-    values = [cells.values[flags] for cells, flags in parts]
-    seconds = [numpy.broadcast_to(cells.seconds, flags.shape)[flags] for cells, flags in parts]
+    found = [_flat(*part) for part in parts]
+    values, seconds = [each for each, _ in found], [each for _, each in found]
     return numpy.concatenate(values or [numpy.zeros(0)]), numpy.concatenate(seconds or [numpy.zeros(0)])
+
+
+def _flat(cells: Cells, flags: Flags | None) -> tuple[Floats, Floats]:
+    seconds = numpy.broadcast_to(cells.spans.seconds, cells.values.shape)
+    return (cells.values.ravel(), seconds.ravel()) if flags is None else (cells.values[flags], seconds[flags])
 
 
 def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequence[float]) -> list[float]:
@@ -307,11 +370,10 @@ def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequenc
     return [float(values[order[min(place, len(order) - 1)]]) for place in found]
 
 
-def means(cells: Cells, sound: Flags) -> list[float]:
+def means(cells: Cells, sound: Flags | None) -> list[float]:
     """Of each device that was measured the mean of its *sound* values, each with the weight of its seconds."""
-    seconds = cells.seconds
-    if sound.all():
-        whole_s = sum_of(seconds) if seconds.size else 0.0
+    seconds, whole_s = cells.spans.seconds, cells.spans.whole_s
+    if sound is None:
         return [sum_of(row) / whole_s for row in cells.values * seconds] if seconds.size else []
     rows = ((values[flags], seconds[flags]) for values, flags in zip(cells.values, sound, strict=True))
     return [sum_of(values * each) / sum_of(each) for values, each in rows if each.size]

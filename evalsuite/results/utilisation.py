@@ -8,9 +8,8 @@ the job. One resource of all hosts is looked at after the other, so that 1,000 d
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsuite.findings import DevicesIdle, ImpossibleSamples, ThinSamples
@@ -20,7 +19,7 @@ from evalsuite.runs.columns import Recorded
 from evalsuite.runs.samples import Header, gpu_name
 
 if TYPE_CHECKING:
-    from evalsuite.results.cells import Cells, Flags, Floats, Readings, Readout
+    from evalsuite.results.cells import Cells, Flags, Floats, Readings, Readout, Spans
 
 LEAST_COVERAGE = ThinSamples.wanted
 # Two clocks, that of the counter and ours, are never read at the same instant: a little above 100 % is full.
@@ -101,18 +100,27 @@ class ReadingSeries:
 
     devices: tuple[Device, ...]
     cells: "Cells"
-    sound: "Flags"
+    sound: "Flags | None"  # None: all
 
     @property
     def samples(self) -> list[int]:
         """Of each device."""
+        if self.sound is None:
+            return [self.cells.values.shape[1]] * len(self.devices)
         found: list[int] = self.sound.sum(axis=1).tolist()
         return found
 
     @property
     def rejected(self) -> int:
         """How many values cannot be (D18)."""
-        return self.sound.size - int(self.sound.sum())
+        return 0 if self.sound is None else self.sound.size - int(self.sound.sum())
+
+    @property
+    def busy(self) -> list[bool]:
+        """Of each device, whether a value above zero counts."""
+        above = self.cells.values > 0
+        counting = above if self.sound is None else above & self.sound
+        return [bool(row.any()) for row in counting]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,11 +181,11 @@ def _expected(
 
 def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Finding]:
     """Of the accelerators that the job could see fewer were ever busy than it was to use."""
-    enough = [(one, one.sound.sum(axis=1) >= FEWEST_READINGS) for one in same]
-    read = sum(int(flags.sum()) for _, flags in enough)
-    busy = sum(int((((one.cells.values > 0) & one.sound).any(axis=1) & flags).sum()) for one, flags in enough)
-    if planned and busy < planned.accelerators <= read:
-        yield DevicesIdle(busy=busy, planned=planned.accelerators)
+    enough = [
+        busy for one in same for busy, samples in zip(one.busy, one.samples, strict=True) if samples >= FEWEST_READINGS
+    ]
+    if planned and sum(enough) < planned.accelerators <= len(enough):
+        yield DevicesIdle(busy=sum(enough), planned=planned.accelerators)
 
 
 def timeline(samples: Recorded, window: Window | None) -> Timeline:
@@ -202,12 +210,13 @@ def timeline(samples: Recorded, window: Window | None) -> Timeline:
 def _drawn(resource: str, same: Sequence[ReadingSeries]) -> Points:
     """The points of the whole host, and those of each device where there are several, or where it is an accelerator."""
     whole = _together(resource, same)
-    found: Points = {(resource, None): _points(whole.at_s.tolist(), whole.values[0].tolist())}
+    found: Points = {(resource, None): _points(whole.spans.at_s.tolist(), whole.values[0].tolist())}
     if _number(same) > 1 or resource.startswith("gpu"):
         for one in same:
-            at_s = one.cells.at_s
-            for device, values, sound in zip(one.devices, one.cells.values, one.sound, strict=True):
-                found[resource, device.label] = _points(at_s[sound].tolist(), values[sound].tolist())
+            at_s = one.cells.spans.at_s
+            for place, (device, values) in enumerate(zip(one.devices, one.cells.values, strict=True)):
+                counting = slice(None) if one.sound is None else one.sound[place]
+                found[resource, device.label] = _points(at_s[counting].tolist(), values[counting].tolist())
     return found
 
 
@@ -283,7 +292,7 @@ def _accelerators(resource: str, readings: "Readings") -> list[Device]:
 
 def _series(readings: "Readings", resource: str, window: Bounds | None) -> Iterator[ReadingSeries]:
     """The series of *resource* on one host, cut to *window* if there is one; those without a value are left out."""
-    from evalsuite.results.cells import read_together
+    from evalsuite.results.cells import percent_of, read_together
 
     meter, table = METERS[resource], _table(readings, resource)
     if table is None:
@@ -293,16 +302,26 @@ def _series(readings: "Readings", resource: str, window: Bounds | None) -> Itera
         return
     rows = table.rows([table.of.index(device.name) for device in devices])
     wholes = [device.whole for device in devices if device.whole is not None]
-    for places, cells in read_together(rows, readings.times_s, _made(readings, resource, rows, window)):
-        inside = cells if window is None else cells.inside(*window)
-        inside = inside.where(inside.seconds > 0)
-        inside = inside.percent_of([wholes[place] for place in places]) if wholes else inside
-        if inside.at_s.size:
-            sound = (inside.values >= 0) & (inside.values <= meter.limit)
-            values = inside.values.clip(max=100.0) if meter.unit == "%" else inside.values
-            yield ReadingSeries(
-                devices=tuple(devices[place] for place in places), cells=replace(inside, values=values), sound=sound
-            )
+    for places, read in read_together(rows):
+        spans = _spans(readings, resource, read, window)
+        if not spans.at_s.size:
+            continue
+        values = spans.values(rows.where(places, read))
+        if wholes:
+            values = percent_of(values, [wholes[place] for place in places])
+        yield _sound(tuple(devices[place] for place in places), spans, values, meter)
+
+
+def _sound(devices: tuple[Device, ...], spans: "Spans", values: "Floats", meter: Meter) -> ReadingSeries:
+    """The series of *values*, of which those count that can be."""
+    from evalsuite.results.cells import Cells
+
+    most = values.max()
+    every = bool(values.min() >= 0 and most <= meter.limit)
+    sound = None if every else (values >= 0) & (values <= meter.limit)
+    if meter.unit == "%" and not most <= 100.0:
+        values = values.clip(max=100.0)
+    return ReadingSeries(devices=devices, cells=Cells(spans=spans, values=values), sound=sound)
 
 
 def _table(readings: "Readings", resource: str) -> "Readout | None":
@@ -314,26 +333,31 @@ def _table(readings: "Readings", resource: str) -> "Readout | None":
     return first
 
 
-def _made(
-    readings: "Readings", resource: str, rows: "Readout", window: Bounds | None
-) -> Callable[["Floats", "Floats"], "Cells"]:
-    """How values of *resource* at some times become values over spans of time."""
+def _spans(readings: "Readings", resource: str, read: "Flags | None", window: Bounds | None) -> "Spans":
+    """The times that the values of *resource* stand for where it was *read* (None: always), cut to *window*.
+
+    What was always read shares them with the others of its kind: they are worked out once.
+    """
     from evalsuite.results import cells
 
     meter = METERS[resource]
-    if meter.counts:
-        return partial(cells.rates, period_s=readings.period_s)
-    if resource == "cpu":
-        return lambda _times_s, _values: cells.spans(readings.times_s, rows.values, rows.read)
+    times_s = readings.times_s if read is None else readings.times_s[read]
     reach_s = max(readings.period_s, (readings.header.pcie_period_s or 0.0) if meter.rare else 0.0)
 
-    def gauge(times_s: "Floats", values: "Floats") -> "Cells":
-        if window is not None:
-            held = (times_s >= window.begin_s) & (times_s <= window.end_s)
-            times_s, values = times_s[held], values[:, held]
-        return cells.gauge(times_s, values, reach_s)
+    def made() -> "Spans":
+        if meter.counts:
+            found = cells.rates(times_s, readings.period_s)
+        elif resource == "cpu":
+            found = cells.since_before(readings.times_s, read)
+        else:
+            found = cells.gauge(times_s, reach_s, window)
+        found = found if window is None else found.inside(*window)
+        return found.where(found.seconds > 0)
 
-    return gauge
+    if read is not None:
+        return made()
+    kind = "rate" if meter.counts else "since" if resource == "cpu" else "gauge"
+    return readings.spans((kind, reach_s, window), made)
 
 
 def _label(readings: "Readings", device: str) -> str:
@@ -375,8 +399,7 @@ def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, e
     taken = [count for one in same for count in one.samples]
     if meter.summed:
         cells = _together(resource, same)
-        values, seconds = cells.values[0], cells.seconds
-        whole_s = sum_of(seconds)
+        values, seconds, whole_s = cells.values[0], cells.spans.seconds, cells.spans.whole_s
         found = [sum_of(values * seconds) / whole_s] if seconds.size else []
     else:
         values, seconds = flat([(one.cells, one.sound) for one in same])

@@ -25,6 +25,9 @@ HEADER = {
 }
 
 
+TREE = {"cpu_s": 0.0, "memory_bytes": 7, "processes": 1}
+
+
 def recorded(header, *lines):
     """What is read of a file with these lines."""
     readings = tuple(Sample.from_json(line, "file:1") for line in lines)
@@ -70,6 +73,23 @@ def test_a_cpu_percentage_holds_from_the_sample_before():
     samples = ticks(None, 10.0, 90.0, 10.0)
 
     assert used(samples, 0.5, 1.0)["cpu"].mean == 90.0
+
+
+def test_a_cpu_percentage_that_was_not_read_leaves_the_others_where_they_are():
+    figure = used(ticks(99.0, *[20.0] * 9, None, *[80.0] * 9), 0.0, 9.5)["cpu"]
+
+    assert (figure.mean, figure.samples, figure.coverage) == (50.0, 18, pytest.approx(18 / 19))
+
+
+def test_what_cannot_be_of_one_quantity_leaves_alone_what_was_read_with_it():
+    lines = [{"at_s": at, "memory_used_bytes": 50 if at else 500, "tree": TREE | {"cpu_s": at}} for at in range(5)]
+    samples = recorded(HEADER | {"hz": 1.0}, *lines)
+
+    found = used(samples, 0.0, 4.0)
+
+    assert (found["memory"].mean, found["memory"].samples) == (50.0, 4)
+    assert (found["job_memory"].mean, found["job_memory"].samples) == (7.0, 5)
+    assert (found["job_cpu"].mean, found["job_cpu"].samples) == (25.0, 4)
 
 
 def test_a_mean_is_weighted_with_the_time_inside_the_window():
