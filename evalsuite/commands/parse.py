@@ -111,9 +111,16 @@ def _rows(paths: Sequence[Path], read: Read) -> Iterator[Row]:
     if available < 2 or len(paths) < 2 or sum(map(_size, paths)) < WORTH_FORKING_BYTES:
         return map(read, paths)
     from evalsuite.commands import processes
+
+    return processes.shared(read, paths, available, meanwhile=_make_ready)
+
+
+def _make_ready() -> None:
+    """Reads the sentences now, while other processes have begun with what is to be said in them."""
     from evalsuite.report.text import findings
 
-    return processes.shared(read, paths, available, meanwhile=findings.make_ready)
+    findings.make_ready()
+    speech.make_ready()
 
 
 def _size(path: Path) -> int:

@@ -5,6 +5,7 @@ as to read ten logs.
 """
 
 import contextlib
+import gc
 import os
 import pickle
 import select
@@ -43,6 +44,7 @@ def shared(
     at_once = -(-len(things) // MOST_TICKETS)
     os.write(write, b"".join(place.to_bytes(TICKET_BYTES) for place in range(0, len(things), at_once)))
     os.close(write)
+    gc.freeze()  # what is known now stays: no process needs to look at it, and to copy its pages by doing so
     helpers = [_helper(work, things, tickets, at_once) for _ in range(min(cores, len(things)) - 1)]
     made: dict[int, Made] = {}
     given = 0
@@ -59,6 +61,7 @@ def shared(
         for place in range(given, len(things)):
             yield made.pop(place) if place in made else work(things[place])
     finally:
+        gc.unfreeze()
         os.close(tickets)
         for helper in helpers:
             _end(helper)

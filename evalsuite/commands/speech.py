@@ -79,6 +79,11 @@ def retold(text: str) -> str:
     return again.retold(text, _chosen)
 
 
+def make_ready() -> None:
+    """Reads the sentences of the terminal's language now."""
+    _words()
+
+
 def _words() -> "Words":
     from evalsuite.report.text import words
 
@@ -92,4 +97,6 @@ def padded(text: str, width: int) -> str:
 
 def columns(text: str) -> int:
     """How many columns of a terminal *text* takes."""
+    if text.isascii():
+        return len(text)
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
