@@ -31,7 +31,8 @@ class Readout:
 
     def at(self, places: NDArray[int64]) -> "Readout":
         """The readings at *places* alone."""
-        return replace(self, values=self.values[:, places], read=None if self.read is None else self.read[:, places])
+        read = None if self.read is None else self.read[:, places]
+        return Readout(of=self.of, values=self.values[:, places], read=read)
 
     def rows(self, places: Sequence[int]) -> "Readout":
         """The devices at *places*."""
@@ -105,8 +106,9 @@ def _part(samples: Columns, one: Quantity | None, of: tuple[str, ...], readings:
         return numpy.zeros((len(of), readings)), numpy.zeros((len(of), readings), dtype=bool)
     steps, bits = samples.steps(one)
     shape = (len(one.of), readings)
-    sums = numpy.cumsum(numpy.frombuffer(steps, dtype=f"i{one.width}").reshape(shape), axis=1, dtype=numpy.int64)
-    numbers = (sums + numpy.array(one.first, dtype=numpy.int64)[:, None]).astype(float)
+    sums = numpy.frombuffer(steps, dtype=f"i{one.width}").reshape(shape).astype(numpy.int64)
+    sums[:, 0] += numpy.array(one.first, dtype=numpy.int64)
+    numbers = sums.cumsum(axis=1).astype(float)
     values = numbers / round(1 / one.resolution) if one.resolution < 1 else numbers * one.resolution
     read = None
     if bits:
@@ -202,15 +204,17 @@ class Spans:
     end_s: Floats
     at_s: Floats  # when each was read: where it is drawn
     values: Callable[[Floats], Floats]  # what was read of some devices → their values over these times
+    _known: dict[int, float] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @cached_property
     def seconds(self) -> Floats:
         return self.end_s - self.begin_s
 
-    @cached_property
-    def whole_s(self) -> float:
-        """All seconds together."""
-        return sum_of(self.seconds) if self.seconds.size else 0.0
+    def whole_s(self, devices: int = 1) -> float:
+        """All seconds together, those of each of so many *devices*."""
+        if devices not in self._known:
+            self._known[devices] = sum_of(numpy.tile(self.seconds, devices))
+        return self._known[devices]
 
     def where(self, flags: Flags) -> "Spans":
         if flags.all():
@@ -359,21 +363,28 @@ def _flat(cells: Cells, flags: Flags | None) -> tuple[Floats, Floats]:
     return (cells.values.ravel(), seconds.ravel()) if flags is None else (cells.values[flags], seconds[flags])
 
 
+def lasting_s(parts: Sequence[Part], seconds: Floats) -> float:
+    """The sum of *seconds*, those of all devices of *parts* that count: known already where all do on one host."""
+    (cells, flags), *others = parts
+    return sum_of(seconds) if others or flags is not None else cells.spans.whole_s(len(cells.values))
+
+
 def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequence[float]) -> list[float]:
     """For each of *shares* the smallest of *values* below which the resource was for that share of the time.
 
     *whole_s* is the sum of *seconds*.
     """
-    order = numpy.argsort(values, kind="stable")
-    passed_s = numpy.cumsum(seconds[order])
-    found = numpy.searchsorted(passed_s, [share * whole_s for share in shares], side="left")
+    order = values.argsort(kind="stable")
+    passed_s = seconds[order].cumsum()
+    found = passed_s.searchsorted([share * whole_s for share in shares], side="left")
     return [float(values[order[min(place, len(order) - 1)]]) for place in found]
 
 
 def means(cells: Cells, sound: Flags | None) -> list[float]:
     """Of each device that was measured the mean of its *sound* values, each with the weight of its seconds."""
-    seconds, whole_s = cells.spans.seconds, cells.spans.whole_s
+    seconds = cells.spans.seconds
     if sound is None:
+        whole_s = cells.spans.whole_s()
         return [sum_of(row) / whole_s for row in cells.values * seconds] if seconds.size else []
     rows = ((values[flags], seconds[flags]) for values, flags in zip(cells.values, sound, strict=True))
     return [sum_of(values * each) / sum_of(each) for values, each in rows if each.size]

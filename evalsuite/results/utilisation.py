@@ -393,17 +393,18 @@ def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, e
 
     *expected*: how many series there should be. Each device counts alike in a mean, however often it was read.
     """
-    from evalsuite.results.cells import flat, means, percentiles, sum_of
+    from evalsuite.results.cells import flat, lasting_s, means, percentiles, sum_of
 
     meter, length_s = METERS[resource], window.end_s - window.begin_s
     taken = [count for one in same for count in one.samples]
     if meter.summed:
         cells = _together(resource, same)
-        values, seconds, whole_s = cells.values[0], cells.spans.seconds, cells.spans.whole_s
+        values, seconds, whole_s = cells.values[0], cells.spans.seconds, cells.spans.whole_s()
         found = [sum_of(values * seconds) / whole_s] if seconds.size else []
     else:
-        values, seconds = flat([(one.cells, one.sound) for one in same])
-        whole_s = sum_of(seconds)
+        parts = [(one.cells, one.sound) for one in same]
+        values, seconds = flat(parts)
+        whole_s = lasting_s(parts, seconds)
         found = [each for one in same for each in means(one.cells, one.sound)]
     if not found:
         return None
