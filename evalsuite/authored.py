@@ -8,7 +8,6 @@ value of another type, a word that is none of those allowed.
 import functools
 import importlib.util
 import re
-import traceback
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -289,5 +288,7 @@ def _place(file: Path, error: BaseException) -> str:
 
 
 def _line(error: BaseException, file: str | None) -> str:
+    import traceback  # only a mistake needs it
+
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f", line {lines[-1]}" if lines else ""

@@ -12,11 +12,12 @@ from evalsuite.commands.speech import say
 from evalsuite.errors import for_terminal
 from evalsuite.logs.wording import rate
 from evalsuite.model import Case, Finding, Measurement, Run
-from evalsuite.plan.estimate import Estimate
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.text import Text
+
+    from evalsuite.plan.estimate import Estimate
 
 MOST_LAID_OUT = 1000  # rows of a table
 WORTH_A_BAR_BYTES = 8 << 20  # less is read before a bar could be seen
@@ -101,7 +102,7 @@ def result(measurement: Measurement) -> str:
 class Progress:
     """Run k of n, time left, last throughput. `begin` and `ended` frame each run, `tick` comes between."""
 
-    def __init__(self, runs: Sequence[Run], estimate: Estimate, bar: "Bar | None" = None) -> None:
+    def __init__(self, runs: Sequence[Run], estimate: "Estimate", bar: "Bar | None" = None) -> None:
         self._runs, self._estimate, self._bar = list(runs), estimate, bar
         self._models = len({run.case.model for run in runs}) > 1
         scripts = {(run.case.framework, run.case.model, run.case.recipe) for run in runs}
@@ -164,7 +165,7 @@ class Progress:
 
 
 @contextmanager
-def progress(runs: Sequence[Run], estimate: Estimate) -> Iterator[Progress]:
+def progress(runs: Sequence[Run], estimate: "Estimate") -> Iterator[Progress]:
     """A Progress for *runs*: with a bar if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield Progress(runs, estimate)

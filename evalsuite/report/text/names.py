@@ -1,6 +1,5 @@
 """Proper names, anchors and order: how frameworks, models and cases are called on the page."""
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -72,6 +71,8 @@ def part_file(model: str) -> str:
 
 def anchor(kind: str, name: str) -> str:
     """A short id for *name* that is the same in every build and safe in HTML and URLs."""
+    import hashlib  # a page needs it, a terminal that prints names does not
+
     return f"{kind}-{hashlib.sha256(name.encode('utf-8', 'backslashreplace')).hexdigest()[: 2 * ANCHOR_BYTES]}"
 
 
