@@ -7,6 +7,7 @@ measured on too few of the planned devices or in too little of the window: the m
 the job. One resource of all hosts is looked at after the other, so that 1,000 devices fit into little memory.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -210,18 +211,20 @@ def timeline(samples: Recorded, window: Window | None) -> Timeline:
 def _drawn(resource: str, same: Sequence[ReadingSeries]) -> Points:
     """The points of the whole host, and those of each device where there are several, or where it is an accelerator."""
     whole = _together(resource, same)
-    found: Points = {(resource, None): _points(whole.spans.at_s.tolist(), whole.values[0].tolist())}
+    found: Points = {(resource, None): tuple(zip(_instants(whole.spans), whole.values[0].tolist(), strict=True))}
     if _number(same) > 1 or resource.startswith("gpu"):
         for one in same:
-            at_s = one.cells.spans.at_s
-            for place, (device, values) in enumerate(zip(one.devices, one.cells.values, strict=True)):
-                counting = slice(None) if one.sound is None else one.sound[place]
-                found[resource, device.label] = _points(at_s[counting].tolist(), values[counting].tolist())
+            at_s = _instants(one.cells.spans)
+            sound = [None] * len(one.devices) if one.sound is None else one.sound.tolist()
+            for device, values, flags in zip(one.devices, one.cells.values.tolist(), sound, strict=True):
+                points = zip(at_s, values, strict=True)
+                found[resource, device.label] = tuple(points if flags is None else itertools.compress(points, flags))
     return found
 
 
-def _points(at_s: Sequence[float], values: Sequence[float]) -> tuple[tuple[float, float], ...]:
-    return tuple((round(at, 6), value) for at, value in zip(at_s, values, strict=True))
+def _instants(spans: "Spans") -> list[float]:
+    """When each value was read, to the microsecond: where it is drawn."""
+    return [round(at, 6) for at in spans.at_s.tolist()]
 
 
 # from the samples of hosts to series
