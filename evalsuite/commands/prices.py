@@ -19,7 +19,7 @@ def sentences(asked: "Asked", left: Sequence[Run]) -> Iterator[str]:
         yield from map(_of_framework, found)
     runs = len(asked.plan.runs)
     seconds = [one.seconds for one in found if one.seconds is not None]
-    hours = sum(one.device_hours or 0.0 for one in found)
+    hours = _device_hours(found)
     if seconds and len(seconds) == len(found):
         cost = say("plan.cost", hours=_hours(hours))
         yield say("plan.left", missing=len(left), runs=runs, time=duration(sum(seconds)), cost=cost)
@@ -28,17 +28,17 @@ def sentences(asked: "Asked", left: Sequence[Run]) -> Iterator[str]:
         yield say("plan.left_partly", missing=len(left), runs=runs, time=duration(sum(seconds)), cost=cost)
     else:
         yield say("plan.left", missing=len(left), runs=runs, time=say("plan.unknown_time"), cost="")
-    yield from of_searches(asked)
+    trials = searches(asked)
+    yield from of_searches(asked, trials)
     limit = asked.plan.spec.max_device_hours
-    if limit is not None and hours + asked.searched_h + sum(one.device_hours or 0.0 for one in searches(asked)) > limit:
+    if limit is not None and hours + asked.searched_h + _device_hours(trials) > limit:
         yield say("plan.beyond_limit", limit=f"{limit:g}")
     if unmade := asked.not_made_yet(left):
         yield say("plan.not_made_yet", frameworks=", ".join(unmade))
 
 
-def of_searches(asked: "Asked") -> Iterator[str]:
-    """What the searches for the largest batch will take, where a batch is still to be found."""
-    found = searches(asked)
+def of_searches(asked: "Asked", found: Sequence[Price]) -> Iterator[str]:
+    """What the searches for the largest batch will take, by the prices *found*, where a batch is still to be found."""
     if not found:
         return
     trials = sum(one.runs for one in found)
@@ -49,7 +49,7 @@ def of_searches(asked: "Asked") -> Iterator[str]:
         n=len(asked.plan.to_search),
         trials=trials,
         time=duration(sum(known)) if whole else say("plan.unknown_trial"),
-        cost=say("plan.cost", hours=_hours(sum(one.device_hours or 0.0 for one in found))) if whole else "",
+        cost=say("plan.cost", hours=_hours(_device_hours(found))) if whole else "",
     )
 
 
@@ -82,6 +82,10 @@ def _of_framework(one: Price) -> str:
         hours=_hours(one.device_hours),
         basis=say(f"plan.by_{one.basis}"),
     )
+
+
+def _device_hours(prices: Sequence[Price]) -> float:
+    return sum(one.device_hours or 0.0 for one in prices)
 
 
 def _hours(value: float) -> str:

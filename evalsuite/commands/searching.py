@@ -40,7 +40,7 @@ def with_batches(arguments: argparse.Namespace, asked: "Asked") -> "Asked":
         return asked
     if why := asked.engine.unready(os.environ):
         raise EvalsuiteError(why)
-    for sentence in prices.of_searches(asked):
+    for sentence in prices.of_searches(asked, prices.searches(asked)):
         note(sentence)
     fit = preflight.fit(asked, [Run(case=case, repeat=0) for case in asked.plan.to_search])
     purse = Purse(most=asked.plan.spec.max_device_hours)

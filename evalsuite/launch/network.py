@@ -64,7 +64,7 @@ def measure(
         at=datetime.now(UTC).astimezone().isoformat(timespec="seconds"),
         engine=engine.name,
         campaign=campaign,
-        link_mbit=int(link) if (link := case.option("link_mbit")) and link.isdecimal() else None,
+        link_mbit=network.link_mbit(case),
     )
     try:
         if case.device not in ("cpu", "gpu"):

@@ -146,7 +146,7 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
     new_epoch = new_epoch and not dialect.per_epoch
     cumulative = dialect.averaging == "cumulative"
     mean = None
-    if cumulative or (record.mean_s is not None and not _timed_alone(record, steps)):
+    if cumulative or (record.mean_s is not None and _alone_s(record, steps) is None):
         mean = _Mean(record, None if new_epoch else before, base - dialect.mean_since, steps)
     values = (
         record,
@@ -243,14 +243,14 @@ class _Mean:
         return (n - m) / units if units > 0 else None
 
 
-def _timed_alone(record: Record, steps: int) -> bool:
-    """Is the time of a step printed, and no mean beside it that would tell more?"""
-    return record.step_s is not None and (steps == 1 or record.mean_s is None)
+def _alone_s(record: Record, steps: int) -> float | None:
+    """The time of a step, where it is printed and no mean beside it would tell more of *steps*."""
+    return record.step_s if steps == 1 or record.mean_s is None else None
 
 
 def _seconds(record: Record, before: Increment | None, steps: int, mean: _Mean | None) -> float | None:
-    if record.step_s is not None and (steps == 1 or record.mean_s is None):
-        return record.step_s * steps
+    if (alone := _alone_s(record, steps)) is not None:
+        return alone * steps
     if record.report_s is not None:
         return record.report_s
     if record.elapsed_s is not None:

@@ -136,7 +136,7 @@ def _thousands_lost(match: "re.Match[bytes]", line: Line) -> bool:
 
 def count(text: bytes, dialect: Dialect) -> int:
     """How many step lines *text* holds: what is done once the window is known, as fast as it can be."""
-    return sum(_count(text, line) for line in dialect.step)
+    return sum(count_of(text, line) for line in dialect.step)
 
 
 _THOUSANDS = re.compile(rb"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
@@ -352,7 +352,8 @@ def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[by
     yield from sorted(found, key=lambda pair: pair[0].start())
 
 
-def _count(text: bytes, line: Line) -> int:
+def count_of(text: bytes, line: Line) -> int:
+    """How many times *line* stands in *text*, without its values."""
     if not stands_in(line.literal, text):
         return 0
     if line.fields is None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from evalsuite.dialect import NO_DIGITS, Dialect, Line, stands_in
+from evalsuite.logs.records import count_of
 
 _LINE_BYTES = 4096  # what lies beyond is no line of a log
 
@@ -77,12 +78,4 @@ def _finds(text: bytes, line: Line) -> bool:
 def lines_found(text: bytes, dialect: Dialect) -> int:
     """How many step lines of *dialect* stand in *text*; where there is none, how many final figures."""
     steps, finals = ([line for line in lines if line.telling] for lines in (dialect.step, dialect.final))
-    return sum(_count(text, line) for line in steps) or sum(_count(text, line) for line in finals)
-
-
-def _count(text: bytes, line: Line) -> int:
-    if not stands_in(line.literal, text):
-        return 0
-    if line.fields is None:
-        return len(line.counting.findall(text))
-    return sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)
+    return sum(count_of(text, line) for line in steps) or sum(count_of(text, line) for line in finals)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from evalsuite.documents import NetworkMeasurement
 from evalsuite.model import Case
+from evalsuite.runs import network
 
 
 def newest(found: Iterable[NetworkMeasurement], campaigns: Iterable[str | None]) -> tuple[NetworkMeasurement, ...]:
@@ -47,16 +48,10 @@ def reached_bytes_per_s(found: Iterable[NetworkMeasurement], case: Case) -> floa
     A ring passes from node to node once, however many devices a node has: what goes out of a node is what goes over
     the link of a device. Small messages may pass faster, out of what a link lets through at once.
     """
-    here = (case.nodes, case.devices_per_node, case.device, link_mbit(case))
+    here = (case.nodes, case.devices_per_node, case.device, network.link_mbit(case))
     same = [one for one in found if (one.nodes, one.devices_per_node, one.device, one.link_mbit) == here]
     rates = [rate for one in same if (rate := bus_bytes_per_s(one))]
     return max(rates) * case.nodes if rates and case.nodes > 1 else None
-
-
-def link_mbit(case: Case) -> int | None:
-    """What the links of *case* give, where its option of that name says so."""
-    said = case.option("link_mbit")
-    return int(said) if said and said.isdecimal() else None
 
 
 def read_bytes_per_s(found: NetworkMeasurement) -> float | None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from evalsuite import files
 from evalsuite.documents import NetworkMeasurement
+from evalsuite.model import Case
 
 FOLDER, DOCUMENT = "network", "network.json"
 
@@ -22,3 +23,9 @@ def read(root: Path) -> tuple[NetworkMeasurement, ...]:
     files_found = root.glob(f"{FOLDER}/*/{DOCUMENT}")
     found = [NetworkMeasurement.from_json(files.read_json(file), file) for file in files_found]
     return tuple(sorted(found, key=lambda one: one.at))
+
+
+def link_mbit(case: Case) -> int | None:
+    """What the links of *case* give, where its option of that name says so."""
+    said = case.option("link_mbit")
+    return int(said) if said and said.isdecimal() else None

@@ -13,6 +13,7 @@ import pytest
 
 from evalsuite import paths
 from tests import namespaces, slurm
+from tests.processes import soon
 
 pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
 
@@ -29,13 +30,6 @@ def evalsuite(host: namespaces.Host, folder: Path, *words: str, **variables: str
 
 def said(process: subprocess.Popen, seconds: float = 120) -> str:
     return process.communicate(timeout=seconds)[0]
-
-
-def soon(happened, seconds: float = 60) -> bool:
-    deadline = time.monotonic() + seconds
-    while not happened() and time.monotonic() < deadline:
-        time.sleep(0.2)
-    return happened()
 
 
 @pytest.fixture(scope="module")

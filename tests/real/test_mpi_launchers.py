@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from evalsuite import paths
 from evalsuite.errors import Exit
 from tests import mpi_launchers, namespaces
 from tests.mpi_launchers import LAUNCHERS, Launcher
+from tests.processes import running, soon
 
 pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
 
@@ -124,12 +124,12 @@ def test_a_script_that_mpirun_starts_on_hosts_has_its_network_measured_over_mpi(
 def test_the_evaluator_that_is_killed_leaves_nothing_running_on_any_host(reached, tmp_path, launcher):
     words = ("--scales", "2x1", "--steps", LONG, "--hosts", "a,b", "--via", launcher.via)
     process = started(reached, tmp_path, launcher, *words)
-    assert _soon(lambda: len(list(tmp_path.glob("runs/*/r0/log.*.txt"))) == 2, 60)
+    assert soon(lambda: len(list(tmp_path.glob("runs/*/r0/log.*.txt"))) == 2, 60)
 
     process.kill()
     process.communicate()
 
-    assert _soon(lambda: not _running(str(tmp_path)), 30), _running(str(tmp_path))
+    assert soon(lambda: not running(str(tmp_path)), 30), running(str(tmp_path))
 
 
 @over(*NEWER)
@@ -139,7 +139,7 @@ def test_a_host_whose_processes_all_die_is_lost_and_another_takes_its_place(tmp_
     with namespaces.network("a", "b", "c") as hosts, namespaces.reached_by_ssh(list(hosts.values())) as config:
         words = ("--scales", "2x1", "--steps", "5+500", "--hosts", "a,b,c", "--via", launcher.via)
         process = started((hosts, config), tmp_path, launcher, *words)
-        assert _soon(lambda: len(list(tmp_path.glob("runs/*/r0/samples.*.jsonl"))) == 2, 60)
+        assert soon(lambda: len(list(tmp_path.glob("runs/*/r0/samples.*.jsonl"))) == 2, 60)
         files = tmp_path.glob("runs/*/r0/samples.*.jsonl")
         victim = max(file.name.split(".")[1] for file in files)  # b, or c where preflight found b slow
 
@@ -151,23 +151,3 @@ def test_a_host_whose_processes_all_die_is_lost_and_another_takes_its_place(tmp_
     assert set(ranks(tmp_path)) == {"a", "b", "c"} - {victim}, said
     (failed,) = tmp_path.glob("runs/*/infrastructure-r0-1")
     assert json.loads((failed / "outcome.json").read_text())["fault"] == "infrastructure"
-
-
-def _running(words: str) -> list[str]:
-    """The command lines that hold *words*."""
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if words in line:
-            found.append(line)
-    return found
-
-
-def _soon(happened, seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while not happened() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return happened()

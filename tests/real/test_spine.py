@@ -6,14 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from evalsuite import cli
 from evalsuite.errors import Exit
+from tests.processes import running, soon
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
 
@@ -114,14 +113,14 @@ def test_a_timeout_ends_the_whole_tree_also_a_child_with_a_session_of_its_own(tm
     outcome = json.loads(next((tmp_path / "runs").glob("*/r0/outcome.json")).read_text())
     assert code == Exit.NOTHING_MEASURED
     assert outcome["status"] == "timed_out"
-    assert not _working_for(tmp_path)
+    assert not running(str(tmp_path))
 
 
 def test_ctrl_c_leaves_finished_runs_finished_and_no_process_behind(tmp_path):
     line = [sys.executable, "-m", "evalsuite", *words(tmp_path, steps="5+60", repeats="3")]
     process = subprocess.Popen(line, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
-    _wait_for(lambda: len(list((tmp_path / "runs").glob("*/r0/outcome.json"))) == 1)
-    _wait_for(lambda: list((tmp_path / "runs").glob("*/r1/log.*")))
+    assert soon(lambda: len(list((tmp_path / "runs").glob("*/r0/outcome.json"))) == 1, 90)
+    assert soon(lambda: list((tmp_path / "runs").glob("*/r1/log.*")), 90)
 
     os.killpg(process.pid, signal.SIGINT)
     said = process.communicate(timeout=90)[1].decode()
@@ -130,16 +129,4 @@ def test_ctrl_c_leaves_finished_runs_finished_and_no_process_behind(tmp_path):
     assert process.returncode == cli.INTERRUPTED
     assert "what is finished stays" in said
     assert len(finished) == 1
-    assert not _working_for(tmp_path)
-
-
-def _working_for(folder):
-    """Processes that name *folder* on their command line: tests beside this one start such processes too."""
-    return [p for p in psutil.process_iter(["cmdline"]) if str(folder) in " ".join(p.info["cmdline"] or [])]
-
-
-def _wait_for(condition, seconds=90):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
+    assert not running(str(tmp_path))

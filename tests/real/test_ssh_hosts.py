@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from evalsuite import paths
 from evalsuite.errors import Exit
 from tests import namespaces
+from tests.processes import running, soon
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
 TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
@@ -90,29 +90,9 @@ def test_what_fails_on_a_host_is_the_reason(reached, tmp_path):
 def test_the_evaluator_that_is_killed_leaves_nothing_running_anywhere(reached, tmp_path):
     words = ("--scales", "2x1", "--steps", "5+100000", "--option", "script=train.py", "--hosts", "a,b")
     process = started(reached, tmp_path, "run", *TOYNET, *words, "--repeats", "1", "--runs", "runs")
-    assert _soon(lambda: len(list((tmp_path / "runs").glob("*/r0/log.*.txt"))) == 2)
+    assert soon(lambda: len(list((tmp_path / "runs").glob("*/r0/log.*.txt"))) == 2)
 
     process.kill()  # the evaluator, and nobody tells the hosts
     process.communicate()
 
-    assert _soon(lambda: not _running(str(tmp_path)))
-
-
-def _running(words: str) -> list[str]:
-    """The command lines that hold *words*."""
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if words in line:
-            found.append(line)
-    return found
-
-
-def _soon(happened, seconds: float = 60) -> bool:
-    deadline = time.monotonic() + seconds
-    while not happened() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return happened()
+    assert soon(lambda: not running(str(tmp_path)))

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from evalsuite.placeholders import Node
 from evalsuite.plan import hosts, over_hosts
 from evalsuite.plan.commandline import command_line
 from evalsuite.plan.hosts import Host
+from tests.processes import soon
 from tests.toys import CASE, toynet
 
 TWO = replace(CASE, nodes=2, devices_per_node=8)
@@ -216,7 +216,7 @@ def test_what_runs_ends_when_the_fan_out_is_killed(tmp_path):
     process.kill()
     process.wait()
 
-    assert _soon(lambda: (tmp_path / "ended").exists())
+    assert soon(lambda: (tmp_path / "ended").exists(), 5)
 
 
 def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path):
@@ -242,13 +242,6 @@ def test_every_word_reaches_the_host_as_it_is():
     assert line[-2] == "b"
     said = subprocess.run(["sh", "-c", f"printf '%s|' {line[-1]}"], capture_output=True, text=True).stdout
     assert said.endswith("evalsuite|/a b|echo|it's $HOME||")
-
-
-def _soon(happened) -> bool:
-    deadline = time.monotonic() + 5
-    while not happened() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return happened()
 
 
 # what the launchers say

@@ -1,0 +1,27 @@
+"""Processes of this machine that a test waits for, or that must be gone."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+POLL_S = 0.1
+
+
+def soon(happened: Callable[[], object], seconds: float = 60) -> bool:
+    """Whether *happened* becomes true within *seconds*."""
+    deadline = time.monotonic() + seconds
+    while not happened() and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+    return bool(happened())
+
+
+def running(words: str) -> list[str]:
+    """The command lines that hold *words*: tests beside this one start such processes, too."""
+    return [line for file in Path("/proc").glob("[0-9]*/cmdline") if words in (line := _line(file))]
+
+
+def _line(file: Path) -> str:
+    try:
+        return file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
