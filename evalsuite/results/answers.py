@@ -156,10 +156,21 @@ class Answer:
         return self.said in ("fastest", "group")
 
     @property
-    def in_steps(self) -> bool:
-        """Whether all runs of each lie below all runs of the one before it: an order that no two runs contradict."""
+    def steps(self) -> tuple[bool, ...]:
+        """Of each but the first, whether all its runs lie below all runs of the one before it."""
         found = [values(one.summary) for one in self.ranked]
-        return all(leads.apart(lower, higher) for higher, lower in pairwise(found))
+        return tuple(leads.apart(lower, higher) for higher, lower in pairwise(found))
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether no two runs contradict the order."""
+        return all(self.steps)
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether the runs tell no two of them apart."""
+        found = [values(one.summary) for one in self.ranked]
+        return not any(leads.apart(lower, higher) for higher, lower in combinations(found, 2))
 
 
 @dataclass(kw_only=True)

@@ -4,11 +4,14 @@ import pytest
 import synthetic
 
 from evalsuite.model import Skip
+from evalsuite.report.sections import answers as answers_section
+from evalsuite.report.text import words
 from evalsuite.results import answers
 
 AMP = {"precision": "amp", "device": "gpu", "batch_per_device": 64, "protocol": synthetic.FULL, "options": ()}
 SEVEN = (0.994, 0.996, 0.998, 1.0, 1.002, 1.004, 1.006)
 FIVE = (0.99, 0.995, 1.0, 1.005, 1.01)
+SPOKEN = words.read()
 
 
 def case(framework, scale=(4, 8), **changes):
@@ -165,6 +168,18 @@ def test_an_order_that_no_two_runs_contradict_is_known_as_such():
     mixed = only([summary("mxnet", 99.5, FIVE[:3]), summary("pytorch", 100.0, FIVE[:3])])
 
     assert (apart.in_steps, mixed.in_steps) == (True, False)
+    assert (apart.all_alike, mixed.all_alike) == (False, True)
+
+
+def test_neighbours_that_the_runs_do_not_tell_apart_are_joined_by_another_sign():
+    rows = [summary("mxnet", 100.0, FIVE[:3]), summary("oneflow", 99.5, FIVE[:3]), summary("pytorch", 80.0, FIVE[:3])]
+
+    one, alike = only(rows), only(rows[:2])
+
+    assert (one.steps, one.all_alike) == ((False, True), False)
+    said = answers_section.sentence(one, SPOKEN).plain("en").replace("\u00a0", " ")
+    assert "MXNet 99.50 ≈ OneFlow 99.00 > PyTorch 79.60" in said
+    assert answers_section.sentence(alike, SPOKEN).plain("en").startswith("No order yet")
 
 
 def test_the_most_efficient_is_no_base():

@@ -233,15 +233,15 @@ def _ranking(answer: Answer, about: dict[str, object], words: Words) -> Text:
 
 
 def _untold(answer: Answer, words: Words, *, n: Number, **about: object) -> Text:
-    """The order of too few runs, and whether these contradict it."""
-    order = _order(answer, words)
+    """The order of too few runs, and where these contradict it."""
     if answer.fewest < 2:
-        return words("answers.untold_single", order=order, **about)
-    key = "answers.untold_apart" if answer.in_steps else "answers.untold_overlap"
-    return words(key, order=order, n=n, **about)
+        return words("answers.untold_single", order=_order(answer, words), **about)
+    key = "apart" if answer.in_steps else "alike" if answer.all_alike else "overlap"
+    return words(f"answers.untold_{key}", order=_order(answer, words, answer.steps), n=n, **about)
 
 
-def _order(answer: Answer, words: Words) -> Rendered:
+def _order(answer: Answer, words: Words, told: Sequence[bool] | None = None) -> Rendered:
+    """The first of them in order; *told*: of each but the first, whether the runs tell it from the one before it."""
     shown = answer.ranked[:MOST_IN_ORDER]
     items: list[object] = [
         words("answers.with_value", framework=_named(answer, one.summary, words), value=_value(one.summary))
@@ -249,7 +249,7 @@ def _order(answer: Answer, words: Words) -> Rendered:
     ]
     if len(shown) < len(answer.ranked):
         items.append("…")
-    return words.ordered(items)
+    return words.ordered(items, told or (True,) * len(items))
 
 
 def name(answer: Answer, summary: Summary, words: Words) -> Rendered:

@@ -30,7 +30,7 @@ PLACEHOLDER = re.compile(r"\{(\w*)(?:\|([^{|}]*)\|([^{|}]*))?\}")
 TAG = re.compile(r"<[^>]*>")
 BETWEEN_SENTENCES = {"zh": "", "en": " "}
 BETWEEN_CLAUSES = {"zh": "，", "en": ", "}
-GREATER = {"zh": " > ", "en": " > "}
+GREATER, ALIKE = " > ", " ≈ "
 TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
 
 
@@ -76,9 +76,9 @@ class Words:
         """*items* one after the other: A、B、C in Chinese, A, B, C in English."""
         return Listed(words=self, items=tuple(items))
 
-    def ordered(self, items: Iterable[Any]) -> "Listed":
-        """*items* from the highest to the lowest: A > B > C."""
-        return Listed(words=self, items=tuple(items), separators=GREATER)
+    def ordered(self, items: Iterable[Any], told: Iterable[bool]) -> "Ordered":
+        """*items* from the highest to the lowest, each but the first *told* from the one before or not: A > B ≈ C."""
+        return Ordered(words=self, items=tuple(items), told=tuple(told))
 
     def sentences(self, items: Iterable[Any]) -> "Listed":
         """Whole sentences one after the other: Chinese sets no blank after a full stop."""
@@ -157,6 +157,21 @@ class Listed(Rendered):
         separators = self.separators or {language: self.words.tables[language]["list.separator"]}
         separator = separators[language]
         return Markup(separator).join(_shown(item, language) for item in self.items)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ordered(Rendered):
+    """Several things from the highest to the lowest."""
+
+    words: Words
+    items: tuple[Any, ...]
+    told: tuple[bool, ...]  # of each but the first: from the one before it
+
+    def in_language(self, language: str) -> Markup:
+        found = Markup("").join(_shown(item, language) for item in self.items[:1])
+        for item, told in zip(self.items[1:], self.told, strict=False):
+            found += Markup(GREATER if told else ALIKE) + _shown(item, language)
+        return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
