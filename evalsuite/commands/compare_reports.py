@@ -2,12 +2,14 @@
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalsuite.commands import speech
 from evalsuite.errors import Exit
 from evalsuite.model import Case, Interval, Summary
 
@@ -23,18 +25,22 @@ EXAMPLES = """  evalsuite compare-reports old/report new/report
   evalsuite compare-reports cluster-a/report cluster-b/report --across-environments --json
 """
 
+MOST_ALIKE = 8  # rows of cases that are not compared for one reason; more stand in one line
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", metavar="A", type=Path, help="folder of the earlier report")
     parser.add_argument("after", metavar="B", type=Path, help="folder of the later report")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
-        "--lang", metavar="L,…", default="en", help="zh, en, or zh,en one after the other (default: en)"
+        "--lang",
+        metavar="L,…",
+        help="zh, en, or zh,en one after the other (default: that of the locale; en with --json)",
     )
     parser.add_argument(
         "--fail-on-regression",
         action="store_true",
-        help="exit code 5 if a case became slower by a significant difference",
+        help="exit code 5 if a case became slower by a significant difference, 6 if no case could be compared",
     )
     parser.add_argument(
         "--across-environments",
@@ -48,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite.report.data import finished
     from evalsuite.results import changes
 
-    languages = check_languages(arguments.lang)
+    languages = check_languages(arguments.lang or ("en" if arguments.json else speech.language()))
     before, after = finished.read(arguments.before), finished.read(arguments.after)
     found = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)
     if arguments.json:
@@ -56,8 +62,14 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for language in languages:
             _print(before, after, found, language)
-    failed = arguments.fail_on_regression and found.those("slower")
-    return Exit.CRITERION_FAILED if failed else Exit.DONE
+    return _judged(found) if arguments.fail_on_regression else Exit.DONE
+
+
+def _judged(found: "Changes") -> Exit:
+    """The exit code for whoever asked to be told: where nothing was compared, that nothing is slower is not known."""
+    if found.those("slower"):
+        return Exit.CRITERION_FAILED
+    return Exit.DONE if found.changes else Exit.UNDETERMINED
 
 
 def facts(
@@ -128,7 +140,31 @@ def _reasons(why: "Why | None", languages: Sequence[str]) -> dict[str, object]:
 
 def sentence(why: "Why", language: str) -> str:
     """*why* for terminals and JSON."""
-    return said(f"why.{why.key}", language, **dict(why.values))
+    from evalsuite.report.text import retold
+
+    values = {name: retold.retold(value, language) for name, value in why.values}
+    if why.differences:
+        told = [_difference(*one, language) for one in why.differences]
+        values["difference"] = _words().listed(told).plain(language)
+    return said(f"why.{why.key}", language, **values)
+
+
+def _difference(field: str, ours: str, theirs: str, language: str) -> str:
+    """What two cases have unlike: a field of `Case`, or one of their options."""
+    from evalsuite.report.text import options, words
+    from evalsuite.results.changes import NONE, OPTION
+
+    option = field.removeprefix(OPTION)
+    if option == field:
+        sides = [said(f"differs.{one}", language) if f"differs.{one}" in _words() else one for one in (ours, theirs)]
+        return said("differs.one", language, name=said(f"differs.{field}", language), ours=sides[0], theirs=sides[1])
+    report = words.read()
+    sides = [
+        said("differs.none", language) if one == NONE else options.value_of(option, one, report).plain(language)
+        for one in (ours, theirs)
+    ]
+    name = options.title(option, report).plain(language)
+    return said("differs.one", language, name=name, ours=sides[0], theirs=sides[1])
 
 
 def said(key: str, language: str, **values: str) -> str:
@@ -147,6 +183,8 @@ def _print(before: "Finished", after: "Finished", found: "Changes", language: st
 
     for line in _lead(before, after, found, language):
         print(line)
+    if not found.changes and all(one.why.key == "same_runs" for one in found.unpaired):
+        return  # that is all there is to say
     names = Titles([*(change.case for change in found.changes), *(one.case for one in found.unpaired)], language)
     if names.shared:
         print(f"\n{names.shared}")
@@ -159,9 +197,34 @@ def _print(before: "Finished", after: "Finished", found: "Changes", language: st
     if ordered:
         table("", columns, [_row(change, names.of(change.case), language, brief=told) for change in ordered])
     if found.unpaired:
-        columns = [(_head(name, language), "left") for name in ("not_compared", "scale", "why")]
-        rows = [(names.of(one.case), one.case.scale, sentence(one.why, language)) for one in found.unpaired]
-        table("", columns, rows)
+        _print_unpaired(found.unpaired, names, language)
+
+
+def _print_unpaired(unpaired: "Sequence[Unpaired]", names: "Titles", language: str) -> None:
+    """What is not compared: cases with one reason in a line of their own each while they are few, else in one line."""
+    from evalsuite.commands.terminal import table
+
+    by_reason: dict[str, list[Unpaired]] = {}
+    for one in unpaired:
+        by_reason.setdefault(one.why.key.removesuffix("_like"), []).append(one)
+    rows = []
+    for alike in by_reason.values():
+        if len(alike) <= MOST_ALIKE:
+            rows += [(names.of(one.case), one.case.scale, sentence(one.why, language)) for one in alike]
+        else:
+            rows.append((said("compare.cases", language, n=f"{len(alike):,}"), "", _shared_reason(alike, language)))
+    table("", [(_head(name, language), "left") for name in ("not_compared", "scale", "why")], rows)
+    if len(rows) < len(unpaired):
+        print(said("compare.listed_in_json", language))
+
+
+def _shared_reason(alike: "Sequence[Unpaired]", language: str) -> str:
+    """What cases that are not compared for one kind of reason have in common."""
+    told = dict.fromkeys(
+        said(f"why.only_{one.only_in}", language) if one.only_in else sentence(one.why, language) for one in alike
+    )
+    first, *others = told
+    return f"{first}; …" if others else first
 
 
 def _lead(before: "Finished", after: "Finished", found: "Changes", language: str) -> Iterable[str]:
@@ -173,14 +236,30 @@ def _lead(before: "Finished", after: "Finished", found: "Changes", language: str
         yield disturbed.plain(language)
     if found.together:
         yield campaigns.moved_together(found.together, _words()).plain(language)
-    yield _total(found, language)
+    yield _total(found, language) if found.changes or not found.unpaired else _nothing(found.unpaired, language)
+
+
+def _nothing(unpaired: "Sequence[Unpaired]", language: str) -> str:
+    """Why no case at all is compared."""
+    if all(one.why.key == "same_runs" for one in unpaired):
+        return said("compare.all_same_runs", language, n=f"{len(unpaired):,}")
+    sides = Counter(one.only_in for one in unpaired)
+    if None not in sides:
+        return said("compare.none_shared", language, before=f"{sides['before']:,}", after=f"{sides['after']:,}")
+    return said("compare.none_compared", language, n=f"{len(unpaired):,}")
 
 
 class Titles:
     """Names of cases in words that a line can break between: what all share is said once."""
 
     def __init__(self, cases: Sequence[Case], language: str) -> None:
-        self._parts = {case: _parts(case, language) for case in cases}
+        short = {case: _parts(case, language) for case in cases}
+        seen = Counter((*parts, case.scale) for case, parts in short.items())
+        twice = {parts[:-1] for parts, times in seen.items() if times > 1}  # two scripts of ours for one model
+        self._parts = {
+            case: _parts(case, language, scripts=True) if tuple(parts) in twice else parts
+            for case, parts in short.items()
+        }
         every = list(self._parts.values())
         self._shared = [part for part in every[0][1:] if all(part in one for one in every)] if len(every) > 1 else []
 
@@ -192,11 +271,14 @@ class Titles:
         return " · ".join(part for part in self._parts[case] if part not in self._shared)
 
 
-def _parts(case: Case, language: str) -> list[str]:
-    """The framework, then all else that makes the series, without its scale."""
+def _parts(case: Case, language: str, *, scripts: bool = False) -> list[str]:
+    """The framework, then all else that makes the series, without its scale.
+
+    *scripts*: our own reference script is named too.
+    """
     from evalsuite.report.text import names, options, words
 
-    script = [] if case.recipe.startswith("reference-") else [names.visible(case.recipe)]
+    script = [] if case.recipe.startswith("reference-") and not scripts else [names.visible(case.recipe)]
     xla = ["XLA"] if case.xla else []
     return [
         names.framework(case.framework),
@@ -231,10 +313,11 @@ SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell
 
 
 def _value(summary: Summary, language: str) -> str:
+    from evalsuite.report.text import numbers
     from evalsuite.results import fairness
 
     versions = ", ".join(fairness.versions(summary)) or _head("version_unknown", language)
-    return f"{summary.items_per_s.value:,.2f} {summary.unit}\n{versions}"
+    return f"{numbers.throughput(summary.items_per_s.value).text} {summary.unit}\n{versions}"
 
 
 def _ratio(ratio: Interval) -> str:

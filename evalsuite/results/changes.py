@@ -33,6 +33,7 @@ TOLD_FIRST = (
 )  # all that one case in two reports can have unlike
 LEAST_EFFECT = 0.05  # what equal campaigns on one machine are taken to differ by where nobody has measured it
 CAMPAIGN_SDS = 3 * math.sqrt(2)  # a difference of two campaigns has √2 of the scatter of one
+OPTION, NONE = "option:", "-"  # before the name of an option; the value of what one of two cases lacks
 CAMPAIGNS = 4  # of each side, at least, to compare campaigns: of eight equal ones four given are lowest in 1 of 70
 FEWEST_TOGETHER = 3  # cases of which one may say that they move together
 NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstacle → key of its sentence
@@ -44,6 +45,7 @@ class Why:
 
     key: str
     values: tuple[tuple[str, str], ...] = ()
+    differences: tuple[tuple[str, str, str], ...] = ()  # to the nearest case: (field or option, ours, theirs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,9 +237,8 @@ def _alone(summary: Summary | Unmeasured, side: Side, others: Iterable[Case]) ->
     nearest = min(relatives, key=lambda case: len(_differences(case, summary.case)), default=None)
     if nearest is None:
         return Unpaired(case=summary.case, only_in=side, why=Why(key=f"only_{side}"))
-    differences = _differences(summary.case, nearest)
-    told = ", ".join(f"{name} = {ours} / {theirs}" for name, ours, theirs in differences)
-    return Unpaired(case=summary.case, only_in=side, why=Why(key=f"only_{side}_like", values=(("difference", told),)))
+    differences = tuple(_differences(summary.case, nearest))
+    return Unpaired(case=summary.case, only_in=side, why=Why(key=f"only_{side}_like", differences=differences))
 
 
 def _related(a: Case, b: Case) -> bool:
@@ -245,14 +246,17 @@ def _related(a: Case, b: Case) -> bool:
 
 
 def _differences(a: Case, b: Case) -> list[tuple[str, str, str]]:
-    """(field, in *a*, in *b*) of every field that the two cases do not share."""
-    pairs = ((field.name, getattr(a, field.name), getattr(b, field.name)) for field in fields(Case))
-    return [(name, _text(ours), _text(theirs)) for name, ours, theirs in pairs if ours != theirs]
+    """(field, in *a*, in *b*) of every field and every option that the two cases do not share."""
+    names = [field.name for field in fields(Case) if field.compare and field.name != "options"]
+    pairs = [(name, getattr(a, name), getattr(b, name)) for name in names]
+    ours, theirs = dict(a.options), dict(b.options)
+    pairs += [(f"{OPTION}{name}", ours.get(name), theirs.get(name)) for name in dict.fromkeys([*ours, *theirs])]
+    return [(name, _text(one), _text(other)) for name, one, other in pairs if one != other]
 
 
 def _text(value: object) -> str:
     if isinstance(value, Protocol):
         return f"{value.warmup_steps}+{value.measured_steps}"
-    if isinstance(value, tuple):
-        return " ".join(f"{name}={found}" for name, found in value) or "-"
-    return str(value)
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return NONE if value is None else str(value)

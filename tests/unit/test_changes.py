@@ -85,7 +85,7 @@ def test_a_case_without_a_counterpart_names_what_its_nearest_relative_has_differ
         ("after", "only_after_like"),
         ("before", "only_before_like"),
     ]
-    assert dict(found.unpaired[0].why.values) == {"difference": "protocol = 20+200 / 20+100"}
+    assert found.unpaired[0].why.differences == (("protocol", "20+200", "20+100"),)
 
 
 def test_a_case_without_any_relative_stands_in_one_report_only():
@@ -208,6 +208,50 @@ def test_compare_reports_leads_with_disturbances_and_the_pooled_verdict(moved, c
     assert lines[0].startswith("Recorded: other programs used the machine during 0 runs of the earlier report and 1")
     assert lines[1].startswith("The campaigns differ (3 of 3 cases slower, 42–67%)")
     assert lines[2] == "0 slower, 0 faster, 0 without a significant difference, 3 undecided, 0 not compared."
+
+
+def test_a_report_against_itself_is_one_sentence_and_proves_no_speed(two, capsys):
+    code = cli.main(["compare-reports", two[0], two[0], "--fail-on-regression"])
+
+    assert capsys.readouterr().out == "Nothing is compared: both reports hold the same runs (1 case).\n"
+    assert code == Exit.UNDETERMINED
+
+
+def made(folder, *cases, day=1):
+    of = [reports.summary(of=case, day=day) for case in cases]
+    return str(reports.written(folder, reports.evaluation(*of)))
+
+
+def test_reports_without_a_case_in_common_say_so_first_and_each_reason_once(tmp_path, capsys):
+    many = [synthetic.case("pytorch", (1, n), protocol=synthetic.FULL) for n in range(1, 11)]
+    folders = made(tmp_path / "a", *many), made(tmp_path / "b", synthetic.case("mxnet", protocol=synthetic.FULL), day=2)
+    cli.main(["compare-reports", *folders])
+
+    said = capsys.readouterr().out
+    assert said.startswith("Nothing to compare: the reports have no case in common (10 in the earlier one, 1 in the")
+    assert said.count("only in the earlier report") == said.count("only in the later report") == 1
+    assert "10 cases" in said and "--json lists the cases" in said
+
+
+def test_what_the_nearest_case_has_different_is_said_in_words_of_the_language(tmp_path, capsys):
+    one = synthetic.case(protocol=synthetic.FULL, options=(("image_size", "64"),))
+    other = replace(one, protocol=Protocol(measured_steps=200), options=(("image_size", "224"),))
+    folders = made(tmp_path / "a", one), made(tmp_path / "b", other, day=2)
+    cli.main(["compare-reports", *folders, "--lang", "zh"])
+    chinese = "".join(capsys.readouterr().out.split())
+    cli.main(["compare-reports", *folders])
+
+    assert "测量方案20+200/20+100、图像边长224/64" in chinese
+    assert "image size 224 / 64" in " ".join(capsys.readouterr().out.split())
+
+
+def test_two_scripts_of_ours_for_one_model_are_told_apart(tmp_path, capsys):
+    one = synthetic.case(protocol=synthetic.FULL)
+    folder = made(tmp_path / "a", one, replace(one, recipe="reference-other"))
+    cli.main(["compare-reports", folder, made(tmp_path / "b", replace(one, framework="mxnet"), day=2)])
+
+    said = capsys.readouterr().out
+    assert "reference-other" in said and one.recipe in said
 
 
 def test_compare_reports_says_once_what_all_cases_share_and_breaks_no_word(moved, capsys, monkeypatch):

@@ -14,7 +14,7 @@ SOURCES = (
     *sorted((paths.PACKAGE / "site").glob("*.py")),
     *sorted((paths.PACKAGE / "commands").glob("*.py")),
 )
-COMPOSED = ("why", "outcome", "compare", "history", "spreadsheet")  # keys that code puts together
+COMPOSED = ("differs", "why", "outcome", "compare", "history", "spreadsheet")  # keys that code puts together
 KEY = re.compile(r"""(?:\bt|words|more|told|_words\(\))\(\s*f?["']([a-z_]+\.[a-z_]+)["']""")
 
 
