@@ -134,6 +134,22 @@ def _named(handle: int, path: Path) -> str:
     return name
 
 
+@contextlib.contextmanager
+def scratch(purpose: str) -> Iterator[Path]:
+    """An empty folder for a while. Raises EvalsuiteError where none can be made: all may be read-only, or full."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f"evalsuite-{purpose}-"))
+    except OSError as error:
+        raise EvalsuiteError(
+            f"{error.filename or 'temporary folder'}: {error.strerror}; a folder was to be made there for a while. "
+            "Try TMPDIR=DIR with a folder that can be written."
+        ) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def private(path: str, flags: int) -> int:
     """Opens a new file that nobody else may read: what a training script prints may hold a password. For `open`."""
     return os.open(path, flags, 0o600)

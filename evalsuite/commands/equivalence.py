@@ -87,20 +87,20 @@ def _refuse(wanted: dict[str, list["ProvenWorkload"]], frameworks: str | None) -
 
 def _proven(model: str, workloads: Sequence["ProvenWorkload"]) -> ProvenModel:
     """Trains them one after the other, which is said as it goes, and compares what they answer."""
-    import tempfile
     import time
 
+    from evalsuite import files
     from evalsuite.commands.terminal import duration, note, working
     from evalsuite.launch import equivalence
     from evalsuite.results.equivalence import pairs
 
     answers, absent = [], []
-    with tempfile.TemporaryDirectory(prefix="evalsuite-equivalence-") as folder, working(len(workloads)) as told:
+    with files.scratch("equivalence") as folder, working(len(workloads)) as told:
         for place, workload in enumerate(workloads):
             where = {"model": model, "framework": workload.framework, "place": place + 1, "n": len(workloads)}
             told(place, say("equivalence.started", **where))
             began = time.monotonic()
-            found = equivalence.answer(workload, Path(folder), note)
+            found = equivalence.answer(workload, folder, note)
             took = duration(time.monotonic() - began)
             if isinstance(found, equivalence.NotRun):
                 absent.append(found)

@@ -3,10 +3,9 @@
 import functools
 import json
 import subprocess
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 
+from evalsuite import files
 from evalsuite.launch.virtualenvs import LISTING
 from evalsuite.plan.containers import Container, Runtime
 from evalsuite.runs.store import SCRATCH
@@ -33,9 +32,9 @@ def packages(container: Container, image: str) -> Mapping[str, str]:
 
     A run says by itself why the image does not start: nothing is refused for it here.
     """
-    with tempfile.TemporaryDirectory(prefix="evalsuite-image-") as folder:
-        (Path(folder) / SCRATCH).mkdir()
-        asking = container.argv(("python3", "-I", "-c", LISTING), image=image, folder=folder)
+    with files.scratch("image") as folder:
+        (folder / SCRATCH).mkdir()
+        asking = container.argv(("python3", "-I", "-c", LISTING), image=image, folder=str(folder))
         try:
             answer = subprocess.run(
                 container.runtime.alone(asking),

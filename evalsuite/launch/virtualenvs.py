@@ -16,13 +16,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import locks, paths
+from evalsuite import files, locks, paths
 from evalsuite.adapter import Recipe
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Device
@@ -255,10 +254,10 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
     if not recipe.import_name:
         return
     try:
-        with tempfile.TemporaryDirectory(prefix="evalsuite-import-") as empty:  # OneFlow's import writes a log there
+        with _somewhere() as folder:
             answer = subprocess.run(
                 [python.absolute(), "-c", f"import {recipe.import_name}"],
-                cwd=empty,
+                cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -274,6 +273,17 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
             f"expected an import that works with {' '.join(recipe.requirements) or 'no pins'}. Its last lines:",
             answer.stdout.splitlines()[-LAST_LINES:],
         )
+
+
+@contextlib.contextmanager
+def _somewhere() -> Iterator[Path]:
+    """Where what is imported may write, as OneFlow does; the current folder where none can be made for it."""
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(files.scratch("import"))
+        except EvalsuiteError:
+            folder = Path()
+        yield folder
 
 
 def _record(folder: Path, pins: tuple[str, ...], device: Device) -> None:

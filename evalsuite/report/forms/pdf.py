@@ -8,12 +8,11 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from datetime import UTC
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.files import write_atomically
+from evalsuite.files import scratch, write_atomically
 from evalsuite.report.forms import single
 from evalsuite.report.forms.material import Material
 
@@ -72,10 +71,10 @@ def _write(material: Material, language: str) -> Path:
 
 
 def _print(page: bytes, program: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="evalsuite-pdf-") as folder:
-        source, target = Path(folder) / "report.html", Path(folder) / "report.pdf"
+    with scratch("pdf") as folder:
+        source, target = folder / "report.html", folder / "report.pdf"
         source.write_bytes(page)
-        said = _run([program, *_options(Path(folder), target), source.as_uri()], _fonts(Path(folder)))
+        said = _run([program, *_options(folder, target), source.as_uri()], _fonts(folder))
         if not target.is_file():
             raise EvalsuiteError(
                 f"{program}: it wrote no PDF; expected one. Its last words: {said.strip()[-300:] or 'none'}. "
