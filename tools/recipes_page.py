@@ -16,6 +16,7 @@ sys.path.insert(0, str(HOUSE))
 
 from evalsuite import paths, registry
 from evalsuite.launch import readiness
+from evalsuite.logs.wording import rate
 from evalsuite.model import Case
 from evalsuite.plan import repositories
 from evalsuite.results import measurement
@@ -153,7 +154,7 @@ def _median(values: list[float] | None) -> str:
     if not values:
         return ""
     middle = statistics.median(values)
-    return f"{middle:,.{0 if middle >= 100 else 2}f}"
+    return f"{middle:,.0f}" if middle >= 100 else rate(middle)
 
 
 def _data(official) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from evalsuite.commands import speech
 from evalsuite.commands.speech import say
+from evalsuite.logs.wording import rate
 from evalsuite.model import Case, Summary, Unmeasured
 
 LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "valid", "speedup", "efficiency")
@@ -91,7 +92,7 @@ def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
         efficiency = f"{one.efficiency.value:.1%}" if one.efficiency else "—"
     mark = " ◐" if one.partial else ""
     return (
-        f"{one.items_per_s.value:,.2f} {one.unit}{mark}",
+        f"{rate(one.items_per_s.value)} {one.unit}{mark}",
         f"{one.n}/{len(one.measurements)}",
         speedup,
         efficiency,

@@ -1,13 +1,12 @@
 """How counts and rates are written in a sentence about a log."""
 
-import math
-
 
 def rate(value: float) -> str:
-    """`5868.0` → "5,868.00"; `0.0042` → "0.0042", and never "0.00"."""
-    if value == 0 or abs(value) >= 0.1:
+    """`5868.0` → "5,868.00"; below 1 three significant digits, `0.0042` → "0.00420", and never "0.00"."""
+    if value == 0 or abs(value) >= 1:
         return f"{value:,.2f}"
-    return f"{value:.{1 - math.floor(math.log10(abs(value)))}f}"
+    power = int(f"{value:.2e}".partition("e")[2])  # of what it is rounded to: 0.9996 is 1.00
+    return f"{value:.{2 - power}f}"
 
 
 def counted(number: int, noun: str) -> str:

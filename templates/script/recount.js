@@ -25,14 +25,15 @@ export function median(values) {
 /** Runs from the slowest to the fastest. @param {{value: number}[]} runs */
 export const slowestFirst = (runs) => [...runs].sort((a, b) => a.value - b.value);
 
-const FINE_BELOW = 0.1; // these three as in evalsuite/report/text/numbers.py
+const FINE_BELOW = 1; // these four as in evalsuite/report/text/numbers.py
 const WHOLE_FROM = 100_000;
 const DECIMALS = 2;
+const FINE_DIGITS = 3;
 
 /** A throughput as the report prints it. @param {number} value */
 export function printed(value) {
   const digits = Math.abs(value) >= WHOLE_FROM ? 0 : DECIMALS;
   const exact = { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven" };
-  const fine = { minimumSignificantDigits: DECIMALS, maximumSignificantDigits: DECIMALS, roundingMode: "halfEven" };
+  const fine = { minimumSignificantDigits: FINE_DIGITS, maximumSignificantDigits: FINE_DIGITS, roundingMode: "halfEven" };
   return new Intl.NumberFormat("en-US", value > 0 && value < FINE_BELOW ? fine : exact).format(value);
 }

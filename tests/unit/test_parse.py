@@ -203,7 +203,7 @@ def test_one_device_and_small_rates_are_written_as_they_are(log, capsys):
 
     main(["parse", str(log), "--devices", "1", "--batch-per-device", "30"])
 
-    assert "0.0043 images/s on 1 device (" in capsys.readouterr().out
+    assert "0.00429 images/s on 1 device (" in capsys.readouterr().out
 
 
 def test_a_window_of_epochs_is_not_called_steps(capsys):

@@ -1,5 +1,6 @@
 import pytest
 
+from evalsuite.logs import wording
 from evalsuite.model import Interval
 from evalsuite.report.figures import ticks
 from evalsuite.report.text import numbers
@@ -27,12 +28,19 @@ def test_each_kind_of_number_has_one_form(form, value, text):
 
 
 def test_rounding_is_half_even():
-    assert [numbers.throughput(value).text for value in (0.125, 0.375)] == ["0.12", "0.38"]
+    assert [numbers.throughput(value).text for value in (2.125, 2.375)] == ["2.12", "2.38"]
 
 
-def test_a_small_throughput_is_not_printed_as_zero():
-    assert numbers.throughput(0.0042).text == "0.0042"
-    assert numbers.throughput(0.25).text == "0.25"
+def test_a_throughput_has_three_digits_at_least_so_that_its_range_is_seen():
+    seen = numbers.span(0.78535, 0.78808, numbers.throughput)
+
+    assert seen.text == "0.785–0.788"
+    assert [numbers.throughput(value).text for value in (0.0042, 0.25, 0.9996)] == ["0.00420", "0.250", "1.00"]
+
+
+@pytest.mark.parametrize("value", [0.0, 0.00421, 0.78676, 0.09996, 0.9996, 1.005, 3.3317, 12411.97])
+def test_the_terminal_writes_a_rate_as_the_report_does(value):
+    assert wording.rate(value) == numbers.throughput(value).text
 
 
 def test_nothing_is_rounded_to_a_negative_zero():

@@ -14,11 +14,11 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.policies import BatchPolicy, Comparable, Grid, SeriesRow, policies
 from evalsuite.report.text import names
-from evalsuite.report.text.numbers import WHOLE_FROM
 from evalsuite.report.text.words import Rendered, Words
 
 LONGEST_NAME = 31  # characters of a sheet's name; Excel's limit
 FORBIDDEN = re.compile(r"[\[\]:*?/\\']")  # in a sheet's name
+DECIMALS = re.compile(r"^[^.]*\.?(\d*)")  # of a printed number
 SCALE_COLUMNS = 3  # nodes, devices of each, devices of the job
 WIDTHS = {"scale": 10, "value": 16}
 LOW, HIGH, REACHED, MISSED = "#FFFFFF", "#9BD3A5", "#DDF1E0", "#FBE3D6"
@@ -143,7 +143,8 @@ class Writer:
         if cell.number is None:
             sheet.write_string(line, column, self._state(cell.state), self._format(align="right", font_color="#777777"))
             return
-        whole = "#,##0" if abs(cell.number.raw) >= WHOLE_FROM else "#,##0.00"
+        decimals = len(DECIMALS.findall(cell.number.text)[0])
+        whole = "#,##0" + ("." + "0" * decimals if decimals else "")
         own = f" ({cell.n})" if cell.n is not None else ""
         tail = f'"{"x" if kind == "speedup" else ""}{cell.signs}{own}"'
         form = self._format(num_format=whole + (tail if tail != '""' else ""), bold=cell.best)

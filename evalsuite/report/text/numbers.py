@@ -16,7 +16,7 @@ from evalsuite.model import Interval
 NARROW_SPACE = "\u202f"  # between a number and its unit: no line break, half a blank wide
 RANGE = "–"
 MINUS = "\N{MINUS SIGN}"  # as wide as +, and no hyphen at which a line may break
-FINE_BELOW = 0.1  # below, a throughput is printed with two digits that are not zeros: 0.0042
+FINE_BELOW = 1  # below, a throughput is printed with three digits that are not zeros, as from 1 to 10: 0.787, 0.00421
 WHOLE_FROM = 100_000  # from here on a throughput is printed without decimals
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -70,9 +70,13 @@ Form = Callable[[float], Number]
 
 
 def throughput(value: float) -> Number:
-    """Items per second in a table: two decimals, none from 100,000 on, more where two would be zeros."""
+    """Items per second in a table: two decimals, none from 100,000 on, below 1 three significant digits.
+
+    A range of one percent is then seen at any rate: 0.787 (0.785–0.788). `logs/wording.rate` writes the same in a
+    sentence about a log.
+    """
     if 0 < value < FINE_BELOW:
-        return significant(value, 2)
+        return significant(value, 3)
     return _number(value, 0 if abs(value) >= WHOLE_FROM else 2)
 
 
@@ -90,7 +94,7 @@ def significant(value: float, digits: int = 4) -> Number:
     """*value* with *digits* significant digits, as prose has it."""
     if value == 0:
         return _number(value, 0)
-    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    decimals = digits - 1 - int(f"{value:.{digits - 1}e}".partition("e")[2])  # of what it is rounded to: 0.9996 is 1.00
     quantum = Decimal(1).scaleb(-decimals)
     rounded = Decimal(value).quantize(quantum, rounding=ROUND_HALF_EVEN)
     return Number(text=f"{rounded:,.{max(0, decimals)}f}".replace("-", MINUS), raw=value)
