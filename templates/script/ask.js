@@ -74,7 +74,7 @@ export function followQuestions() {
       event.preventDefault();
       event.stopPropagation();
       remember({ ask: shown });
-      bar.scrollIntoView({ block: "nearest" });
+      for (const part of [byId("answer"), bar]) part.scrollIntoView({ block: "nearest" });
     });
   }
 }

@@ -32,8 +32,11 @@ const FINE_DIGITS = 3;
 
 /** A throughput as the report prints it. @param {number} value */
 export function printed(value) {
+  if (value > 0 && value < FINE_BELOW) {
+    return inForm({ minimumSignificantDigits: FINE_DIGITS, maximumSignificantDigits: FINE_DIGITS }, value);
+  }
   const digits = Math.abs(value) >= WHOLE_FROM ? 0 : DECIMALS;
-  const exact = { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven" };
-  const fine = { minimumSignificantDigits: FINE_DIGITS, maximumSignificantDigits: FINE_DIGITS, roundingMode: "halfEven" };
-  return new Intl.NumberFormat("en-US", value > 0 && value < FINE_BELOW ? fine : exact).format(value);
+  return inForm({ minimumFractionDigits: digits, maximumFractionDigits: digits }, value);
 }
+
+const inForm = (form, value) => new Intl.NumberFormat("en-US", { ...form, roundingMode: "halfEven" }).format(value);

@@ -26,6 +26,9 @@ from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text, Words
 
 MOST_OPEN = 3  # answers of a report with one setting, which stand in the place of a matrix of one row
+MOST_FOUND = 5  # models whose sentences all stand open; of more the first screen would hold nothing else
+FIRST_FOUND = 3  # that stand open where there are more
+ROWS_OF_A_SCREEN = 12  # of a winner matrix that is seen as a whole, and then stands before the bar that asks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +40,8 @@ class ModelFinding:
     about: Rendered  # setting and scale
     sentence: Text
     beside: Rendered | None  # what would decide it, or why no other framework is ranked
+    ranked: int = 0  # frameworks or variants that it compares
+    decided: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +58,7 @@ class VerdictFacts:
     """What the verdict shows."""
 
     found: tuple[ModelFinding, ...]
+    folded: tuple[ModelFinding, ...]  # behind a line that names their models; all others are in *found*
     notices: tuple[Notice, ...]
     questions: tuple[AnsweredQuestion, ...]
     shown: tuple[AnsweredQuestion, ...]  # drawn where they stand; without them the reader asks
@@ -64,6 +70,11 @@ class VerdictFacts:
     headlines: tuple[Text, ...]
     coverage: Text
     suspicions: SuspicionFacts | None
+
+    @property
+    def matrix_first(self) -> bool:
+        """Whether the winner matrix stands before the bar that asks."""
+        return self.matrix is not None and len(self.matrix.rows) <= ROWS_OF_A_SCREEN
 
 
 def section(subject: Subject) -> Section:
@@ -82,8 +93,11 @@ def facts(subject: Subject) -> VerdictFacts:
     shown = _in_place(questions)
     criteria = cards.cards(book, words)
     judged = [card for card in criteria if acceptance.applies(card.verdict)]
+    every = found(book, words)
+    first = told_first(every)
     return VerdictFacts(
-        found=found(book, words),
+        found=first,
+        folded=tuple(one for one in every if one not in first),
         notices=notices.notices(book, words),
         questions=questions,
         shown=shown,
@@ -111,9 +125,20 @@ def found(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
             about=words("answers.about", setting=labels[one.setting], scale=answers.workers(one, words)),
             sentence=answers.sentence(one, words),
             beside=answers.beside(one, words),
+            ranked=len(one.ranked),
+            decided=one.decided,
         )
         for one in answers.headlines(book)
     )
+
+
+def told_first(found: Sequence[ModelFinding]) -> tuple[ModelFinding, ...]:
+    """Those that stand open, in the order of the document: of many models the few that compare most frameworks, of
+    these the decided ones before others."""
+    if len(found) <= MOST_FOUND:
+        return tuple(found)
+    first = sorted(found, key=lambda one: (-one.ranked, not one.decided))[:FIRST_FOUND]
+    return tuple(one for one in found if one in first)
 
 
 def _in_place(questions: Sequence[AnsweredQuestion]) -> tuple[AnsweredQuestion, ...]:
