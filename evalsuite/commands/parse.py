@@ -107,12 +107,12 @@ def _told(paths: Sequence[Path], rows: Iterable[Row], told: Callable[[Path, str]
 
 
 def _rows(paths: Sequence[Path], read: Read) -> Iterator[Row]:
-    available = len(os.sched_getaffinity(0))
-    if available < 2 or len(paths) < 2 or sum(map(_size, paths)) < WORTH_FORKING_BYTES:
+    if len(paths) < 2 or sum(map(_size, paths)) < WORTH_FORKING_BYTES:
         return map(read, paths)
-    from evalsuite.commands import processes
+    from evalsuite import processes
 
-    return processes.shared(read, paths, available, meanwhile=_make_ready)
+    available = processes.cores()
+    return processes.shared(read, paths, available, meanwhile=_make_ready) if available > 1 else map(read, paths)
 
 
 def _make_ready() -> None:

@@ -41,7 +41,7 @@ class Repeating:
         found = []
         for run in filter(self._store.ended(), self._plan.runs):
             with contextlib.suppress(EvalsuiteError):  # the report says of a folder that cannot be read
-                found.append(remembered.measurement(self._store.folder(run), self._places, cache))
+                found.append(remembered.measured(self._store.folder(run), self._places, cache).measurement)
         most = self._plan.spec.most_repeats or self._plan.spec.repeats
         return stopping.unsettled(with_scaling(summaries(rules.checked(found))), self._criteria, most)
 

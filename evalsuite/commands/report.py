@@ -149,6 +149,7 @@ def write(
         places=places.places(arguments),
         cache=paths.cache() / "measurements",
         receipts=(arguments.receipts,) if arguments.receipts else (),
+        meanwhile=report.make_ready,
     )
     for reason in dict.fromkeys(_unknown_dialects(evaluation, places.places(arguments))):
         note(reason)

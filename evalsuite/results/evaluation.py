@@ -1,23 +1,28 @@
 """Run folders → the evaluation that the report is made of. Nothing here starts a process or asks the time."""
 
 import contextlib
-import functools
-import importlib
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
-from evalsuite import sources
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
-from evalsuite.findings import UnreadableRun
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Summary, Timeline, Unmeasured
-from evalsuite.results import attempts, convergence, criteria, gravity, network, other_nodes, remembered, rules
+from evalsuite.model import BatchTrial, Case, Evaluation, Measurement, Protocol, Summary, Timeline, Unmeasured
+from evalsuite.results import (
+    attempts,
+    convergence,
+    criteria,
+    gravity,
+    measuring,
+    network,
+    other_nodes,
+    remembered,
+    rules,
+)
 from evalsuite.results import measurement as measurement_room
 from evalsuite.results.disclosed import disclosed
+from evalsuite.results.remembered import Measured
 from evalsuite.results.scaling import with_scaling
 from evalsuite.results.summary import median_run, summaries, valid
 from evalsuite.results.verdicts import verdicts
@@ -25,12 +30,9 @@ from evalsuite.runs import equivalence, trials
 from evalsuite.runs import network as measured_networks
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
-from evalsuite.runs.store import RunFolder, Store, names
+from evalsuite.runs.store import Store, names
 
 TITLE = "evaluation"  # key of the title in data/text
-WORTH_A_SECOND_PROCESS = 200  # folders; below that starting it costs more than it saves
-CHUNK = 25  # folders that a process is given at once
-T = TypeVar("T")
 
 
 def evaluate(
@@ -42,13 +44,14 @@ def evaluate(
     places: Places = measurement_room.HOUSE,
     cache: Path | None = None,
     receipts: Sequence[Path] = (),
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Evaluation:
     """The evaluation of all finished run folders in *store*, or of the cases in *only*.
 
     What was planned and skipped comes from the plan kept beside the folders. Raises NothingMeasured if
     there is no run folder at all; failed runs are part of the evaluation. *places* are where dialects beside the
     house's are found; *cache* is a folder for what was measured before (`remembered`); *receipts* are folders with what
-    `evalsuite equivalence` proved, beside the one in *store*.
+    `evalsuite equivalence` proved, beside the one in *store*; *meanwhile* is done once, while other processes measure.
     """
     settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None
@@ -59,13 +62,13 @@ def evaluate(
             f"{store.root}: no finished run stands there; expected folders like <case>/r0 with an outcome.json. "
             "Try `evalsuite compare`, or --runs DIR with the folder of an evaluation."
         )
-    measurements, broken = _measured(folders, places, cache)
+    measured, broken = measuring.measured(folders, places, cache, meanwhile)
     planned = store.plan()
-    cases = all_cases(planned, measurements, wanted)
+    cases = all_cases(planned, [one.measurement for one in measured], wanted)
     settings.check((*cases, *(skip.case for skip in (planned.skips if planned else ()))))
-    ordered = rules.checked(_in_plan_order(measurements, cases))
+    ordered = rules.checked(_in_plan_order([one.measurement for one in measured], cases))
     environments = _environments(store, ordered)
-    commands = _commands(store, ordered)
+    commands = _commands(measured, ordered)
     recorded = attempts.read(store.journal).of(wanted)
     rows, beside = attempts.noted(other_nodes.marked(with_scaling(summaries(ordered))), recorded, commands)
     whole = Evaluation(
@@ -103,36 +106,6 @@ def evaluate(
     return disclosed(whole)
 
 
-def _measured(
-    folders: Sequence[RunFolder], places: Places, cache: Path | None
-) -> tuple[list[Measurement], list[Finding]]:
-    """Each folder as a measurement; a folder whose case cannot be read becomes a finding, never silence."""
-    if cache is not None:
-        sources.kept(cache)  # asked here, each process below knows it
-    found = _on_all_cores(functools.partial(_one, places=places, cache=cache), folders)
-    return [m for m in found if isinstance(m, Measurement)], [f for f in found if isinstance(f, Finding)]
-
-
-def _on_all_cores(made: Callable[..., T], *of: Sequence[object]) -> list[T]:
-    """`made` of each folder (and what stands beside it), in order, by several processes where there are many."""
-    if len(of[0]) < WORTH_A_SECOND_PROCESS:
-        return list(map(made, *of))
-    importlib.import_module("evalsuite.results.cells")  # and numpy, before the processes part: each would load it
-    with ProcessPoolExecutor() as pool:
-        return list(pool.map(made, *of, chunksize=CHUNK))
-
-
-def _one(folder: RunFolder, places: Places, cache: Path | None) -> Measurement | Finding:
-    try:
-        found = remembered.measurement(folder, places, cache)
-        folder.check_name(found.run)
-        return found
-    except EvalsuiteError as error:
-        name = f"{folder.path.parent.name}/{folder.path.name}"
-        file, _, said = str(error).partition(": ")
-        return UnreadableRun(file=file, said=said or file, where=name)
-
-
 def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:
     position = {case.id: index for index, case in enumerate(cases)}
     return sorted(measurements, key=lambda m: (position[m.run.case.id], m.run.repeat))
@@ -154,13 +127,11 @@ def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str
     return found
 
 
-def _commands(store: Store, measurements: Sequence[Measurement]) -> dict[str, RunCommand]:
-    """Run id → what exactly was run, where that can be read."""
-    found = {}
-    for measurement in measurements:
-        with contextlib.suppress(EvalsuiteError):  # its measurement has failed and says why
-            found[measurement.run.id] = store.folder(measurement.run).command()
-    return found
+def _commands(measured: Sequence[Measured], ordered: Sequence[Measurement]) -> dict[str, RunCommand]:
+    """Run id → what exactly was run, where that can be read; in the order of the plan."""
+    found = {one.measurement.run.id: one.command for one in measured}
+    commands = ((one.run.id, found[one.run.id]) for one in ordered)
+    return {run_id: command for run_id, command in commands if command is not None}
 
 
 def _trials(store: Store, cases: Iterable[Case]) -> tuple[BatchTrial, ...]:
@@ -189,10 +160,13 @@ def _timelines(store: Store, rows: Iterable[Summary | Unmeasured], cache: Path |
     found: dict[str, Timeline] = {}
     while left:
         runs = [median_run(of_series.pop()) for of_series in left.values()]
-        folders = [store.folder(run.run) for run in runs]
-        windows = [run.throughput.window if run.throughput else None for run in runs]
-        lines = _on_all_cores(functools.partial(remembered.timeline, cache=cache), folders, windows)
+        lines = [_timeline(store, run, cache) for run in runs]
         found |= {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
         known = [line is not None for line in lines]
         left = {key: rest for (key, rest), done in zip(left.items(), known, strict=True) if rest and not done}
     return found
+
+
+def _timeline(store: Store, run: Measurement, cache: Path | None) -> Timeline | None:
+    window = run.throughput.window if run.throughput else None
+    return remembered.timeline(store.folder(run.run), window, cache)

@@ -11,37 +11,73 @@ import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple
 
 from evalsuite import files, sources
+from evalsuite.documents import RunCommand
+from evalsuite.errors import EvalsuiteError
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Measurement, Timeline, Window
 from evalsuite.results import measurement as measurement_room
 from evalsuite.runs.store import RunFolder
 
-VALUES = frozenset({"evalsuite.model", "evalsuite.findings"})  # modules of plain values; nothing else is loaded
+VALUES = frozenset(
+    {"evalsuite.model", "evalsuite.findings", "evalsuite.documents"}
+)  # modules of plain values; nothing else is loaded
 PIECE_BYTES = 1 << 18
 UNUSABLE = (OSError, pickle.UnpicklingError, EOFError, ValueError, AttributeError, TypeError, ImportError, IndexError)
 
-Value = TypeVar("Value")
+
+class Measured(NamedTuple):
+    """A run as numbers, and what exactly was run where that can be read."""
+
+    measurement: Measurement
+    command: RunCommand | None
 
 
-def measurement(folder: RunFolder, places: Places, cache: Path | None) -> Measurement:
-    """As `measurement.measurement`, kept in *cache*; None keeps nothing."""
-    file = _file(cache, folder, "measurement") if places == measurement_room.HOUSE else None
-    known = _read(file)
-    if isinstance(known, Measurement):
+def measured(folder: RunFolder, places: Places, cache: Path | None) -> Measured:
+    """The run in *folder*, kept in *cache*; None keeps nothing. Raises EvalsuiteError if its case cannot be read."""
+    file = _measurement_file(folder, places, cache)
+    if known := _measured(_content(file)):
         return known
-    return _kept(measurement_room.measurement(folder, places), file)
+    found = _made(folder, places)
+    _kept(found, file)
+    return found
+
+
+def pickled(folder: RunFolder, places: Places, cache: Path | None) -> bytes:
+    """What `measured` gives, in bytes for another process: `unpickled` looks into them, also into what was kept."""
+    file = _measurement_file(folder, places, cache)
+    return _content(file) or _kept(_made(folder, places), file)
+
+
+def unpickled(content: bytes, folder: RunFolder, places: Places, cache: Path | None) -> Measured:
+    """What `pickled` told of *folder*; made here if that was spoilt."""
+    return _measured(content) or measured(folder, places, cache)
 
 
 def timeline(folder: RunFolder, window: Window | None, cache: Path | None) -> Timeline | None:
     """As `measurement.timeline`, kept in *cache*; None keeps nothing."""
     file = _file(cache, folder, f"timeline of {window!r}")
-    known = _read(file)
+    known = _value(_content(file))
     if isinstance(known, Timeline):
         return known
-    return _kept(measurement_room.timeline(folder, window), file)
+    found = measurement_room.timeline(folder, window)
+    if found is not None:
+        _kept(found, file)
+    return found
+
+
+def _made(folder: RunFolder, places: Places) -> Measured:
+    found = measurement_room.measurement(folder, places)
+    try:
+        return Measured(found, folder.command())
+    except EvalsuiteError:  # the measurement has failed and says why
+        return Measured(found, None)
+
+
+def _measurement_file(folder: RunFolder, places: Places, cache: Path | None) -> Path | None:
+    return _file(cache, folder, "measurement") if places == measurement_room.HOUSE else None
 
 
 def _file(cache: Path | None, folder: RunFolder, what: str) -> Path | None:
@@ -78,15 +114,33 @@ class _Values(pickle.Unpickler):
         return found
 
 
-def _read(file: Path | None) -> object:
+def _content(file: Path | None) -> bytes:
+    """What is kept in *file*; nothing where nothing is."""
     try:
-        return None if file is None else _Values(io.BytesIO(file.read_bytes())).load()
+        return b"" if file is None else file.read_bytes()
+    except OSError:
+        return b""
+
+
+def _value(content: bytes) -> object:
+    """The value in *content*; None where it is spoilt."""
+    try:
+        return _Values(io.BytesIO(content)).load()
     except UNUSABLE:
         return None
 
 
-def _kept(value: Value, file: Path | None) -> Value:
-    """*value*, kept whole or not at all; a cache that cannot be written only costs time."""
-    if file is not None and value is not None:
-        files.keep(file, pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
-    return value
+def _measured(content: bytes) -> Measured | None:
+    match _value(content):
+        case (Measurement() as measurement, RunCommand() | None as command):
+            return Measured(measurement, command)
+    return None
+
+
+def _kept(value: Measured | Timeline, file: Path | None) -> bytes:
+    """The bytes of *value*, kept whole or not at all; a cache that cannot be written only costs time."""
+    plain = tuple(value) if isinstance(value, Measured) else value
+    content = pickle.dumps(plain, protocol=pickle.HIGHEST_PROTOCOL)
+    if file is not None:
+        files.keep(file, content)
+    return content

@@ -14,6 +14,7 @@ from evalsuite import paths
 
 GROUND = {
     *("model", "documents", "lab", "errors", "paths", "files", "findings", "redaction", "locks", "sources", "workload"),
+    "processes",
 }
 CONTRACT = {"adapter", "authored", "customs", "reference", "launchers", "dialect", "placeholders", "registry"}
 MAY_IMPORT = {  # beside ground and contract
@@ -40,7 +41,8 @@ INSIDE_REPORT = {
 }
 READ_ONLY = ("logs", "results", "report", "site")  # right of the wall
 BROWSER = "evalsuite.report.forms.pdf"  # prints the page on paper, and starts a browser for it
-WORKERS = ("evalsuite.results.evaluation", "evalsuite.report.page.ahead")  # the same work on several cores
+WORKERS = ("evalsuite.results.measuring", "evalsuite.report.page.ahead")  # the same work on several cores
+FORKS = "evalsuite.processes"
 PROGRAMS = {"subprocess", "pty", "pexpect"}
 NETWORK = {"socket", "ssl", "http", "urllib.request", "ftplib", "smtplib", "asyncio", "requests"}
 SEVERAL_CORES = {"multiprocessing", "concurrent", "threading"}
@@ -152,7 +154,7 @@ def _acts(room: str, imported: set[str], tree: ast.AST) -> Iterator[str]:
             yield f"{room} starts programs: {module}"
         if root in NETWORK or module in NETWORK:
             yield f"{room} opens connections: {module}"
-        if root in SEVERAL_CORES and room not in WORKERS:
+        if (root in SEVERAL_CORES or module == FORKS) and room not in WORKERS:
             yield f"{room} takes several cores: {module}"
     for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute):
@@ -229,6 +231,7 @@ def test_no_two_modules_import_each_other_however_far_round():
         ("evalsuite.report.page.render", "import datetime\ndatetime.datetime.now()", "asks the time: datetime.now"),
         ("evalsuite.logs.reading", "import time\nx = time.time()", "asks the time: time.time"),
         ("evalsuite.logs.reading", "import threading", "takes several cores: threading"),
+        ("evalsuite.results.rules", "from evalsuite import processes", "takes several cores: evalsuite.processes"),
         ("evalsuite.launch.runner", "print('done')", "writes to the terminal: print"),
         ("evalsuite.results.rules", "import sys\nsys.stderr.write('x')", "writes to the terminal: sys.stderr"),
     ],

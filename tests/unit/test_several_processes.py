@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite.commands import processes
+from evalsuite import processes
 
 
 def nothing() -> None:

@@ -33,6 +33,13 @@ class _Helper:
     ended: bool = False
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def shared(
     work: Callable[[Thing], Made], things: Sequence[Thing], cores: int, meanwhile: Callable[[], None]
 ) -> Iterator[Made]:

@@ -1,0 +1,91 @@
+"""Many run folders by several processes: the same measurements in the same order, whatever lies among them."""
+
+import os
+import shutil
+
+import pytest
+
+from evalsuite import paths, processes
+from evalsuite.findings import UnreadableRun
+from evalsuite.results import measurement as measurement_room
+from evalsuite.results import measuring
+from evalsuite.runs.store import Store
+
+HOUSE = measurement_room.HOUSE
+RECORDED = Store(paths.DATA / "recorded").finished()[::20]
+
+
+@pytest.fixture(params=[1, 3])
+def cores(request, monkeypatch):
+    monkeypatch.setattr(processes, "cores", lambda: request.param)
+    monkeypatch.setattr(measuring, "WORTH_A_PROCESS", 2)
+    return request.param
+
+
+@pytest.fixture
+def folders(tmp_path):
+    for folder in RECORDED:
+        shutil.copytree(folder.path, tmp_path / "runs" / folder.path.parent.name / folder.path.name)
+    return Store(tmp_path / "runs").finished()
+
+
+def nothing() -> None:
+    pass
+
+
+def test_several_processes_measure_what_one_does_with_and_without_a_cache(folders, cores, tmp_path):
+    direct = [(measurement_room.measurement(folder), folder.command()) for folder in folders]
+
+    for cache in (None, tmp_path / "cache", tmp_path / "cache"):
+        measured, broken = measuring.measured(folders, HOUSE, cache, nothing)
+
+        assert [tuple(one) for one in measured] == direct
+        assert broken == []
+
+
+def test_what_stands_meanwhile_is_done_once_and_here(folders, cores):
+    done = []
+
+    measuring.measured(folders, HOUSE, None, lambda: done.append(os.getpid()))
+
+    assert done == [os.getpid()]
+
+
+def test_a_folder_that_cannot_be_read_is_a_finding_and_the_others_are_measured(folders, cores, tmp_path):
+    (folders[1].path / "case.json").write_text("{")
+    (folders[2].path.parent).rename(folders[2].path.parent.with_name("another-name"))
+    folders = Store(tmp_path / "runs").finished()
+
+    measured, broken = measuring.measured(folders, HOUSE, tmp_path / "cache", nothing)
+
+    assert len(measured) == len(folders) - 2
+    assert [type(one) for one in broken] == [UnreadableRun] * 2
+    assert "another-name" in broken[0].where or "another-name" in broken[1].where
+
+
+def test_a_run_whose_command_cannot_be_read_has_failed_and_has_none(folders, cores, tmp_path):
+    (folders[0].path / "command.json").write_text("{")
+
+    for _ in range(2):
+        (first, *_), _ = measuring.measured(folders, HOUSE, tmp_path / "cache", nothing)
+
+        assert (first.measurement.status, first.command) == ("failed", None)
+
+
+def test_entries_of_the_cache_that_are_spoilt_are_made_again(folders, cores, tmp_path):
+    direct = measuring.measured(folders, HOUSE, tmp_path / "cache", nothing)
+    for entry in (file for file in (tmp_path / "cache").rglob("*") if file.is_file()):
+        entry.write_bytes(b"\x80\x05N.")
+
+    assert measuring.measured(folders, HOUSE, tmp_path / "cache", nothing) == direct
+    assert measuring.measured(folders, HOUSE, tmp_path / "cache", nothing) == direct
+
+
+def test_a_fault_of_ours_in_another_process_is_raised_here(folders, cores, monkeypatch):
+    def faulty(folder: object, places: object) -> None:
+        raise KeyError("ours")
+
+    monkeypatch.setattr(measurement_room, "measurement", faulty)
+
+    with pytest.raises(KeyError, match="ours"):
+        measuring.measured(folders, HOUSE, None, nothing)
