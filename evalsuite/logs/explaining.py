@@ -10,11 +10,12 @@ from pathlib import Path
 
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logs import catalogue, sampling, sniffing
+from evalsuite.logs.extracting import Extractor
 from evalsuite.logs.failures import shown
 from evalsuite.logs.logfile import Chunk
 from evalsuite.logs.nearest import Near, nearest
 from evalsuite.logs.reading import sniffed
-from evalsuite.logs.records import Extractor, Record, printer
+from evalsuite.logs.records import Record, printer
 from evalsuite.logs.sampling import Watcher
 from evalsuite.logs.scan import HEADER
 from evalsuite.logs.sniffing import Sniffer

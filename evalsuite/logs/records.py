@@ -7,16 +7,12 @@ import calendar
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from evalsuite.dialect import Dialect, Fields, Line, stands_in
 from evalsuite.logs.logfile import Chunk
-from evalsuite.logs.whole_numbers import in_full
 
-NEWLINE = ord("\n")
-HOLE = b"\0"  # where a file system lost what was written: a number before it may lack digits
 ENOUGH_REPORTS = 8  # a sparse log needs one discarded and five measured reports; two are spare
 HALF_DAY_S = 43_200
 DAY_S = 86_400
@@ -61,51 +57,6 @@ def place(record: Record) -> tuple[int, int] | None:
     return (record.epoch or 0, record.step or 0)
 
 
-class Extractor:
-    """Takes the records out of the chunks of one file, one after the other."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        self._dialect = dialect
-        self._paused = False  # an evaluation line has been seen since the last record
-
-    def records(self, chunk: Chunk) -> list[Record]:
-        """Those of *chunk*, in the order of the file. Numbers that are no numbers (nan, None) are absent."""
-        found: list[Record] = []
-        self.extend(found, chunk)
-        return found
-
-    def extend(self, found: list[Record], chunk: Chunk, steps: int | None = None) -> int | None:
-        """Appends those of *chunk* to *found*, until it holds *steps* of one epoch.
-
-        Returns where in the chunk it has stopped, None at its end.
-        """
-        text, line, seen = chunk.text, chunk.first_line, 0
-        size, commas = len(text), chunk.commas
-        pauses = [match.start() for match, _ in matches(text, self._dialect.evaluation)]
-        for match, kind in matches(text, self._dialect.step):
-            start, behind = match.span()
-            if behind >= size and not whole_match(match, chunk):
-                break
-            if text.startswith(HOLE, behind):
-                continue
-            full = None if commas and _thousands_lost(match, kind) else in_full(match, kind)
-            values = None if full is None else _read(full, kind)
-            if values is None:
-                continue
-            line += text.count(b"\n", seen, start)
-            paused = self._paused or (bool(pauses) and any(seen <= at < start for at in pauses))
-            seen, self._paused = start, False
-            if start and text[start - 1] != NEWLINE:
-                _look_ahead_of(text, start, values)
-            end = text.find(b"\n", behind) + 1 or size
-            values[:3] = line, chunk.raw_offset(end), paused
-            found.append(tuple.__new__(Record, values))  # half of what Record(…) costs
-            if steps is not None and enough(found, steps):
-                return behind
-        self._paused = self._paused or any(at >= seen for at in pauses)
-        return None
-
-
 def enough(found: list[Record], steps: int) -> bool:
     """Do these records of one epoch cover *steps*, in enough reports for a log that prints rarely?"""
     first, last = found[0], found[-1]
@@ -119,19 +70,6 @@ def whole_match(match: "re.Match[bytes]", chunk: Chunk) -> bool:
     if chunk.complete or match.end() < len(chunk.text):
         return True
     return all(match.end(group) < match.end() for group in range(1, match.re.groups + 1))
-
-
-_THOUSANDS_PRINTED = re.compile(rb"\d,\d{3}(?!\d)")
-
-
-def _thousands_lost(match: "re.Match[bytes]", line: Line) -> bool:
-    """Beside decimal commas 163,840 may be 163.84: does the script print such, or a number go on behind its pattern?"""
-    sample = line.compiled.search(line.sample)
-    if sample is None or any(_THOUSANDS_PRINTED.search(said) for said in sample.groups(b"")):
-        return True
-    text = match.string
-    ends = (match.end(group) for group in range(1, match.re.groups + 1) if match[group])
-    return any(text[end : end + 1] == b"." and text[end + 1 : end + 2].isdigit() for end in ends)
 
 
 def count(text: bytes, dialect: Dialect) -> int:
@@ -180,77 +118,6 @@ def rate_of(fields: Fields) -> float | None:
     return 1000 * thousands if thousands is not None else positive(fields.get("rate"))
 
 
-def _text(value: bytes | float) -> str:
-    return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _times(factor: float) -> Callable[[bytes | float | None], float | None]:
-    def scaled(value: bytes | float | None) -> float | None:
-        found = positive(value)
-        return None if found is None else found * factor
-
-    return scaled
-
-
-# group → (field of the record, how its text becomes the value; fields differ in their types)
-_FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "epoch": ("epoch", whole),
-    "step": ("step", whole),
-    "of": ("of", whole),
-    "interval": ("interval", positive),
-    "since": ("since", number),
-    "rank": ("rank", _text),
-    "begins": ("begins", bool),
-    "evaluated": ("evaluated", bool),
-    "rate": ("rate", positive),
-    "rate_k": ("rate", _times(1e3)),
-    "steps_per_s": ("steps_per_s", positive),
-    "seconds": ("step_s", positive),
-    "ms": ("step_s", _times(1e-3)),
-    "us": ("step_s", _times(1e-6)),
-    "report_s": ("report_s", positive),
-    "report_ms": ("report_s", _times(1e-3)),
-    "mean_s": ("mean_s", positive),
-    "elapsed_s": ("elapsed_s", positive),
-    "elapsed_ms": ("elapsed_s", _times(1e-3)),
-    "items": ("items", positive),
-    "consumed": ("consumed", number),
-    "loss": ("loss", number),
-    "stamp": ("stamp_s", lambda value: stamp_s(value)),
-    "unix_s": ("stamp_s", number),
-    "unix_ms": ("stamp_s", _times(1e-3)),
-    "global_batch": ("global_batch", positive),
-}
-
-
-_Values = list[Any]
-"""The fields of a record, each at its place."""
-
-_PLACES = {name: place for place, name in enumerate(Record._fields)}
-_NOTHING = list(Record(line=0, end=0))
-_RANK, _STAMP, _RELAYED = _PLACES["rank"], _PLACES["stamp_s"], _PLACES["relayed"]
-
-
-@lru_cache(maxsize=256)
-def _taken(names: tuple[str, ...]) -> tuple[tuple[int, int, Callable[[Any], Any]], ...]:
-    """(place among *names*, place in a record, how its text becomes the value) of those that are of a record.
-
-    Others are facts and not for here.
-    """
-    known = ((place, *_FIELDS[name]) for place, name in enumerate(names) if name in _FIELDS)
-    return tuple((place, _PLACES[field], convert) for place, field, convert in known)
-
-
-def _values(names: tuple[str, ...], said: Sequence[bytes | float | None]) -> _Values:
-    """What a line *said* in groups of those *names*, as fields of a record."""
-    values = _NOTHING.copy()
-    for place, field, convert in _taken(names):
-        value = said[place]
-        if value is not None:
-            values[field] = convert(value)
-    return values
-
-
 # who prints: the prefixes of launchers
 
 # [1,3]<stdout>:…                 Open MPI --tag-output, horovodrun in MPI mode
@@ -289,7 +156,7 @@ _LEAP_YEAR = 2020  # any leap year serves where none is printed: only difference
 # trainer-1  | 2026-11-21T04:29:23.123456789Z …           docker compose logs -t
 # Nov 21 04:29:23.123456 node7 python[4711]: …           journalctl -o short-precise
 # 2026-11-21T04:29:23.123456+00:00 node7 python[4711]: … journalctl -o short-iso-precise
-_RELAY = re.compile(
+RELAY = re.compile(
     rb"\s*(?:\d+: )?(?:\[pod/[^\]]*\] |[\w.-]+ +\| )?"
     rb"(?:\d{4}-\d\d-\d\dT[\d:]{8}(?:\.\d+)?Z "
     rb"|(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}(?:\.\d+)?|\d{4}-\d\d-\d\dT[\d:]{8}(?:\.\d+)?[+-]\d\d:?\d\d) \S+ \S+\[\d+\]: )"
@@ -314,30 +181,6 @@ def _seconds_of(parts: Mapping[str, bytes]) -> float | None:
         return None
     days = calendar.timegm((year, month, day, 0, 0, 0))
     return days + 3600 * hour + 60 * minute + second
-
-
-def _read(match: "re.Match[bytes]", line: Line) -> _Values | None:
-    if line.fields is None:
-        return _values(line.groups, match.groups())
-    fields = line.read(match)
-    return None if fields is None else _values(tuple(fields), tuple(fields.values()))
-
-
-def _look_ahead_of(text: bytes, start: int, values: _Values) -> None:
-    """Takes rank and stamp from what stands in the same line before the match, where the match has none."""
-    lead = text[_line_start(text, start) : start]
-    if lead and values[_RANK] is None:
-        values[_RANK] = printer(lead)
-    if lead and values[_STAMP] is None:
-        relay = _RELAY.match(lead)
-        values[_STAMP] = stamp_s(lead[relay.end() :] if relay else lead)
-        if relay and values[_STAMP] is None:
-            values[_STAMP], values[_RELAYED] = stamp_s(relay[0]), True
-
-
-def _line_start(text: bytes, position: int) -> int:
-    start = text.rfind(b"\n", 0, position) + 1
-    return max(start, text.rfind(b"\r", start, position) + 1)
 
 
 def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[bytes]", Line]]:

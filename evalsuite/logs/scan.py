@@ -13,10 +13,11 @@ from typing import Protocol
 from evalsuite.dialect import Dialect, Line
 from evalsuite.logs import wrapping
 from evalsuite.logs.arguments import arguments
+from evalsuite.logs.extracting import Extractor
 from evalsuite.logs.fragments import Fragments
 from evalsuite.logs.incidents import Incidents
 from evalsuite.logs.logfile import Chunk
-from evalsuite.logs.records import Extractor, Record, count, matches, rate_of, whole_match
+from evalsuite.logs.records import Record, count, matches, rate_of, whole_match
 from evalsuite.logs.rest import Rest
 from evalsuite.logs.scores import ScoreCollector
 from evalsuite.logs.timers import TimerCollector

@@ -5,7 +5,7 @@ number is written as the pattern expects it, and the line is read again.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from evalsuite.dialect import Line
@@ -13,6 +13,7 @@ from evalsuite.dialect import Line
 LOOKED_BACK = 4096  # bytes before a report, which its dialect may read, too
 # more digits · ,399 · .5 but not .0 · _399 · e+03
 _GOES_ON = re.compile(rb"[,_]?\d|\.(?!0+(?!\d))\d|[eE][+-]?\d")
+_BEGINNINGS = frozenset(bytes([byte]) for byte in b"0123456789,_.eE")  # of what goes on
 # 9,399.8 · 9_399.8 · 9.4e+03
 _WHOLE = re.compile(
     rb"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:_\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?[eE][+-]?\d{1,2})(?![,_]?\d|\.\d)"
@@ -28,15 +29,22 @@ _TAILS = (b",399", b"_399", b".5", b"e+03")
 
 def in_full(match: "re.Match[bytes]", line: Line) -> "re.Match[bytes] | None":
     """*match*, or that of the same line with its numbers in plain digits; None if one of them cannot be told."""
-    return _again(match, line) if _lacks_digits(match, line) else match
+    return _again(match, line) if _lacks_digits(match, _open_groups(line)) else match
 
 
-def _lacks_digits(match: "re.Match[bytes]", line: Line) -> bool:
-    """Does a number that *match* takes go on behind it?"""
+def all_in_full(matches: Sequence["re.Match[bytes]"], line: Line) -> list["re.Match[bytes] | None"]:
+    """The same of several *matches* of one *line*."""
+    groups = _open_groups(line)
+    return [_again(match, line) if _lacks_digits(match, groups) else match for match in matches]
+
+
+def _lacks_digits(match: "re.Match[bytes]", groups: Sequence[int]) -> bool:
+    """Does a number that *match* takes in one of the *groups* go on behind it?"""
     text = match.string
-    for group in _open_groups(line):
+    for group in groups:
         end = match.end(group)
-        if end > 0 and _GOES_ON.match(text, end) and _NUMBER.fullmatch(match[group]):
+        more = end > 0 and text[end : end + 1] in _BEGINNINGS and _GOES_ON.match(text, end)
+        if more and _NUMBER.fullmatch(match[group]):
             return True
     return False
 
@@ -54,7 +62,7 @@ def _again(match: "re.Match[bytes]", line: Line) -> "re.Match[bytes] | None":
             return None
         text = text[: number.start()] + _plain(number[0]) + text[number.end() :]
         again = line.compiled.match(text, start)
-    return None if again is None or _lacks_digits(again, line) else again
+    return None if again is None or _lacks_digits(again, _open_groups(line)) else again
 
 
 def _plain(number: bytes) -> bytes:
