@@ -6,7 +6,7 @@ one doubling: 1 → 8 devices are three. What the records show to be different t
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -101,7 +101,7 @@ def _changes(before: Summary, after: Summary, networks: Sequence[NetworkMeasurem
     if waited[1] is not None and waited[1] - (waited[0] or 0.0) >= LEAST_SHARE:
         yield RecordedChange(key="communication", before=waited[0], after=waited[1])
     was, now = _network(before), _network(after)
-    if now is not None and (was is None or now.mean >= LEAST_GROWTH * was.mean):
+    if now is not None and now.mean > 0 and (was is None or now.mean >= LEAST_GROWTH * was.mean):
         reached = network.reached_bytes_per_s(networks, after.case)
         yield RecordedChange(
             key="network",
@@ -121,5 +121,5 @@ def _waiting(one: Summary) -> float | None:
 def _network(one: Summary) -> Utilisation | None:
     """The busiest direction of the network between nodes; what goes through the machine itself does not count."""
     found = [used for used in one.utilisation if used.resource in ("network_receive", "network_send")]
-    busy = [used for used in found if used.mean > 0 and used.device != "lo"]
-    return max(busy, key=lambda used: used.mean, default=None)
+    between = [used if used.device != "lo" else replace(used, mean=0.0) for used in found]
+    return max(between, key=lambda used: used.mean, default=None)

@@ -7,6 +7,8 @@ import synthetic
 
 from evalsuite.documents import AllReduceTimes, NetworkMeasurement
 from evalsuite.model import Breakdown, Phase, Utilisation
+from evalsuite.report.sections import breaks as page_breaks
+from evalsuite.report.text import words
 from evalsuite.results.breaks import breaks
 from evalsuite.results.scaling import with_scaling
 
@@ -74,6 +76,20 @@ def test_what_is_recorded_to_differ_is_listed_and_nothing_is_made_up():
     ]
     assert one.changes[2].of_capacity == pytest.approx(0.9)
     assert other.after.case.scale == "4x8" and other.changes == ()
+
+
+def test_a_host_alone_that_sends_next_to_nothing_is_said_to_send_about_nothing():
+    base, *others = ladder(100, 110, 120, 130)
+    chat = Utilisation(resource="network_send", unit="bytes/s", mean=4.5, p5=0, p95=0, samples=9, coverage=1)
+    own = replace(chat, device="lo", mean=9e9)  # what goes through the machine itself
+    used = replace(chat, mean=7e7)
+
+    for before in ((chat, own), (replace(chat, mean=0.0),), (own,)):
+        series = with_scaling((replace(base, utilisation=before), *(replace(o, utilisation=(used,)) for o in others)))
+        (one,) = breaks(series, 0.8).found
+        said = page_breaks.change_said(one.changes[-1], words.read()).plain("en")
+
+        assert said.replace("\u202f", " ") == "network ≈ 0 → 70.0 MB/s"
 
 
 def test_the_network_is_held_against_what_an_all_reduce_reached_on_the_same_links():

@@ -394,12 +394,16 @@ def test_small_multiples_name_the_highest_and_the_lowest_line_and_grey_the_rest(
     )
     panel = figures.Multiple(label="BERT-Base", detail="AMP · b64 · gradient_clipping = none", series=three)
 
-    labels = texts(figures.small_multiples((panel, panel), LOOK, id="m").svg)
+    figure = figures.small_multiples((panel, panel), LOOK, id="m")
+    two = figures.small_multiples((replace(panel, series=three[:2]),), LOOK, id="two")
+    labels = texts(figure.svg)
 
     assert labels.count("pytorch 90.0%") == labels.count("paddle 50.0%") == 2
     assert not [label for label in labels if "mxnet" in label]
     assert labels.count("8") == 2  # each panel has its own numbers of devices
     assert labels.count("AMP · b64 · gradient_clipping = none") == 2
+    legends = [[entry.key for entry in one.legend] for one in (figure, two)]
+    assert ["others" in keys for keys in legends] == [True, False]
 
 
 def test_a_framework_keeps_hue_and_marker_and_the_seventh_is_grey():

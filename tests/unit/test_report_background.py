@@ -57,7 +57,7 @@ def test_batch_sizes_xla_and_amp_are_explained(section, language, words):
 
 
 def test_the_largest_scale_of_the_rules_is_said_to_be_a_maximum(section):
-    assert "125 机、1000 卡是评测规则规定的最大规模" in section.text("zh-CN")
+    assert "125 机、1,000 卡是评测规则规定的最大规模" in section.text("zh-CN")
 
 
 def test_a_machine_with_gpus_says_what_nobody_recorded_of_its_network():

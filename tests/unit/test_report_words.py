@@ -234,7 +234,7 @@ def test_a_report_on_cpus_speaks_of_processes_and_not_of_cards():
 def test_the_rules_speak_of_cards_on_every_machine():
     said = words.read(("zh",), on_cpu=True)
 
-    assert "1000 卡" in said("rules_text.largest").plain("zh")
+    assert "1,000 卡" in said("rules_text.largest").plain("zh")
     assert said("background.size", nodes="4", devices="32").plain("zh") == "4 机 32 卡"
 
 

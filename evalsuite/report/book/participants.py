@@ -7,6 +7,8 @@ from evalsuite.model import Case
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names
 
+OF_V15 = ", with the bottlenecks of v1.5"  # in recorded sources; the page says it in the reader's language
+
 
 @dataclass(frozen=True, kw_only=True)
 class Participant:
@@ -33,6 +35,11 @@ class Participant:
         return self.model == "resnet50_v1.5" and self.source.endswith("ResNetV1")
 
 
+def source_of(used: UsedRecipe) -> str:
+    """Where the model comes from: a class, a file or a package, without a remark of its author."""
+    return (used.source or "").removesuffix(OF_V15)
+
+
 def participants(book: Book, model: str) -> tuple[Participant, ...]:
     cases = [case for case in book.planned if case.model == model]
     keys = sorted(
@@ -51,7 +58,7 @@ def _participant(book: Book, framework: str, recipe: str, cases: list[Case]) -> 
         recipe=recipe,
         kind=used.kind,
         versions=tuple(sorted({run.framework_version for run in runs if run.framework_version})),
-        source=used.source or "",
+        source=source_of(used),
         commit=used.commit or "",
         image=used.image or "",
         features=_features(used, ours),

@@ -50,13 +50,25 @@ def small_multiples(panels: Sequence[Multiple], look: Look, *, id: str, threshol
             refs=tuple(ref for _, table in tables for ref in table.refs),
         ),
         legend=(
-            LegendEntry(key="others", swatch=note_swatch("others")),
+            *((LegendEntry(key="others", swatch=note_swatch("others")),) if has_others(visible) else ()),
             note_entry("ideal"),
             *((note_entry("threshold"),) if threshold else ()),
         ),
         axes=(Axis(key="devices", logarithmic=True), Axis(key="efficiency", unit="%")),
         notes=tuple(key for key in point_notes(every) if "partial" not in key),  # no mark of a panel is hollow
     )
+
+
+def has_others(panels: Sequence[Multiple]) -> bool:
+    """Whether a panel has a line that is neither its highest nor its lowest, and is therefore grey."""
+    return any(len(panel.series) > len(_extremes(panel.series)) for panel in panels)
+
+
+def _extremes(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
+    """The lowest and the highest of those that reach the largest scale; one where it is alone there."""
+    reach = max(each.points[-1].devices for each in series)
+    ends = sorted((each for each in series if each.points[-1].devices == reach), key=lambda s: s.points[-1].shown)
+    return (ends[0], ends[-1]) if len(ends) > 1 else (ends[0],)
 
 
 def _named(panel: Multiple) -> str:
@@ -91,10 +103,9 @@ def _small_multiples(id: str, look: Look, panels: Sequence[Multiple], threshold:
 def _panel_lines(sheet: Sheet, panel: Panel, series: Sequence[ScaleSeries], look: Look, first: int) -> None:
     """The lines of a panel: the highest and the lowest at the largest scale in their hues and named, the rest grey."""
     reach = max(each.points[-1].devices for each in series)
-    ends = sorted((each for each in series if each.points[-1].devices == reach), key=lambda s: s.points[-1].shown)
-    extremes = (ends[0], ends[-1])
+    ends = _extremes(series)
     for each in series:
-        named = any(each is one for one in extremes)
+        named = any(each is one for one in ends)
         hue = look.hue(each.framework)
         colour = ROLES[hue.name if named else "rule"]
         xs, ys = [p.devices for p in each.points], [p.shown for p in each.points]

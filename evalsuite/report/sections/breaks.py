@@ -13,6 +13,8 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.breaks import Break, RecordedChange
 
+NOTHING_BESIDE = 0.01  # of the rate after: what a host alone sends and receives is no part of the training
+
 
 @dataclass(frozen=True, kw_only=True)
 class BreakRow:
@@ -75,16 +77,19 @@ def _said(book: Book, words: Words) -> Iterable[Text]:
 
 def _row(one: Break, block: Block, words: Words) -> BreakRow:
     title = next(column.label for column in block.columns if column.series == one.after.case.series)
-    said = [_change(change, words) for change in one.changes]
+    said = [change_said(change, words) for change in one.changes]
     changes = words.listed(said) if said else words("breaks.not_recorded")
     return BreakRow(found=one, block=block, title=title, setting=heading.short(block, words), changes=changes)
 
 
-def _change(change: RecordedChange, words: Words) -> Text:
+def change_said(change: RecordedChange, words: Words) -> Text:
+    """What the records show to differ."""
     if change.key == "nodes":
         return words("breaks.nodes", n=numbers.count(round(change.after)))
     form = numbers.percent if change.key == "communication" else _rate
     before = words("words.not_recorded") if change.before is None else form(change.before)
+    if change.key == "network" and change.before is not None and change.before < NOTHING_BESIDE * change.after:
+        before = words("breaks.no_network")
     values = {"before": before, "after": form(change.after)}
     if change.of_measured is not None:
         return words("breaks.network_measured", **values, share=numbers.percent(change.of_measured))

@@ -138,7 +138,9 @@ def drawn(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
         (f"{block.id}-{'s' if block.book.huge else 'e'}", options.apart([names.model(block.model), setting], words))
         for block, setting in zip(blocks, settings, strict=True)
     )
-    return Drawn(figure=figure, title=figure_titles.of_blocks(blocks, words), help=words("overview.see"), tables=tables)
+    grey = any(entry.key == "others" for entry in figure.legend)
+    help = words("overview.see" if grey else "overview.see_two")
+    return Drawn(figure=figure, title=figure_titles.of_blocks(blocks, words), help=help, tables=tables)
 
 
 def _settings(blocks: Sequence[Block], words: Words) -> list[Rendered]:

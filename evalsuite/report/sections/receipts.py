@@ -8,6 +8,7 @@ from evalsuite.documents import RunCommand, UsedRecipe
 from evalsuite.model import Case, Measurement, Summary
 from evalsuite.report.book import states
 from evalsuite.report.book.book import LARGE, Book
+from evalsuite.report.book.participants import source_of
 from evalsuite.report.book.states import State
 from evalsuite.report.sections import proofs, shell
 from evalsuite.report.sections.proofs import Proof
@@ -206,7 +207,7 @@ def _software(run: Measurement, command: RunCommand | None) -> Software:
         framework=run.run.case.framework,
         recipe=run.run.case.recipe,
         version=run.framework_version or (command.framework_version if command else None),
-        source=names.visible(recipe.source or ""),
+        source=names.visible(source_of(recipe)),
         commit=names.visible(recipe.commit or ""),
         image=names.visible(recipe.image or ""),
         script_sha256=command.script_sha256 if command else None,
