@@ -115,6 +115,13 @@ def test_the_first_page_sums_up_and_the_contents_come_next(examples):
     assert "目录 结论 1 简介" in text_of(zh, last=2)
 
 
+def test_a_table_that_goes_on_overleaf_has_its_head_there_too(examples):
+    zh, _ = examples["dlperf"]
+    begins = next(page for page in range(1, pages(zh)) if "表 2-5" in text_of(zh, first=page, last=page))
+
+    assert "评测配置" in text_of(zh, first=begins + 1, last=begins + 1)
+
+
 def heights_of(path, word) -> set[float]:
     """How high *word* is printed, wherever it stands, in points."""
     found = re.findall(rf'<word xMin="[^"]+" yMin="([^"]+)" xMax="[^"]+" yMax="([^"]+)">{word}</word>', boxes(path))

@@ -80,6 +80,16 @@ def test_a_browser_that_prints_nothing_is_an_error_with_its_last_words(monkeypat
         pdf._print(b"<p>", str(fake))
 
 
+def test_paper_gets_a_page_without_scripts(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(pdf, "browser", lambda: "chromium")
+    monkeypatch.setattr(pdf, "_print", lambda page, program: given.append(page) or b"%PDF")
+    pdf.write(material(synthetic.quick(), tmp_path))
+
+    assert all(b"<script" not in page and b"<table" in page for page in given)
+    assert len(given) == 2
+
+
 def test_the_dates_in_a_pdf_are_those_of_the_data():
     printed = b"<</CreationDate (D:20261121004710+00'00')\n/ModDate (D:20261121004710+00'00')>>"
 

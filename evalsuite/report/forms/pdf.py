@@ -33,6 +33,9 @@ WITHOUT_CFF_CHINESE = """<?xml version="1.0"?>
 </pattern></rejectfont></selectfont>
 </fontconfig>
 """
+# Paper runs nothing; and once a script has touched a page, Chromium no longer repeats the head of a table that goes on
+# overleaf. What is long is open in print without it (templates/style/print.css).
+SCRIPT = re.compile(rb"<script\b.*?</script>", re.DOTALL)
 # Skia prints both dates uncompressed: /CreationDate (D:20261121010203+00'00')
 DATE = re.compile(rb"(/(?:CreationDate|ModDate) \(D:)\d{14}(\+00'00'\))")
 
@@ -65,7 +68,7 @@ def browser() -> str:
 
 def _write(material: Material, language: str) -> Path:
     path = material.out / f"report.{language}.pdf"
-    printed = _print(single.page(material, language), browser())
+    printed = _print(SCRIPT.sub(b"", single.page(material, language)), browser())
     write_atomically(path, dated(printed, _date(material)))
     return path
 
