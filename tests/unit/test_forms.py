@@ -332,6 +332,32 @@ def test_two_models_whose_names_begin_alike_have_sheets_of_their_own(tmp_path):
     assert all(len(title) <= 31 for title in titles)
 
 
+def test_a_workbook_says_first_what_was_found_and_how_sure_it_is(tmp_path):
+    made = material(synthetic.quick(), tmp_path, ("zh",))
+
+    about = sheets(made)["说明"]
+    said = [cell.value for row in about.iter_rows() for cell in row if cell.value]
+    ranked = next(k for k, text in enumerate(said) if text.startswith("ResNet-50 v1.5（"))
+    assert "初步结果" in said[ranked + 1]
+    assert all(row[1].value for row in about.iter_rows(max_row=4) if row[0].value)
+
+
+def test_a_result_sheet_names_its_model_counts_processes_on_a_cpu_and_fits_the_paper(tmp_path):
+    sheet = sheets(material(synthetic.quick(), tmp_path, ("en",)))["ResNet-50 v1.5 FP32"]
+
+    assert sheet["A1"].value.startswith("ResNet-50 v1.5 · ")
+    heads = [cell.value for row in sheet.iter_rows() for cell in row]
+    assert "Processes" in heads and "Devices" not in heads
+    assert (sheet.page_setup.orientation, sheet.page_setup.fitToHeight) == ("landscape", 0)
+
+
+def test_speedups_of_processes_that_share_cores_have_no_colour(tmp_path):
+    sheet = sheets(material(synthetic.quick(), tmp_path, ("en",)))["ResNet-50 v1.5 FP32"]
+
+    kinds = {rule.type for rules in sheet.conditional_formatting for rule in rules.rules}
+    assert "cellIs" not in kinds
+
+
 def test_a_workbook_keeps_raw_values_and_leaves_absent_ones_empty(tmp_path):
     of = synthetic.quick()
     made = material(of, tmp_path)

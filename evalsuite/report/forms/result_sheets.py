@@ -29,6 +29,7 @@ class ResultSheet:
     """The tables of one model at one precision."""
 
     name: str
+    model: str  # whole, where *name* has no room for it
     tables: tuple[tuple[BatchPolicy, str], ...]  # with the precision whose series stand here
 
 
@@ -42,7 +43,7 @@ def sheets(book: Book) -> tuple[ResultSheet, ...]:
                     found.setdefault((model.name, precision), []).append(policy)
     taken: set[str] = set()
     return tuple(
-        ResultSheet(name=_name(*key, taken), tables=tuple((policy, key[1]) for policy in of))
+        ResultSheet(name=_name(*key, taken), model=key[0], tables=tuple((policy, key[1]) for policy in of))
         for key, of in found.items()
     )
 
@@ -75,18 +76,23 @@ class Writer:
         )
         line = 0
         for policy, precision in of.tables:
+            about = f"{names.model(of.model)} · {self._about(policy, precision)}"
+            sheet.write_string(line, 0, about, self._format(bold=True, font_size=12))
             line = self._table(sheet, line, policy, precision) + 2
         sheet.freeze_panes(0, SCALE_COLUMNS)
+        sheet.repeat_columns(0, SCALE_COLUMNS - 1)
+        for_paper(sheet)
 
     def said(self, text: Rendered) -> str:
         """In the languages of the report."""
         return " / ".join(dict.fromkeys(text.plain(language) for language in self.words.languages))
 
-    def _table(self, sheet: Any, line: int, policy: BatchPolicy, precision: str) -> int:
-        """One table from *line* on; gives the line after it."""
+    def _about(self, policy: BatchPolicy, precision: str) -> str:
         several = [names.precision(precision)] * (len(policy.precisions) > 1)
-        about = " · ".join([self.said(heading.policy(policy, self.words)), *several])
-        sheet.write_string(line, 0, about, self._format(bold=True, font_size=12))
+        return " · ".join([self.said(heading.policy(policy, self.words)), *several])
+
+    def _table(self, sheet: Any, line: int, policy: BatchPolicy, precision: str) -> int:
+        """One table below its heading in *line*; gives the line after it."""
         for mark in policy.throughput.marks:
             line += 1
             sheet.write_string(
@@ -112,8 +118,9 @@ class Writer:
 
     def _scales(self, sheet: Any, head: int, policy: BatchPolicy) -> None:
         bold = self._format(bold=True, bottom=1, text_wrap=True, valign="top")
-        for column, key in enumerate(("spreadsheet.nodes", "spreadsheet.per_node", "spreadsheet.devices")):
-            sheet.write_string(head + 2, column, self.said(self.told(key)), bold)
+        kind = "processes" if self.words.on_cpu else "devices"
+        for column, key in enumerate(("nodes", f"{kind}_per_node", kind)):
+            sheet.write_string(head + 2, column, self.said(self.told(f"spreadsheet.{key}")), bold)
         for number, (nodes, per_node) in enumerate(policy.scales):
             for column, value in enumerate((nodes, per_node, nodes * per_node)):
                 sheet.write_number(head + 3 + number, column, value)
@@ -126,9 +133,8 @@ class Writer:
         for column, row in enumerate(rows, place):
             recipe = f" ({names.visible(row.column.recipe)})" if row.column.show_recipe else ""
             signs = "".join(states.MARKS[mark] for mark in row.marks)
-            sheet.write_string(
-                head + 1, column, f"{row.column.title}{recipe}{signs}", self._format(bold=True, align="right")
-            )
+            name = self._format(bold=True, align="right", text_wrap=True, valign="bottom")
+            sheet.write_string(head + 1, column, f"{row.column.title}{recipe}{signs}", name)
             sheet.write_string(head + 2, column, self._setting(row, policy), bold)
 
     def _setting(self, row: SeriesRow, policy: BatchPolicy) -> str:
@@ -166,7 +172,7 @@ class Writer:
                 if kind == "throughput" and len(group.rows) > 1:
                     scale = {"type": "2_color_scale", "min_color": LOW, "max_color": HIGH}
                     sheet.conditional_format(*ends, scale)
-                elif kind == "speedup" and self.threshold and policy.base_devices == (1,) and nodes * per_node > 1:
+                elif kind == "speedup" and self.threshold and _shows_scaling(policy, nodes, per_node):
                     self._reached(sheet, ends, self.threshold * nodes * per_node)
 
     def _reached(self, sheet: Any, ends: tuple[int, int, int, int], limit: float) -> None:
@@ -203,6 +209,20 @@ def _groups(grid: Grid, precision: str) -> tuple[Comparable, ...]:
 
 def _series(policy: BatchPolicy, precision: str) -> int:
     return sum(len(group.rows) for group in _groups(policy.throughput, precision))
+
+
+def _shows_scaling(policy: BatchPolicy, nodes: int, per_node: int) -> bool:
+    """Whether a speedup there is of more hardware than its base: processes that share cores are not."""
+    shared = any(one.case.shares_cores for one in policy.summaries if one.case.scale == f"{nodes}x{per_node}")
+    return policy.base_devices == (1,) and nodes * per_node > 1 and not shared
+
+
+def for_paper(sheet: Any) -> None:
+    """A4 across, as wide as the paper, with the number of each page."""
+    sheet.set_landscape()
+    sheet.set_paper(9)  # A4, in Excel's numbering
+    sheet.fit_to_pages(1, 0)
+    sheet.set_footer("&C&P / &N")
 
 
 def threshold(book: Book) -> float | None:

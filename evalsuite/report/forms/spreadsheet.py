@@ -1,6 +1,6 @@
 """`report.xlsx`: the results as the document has them, then one sheet for each tidy table, written by XlsxWriter."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from io import BytesIO
 from pathlib import Path
@@ -14,9 +14,9 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.forms import result_sheets
 from evalsuite.report.forms.material import Material
-from evalsuite.report.sections import verdict
-from evalsuite.report.text import names, words
-from evalsuite.report.text.words import Text, Words
+from evalsuite.report.sections import notices, verdict
+from evalsuite.report.text import names, numbers, words
+from evalsuite.report.text.words import Rendered, Text, Words
 
 NAME = "report.xlsx"
 SHEETS = ("summaries", "runs", "utilisation", "phases", "scores", "variants", "findings", "skips", "author_findings")
@@ -77,8 +77,12 @@ def _library() -> Any:
 
 def _name(told: Words, sheet: str) -> str:
     """The name of a sheet in the languages of the report."""
-    text = told(f"spreadsheet.{sheet}")
-    return " ".join(text.plain(language) for language in told.languages)[:LONGEST_NAME]
+    return _label(told, sheet)[:LONGEST_NAME]
+
+
+def _label(told: Words, name: str) -> str:
+    text = told(f"spreadsheet.{name}")
+    return " ".join(text.plain(language) for language in told.languages)
 
 
 def _title(book: Book, material: Material) -> str:
@@ -91,20 +95,21 @@ def _about(sheet: Any, book: Book, material: Material, told: Words, head: Any, w
     period = book.period
     facts = (
         ("title", _title(book, material)),
-        ("period", f"{period.span} ({period.zone})" if period else ""),
+        *([("period", f"{period.span} ({period.zone})")] if period else []),
         ("build", material.build_hash),
         ("version", __version__),
     )
     for row, (key, value) in enumerate(facts):
-        sheet.write_string(row, 0, _name(told, key), head)
+        sheet.write_string(row, 0, _label(told, key), head)
         sheet.write_string(row, 1, names.visible(value))
     below = len(facts) + 1
-    for line in (told("spreadsheet.note"), *_found(book, material)):
+    for line in (*_found(book, material), *_to_know(book, material), *_how_to_read(book, told)):
         for language in told.languages:
             sheet.write_string(below, 1, names.visible(line.plain(language)), wrapped)
             below += 1
-    sheet.set_column(0, 0, 30)
+    sheet.set_column(0, 0, 44)
     sheet.set_column(1, 1, 90)
+    result_sheets.for_paper(sheet)
 
 
 def _found(book: Book, material: Material) -> list[Text]:
@@ -114,6 +119,19 @@ def _found(book: Book, material: Material) -> list[Text]:
         spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
         for one in verdict.found(book, spoken)
     ]
+
+
+def _to_know(book: Book, material: Material) -> list[Rendered]:
+    """What a reader must know before any number."""
+    spoken = words.read(material.languages, on_cpu=book.on_cpu)
+    return [one.line for one in notices.notices(book, spoken)]
+
+
+def _how_to_read(book: Book, told: Words) -> Iterable[Rendered]:
+    yield told("spreadsheet.note")
+    asked = result_sheets.threshold(book)
+    if asked is not None:
+        yield told("spreadsheet.colours", threshold=numbers.limit(asked))
 
 
 def _verdicts(book: Book) -> tuple[Sequence[str], list[dict[str, Any]]]:
@@ -145,6 +163,8 @@ def _table(sheet: Any, columns: Sequence[str], rows: Sequence[dict[str, Any]], h
         for place, column in enumerate(columns):
             _write(sheet, line, place, row[column])
     sheet.freeze_panes(1, 1)
+    sheet.repeat_rows(0)
+    result_sheets.for_paper(sheet)
     sheet.autofilter(0, 0, max(len(rows), 1), len(columns) - 1)
 
 
