@@ -74,7 +74,9 @@ LEAST_BITS = 4.2  # per character: English words and names of files have below 4
 def is_secret_name(name: str) -> bool:
     """Whether what goes by *name*, an option, a variable or a key, is to be kept to oneself: `HF_TOKEN`."""
     plain = name.strip("-\"' ")
-    return plain.lower() not in HARMLESS and bool(_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain)))
+    if plain.lower().replace("-", "_") in HARMLESS:
+        return False
+    return bool(_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain)))
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -193,12 +195,20 @@ def _without_answer(match: "re.Match[str]") -> str:
 def _is_told(match: "re.Match[str]") -> bool:
     """Whether a name is followed by its secret, and not by more of a sentence ("token 120", "password is wrong")."""
     value = match["value"].strip("\"'")
-    if not is_secret_name(match["name"]) or _is_hidden(value):
+    if not is_secret_name(match["name"]) or _is_hidden(value) or _is_prose(match):
         return False
     if re.fullmatch(r"[\d.,%]+|true|false|none|null|<\w+>", value, re.IGNORECASE):
         return False
     spoken = match["between"].isspace() or any(sign in match["between"] for sign in ":\N{FULLWIDTH COLON}是为")
-    return match["name"].startswith("-") or not spoken or not value.isalpha()
+    return match["name"].startswith("-") or not spoken or not value.rstrip(".:!?").isalpha()
+
+
+def _is_prose(match: "re.Match[str]") -> bool:
+    """Whether a name and a blank go on as a sentence: `pass` is a verb ("pass case.nodes") or counts ("Pass 3/10"), and
+    after an English word a Chinese one is no password ("每秒 token 数")."""
+    if not match["between"].isspace() or not match["name"].isascii():
+        return False
+    return match["name"].lower() == "pass" or (match["value"] > "\x7f" and not match["name"].startswith("-"))
 
 
 def _without_value(match: "re.Match[str]") -> str:

@@ -21,6 +21,8 @@ HARMLESS = [
     "https://github.com/pytorch/examples", "nvcr.io/nvidia/pytorch:24.01-py3", "pad_token", "Loss 6.7 Time 0.5",
     "--rdzv_endpoint=localhost:29500", "RuntimeError: CUDA out of memory", "passed 3 of 4", "the token is wrong",
     "google-auth==2.62.2", "sha256-wref5st9LP575ewsY5+kLLR9yEOSEwP5jevlvXzdkoo=", "口令是错的", "-u root", "--user me",
+    "pass case.nodes or {processes_per_node}", "Pass 3/10 of the data", "每秒 token 数、", "the next-token task.",
+    "make the secret invalid.",
 ]  # fmt: skip
 
 
