@@ -41,6 +41,16 @@ COMMANDS = {
     "explain": "say what a data rule checks, why it matters and what to do",
 }
 RENAMED = {"models": "repositories"}  # said for a release
+LIBRARIES = {
+    "jinja2",
+    "markupsafe",
+    "matplotlib",
+    "numpy",
+    "psutil",
+    "rich",
+    "uv",
+    "zstandard",
+}  # that must be installed
 INTERRUPTED = 128 + 2  # what a shell says of a program ended by Ctrl-C
 EXAMPLES = """examples:
   python -m evalsuite compare --frameworks tensorflow,mxnet,paddlepaddle,pytorch --scales 1x1,1x2
@@ -52,7 +62,20 @@ EXAMPLES = """examples:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command of *argv*; returns its exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _main(list(sys.argv[1:] if argv is None else argv))
+    except ModuleNotFoundError as error:
+        if error.name not in LIBRARIES:
+            raise
+        print(  # in English: the sentences of a language cannot be read without these libraries
+            f"evalsuite: {sys.executable}: this Python has no {error.name}; expected the one that `make setup` "
+            "prepares. Try: source .venv/bin/activate, or .venv/bin/python -m evalsuite",
+            file=sys.stderr,
+        )
+        return Exit.USAGE
+
+
+def _main(arguments: list[str]) -> int:
     command = _named_command(arguments)
     if command is None and (old := next((word for word in arguments if not word.startswith("-")), None)) in RENAMED:
         print(f"evalsuite {old}: this command is called `evalsuite {RENAMED[old]}` now.", file=sys.stderr)

@@ -48,6 +48,19 @@ def test_help_imports_no_heavy_library():
     assert imported == "[]"
 
 
+@pytest.mark.parametrize("words", [["doctor"], ["plan"], ["frob"], ["parse", "nowhere.log", "--lang", "zh"]])
+def test_a_python_without_the_libraries_is_told_which_one_to_use(words):
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "evalsuite", *words],  # -S: without what is installed
+        cwd=paths.PACKAGE.parent,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == Exit.USAGE
+    assert done.stderr.count("\n") == 1 and "make setup" in done.stderr and ".venv/bin/python" in done.stderr
+
+
 def test_an_unknown_command_is_wrong_usage():
     with pytest.raises(SystemExit) as end:
         cli.main(["comprae"])
