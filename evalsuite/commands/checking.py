@@ -17,7 +17,7 @@ from evalsuite.logs import catalogue, reading
 from evalsuite.logs.sniffing import Sniffer
 from evalsuite.model import Case, Device, Precision, Protocol
 from evalsuite.plan import repositories
-from evalsuite.results.measurement import BATCH_ITEMS
+from evalsuite.results.measurement import BATCH_ITEMS, NOT_SAID
 
 SCALES = ((1, 1), (1, 2), (2, 2))
 DEVICES: tuple[Device, ...] = ("cpu", "gpu")
@@ -272,9 +272,12 @@ def _unread(adapter: Adapter, recipe: Recipe, dialects: Mapping[str, Dialect], r
         yield Lack(
             what=f'the unit "{recipe.unit}" names no items', advice="write what is trained on: images/s, tokens/s"
         )
-    elif recipe.unit != dialect.unit and not {recipe.unit, dialect.unit} <= set(BATCH_ITEMS):
+    elif (dialect.unit, recipe.unit) == NOT_SAID or (
+        recipe.unit != dialect.unit and not {recipe.unit, dialect.unit} <= set(BATCH_ITEMS)
+    ):
         yield Lack(
-            what=f"the recipe counts {recipe.unit} and its dialect {dialect.unit}", advice="one of the two is wrong"
+            what=f"the recipe counts {recipe.unit} and its dialect {dialect.unit}",
+            advice=f'one of the two is wrong: write Recipe(unit="{dialect.unit}"), or mend the dialect',
         )
     yield from _no_log(
         dialect, read, f"give --log FILE, or put a log of the script beside the adapter as {adapter.name}.log"

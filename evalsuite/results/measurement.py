@@ -45,6 +45,7 @@ from evalsuite.runs.store import RunFolder
 MIN_MEASURED_STEPS = TooShortWindow.least_steps
 FEWEST_SAMPLES = 5  # of CPU time; at two a second, a shorter window is mostly the edges between two samples
 FULL = Protocol()
+NOT_SAID = ("sequences/s", "images/s")  # what the dialect prints, and the unit that a recipe has by default
 BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
 
 
@@ -181,9 +182,14 @@ def _unused(against: Sequence[Finding]) -> str:
 
 
 def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput | None:
-    """A line of images/s counts sequences where the recipe says that its batches hold them; tokens stay tokens."""
+    """A line of images/s counts sequences where the recipe says that its batches hold them; tokens stay tokens.
+
+    The other way round the line is believed: images are what a recipe counts whose author has said nothing.
+    """
     unit = recipe.unit
     if throughput is None or unit is None or not {unit, throughput.unit} <= set(BATCH_ITEMS):
+        return throughput
+    if (throughput.unit, unit) == NOT_SAID:
         return throughput
     return replace(throughput, unit=unit)
 

@@ -54,6 +54,8 @@ def test_the_environment_is_named_by_hardware_and_not_by_host():
         ("tokens/s", UsedRecipe(unit="sequences/s"), "tokens/s"),
         ("images/s", UsedRecipe(unit="tokens/s"), "images/s"),
         ("samples/s", UsedRecipe(), "samples/s"),
+        ("samples/s", UsedRecipe(unit="images/s"), "images/s"),
+        ("sequences/s", UsedRecipe(unit="images/s"), "sequences/s"),  # what a recipe counts that says nothing
     ],
 )
 def test_a_recipe_names_what_its_batches_hold_and_never_turns_tokens_into_sequences(printed, recipe, unit):
