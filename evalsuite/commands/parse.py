@@ -4,7 +4,7 @@ import argparse
 import functools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,11 @@ def run(arguments: argparse.Namespace) -> int:
     paths = list(_files(arguments.logs))
     if not paths:
         raise EvalsuiteError(f"{arguments.logs[0]}: the folder holds no file; expected training logs.")
-    found = _each(paths, _reader(arguments, dialects))
+    language = "en" if arguments.json else speech.language()
+    found = [
+        row | {"findings": [_in_words(finding, language) for finding in row["findings"]]}
+        for row in _each(paths, _reader(arguments, dialects))
+    ]
     shown = readings.ordered(found, arguments.sort)
     if arguments.json:
         _print_json(shown)
@@ -97,13 +101,11 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:
     """The facts of each log, in order; much to read is read by a process on each core."""
     with terminal.reading_all({path: _size(path) for path in paths}) as told:
-        return list(_told(paths, _rows(paths, read), told))
-
-
-def _told(paths: Sequence[Path], rows: Iterable[Row], told: Callable[[Path, str], None]) -> Iterator[Row]:
-    for path, row in zip(paths, rows, strict=True):
-        told(path, readings.printable(Path(path.name)))
-        yield row | {"findings": [_in_words(finding) for finding in row["findings"]]}
+        found = []
+        for path, row in zip(paths, _rows(paths, read), strict=True):
+            told(path, readings.printable(Path(path.name)))
+            found.append(row)
+        return found
 
 
 def _rows(paths: Sequence[Path], read: Read) -> Iterator[Row]:
@@ -176,10 +178,11 @@ def facts(path: Path, reading: "Reading") -> Row:
     }
 
 
-def _in_words(finding: "Finding") -> dict[str, str]:
+def _in_words(finding: "Finding", language: str) -> dict[str, str]:
     from evalsuite.report.text.findings import english
 
-    return {"code": finding.code, "severity": finding.severity, "text": english(finding)}
+    text = english(finding) if language == "en" else speech.finding(finding)
+    return {"code": finding.code, "severity": finding.severity, "text": text}
 
 
 def _counts(reading: "Reading", dialect: "Dialect | None") -> str | None:

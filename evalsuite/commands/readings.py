@@ -81,7 +81,7 @@ def _table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], wi
         padded = (_padded(cell, size, side == "right") for cell, size, (_, side) in shown)
         yield "  ".join(padded).rstrip()
     if dropped:
-        yield f"(not shown for want of width: {', '.join(reversed(dropped))}; --json has them)"
+        yield say("parse.too_narrow", columns=", ".join(reversed(dropped)))
 
 
 def _total(widths: Sequence[int]) -> int:
@@ -130,7 +130,8 @@ def _totals(found: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     if by_code:
         yield "\n" + say("parse.codes")
     for code, where in sorted(by_code.items(), key=lambda pair: -len(pair[1])):
-        yield f"  {code} in {_files([file for file, _ in where])}, as in {where[0][0]}: {where[0][1]}"
+        counted = _files([file for file, _ in where])
+        yield "  " + say("parse.code", code=code, files=counted, first=where[0][0], text=where[0][1])
     reasons: dict[str, list[str]] = {}
     for one in found:
         if one["throughput"] is None:

@@ -80,9 +80,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     from evalsuite.results import measurement
     from evalsuite.runs.planned import Planned
 
-    for skip in asked.plan.skips:
-        reason = speech.retold(skip.reason)
-        note(say("run.skipped", framework=skip.case.framework, scale=skip.case.scale, reason=reason))
+    _say_left_out(asked.plan.skips)
     for finding in asked.plan.findings:
         note(say("run.flagged", where=finding.where, finding=speech.finding(finding)))
     ready = campaign.Environments(pythons={}, packages={}, skips=())
@@ -106,7 +104,9 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     )
     asked.store.write_plan(whole)
     if not missing and asked.plan.runs:
-        note(say("run.all_done", runs=len(asked.plan.runs)))
+        failed = _failed(asked)
+        runs = len(asked.plan.runs)
+        note(say("run.all_done_failed", runs=runs, failed=failed) if failed else say("run.all_done", runs=runs))
     if not missing:
         return asked, _failed(asked)
     if not locks.has_flock(asked.store.root):
@@ -156,6 +156,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             given = measured.throughput
             campaign.note_value(ended, started, asked.store, measured.value, given.unit if given else None)
             shown.ended(ended.run, ended.outcome.duration_s, measured)
+            _say_log(measured, asked.store.root)
             stopped += [measured] if ended.outcome.status == "stopped_as_planned" else []
     _say_stopped(stopped)
     _say_spared(asked, shown.spared)
@@ -183,6 +184,31 @@ def interruptible() -> "Iterator[None]":
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _say_left_out(skips: "Sequence[Skip]") -> None:
+    """What the plan leaves out, a line for each framework and reason: batches and precisions share one."""
+    from evalsuite.commands.terminal import note
+
+    alike: dict[tuple[str, str], list[Skip]] = {}
+    for skip in skips:
+        alike.setdefault((skip.case.framework, skip.reason), []).append(skip)
+    for (framework, reason), found in alike.items():
+        scales = ", ".join(dict.fromkeys(skip.case.scale for skip in found))
+        n = say("run.skipped_cases_of", n=len(found)) if len(found) > 1 else ""
+        note(say("run.skipped", framework=framework, scale=scales, n=n, reason=speech.retold(reason)))
+
+
+def _say_log(measured: "Measurement", root: "Path") -> None:
+    """Where the log of a run without a value lies, and its last line: what its script said may explain it."""
+    from evalsuite.commands.terminal import note
+    from evalsuite.logs import excerpt
+
+    if measured.value is None and measured.log is not None:
+        last = excerpt.last_line(root / measured.log)
+        file = root / measured.log
+        known = not last or last in measured.reason
+        note(say("run.log", file=file) if known else say("run.log_says", file=file, line=last))
 
 
 def _say_stopped(stopped: "Sequence[Measurement]") -> None:

@@ -13,6 +13,7 @@ from evalsuite.model import LogLine
 
 LONGEST = 400  # characters shown of a line; what was read stands near its beginning in all but JSON
 LINES_OF_A_REPORT = 2  # where a dialect's report goes over several
+TAIL_BYTES = 8 << 10  # of a log, in which its last line is looked for
 EARLIER = 40  # characters kept before what was read, of a line that is longer
 
 
@@ -35,6 +36,18 @@ def excerpt(paths: Sequence[Path], read: Reading, dialect: Dialect | None) -> tu
         if found and found[0][2]:  # else they are lines of another process's log
             return tuple(_shown(*one) for one in found)
     return ()
+
+
+def last_line(path: Path) -> str:
+    """The last line of a log that is not blank, less what looks like a secret; "" where there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+            tail = redaction.masked(file.read())
+    except OSError:
+        return ""
+    lines = [line for line in tail.replace(b"\r", b"\n").split(b"\n") if line.strip()]
+    return _text(lines[-1]).strip()[:LONGEST] if lines else ""
 
 
 def _lines_of_window(read: Reading) -> tuple[int, ...]:

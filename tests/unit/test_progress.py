@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from evalsuite.commands import run as command
 from evalsuite.commands.terminal import Progress
-from evalsuite.model import Run
+from evalsuite.model import Measurement, Run, Skip
 from evalsuite.plan.estimate import Estimate
 from tests.toys import CASE
 
@@ -21,3 +22,34 @@ def test_a_run_is_told_with_its_model_where_several_are_trained(capsys, cases, s
     line = capsys.readouterr().err
     assert line.startswith(f"[1/{len(runs)}] {CASE.framework} ")
     assert (runs[-1].case.model in line) is said
+
+
+def test_skips_of_one_reason_share_a_line(capsys):
+    cases = [CASE, replace(CASE, batch_per_device=64), replace(CASE, devices_per_node=2), OTHER]
+    reasons = ["no such recipe"] * 3 + ["no XLA"]
+
+    command._say_left_out([Skip(case=case, reason=reason) for case, reason in zip(cases, reasons, strict=True)])
+
+    assert capsys.readouterr().err.splitlines() == [
+        f"skipped {CASE.framework} 1x1, 1x2 (3 cases): no such recipe",
+        f"skipped {CASE.framework} 1x1: no XLA",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("log", "reason", "said"),
+    [
+        (b"step 1\npython: can't open file\n\n", "exit code 2", "the last line of {file}: python: can't open file"),
+        (b"10%|#  |\r20%|## |\r", "exit code 2", "the last line of {file}: 20%|## |"),
+        (b"Killed\n", "killed, line 1: Killed", "its log: {file}"),
+        (b"\n", "exit code 2", "its log: {file}"),
+        (b"login --token hf_abcdefghijklmnopqrstuvwx\n", "x", "the last line of {file}: login --token ****"),
+    ],
+)
+def test_of_a_run_without_a_value_is_said_where_its_log_lies_and_how_it_ends(tmp_path, capsys, log, reason, said):
+    (tmp_path / "log.txt").write_bytes(log)
+    failed = Measurement(run=Run(case=CASE, repeat=0), status="failed", reason=reason, log="log.txt")
+
+    command._say_log(failed, tmp_path)
+
+    assert capsys.readouterr().err.strip().startswith(said.format(file=tmp_path / "log.txt"))

@@ -340,3 +340,17 @@ def test_two_figures_that_contradict_each_other_are_told_in_chinese_whatever_clo
 
     assert not re.search(r"\b(?:the|log's|stamps)\b", told)
     assert "3,430.60" in told
+
+
+def test_findings_of_logs_are_said_in_the_language_asked_for_and_in_english_as_json(capsys):
+    log = str(paths.PACKAGE.parent / "tests/logs/dllogger_pytorch.log")
+    said = {}
+    for asked in (["--lang", "zh"], ["--lang", "en"], ["--lang", "zh", "--json"]):
+        cli.main(["parse", log, *asked])
+        said[" ".join(asked)] = capsys.readouterr().out
+    cli.main(["parse", log, log, "--lang", "zh"])
+
+    assert "final_disagrees: 日志末尾自报" in said["--lang zh"]
+    assert "final_disagrees: the log's own final figure" in said["--lang en"]
+    assert "the log's own final figure" in said["--lang zh --json"]
+    assert "final_disagrees：共 1 个日志，例如" in capsys.readouterr().out
