@@ -146,6 +146,14 @@ class Answer:
         return 1 / self.next.ratio - 1 if self.next else None
 
     @property
+    def idle(self) -> tuple[str, ...]:
+        """The options in which those ranked differ though they cannot act here: a link, on one node."""
+        if self.nodes > 1:
+            return ()
+        cases = [one.summary.case for one in self.ranked]
+        return tuple(name for name in entrants.BETWEEN_NODES if len({case.option(name) for case in cases}) > 1)
+
+    @property
     def fewest(self) -> int:
         """Valid runs of the ranked one that has fewest."""
         return min((one.summary.n for one in self.ranked), default=0)

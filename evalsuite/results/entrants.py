@@ -16,6 +16,7 @@ from evalsuite.results.fairness import Purpose
 
 WORK = ("image_size", "sequence_length", "network")  # options that change what an item costs: no variant of the work
 SIZES = ("num_layers", "hidden_size", "deep_vocabulary")  # of the model itself: no variant of the work either
+BETWEEN_NODES = ("link_mbit",)  # options that nothing of a job on one node passes
 Among = Literal["frameworks", "variants"]
 
 

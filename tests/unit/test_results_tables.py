@@ -36,7 +36,7 @@ def test_precision_compiler_and_options_of_one_batch_size_stand_in_one_table():
 
     assert len(found) == 1
     told = [heading.setting_of(group, found[0], SPOKEN).plain("en") for group in found[0].throughput.groups]
-    assert told == ["FP32", "FP32, seed: 7", "AMP", "AMP · XLA"]
+    assert told == ["FP32, seed: not set", "FP32, seed: 7", "AMP", "AMP · XLA"]
 
 
 def test_other_work_stands_in_another_table():

@@ -29,5 +29,10 @@ def test_a_condition_is_called_by_its_name_in_the_report(key, english, chinese):
     assert said(key, "off", "1.0", "zh") == chinese
 
 
+def test_a_value_of_an_option_or_fact_is_written_as_in_the_tables():
+    assert said("facts.optimiser", "adam", "lazy adam") == "optimiser differs: Adam / LazyAdam"
+    assert said("options.data_loader", "dali", "1024", "zh") == "数据加载器不同：DALI / 1,024"
+
+
 def test_what_is_not_recorded_is_said_so():
     assert said("framework_version", None, "2.9") == "with different versions: not recorded / 2.9"

@@ -9,6 +9,7 @@ from evalsuite.report.book.book import conditions
 from evalsuite.report.book.policies import BatchPolicy, Comparable
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.options import apart, option
+from evalsuite.report.text.options import title as title_of
 from evalsuite.report.text.words import Listed, Pair, Rendered, Text, Words
 from evalsuite.results.evaluation import TITLE
 
@@ -94,12 +95,30 @@ def policy(found: BatchPolicy, words: Words) -> Text:
 
 
 def setting_of(group: Comparable, table: BatchPolicy, words: Words) -> Listed:
-    """What tells a group of rows from the others of its table: precision, compiler, options."""
+    """What tells a group of rows from the others of its table: precision, compiler, options.
+
+    Where a precision alone is left and others add an option to it, the group says that it does not set that one.
+    """
     own = [pair for pair in variant.beside(group.block) if pair not in table.shared_options]
     called = variant.of(group.block, words)
     xla = ["XLA"] * group.xla
     first = " · ".join([names.precision(group.block.precision), *xla])
-    return words.listed([first, *([called] if called else []), *(option(*pair, words) for pair in own)])
+    unset = [] if own or called else _unset(group.block, table)
+    return words.listed(
+        [
+            first,
+            *([called] if called else []),
+            *(option(*pair, words) for pair in own),
+            *(words("models.option_unset", name_text=title_of(name, words)) for name in unset),
+        ]
+    )
+
+
+def _unset(block: Block, table: BatchPolicy) -> list[str]:
+    """The options that other blocks of the same precision set and *block* does not."""
+    alike = [one for one in table.blocks if one.precision == block.precision]
+    own = {name for name, _ in block.options}
+    return sorted({name for one in alike for name, _ in variant.beside(one)} - own)
 
 
 def short(block: Block, words: Words) -> Rendered:

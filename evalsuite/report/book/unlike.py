@@ -1,6 +1,7 @@
 """Why two results may not be compared, in words."""
 
 from evalsuite.report.text import names
+from evalsuite.report.text.options import value_of
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.fairness import CLOCKS, FACT, Obstacle
 
@@ -18,12 +19,15 @@ def sentence(obstacle: Obstacle, words: Words) -> Text:
     return words("unlike.other", name_text=_named(obstacle.key, words), before=before, after=after)
 
 
-def _side(key: str, value: str | None, words: Words) -> str | Text:
+def _side(key: str, value: str | None, words: Words) -> str | Rendered:
     if value in ("on", "off"):
         return words(f"words.{value}")
     if value and key.removeprefix(FACT) == "precision":
         return names.precision(value)
-    return names.visible(value) if value else words("words.not_recorded")
+    if not value:
+        return words("words.not_recorded")
+    bare = key.removeprefix(FACT).removeprefix(OPTION)
+    return value_of(bare, value, words) if bare != key else names.visible(value)
 
 
 def _named(key: str, words: Words) -> Rendered:

@@ -57,6 +57,7 @@ class AnsweredQuestion:
     sentence: Text
     deciding: Text | None
     caution: Text | None  # how often the rule errs, of an order that it tells
+    idle: Text | None  # that some of those ranked did the same work
     unit: str
     low: str  # the ends of the strip
     high: str
@@ -150,6 +151,7 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> 
         sentence=sentence(answer, words),
         deciding=deciding(answer, words),
         caution=_caution(answer, words),
+        idle=words("answers.idle") if answer.idle else None,
         unit=names.visible(unit),
         low=_end(low) if runs else "",
         high=_end(high) if runs else "",

@@ -10,6 +10,7 @@ from evalsuite.report.sections import answers
 from evalsuite.report.sections.answers import AnsweredQuestion
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.options import unbroken
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.answers import Answer, Conditions, most_efficient
 
@@ -112,7 +113,7 @@ def _row(
     return WinnerRow(
         model=names.model(key.model),
         span=1,
-        setting=setting,
+        setting=unbroken(setting, words),
         cells=tuple(_winner(found.get(scale), words) for scale in scales),
         efficiencies=tuple(_efficiency(found.get(scale), threshold, words) for scale in scales),
     )

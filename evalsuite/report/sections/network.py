@@ -67,6 +67,12 @@ class NetworkTable:
     rows: tuple[NetworkRow, ...]
 
     @property
+    def with_what(self) -> str | None:
+        """What all rows were measured with; None where they differ or one could not be measured."""
+        found = {row.with_what for row in self.rows}
+        return found.pop() or None if len(found) == 1 and not any(row.error for row in self.rows) else None
+
+    @property
     def links(self) -> bool:
         """Whether what the links give is known of a row."""
         return any(row.link for row in self.rows)
@@ -141,13 +147,16 @@ def _title(rows: Sequence[NetworkRow], words: Words) -> Text:
 
 def markdown(found: NetworkTable, writer: MarkdownWriter) -> Iterable[str]:
     yield f"**{writer.word('network.caption')}**"
-    words = ("words.devices", *(("network.link",) if found.links else ()), "network.with_what")
+    if found.with_what:
+        yield writer.said(writer.words("network.with_this", what=found.with_what))
+    with_what = () if found.with_what else ("network.with_what",)
+    words = ("words.devices", *(("network.link",) if found.links else ()), *with_what)
     heads = [*map(writer.word, words), *(size.text for size in found.sizes)]
     heads += [writer.word("network.bandwidth"), writer.word("network.storage")]
     lines = []
     for row in found.rows:
         values = [*row.times, row.bandwidth, row.storage]
-        said = text(row.error) if row.error else text(row.with_what)
+        said = [] if found.with_what else [text(row.error) if row.error else text(row.with_what)]
         link = [text(str(row.link)) if row.link else "—"] if found.links else []
-        lines.append([row.scale, *link, said, *(text(str(value)) if value else "—" for value in values)])
+        lines.append([row.scale, *link, *said, *(text(str(value)) if value else "—" for value in values)])
     yield table(heads, lines, right=range(len(words), len(heads)))

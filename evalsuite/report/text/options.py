@@ -4,7 +4,9 @@ The words are the tables `options` and `option_values` of data/text; what stands
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
 
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
 
@@ -33,6 +35,25 @@ def value_of(name: str, value: str, words: Words) -> Rendered:
     if value.isascii() and value.isdigit() and len(value) <= WHOLE and not value.startswith("0"):
         return words.same(f"{int(value):,}")
     return words.same(value)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _OnOneLine(Rendered):
+    """Words that the page does not break, of an option and its value."""
+
+    words: Words
+    inside: Rendered
+
+    def in_language(self, language: str) -> Markup:
+        return Markup('<span class="kept">{}</span>').format(self.inside.in_language(language))
+
+
+def unbroken(found: Rendered, words: Words) -> Rendered:
+    """Conditions of which each option stays on a line with its value, for a narrow column."""
+    if not isinstance(found, Listed):
+        return found
+    items = (_OnOneLine(words=words, inside=one) if isinstance(one, Text) else one for one in found.items)
+    return replace(found, items=tuple(items))
 
 
 def apart(parts: Iterable[Rendered | str], words: Words) -> Listed:
