@@ -15,6 +15,7 @@ from evalsuite.model import LANGUAGES, Case, Evaluation, Skip, Summary, Unmeasur
 if TYPE_CHECKING:
     from evalsuite.logs.catalogue import Places
     from evalsuite.report.book.book import Book
+    from evalsuite.report.sections.author import Authored
     from evalsuite.runs.store import Store
 
 MOST_STEPS = 3  # commands on a terminal; the page has all
@@ -133,14 +134,11 @@ def write(
 
     from evalsuite import report
     from evalsuite.commands.terminal import note
-    from evalsuite.report import forms
-    from evalsuite.report.book import identity
-    from evalsuite.report.book.book import Book
-    from evalsuite.report.sections import author
     from evalsuite.results import criteria
     from evalsuite.results.evaluation import evaluate
 
-    authored = author.read(arguments.author) if arguments.author else None
+    authored = _authored(arguments.author)
+    languages = check_languages(arguments.lang)
     evaluation = evaluate(
         store,
         only=only,
@@ -149,15 +147,19 @@ def write(
         places=places.places(arguments),
         cache=paths.cache() / "measurements",
         receipts=(arguments.receipts,) if arguments.receipts else (),
-        meanwhile=report.make_ready,
+        meanwhile=lambda: report.make_ready(languages),
     )
+    from evalsuite.report import forms  # and all that it loads: while others measured, if any did
+    from evalsuite.report.book import identity
+    from evalsuite.report.book.book import Book
+    from evalsuite.report.sections import author
+
     for reason in dict.fromkeys(_unknown_dialects(evaluation, places.places(arguments))):
         note(reason)
     if skips:
         evaluation = replace(evaluation, skips=tuple(skips))
     if authored:
         evaluation = author.attached(evaluation, authored)
-    languages = check_languages(arguments.lang)
     old = forms.outdated(evaluation, arguments.out)
     gc.freeze()  # stays to the end: else both processes go through millions of values, and copy the memory they share
     try:
@@ -178,6 +180,15 @@ def write(
     for path in (page, *more):
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
     return evaluation.summaries
+
+
+def _authored(file: Path | None) -> "Authored | None":
+    """What an author says, read before anything is measured."""
+    if file is None:
+        return None
+    from evalsuite.report.sections import author
+
+    return author.read(file)
 
 
 def _unknown_dialects(evaluation: Evaluation, where: "Places") -> Iterator[str]:

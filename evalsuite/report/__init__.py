@@ -13,10 +13,13 @@ from pathlib import Path
 from evalsuite.model import LANGUAGES, Evaluation
 
 
-def make_ready() -> None:
+def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
     """Loads what `build` needs, before there is an evaluation."""
-    for room in ("report.book.identity", "report.data.summary_json", "report.data.tables", "report.page.render"):
-        importlib.import_module(f"evalsuite.{room}")
+    from evalsuite.report.page import render
+
+    for room in ("forms", "book.identity", "data.summary_json", "data.tables"):
+        importlib.import_module(f"evalsuite.report.{room}")
+    render.make_ready(languages)
 
 
 def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGES) -> list[Path]:
@@ -31,17 +34,17 @@ def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGE
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     book = Book(evaluation=identity.ordered(evaluation))
-    build_hash = identity.build_hash(evaluation)
+    build_hash = ahead.Later(partial(identity.build_hash, evaluation))
     said = words.read(languages, on_cpu=book.on_cpu)
     page = out / "report.html"
 
     def write_summary() -> None:
-        facts = summary_json.document(book, build_hash)
+        facts = summary_json.document(book, build_hash())
         text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         write_atomically(out / "summary.json", text.encode("utf-8", "backslashreplace"))
 
     def write_part(part: Book) -> None:
-        text = render.part(part, book, said, build_hash)
+        text = render.part(part, book, said, build_hash())
         write_atomically(out / names.part_file(part.part), text.encode("utf-8", "backslashreplace"))
 
     beside: tuple[ahead.Work, ...] = (write_summary, partial(tables.write, book, out / "tables"))

@@ -1,6 +1,7 @@
 """Many run folders → their measurements, by a process on each core: the same ones in the same order as by one."""
 
 import functools
+import importlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def measured(
 ) -> tuple[list[Measured], list[Finding]]:
     """Each folder as a measurement; a folder whose case cannot be read becomes a finding, never silence.
 
-    *meanwhile* is done once, while other processes have begun if there are any.
+    *meanwhile* is done while other processes have begun; not at all if this one is alone.
     """
     if cache is not None:
         sources.kept(cache)  # asked here, each process below knows it
@@ -29,7 +30,6 @@ def measured(
     if cores > 1:
         found = _by_several(folders, places, cache, cores, meanwhile)
     else:
-        meanwhile()
         found = (_one(folder, functools.partial(remembered.measured, folder, places, cache)) for folder in folders)
     every = list(found)
     return [one for one in every if isinstance(one, Measured)], [one for one in every if isinstance(one, Finding)]
@@ -46,7 +46,11 @@ def _by_several(
         except EvalsuiteError as error:
             return _unreadable(folder, error)
 
-    for folder, found in zip(folders, processes.shared(told, folders, cores, meanwhile), strict=True):
+    def ready() -> None:
+        importlib.import_module("evalsuite.results.cells")  # and numpy, which is needed after this in any case
+        meanwhile()
+
+    for folder, found in zip(folders, processes.shared(told, folders, cores, ready), strict=True):
         if isinstance(found, bytes):
             yield _one(folder, functools.partial(remembered.unpickled, found, folder, places, cache))
         else:

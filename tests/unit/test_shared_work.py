@@ -50,6 +50,7 @@ def test_an_error_is_raised_where_it_can_be_seen():
 
 LOOK = SimpleNamespace(cache="/tmp")
 LARGE = SimpleNamespace(book=SimpleNamespace(planned=range(ahead.WORTH_A_PROCESS)), blocks=(), look=LOOK)
+HASH = ahead.Later(lambda: "0" * 64)
 SMALL = SimpleNamespace(book=SimpleNamespace(planned=range(2)), blocks=(), look=LOOK)
 
 
@@ -57,7 +58,7 @@ SMALL = SimpleNamespace(book=SimpleNamespace(planned=range(2)), blocks=(), look=
 def test_what_stands_beside_a_page_is_written_when_the_page_is(subject, tmp_path, monkeypatch):
     monkeypatch.setattr(ahead, "_draw", lambda enough, subject: enough.wait())
 
-    with ahead.helped(subject, [(tmp_path / "summary.json").touch]) as enough:
+    with ahead.helped(subject, HASH, [(tmp_path / "summary.json").touch]) as enough:
         enough()
 
     assert (tmp_path / "summary.json").exists()
@@ -66,7 +67,7 @@ def test_what_stands_beside_a_page_is_written_when_the_page_is(subject, tmp_path
 def test_what_stands_beside_a_page_is_written_here_where_the_other_process_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(ahead, "_draw", lambda enough, subject: os._exit(9))
 
-    with ahead.helped(LARGE, [(tmp_path / "summary.json").touch]):
+    with ahead.helped(LARGE, HASH, [(tmp_path / "summary.json").touch]):
         pass
 
     assert (tmp_path / "summary.json").exists()
@@ -76,7 +77,31 @@ def test_a_page_that_fails_does_not_wait_for_what_stands_beside_it(monkeypatch):
     monkeypatch.setattr(ahead, "_draw", lambda enough, subject: time.sleep(60))
     began = time.monotonic()
 
-    with pytest.raises(ZeroDivisionError), ahead.helped(LARGE):
+    with pytest.raises(ZeroDivisionError), ahead.helped(LARGE, HASH):
         raise ZeroDivisionError
 
     assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("subject", [LARGE, SMALL])
+def test_a_text_for_later_is_worked_out_once_by_the_other_process_if_there_is_one(subject, tmp_path, monkeypatch):
+    monkeypatch.setattr(ahead, "_draw", lambda enough, subject: enough.wait())
+    later = ahead.Later(lambda: str(os.getpid()))
+
+    with ahead.helped(subject, later, [lambda: (tmp_path / "beside").write_text(later())]):
+        said = later()
+
+    assert (said == str(os.getpid())) == (subject is SMALL)
+    assert (tmp_path / "beside").read_text() == later() == said
+
+
+@pytest.mark.parametrize("asked_inside", [True, False])
+def test_a_text_for_later_is_worked_out_here_where_the_other_process_ends(asked_inside):
+    here = os.getpid()
+    later = ahead.Later(lambda: "said here" if os.getpid() == here else os._exit(9))
+
+    with ahead.helped(LARGE, later):
+        if asked_inside:
+            assert later() == "said here"
+
+    assert later() == "said here"

@@ -9,6 +9,7 @@ from pathlib import Path
 from evalsuite import files
 from evalsuite.report.figures import sheet
 from evalsuite.report.figures.style import Look
+from evalsuite.report.figures.style import look as look_of
 
 
 def drawn(draw: Callable[..., str], id: str, look: Look, *arguments: object) -> str:
@@ -25,6 +26,16 @@ def drawn(draw: Callable[..., str], id: str, look: Look, *arguments: object) -> 
         known = _draw(draw, id, look, arguments)
         files.keep(path, known.encode())
     return known
+
+
+def make_ready() -> None:
+    """Loads what draws where nothing was ever drawn, since then it will be needed."""
+    look = look_of(())
+    if look.cache is not None and not look.cache.is_dir():
+        with sheet.settings():
+            board = sheet.Sheet("nothing", height=10)
+            board.panel(0, 0, 10, 10)
+            board.svg()
 
 
 def _draw(draw: Callable[..., str], id: str, look: Look, arguments: tuple[object, ...]) -> str:

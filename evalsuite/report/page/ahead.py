@@ -2,8 +2,8 @@
 
 While a page is filled from its beginning, another process draws the figures at its end. Both keep what they draw in the
 cache of figures, and neither draws what the other has: they meet in the middle. The page does not depend on it: what is
-not in the cache when it is needed is drawn then. The other process then writes what stands beside the page. The parts
-of a report that one page cannot hold are filled by two.
+not in the cache when it is needed is drawn then. Before that it works out what the page says last (`Later`), and after
+it writes what stands beside the page. The parts of a report that one page cannot hold are filled by two.
 """
 
 import contextlib
@@ -12,7 +12,9 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.synchronize import Event
+from typing import TextIO
 
+from evalsuite import processes
 from evalsuite.report.sections import block_figures, quietness, repeats
 from evalsuite.report.sections.section import Subject
 
@@ -22,28 +24,52 @@ MOST_WORKS = 16_384  # whose tickets a pipe holds (pipe(7): 64 KiB)
 WORTH_A_PROCESS = 100  # planned cases; below that starting it costs more than it saves
 
 
+class Later:
+    """A short text that another process works out while this one goes on; where none does, or it fails, this one."""
+
+    def __init__(self, made: Callable[[], str]) -> None:
+        self._made = made
+        self._known = ""
+        self._told: TextIO | None = None
+
+    def __call__(self) -> str:
+        if not self._known:
+            self._known = (self._told.read() if self._told else "") or self._made()
+        return self._known
+
+    def comes_from(self, told: TextIO | None) -> None:
+        """Where another process says it; None: nowhere."""
+        self._told = told
+
+
 @contextlib.contextmanager
-def helped(subject: Subject, beside: Sequence[Work] = ()) -> Iterator[Callable[[], None]]:
+def helped(subject: Subject, first: Later, beside: Sequence[Work] = ()) -> Iterator[Callable[[], None]]:
     """While this holds, another process draws the figures of *subject* into the cache, from the last to the first.
 
-    Told by a call of what is given that there are enough of them, it goes on to *beside*, works that write files and
-    know nothing of the page. They are done when this ends, here if the other process is not worth its start or fails.
+    Before that it works out *first*. Told by a call of what is given that there are enough figures, it goes on to
+    *beside*, works that write files and know nothing of the page. They are done when this ends, here if the other
+    process is not worth its start or fails.
     """
-    if len(subject.book.planned) < WORTH_A_PROCESS or subject.look.cache is None or len(os.sched_getaffinity(0)) < 2:
+    if len(subject.book.planned) < WORTH_A_PROCESS or subject.look.cache is None or processes.cores() < 2:
         yield lambda: None
         _do(beside)
         return
     _draw_first(subject)
     forked = multiprocessing.get_context("fork")
     enough = forked.Event()
-    process = forked.Process(target=_help, args=(enough, subject, beside), daemon=True)
+    told, tell = os.pipe()
+    process = forked.Process(target=_help, args=(enough, subject, first, tell, beside), daemon=True)
     process.start()
+    os.close(tell)
     try:
-        yield enough.set
+        with open(told, encoding="ascii") as file:
+            first.comes_from(file)
+            yield enough.set
     except BaseException:
         process.terminate()
         raise
     finally:
+        first.comes_from(None)
         enough.set()
         process.join()
     if process.exitcode:
@@ -55,7 +81,7 @@ def shared(works: Sequence[Work]) -> None:
 
     Each takes the next that is left. If the other process ends badly, all is done again here, where it can be said why.
     """
-    if not 1 < len(works) <= MOST_WORKS or len(os.sched_getaffinity(0)) < 2:
+    if not 1 < len(works) <= MOST_WORKS or processes.cores() < 2:
         _do(works)
         return
     tickets, write = os.pipe()
@@ -97,8 +123,10 @@ def _quietly() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what goes wrong is said where it is done again
 
 
-def _help(enough: Event, subject: Subject, beside: Sequence[Work]) -> None:
+def _help(enough: Event, subject: Subject, first: Later, tell: int, beside: Sequence[Work]) -> None:
     _quietly()
+    os.write(tell, first().encode("ascii"))
+    os.close(tell)
     _draw(enough, subject)
     _do(beside)
 

@@ -20,6 +20,7 @@ from evalsuite.report.sections import glossary as glossary_section
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.sections.verdict import VerdictFacts
 from evalsuite.report.text import findings, glossary, names, numbers, options, times
+from evalsuite.report.text import words as words_room
 from evalsuite.report.text.retold import Retold
 from evalsuite.report.text.words import HTML_LANG, Pair, Rendered, Text, Words
 
@@ -30,16 +31,25 @@ class NothingThere(ValueError):
     """A template printed None: what is absent must be said in words."""
 
 
-def page(book: Book, words: Words, build_hash: str, beside: Sequence[ahead.Work] = ()) -> str:
+def make_ready(languages: Sequence[str]) -> None:
+    """Loads what every page is made with, before there is one; what was never compiled or drawn takes long to load."""
+    environment = _environment(words_room.read(languages))
+    for file in paths.TEMPLATES.glob("*.html.j2"):
+        environment.get_template(file.name)
+    _sheets()
+    figures.make_ready()
+
+
+def page(book: Book, words: Words, build_hash: ahead.Later, beside: Sequence[ahead.Work] = ()) -> str:
     """The report as one HTML file; all of it, or up to the parts of its models (`parts`).
 
-    *beside*: what is done meanwhile, where there are two cores.
+    *build_hash* and *beside*: what is worked out and done meanwhile, where there are two cores.
     """
     subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words, in_parts=book.huge)
-    with ahead.helped(subject, beside) as enough:
+    with ahead.helped(subject, build_hash, beside) as enough:
         chapters = contents.chapters(subject)
         enough()
-        return _filled(book, words, build_hash, facts=verdict.facts(subject), chapters=chapters)
+        return _filled(book, words, build_hash(), facts=verdict.facts(subject), chapters=chapters)
 
 
 def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
@@ -52,8 +62,7 @@ def _filled(
     book: Book, words: Words, build_hash: str, *, facts: VerdictFacts | None, chapters: Sequence[Chapter]
 ) -> str:
     environment = _environment(words)
-    style, figure_style = assets.style("report.css"), figures.css()
-    boot, script = assets.script("boot.js"), assets.script("report.js")
+    style, figure_style, boot, script = _sheets()
     html = environment.get_template("report.html.j2").render(
         book=book,
         evaluation=book.evaluation,
@@ -78,6 +87,12 @@ def _filled(
     )
     html = used_terms.marked(html)
     return slim_room.page(html) if book.large else html
+
+
+@functools.cache
+def _sheets() -> tuple[str, str, str, str]:
+    """Two style sheets, that of the page and that of its figures, and two scripts."""
+    return assets.style("report.css"), figures.css(), assets.script("boot.js"), assets.script("report.js")
 
 
 def _once() -> Callable[[Text | None], tuple[Text, ...]]:
