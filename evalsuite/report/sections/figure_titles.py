@@ -142,7 +142,7 @@ def _called(block: Block, summary: Summary, words: Words) -> Rendered:
 
 
 def _value(one: Ranked) -> Number:
-    return numbers.significant(one.summary.items_per_s.value).about(_anchor(one.summary))
+    return numbers.rounded(one.summary.items_per_s.value).about(_anchor(one.summary))
 
 
 def _share(one: Scaled) -> Number:
