@@ -54,11 +54,14 @@ def run(arguments: argparse.Namespace) -> int:
     asked, failed = run_missing(asked, arguments.environment)
     if not asked.plan.cases:
         return _recorded(asked, arguments)
-    summaries = report.write(asked.store, arguments, only=[*asked.plan.cases])
-    if not valid(summaries):
+    evaluation = report.write(asked.store, arguments, only=[*asked.plan.cases])
+    if not valid(evaluation.summaries):
         note(say("compare.nothing_valid"))
         return Exit.NOTHING_MEASURED
-    return Exit.SOME_FAILED if failed else Exit.DONE
+    verdict = report.judged(evaluation) if arguments.fail_on_criteria else Exit.DONE
+    if failed and verdict != Exit.CRITERION_FAILED:
+        return Exit.SOME_FAILED
+    return verdict
 
 
 def _recorded(asked: "Asked", arguments: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from evalsuite import paths
 from evalsuite.commands import places, speech, summary_table
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.model import LANGUAGES, Case, Evaluation, Skip, Summary, Unmeasured
+from evalsuite.model import LANGUAGES, Case, Evaluation, Skip
 
 if TYPE_CHECKING:
     from evalsuite.logs.catalogue import Places
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalsuite.report.sections.author import Authored
     from evalsuite.runs.store import Store
 
+MOST_EDITS = 5  # run folders that are named, of those that somebody has changed
 MOST_STEPS = 3  # commands on a terminal; the page has all
 HELP = "write the report from run folders; nothing is started"
 EXAMPLES = """  evalsuite report
@@ -57,6 +58,11 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     )
     output.add_argument("--criteria", metavar="FILE", type=Path, help="acceptance criteria (TOML)")
     output.add_argument(
+        "--fail-on-criteria",
+        action="store_true",
+        help="exit code 5 if a criterion fails, 6 if one is undetermined (default: verdicts stand in the report alone)",
+    )
+    output.add_argument(
         "--receipts",
         metavar="DIR",
         type=Path,
@@ -69,8 +75,18 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite.runs.store import Store
 
     check(arguments)
-    summaries = write(Store(arguments.runs), arguments)
-    return Exit.DONE if valid(summaries) else Exit.NOTHING_MEASURED
+    evaluation = write(Store(arguments.runs), arguments)
+    if not valid(evaluation.summaries):
+        return Exit.NOTHING_MEASURED
+    return judged(evaluation) if arguments.fail_on_criteria else Exit.DONE
+
+
+def judged(evaluation: "Evaluation") -> Exit:
+    """The exit code for whoever asked for one by the acceptance criteria."""
+    outcomes = {verdict.outcome for verdict in evaluation.verdicts}
+    if "fail" in outcomes:
+        return Exit.CRITERION_FAILED
+    return Exit.UNDETERMINED if "undetermined" in outcomes else Exit.DONE
 
 
 def check(arguments: argparse.Namespace, cases: "Sequence[Case] | None" = None) -> None:
@@ -128,8 +144,8 @@ def write(
     only: Sequence[Case] | None = None,
     recorded_elsewhere: bool = False,
     skips: Sequence[Skip] = (),
-) -> tuple[Summary | Unmeasured, ...]:
-    """Writes the report of *store*, says where it is, and prints the summary table. Returns the summaries."""
+) -> "Evaluation":
+    """Writes the report of *store*, says where it is, and prints the summary table. Returns what it is about."""
     from dataclasses import replace
 
     from evalsuite import report
@@ -175,11 +191,12 @@ def write(
     summary_table.show(evaluation.summaries)
     book = Book(evaluation=identity.ordered(evaluation))
     _print_found(book, speech.language())
+    _note_edits(book)
     _print_price(book, speech.language(), store)
     page = next(path for path in written if path.suffix == ".html")
     for path in (page, *more):
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
-    return evaluation.summaries
+    return evaluation
 
 
 def _authored(file: Path | None) -> "Authored | None":
@@ -214,6 +231,19 @@ def _remove(paths: Iterable[Path]) -> None:
 
 def _size(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
+
+
+def _note_edits(book: "Book") -> None:
+    """Says which run folders somebody has changed, taken away or spoilt: why fewer runs count is not in the table."""
+    from evalsuite import findings
+    from evalsuite.commands.terminal import note
+
+    edits = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway, findings.JournalBroken)
+    found = [one for one in book.findings if isinstance(one, edits)]
+    for one in found[:MOST_EDITS]:
+        note(say("report.edited", where=one.where, finding=speech.finding(one)))
+    if len(found) > MOST_EDITS:
+        note(say("report.more_edited", n=len(found) - MOST_EDITS))
 
 
 def _print_price(book: "Book", language: str, store: "Store") -> None:
