@@ -47,14 +47,15 @@ def _print_json(checks: Sequence["Check"], ready: bool) -> None:
 
 def _print_table(checks: Sequence["Check"], ready: bool) -> None:
     """Plain text, since the package that draws tables may be what is missing."""
-    width = max(len(check.name) for check in checks)
+    names = {check.name: speech.retold(check.name) for check in checks}
+    width = max(map(speech.columns, names.values()))
     group = None
     for check in checks:
         if check.group != group:
             group = check.group
             print(say(f"groups.{group}"))
         mark = say("doctor.later") if check.state == "later" else MARKS[check.state]
-        print(f"  {speech.padded(mark, 5)}  {check.name:{width}}  {speech.retold(check.detail)}")
+        print(f"  {speech.padded(mark, 5)}  {speech.padded(names[check.name], width)}  {speech.retold(check.detail)}")
         if check.remedy:
             print(f"  {'':5}  {'':{width}}  → {speech.retold(check.remedy)}")
     print("\n" + say("doctor.ready" if ready else "doctor.not_ready"))

@@ -81,7 +81,7 @@ def _table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], wi
         padded = (_padded(cell, size, side == "right") for cell, size, (_, side) in shown)
         yield "  ".join(padded).rstrip()
     if dropped:
-        yield say("parse.too_narrow", columns=", ".join(reversed(dropped)))
+        yield say("parse.too_narrow", columns=say("parse.separator").join(reversed(dropped)))
 
 
 def _total(widths: Sequence[int]) -> int:
@@ -120,7 +120,9 @@ def _short(files: Sequence[str]) -> dict[str, str]:
 def _totals(found: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     statuses = Counter(one["status"] for one in found)
     valued = sum(one["throughput"] is not None for one in found)
-    said = ", ".join(f"{count} {speech.status(status)}" for status, count in statuses.most_common())
+    said = say("parse.separator").join(
+        say("parse.counted", n=f"{count:,}", status=speech.status(status)) for status, count in statuses.most_common()
+    )
     without = len(found) - valued
     yield say("parse.logs", n=f"{len(found):,}", statuses=said, with_value=valued, without=without)
     by_code: dict[str, list[tuple[str, str]]] = {}
@@ -139,9 +141,9 @@ def _totals(found: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     if reasons:
         yield "\n" + say("parse.without")
     for reason, files in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
-        yield f"  {_files(files)}: {speech.retold(reason)}"
+        yield say("parse.reason_of", files=_files(files), why=speech.retold(reason))
         more = say("parse.more", n=f"{len(files) - NAMED:,}") if len(files) > NAMED + 1 else ""
-        yield f"    {', '.join(files[: NAMED if more else NAMED + 1])}{more}"
+        yield f"    {say('parse.separator').join(files[: NAMED if more else NAMED + 1])}{more}"
 
 
 def _files(files: Sequence[str]) -> str:
@@ -150,26 +152,35 @@ def _files(files: Sequence[str]) -> str:
 
 
 def _sentences(one: Row) -> Iterator[str]:
-    yield f"{one['file']}: {_sentence(one)}"
+    yield say("parse.told", file=one["file"], said=_sentence(one))
     also = {key: value for key, value in (one["also_printed"] or {}).items() if value is not None}
     if also:
         unit = f" {one['unit']}"
         per_device = "items_per_s_per_device"
         said = (f"{_beside(key)} {_BESIDE[key][1](also[key])}{unit * (key == per_device)}" for key in also)
-        yield f"  {say('parse.also')}" + ", ".join(said)
+        yield f"  {say('parse.also')}" + say("parse.separator").join(said)
     for finding in one["findings"]:
-        yield f"  {finding['code']}: {finding['text']}"
+        yield "  " + say("parse.reason", what=finding["code"], why=finding["text"])
 
 
 def _sentence(one: Row) -> str:
+    after = say("parse.after")
     if one["throughput"] is None:
-        return f"{speech.status(one['status'])}; {speech.retold(one['reason'])}"
+        return speech.status(one["status"]) + after + speech.retold(one["reason"])
     total = one["total_devices"]
     devices = say("parse.on" if total != 1 else "parse.on_one", n=f"{total:,}") if total else ""
-    how = f"({one['dialect']}, {speech.retold(one['method'])}{_span(one)})"
-    sure = f"; {speech.retold(one['certainty'])}: {speech.retold(one['certainty_reason'])}"
-    reason = f"; {speech.retold(one['reason'])}" if one["reason"] else ""
-    return f"{speech.status(one['status'])}; {rate(one['throughput'])} {one['unit']}{devices} {how}{sure}{reason}"
+    how = say(
+        "parse.how",
+        rate=rate(one["throughput"]),
+        unit=one["unit"],
+        devices=devices,
+        dialect=one["dialect"],
+        method=speech.retold(one["method"]),
+        span=_span(one),
+    )
+    sure = say("parse.reason", what=speech.retold(one["certainty"]), why=speech.retold(one["certainty_reason"]))
+    parts = [speech.status(one["status"]), how, sure, *([speech.retold(one["reason"])] if one["reason"] else [])]
+    return after.join(parts)
 
 
 _SPANS = {"steps": ("parse.step", "parse.steps"), "epochs": ("parse.epoch", "parse.epochs")}
@@ -181,7 +192,8 @@ def _span(one: Row) -> str:
         return ""
     first, last = window["first_step"], window["last_step"]
     one_key, several_key = _SPANS[one["window_counts"]]
-    return ", " + (say(one_key, n=first) if first == last else say(several_key, first=first, last=last))
+    span = say(one_key, n=first) if first == last else say(several_key, first=first, last=last)
+    return say("parse.span", span=span)
 
 
 def printable(path: Path) -> str:

@@ -269,8 +269,8 @@ def _print_found(book: "Book", language: str) -> None:
     from evalsuite.report.sections import verdict
     from evalsuite.report.text import words
 
-    spoken = words.read((language,))
+    spoken = words.read((language,), on_cpu=book.on_cpu)
     for one in verdict.found(book, spoken):
-        said = [one.sentence, *([one.beside] if one.beside else [])]
-        text = " ".join(each.plain(language) for each in said)
-        line(f"{one.model} ({one.about.plain(language)}): {text}".replace("\u00a0", " "))
+        said = spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
+        told = [each.plain(language) for each in (said, one.beside) if each]
+        line(words.BETWEEN_SENTENCES[language].join(told).replace("\u00a0", " "))

@@ -350,7 +350,14 @@ def test_findings_of_logs_are_said_in_the_language_asked_for_and_in_english_as_j
         said[" ".join(asked)] = capsys.readouterr().out
     cli.main(["parse", log, log, "--lang", "zh"])
 
-    assert "final_disagrees: 日志末尾自报" in said["--lang zh"]
+    assert "final_disagrees：日志末尾自报" in said["--lang zh"]
     assert "final_disagrees: the log's own final figure" in said["--lang en"]
     assert "the log's own final figure" in said["--lang zh --json"]
     assert "final_disagrees：共 1 个日志，例如" in capsys.readouterr().out
+
+
+def test_what_parse_says_of_a_log_is_chinese_to_the_last_mark(capsys):
+    log = str(next((paths.DATA / "recorded").glob("bluefog*-1x1/r0/log.*.txt")))
+    cli.main(["parse", log, "--lang", "zh"])
+
+    assert not any(mark in capsys.readouterr().out.replace(log, "") for mark in (": ", "; ", ", ", " ("))

@@ -27,7 +27,7 @@ class HeadlineFigure:
     """The drawing and what it shows, for those who do not see it."""
 
     svg: str
-    about: str
+    models: tuple[str, ...]
 
 
 def drawn(book: Book, words: Words, source: str) -> HeadlineFigure | None:
@@ -48,7 +48,7 @@ def drawn(book: Book, words: Words, source: str) -> HeadlineFigure | None:
         svg=f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" role="img" font-family="{FONT}"><title>{_plain(about)}</title>'
         f'<rect width="{WIDTH}" height="{height}" rx="6" fill="{GROUND}"/>{"".join(parts)}</svg>\n',
-        about=about,
+        models=tuple(one.model for one in shown),
     )
 
 

@@ -14,7 +14,7 @@ from evalsuite.report.forms.headline_figure import HeadlineFigure
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import contents
 from evalsuite.report.sections import background, drawn, verdict
-from evalsuite.report.sections.markdown import MarkdownWriter, text
+from evalsuite.report.sections.markdown import MarkdownWriter
 from evalsuite.report.sections.section import Subject
 from evalsuite.report.text import times
 
@@ -78,7 +78,8 @@ def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> It
     figure = _figure(material, writer)
     yield from told[:FIGURE_AFTER]
     if figure is not None:
-        yield f"![{text(figure.about)}]({figure_name(writer.language)})"
+        about = writer.beyond("markdown.figure", models=writer.beyond.listed(figure.models))
+        yield f"![{writer.said(about)}]({figure_name(writer.language)})"  # what it shows, the sentences above have said
     yield from told[FIGURE_AFTER:]
 
 

@@ -68,7 +68,7 @@ class MarkdownWriter:
         if given.n is not None:
             found.append(self.said(self.words("of_all.n", n=given.n)))
         if found:
-            yield " ".join(found)
+            yield words.BETWEEN_SENTENCES[self.language].join(found)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> str:

@@ -148,12 +148,16 @@ def _in_place(questions: Sequence[AnsweredQuestion]) -> tuple[AnsweredQuestion, 
     return tuple(sorted(questions, key=lambda one: not one.chosen))
 
 
+def _markdown_found(one: ModelFinding, writer: MarkdownWriter) -> str:
+    said = writer.words("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
+    name = text(one.model)
+    return f"**{name}**{writer.said(said).removeprefix(name)}"
+
+
 def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     book, words = subject.book, subject.words
     yield f"## {writer.word('verdict.title')}"
-    yield listed(
-        f"**{text(one.model)}** ({writer.said(one.about)}): {writer.said(one.sentence)}" for one in found(book, words)
-    )
+    yield listed(_markdown_found(one, writer) for one in found(book, words))
     yield from (f"> {writer.said(notice.line)}" for notice in notices.notices(book, words))
     yield from _markdown_matrix(matrix.matrix(book, answers.questions(book, words), words), writer)
     criteria = cards.cards(book, words)
