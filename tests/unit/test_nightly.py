@@ -1,0 +1,61 @@
+"""The script of docs/nightly.md, with an evalsuite that only notes what it is asked for."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from evalsuite import cli
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "nightly.md").read_text(encoding="utf-8")
+(SCRIPT,) = re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL)
+STAND_IN = """#!/bin/bash
+echo "$@" >> "$LAB/asked"
+case $1 in
+compare) mkdir -p "${!#}"; exit ${COMPARE:-0} ;;
+compare-reports) exit ${CHANGES:-0} ;;
+esac
+"""
+
+
+@pytest.fixture
+def night(tmp_path):
+    """Gives the exit code of a night and what it asked evalsuite for, when `compare` and the like end as is said."""
+    (program := tmp_path / "bin" / "evalsuite").parent.mkdir()
+    program.write_text(STAND_IN)
+    program.chmod(0o755)
+    (tmp_path / "nightly.sh").write_text(SCRIPT)
+    (lab := tmp_path / "lab").mkdir()
+
+    def run(**codes):
+        (lab / "asked").unlink(missing_ok=True)
+        here = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "LAB": str(lab)} | codes
+        done = subprocess.run(["bash", tmp_path / "nightly.sh", lab], env=here, check=False)
+        return done.returncode, (lab / "asked").read_text().splitlines()
+
+    return run, lab
+
+
+def test_the_first_night_compares_with_nothing_and_the_next_one_with_it(night):
+    run, lab = night
+
+    first, asked = run()
+    assert (first, [line.split()[0] for line in asked]) == (0, ["compare", "publish"])
+    (today,) = lab.glob("*-*-*")
+    today.rename(lab / "2020-01-01")
+
+    code, asked = run(COMPARE="4")
+    assert (code, [line.split()[0] for line in asked]) == (4, ["compare", "publish", "compare-reports"])
+    assert asked[2].split()[1:3] == [f"{lab}/2020-01-01/report", f"{today}/report"]
+    assert run(COMPARE="4", CHANGES="5")[0] == 5
+    assert run(COMPARE="3") == (3, asked[:1])
+
+
+def test_every_command_of_the_page_is_one_that_evalsuite_takes(capsys):
+    for command, *words in (line.split() for line in re.findall(r"evalsuite (\w[^\n`]*?--\w[^\n`]*)", PAGE)):
+        with pytest.raises(SystemExit):
+            cli.main([command, "--help"])
+        shown = capsys.readouterr().out
+        assert [word for word in words if word.startswith("--") and word not in shown] == []
