@@ -78,7 +78,8 @@ def _print(published: "Published", arguments: argparse.Namespace) -> None:
         if isinstance(one, shelf.BrokenReport):
             print(speech.say("publish.broken", why=speech.retold(one.broken)))
     for move in published.history.slowed_together:
-        print(speech.say("publish.slower", before=move.before, after=move.after))
+        before, after = (_dated(name, published) for name in (move.before, move.after))
+        print(speech.say("publish.slower", before=before, after=after))
     regressed = len(published.history.regressions)
     print(
         speech.say(
@@ -88,6 +89,16 @@ def _print(published: "Published", arguments: argparse.Namespace) -> None:
             regressions=regressed,
         )
     )
+
+
+def _dated(name: str, published: "Published") -> str:
+    """A report by the day of its data, and by the name of its folder."""
+    from evalsuite.report.text import names
+    from evalsuite.site import shelf
+
+    [one] = [one for one in published.shelf if one.id == name]
+    period = one.report.period if isinstance(one, shelf.Shelved) else None
+    return f"{names.day(period[1])} ({name[:12]})" if period else name[:12]
 
 
 def _facts(published: "Published", site: Path) -> dict[str, object]:

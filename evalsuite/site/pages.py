@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any
 
 from markupsafe import Markup
@@ -80,6 +81,18 @@ class Site:
     def found(self, one: Shelved) -> tuple[ModelFinding, ...]:
         """Of each model of a report, who is fastest."""
         return verdict_room.found(one.report, self.report_words)
+
+    @cached_property
+    def several_scripts(self) -> frozenset[tuple[str, str]]:
+        """(framework, model) of which the history has more than one script."""
+        scripts: dict[tuple[str, str], set[str]] = {}
+        for line in (*self.history.lines, *self.history.undated):
+            scripts.setdefault((line.case.framework, line.case.model), set()).add(line.case.recipe)
+        return frozenset(key for key, found in scripts.items() if len(found) > 1)
+
+    def case_name(self, line: HistoryLine) -> Rendered:
+        several = (line.case.framework, line.case.model) in self.several_scripts
+        return case_name(line, self.words, named_scripts=several)
 
     def into(self, one: Shelved, sentence: Rendered) -> Markup:
         """*sentence* of a report with its links leading into that report."""
@@ -230,12 +243,13 @@ def _environment(site: Site) -> templates.Environment:
         "script": Markup(script),
         "policy": policy.policy([style], [boot, script]),
         "applies": acceptance.applies,
+        "told_first": verdict_room.told_first,
         "day": names.day,
         "dict_of": dict,
         "Markup": Markup,
         "slug": slug,
         "versions": versions,
-        "case_name": lambda line: case_name(line, site.words),
+        "case_name": site.case_name,
         "change_text": lambda change: change_text(change, site.words),
         "anchor": lambda line: names.anchor("l", f"{line.case.id} {line.environment} {line.unit} {line.origin}"),
     }

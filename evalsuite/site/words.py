@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalsuite.model import Protocol
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text import words as words_room
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.changes import Change
@@ -39,19 +40,26 @@ def change_text(change: Change, words: Words) -> Rendered:
     )
 
 
-def case_name(line: HistoryLine, words: Words) -> Rendered:
-    """The case in words; what is unusual about it (XLA, options, a short protocol) in brackets."""
+def case_name(line: HistoryLine, words: Words, *, named_scripts: bool) -> Rendered:
+    """The case in words; what is unusual about it (XLA, options, a short protocol) in brackets.
+
+    *named_scripts*: of this framework and model there are several scripts, so that each is named.
+    """
     case = line.case
+    framework = names.framework(case.framework)
+    if named_scripts or not case.recipe.startswith("reference-"):
+        framework = f"{framework} · {names.visible(case.recipe)}"
     plain = words(
-        "history.case",
-        framework=names.framework(case.framework),
+        "history.case_on_cpu" if case.device == "cpu" else "history.case",
+        framework=framework,
         precision=names.precision(case.precision),
         batch=numbers.plain(case.batch_per_device),
         nodes=numbers.count(case.nodes),
         devices=numbers.count(case.total_devices),
     )
     more: list[Any] = [words("history.xla")] if case.xla else []
-    more += [f"{names.visible(name)} = {names.visible(value)}" for name, value in case.options]
+    of_options = words_room.read()
+    more += [options.option(name, value, of_options) for name, value in case.options]
     if case.protocol != Protocol():
         steps = {"warmup": str(case.protocol.warmup_steps), "measured": str(case.protocol.measured_steps)}
         more.append(words("history.steps", **steps))

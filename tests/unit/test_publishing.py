@@ -350,3 +350,29 @@ def test_the_numbers_of_the_index_lead_into_the_report_that_they_are_of(slower_e
 
     numbers = pages.read((site / "index.html").read_text()).all("a", class_="num")
     assert numbers and all((site / one["href"].partition("#")[0]).is_file() for one in numbers)
+
+
+def test_the_history_counts_processes_on_a_cpu_and_says_options_and_scripts_in_words(tmp_path):
+    cases = [synthetic.case(recipe=name, protocol=synthetic.FULL) for name in ("reference-resnet50", "other-script")]
+    folders = [
+        reports.written(tmp_path / str(day), reports.evaluation(*(reports.summary(of=case, day=day) for case in cases)))
+        for day in (1, 2)
+    ]
+    publishing.publish(folders, tmp_path / "site")
+
+    page = (tmp_path / "site" / "history" / "resnet50_v1.5.html").read_text()
+    assert "每进程批大小 8，1 机 1 进程（图像边长：64）" in page and "卡" not in visible_text(page)
+    assert "1 node, 1 process (image size: 64)" in page
+    assert "PyTorch · reference-resnet50" in page and "PyTorch · other-script" in page
+
+
+def test_the_index_tells_the_first_models_of_a_report_and_counts_the_others(tmp_path):
+    of = [
+        reports.summary(of=synthetic.case(name, model=f"model_{k}", recipe=f"r{k}", protocol=synthetic.FULL))
+        for k in range(7)
+        for name in ("pytorch", "mxnet")
+    ]
+    publishing.publish([reports.written(tmp_path / "a", reports.evaluation(*of))], tmp_path / "site")
+
+    index = visible_text((tmp_path / "site" / "index.html").read_text())
+    assert "4 more models in the report." in index and index.count("model_") == 3
