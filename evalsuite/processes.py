@@ -52,7 +52,9 @@ def shared(
     os.write(write, b"".join(place.to_bytes(TICKET_BYTES) for place in range(0, len(things), at_once)))
     os.close(write)
     gc.freeze()  # what is known now stays: no process needs to look at it, and to copy its pages by doing so
-    helpers = [_helper(work, things, tickets, at_once) for _ in range(min(cores, len(things)) - 1)]
+    helpers: list[_Helper] = []
+    for _ in range(min(cores, len(things)) - 1):
+        helpers.append(_helper(work, things, tickets, at_once, helpers))
     made: dict[int, Made] = {}
     given = 0
     try:
@@ -81,7 +83,9 @@ def _places(tickets: int, at_once: int, most: int) -> Iterator[int]:
         yield from range(begin, min(begin + at_once, most))
 
 
-def _helper(work: Callable[[Thing], Made], things: Sequence[Thing], tickets: int, at_once: int) -> _Helper:
+def _helper(
+    work: Callable[[Thing], Made], things: Sequence[Thing], tickets: int, at_once: int, others: Sequence[_Helper]
+) -> _Helper:
     results, write = os.pipe()
     process = os.fork()
     if process:
@@ -91,6 +95,8 @@ def _helper(work: Callable[[Thing], Made], things: Sequence[Thing], tickets: int
     ended_well = False
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the first process says so
+        for mine in (results, *(other.results for other in others)):
+            os.close(mine)  # only the first process reads: if that is killed, sending fails, and this one ends
         os.set_blocking(write, False)
         left = bytearray()
         for place in _places(tickets, at_once, len(things)):

@@ -1,8 +1,10 @@
 """The same work by several processes: in order, all of it, whatever becomes of one of them."""
 
+import contextlib
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,3 +73,37 @@ def test_an_error_is_raised_in_the_first_process_and_no_other_one_stays():
         list(processes.shared(work, range(60), 3, nothing))
 
     assert children() <= before
+
+
+def test_the_others_end_when_the_first_process_is_killed(tmp_path):
+    def work(number: int) -> bytes:
+        (tmp_path / str(os.getpid())).touch()
+        time.sleep(0.01)
+        return bytes(1 << 20)
+
+    first = os.fork()
+    if not first:
+        with contextlib.suppress(BaseException):
+            list(processes.shared(work, range(10_000), 3, nothing))
+        os._exit(0)
+    until(lambda: len(list(tmp_path.iterdir())) == 3)
+    os.kill(first, signal.SIGKILL)
+    os.waitpid(first, 0)
+
+    until(lambda: not any(runs(file.name) for file in tmp_path.iterdir()))
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Waits until it *holds*, which takes a moment."""
+    ends = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+
+
+def runs(process: str) -> bool:
+    """Whether *process* is there, and no mere entry that nobody has asked for yet."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes() != b""
+    except OSError:
+        return False
