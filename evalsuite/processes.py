@@ -41,7 +41,7 @@ def cores() -> int:
 
 
 def shared(
-    work: Callable[[Thing], Made], things: Sequence[Thing], cores: int, meanwhile: Callable[[], None]
+    work: Callable[[Thing], Made], things: Sequence[Thing], cores: int, meanwhile: Callable[[], object]
 ) -> Iterator[Made]:
     """What *work* makes of each of *things*, in their order, on so many *cores*.
 

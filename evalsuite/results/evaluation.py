@@ -1,14 +1,15 @@
 """Run folders → the evaluation that the report is made of. Nothing here starts a process or asks the time."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import BatchTrial, Case, Evaluation, Measurement, Protocol, Summary, Timeline, Unmeasured
+from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol
 from evalsuite.results import (
     attempts,
     convergence,
@@ -17,14 +18,16 @@ from evalsuite.results import (
     measuring,
     network,
     other_nodes,
-    remembered,
     rules,
+    timelines,
 )
 from evalsuite.results import measurement as measurement_room
+from evalsuite.results.attempts import Recorded, Row
+from evalsuite.results.criteria import Criteria
 from evalsuite.results.disclosed import disclosed
 from evalsuite.results.remembered import Measured
 from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import median_run, summaries, valid
+from evalsuite.results.summary import summaries, valid
 from evalsuite.results.verdicts import verdicts
 from evalsuite.runs import equivalence, trials
 from evalsuite.runs import network as measured_networks
@@ -71,7 +74,10 @@ def evaluate(
     environments = _environments(store, ordered)
     commands = _commands(measured, ordered)
     recorded = attempts.read(store.journal).of(wanted)
-    rows, beside = attempts.noted(other_nodes.marked(with_scaling(summaries(ordered))), recorded, commands)
+    values = summaries(ordered)
+    compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
+    drawn = timelines.of_series(store, values, cache, meanwhile=compared)
+    rows, found = compared()
     whole = Evaluation(
         title=TITLE,
         profile=planned.profile if planned else "custom",
@@ -80,21 +86,10 @@ def evaluate(
         skips=planned.skips if planned else (),
         summaries=tuple(rows),
         verdicts=verdicts(rows, settings, (*cases, *_not_run(planned, wanted))),
-        findings=tuple(
-            gravity.once(
-                (
-                    *broken,
-                    *beside,
-                    *rules.findings(rows, environments, commands),
-                    *convergence.findings(rows, settings.targets),
-                    *(finding for row in rows for run in row.measurements for finding in run.findings),
-                    *(finding for row in rows for finding in row.findings),
-                )
-            )
-        ),
+        findings=tuple(gravity.once((*broken, *found))),
         environments=environments,
         commands=commands,
-        timelines=_timelines(store, rows, cache),
+        timelines=drawn,
         recorded_elsewhere=recorded_elsewhere,
         targets=settings.targets,
         campaigns=recorded.starts,
@@ -105,6 +100,24 @@ def evaluate(
         trials=_trials(store, (*cases, *(skip.case for skip in (planned.skips if planned else ())))),
     )
     return disclosed(whole)
+
+
+def _compared(
+    values: Sequence[Row],
+    environments: Mapping[str, HostEnvironment],
+    commands: Mapping[str, RunCommand],
+    recorded: Recorded,
+    settings: Criteria,
+) -> tuple[list[Row], list[Finding]]:
+    """The rows with what is known once they are held against each other, and what is found in all of them."""
+    rows, beside = attempts.noted(other_nodes.marked(with_scaling(values)), recorded, commands)
+    return rows, [
+        *beside,
+        *rules.findings(rows, environments, commands),
+        *convergence.findings(rows, settings.targets),
+        *(finding for row in rows for run in row.measurements for finding in run.findings),
+        *(finding for row in rows for finding in row.findings),
+    ]
 
 
 def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:
@@ -150,24 +163,3 @@ def _trials(store: Store, cases: Iterable[Case]) -> tuple[BatchTrial, ...]:
 def _but_size(case: Case) -> Case:
     """What a case has in common with the trials of its batch: all but batch, scale and length."""
     return replace(case, batch_per_device=1, nodes=1, devices_per_node=1, protocol=Protocol(), batch_policy=None)
-
-
-def _timelines(store: Store, rows: Iterable[Summary | Unmeasured], cache: Path | None) -> dict[str, Timeline]:
-    """For each series that of its largest case that has one, as the page draws it: of the median run, one that
-    happened, not an average of several."""
-    left: dict[tuple[str, str], list[Summary]] = {}
-    for one in sorted(valid(rows), key=lambda one: one.case.total_devices):
-        left.setdefault((one.case.series, one.unit), []).append(one)
-    found: dict[str, Timeline] = {}
-    while left:
-        runs = [median_run(of_series.pop()) for of_series in left.values()]
-        lines = [_timeline(store, run, cache) for run in runs]
-        found |= {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
-        known = [line is not None for line in lines]
-        left = {key: rest for (key, rest), done in zip(left.items(), known, strict=True) if rest and not done}
-    return found
-
-
-def _timeline(store: Store, run: Measurement, cache: Path | None) -> Timeline | None:
-    window = run.throughput.window if run.throughput else None
-    return remembered.timeline(store.folder(run.run), window, cache)

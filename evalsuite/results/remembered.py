@@ -58,7 +58,7 @@ def unpickled(content: bytes, folder: RunFolder, places: Places, cache: Path | N
 
 def timeline(folder: RunFolder, window: Window | None, cache: Path | None) -> Timeline | None:
     """As `measurement.timeline`, kept in *cache*; None keeps nothing."""
-    file = _file(cache, folder, f"timeline of {window!r}")
+    file = _timeline_file(folder, window, cache)
     known = _value(_content(file))
     if isinstance(known, Timeline):
         return known
@@ -66,6 +66,27 @@ def timeline(folder: RunFolder, window: Window | None, cache: Path | None) -> Ti
     if found is not None:
         _kept(found, file)
     return found
+
+
+def pickled_timeline(folder: RunFolder, window: Window | None, cache: Path | None) -> bytes:
+    """What `timeline` gives, in bytes for another process; none for None."""
+    file = _timeline_file(folder, window, cache)
+    if content := _content(file):
+        return content
+    found = measurement_room.timeline(folder, window)
+    return b"" if found is None else _kept(found, file)
+
+
+def unpickled_timeline(content: bytes, folder: RunFolder, window: Window | None, cache: Path | None) -> Timeline | None:
+    """What `pickled_timeline` told of *folder*; made here if that was spoilt."""
+    known = _value(content)
+    if content and not isinstance(known, Timeline):
+        return timeline(folder, window, cache)
+    return known if isinstance(known, Timeline) else None
+
+
+def _timeline_file(folder: RunFolder, window: Window | None, cache: Path | None) -> Path | None:
+    return _file(cache, folder, f"timeline of {window!r}")
 
 
 def _made(folder: RunFolder, places: Places) -> Measured:

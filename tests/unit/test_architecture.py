@@ -41,7 +41,11 @@ INSIDE_REPORT = {
 }
 READ_ONLY = ("logs", "results", "report", "site")  # right of the wall
 BROWSER = "evalsuite.report.forms.pdf"  # prints the page on paper, and starts a browser for it
-WORKERS = ("evalsuite.results.measuring", "evalsuite.report.page.ahead")  # the same work on several cores
+WORKERS = (
+    "evalsuite.results.measuring",
+    "evalsuite.results.timelines",
+    "evalsuite.report.page.ahead",
+)  # the same work on several cores
 FORKS = "evalsuite.processes"
 PROGRAMS = {"subprocess", "pty", "pexpect"}
 NETWORK = {"socket", "ssl", "http", "urllib.request", "ftplib", "smtplib", "asyncio", "requests"}

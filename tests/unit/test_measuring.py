@@ -8,7 +8,8 @@ import pytest
 from evalsuite import paths, processes
 from evalsuite.findings import UnreadableRun
 from evalsuite.results import measurement as measurement_room
-from evalsuite.results import measuring
+from evalsuite.results import measuring, timelines
+from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.store import Store
 
 HOUSE = measurement_room.HOUSE
@@ -89,3 +90,18 @@ def test_a_fault_of_ours_in_another_process_is_raised_here(folders, cores, monke
 
     with pytest.raises(KeyError, match="ours"):
         measuring.measured(folders, HOUSE, None, nothing)
+
+
+def test_an_evaluation_is_the_same_by_one_process_and_by_several(folders, monkeypatch, tmp_path):
+    monkeypatch.setattr(measuring, "WORTH_A_PROCESS", 2)
+    monkeypatch.setattr(timelines, "WORTH_A_PROCESS", 2)
+    found = []
+    for cores in (1, 3, 3):
+        monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)
+        found.append(evaluate(Store(tmp_path / "runs"), cache=tmp_path / f"cache of {cores}"))
+    for entry in (file for file in (tmp_path / "cache of 3").rglob("*") if file.is_file()):
+        entry.write_bytes(b"spoilt")
+    found.append(evaluate(Store(tmp_path / "runs"), cache=tmp_path / "cache of 3"))
+
+    assert len(found[0].timelines) > 3
+    assert found[1:] == [found[0]] * 3

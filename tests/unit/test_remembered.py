@@ -39,7 +39,10 @@ def test_what_is_kept_equals_what_was_measured(run, tmp_path):
 
     for _ in range(2):
         assert remembered.measured(run, HOUSE, tmp_path).measurement == direct
-        assert remembered.timeline(run, window, tmp_path) == measurement_room.timeline(run, window)
+        line = measurement_room.timeline(run, window)
+        assert remembered.timeline(run, window, tmp_path) == line
+        told = remembered.pickled_timeline(run, window, tmp_path)
+        assert remembered.unpickled_timeline(told, run, window, tmp_path) == line
 
 
 def test_the_same_folder_is_read_once(folder, tmp_path, read):
