@@ -123,6 +123,21 @@ def test_the_matrix_says_ties_leads_and_what_would_decide(built):
     assert few.threshold.text == "80%"
 
 
+@pytest.mark.parametrize(("speeds", "needed"), [((100.0,), "needs 8 runs"), ((100.0, 101.0), None)])
+def test_what_every_open_cell_needs_is_seen_once_and_heard_at_each(speeds, needed, tmp_path):
+    runs = {(1, 1): (100.0,), (1, 2): (200.0,), (1, 4): tuple(4 * one for one in speeds)}
+    rows = [
+        reports.summary(values, of=synthetic.case(name, scale, protocol=synthetic.FULL))
+        for scale, values in runs.items()
+        for name in ("pytorch", "mxnet")
+    ]
+    book = Book(evaluation=reports.evaluation(*rows))
+    found = matrix.matrix(book, answers.questions(book, SPOKEN), SPOKEN)
+
+    assert (said(found.needed) if found.needed else None) == needed
+    assert all(cell.note for cell in found.rows[0].cells)
+
+
 def test_the_efficiency_is_held_against_the_threshold_of_the_criterion_and_not_a_fixed_one():
     of = synthetic.ladder()
     linear = next(one for one in of.verdicts if one.criterion == "C1")

@@ -17,6 +17,7 @@ from evalsuite.results.answers import Answer, Conditions, most_efficient
 Tone = Literal["clear", "tie", "open", "told", "none"]  # told: published by others
 TIED = {"zh": " = ", "en": " = "}
 MOST_NAMED = 2  # names of a tie that a cell names
+FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +65,7 @@ class WinnerMatrix:
     threshold: Number | None  # of the efficiency, by the criterion
     min_nodes: int | None
     has_efficiency: bool
+    needed: Rendered | None  # what would decide each open cell, where all need the same
     published: bool  # whether all of it is
 
 
@@ -83,6 +85,7 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
     shown_scales = [name for _, _, name in scales]
     judged = {key: threshold if key.strong_batch is None or book.judges_strong else None for key in compared}
     rows = [_row(key, labels[key], found, shown_scales, judged[key], words) for key, found in compared.items()]
+    needed = _needed_by_all(rows, words)
     return WinnerMatrix(
         scales=tuple(shown_scales),
         title=words(_title(shown)),
@@ -92,8 +95,16 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
         threshold=numbers.limit(threshold) if threshold is not None else None,
         min_nodes=linear.min_nodes if linear else None,
         has_efficiency=any(cell.value for row in rows for cell in row.efficiencies),
+        needed=needed,
         published=all(one.said == "published" for one in shown if len(one.ranked) > 1),
     )
+
+
+def _needed_by_all(rows: Sequence[WinnerRow], words: Words) -> Rendered | None:
+    """What each of several open cells needs; None where they differ."""
+    found = [cell.note for row in rows for cell in row.cells if cell.tone == "open" and cell.note]
+    alike = len({one.plain(words.languages[0]) for one in found}) == 1
+    return found[0] if alike and len(found) >= FEWEST_ALIKE else None
 
 
 def _title(shown: Sequence[Answer]) -> str:
