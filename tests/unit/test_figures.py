@@ -712,6 +712,9 @@ def test_numbers_are_written_the_same_in_both_languages():
     assert ticks.number(12500) == "12,500"
     assert ticks.number(0.025) == "0.025"
     assert ticks.rounded(12411.97) == "12,412"
+    assert [ticks.throughput(value) for value in (12411.97, 387.88, 2.4954, 0.78676)] == [
+        *("12,412", "387.9", "2.50", "0.787")
+    ]
     assert ticks.quantity(0.834, "%") == "83.4%"
     assert ticks.quantity(7.4349, "x") == "7.43x"
     assert ticks.quantity(2.5e9, "bytes/s") == "2.50 GB/s"

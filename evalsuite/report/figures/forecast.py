@@ -96,7 +96,7 @@ def _beginning(series: ScaleSeries) -> ExpectedPoint:
 
 
 def _quantity(value: float, unit: str) -> str:
-    return ticks.percent_value(value) if unit == "%" else ticks.rounded(value)
+    return ticks.percent_value(value) if unit == "%" else ticks.throughput(value)
 
 
 def _forecast_axes(

@@ -163,7 +163,7 @@ def _ending(series: ScaleSeries, form: _Form) -> Label:
 
     A long name is cut: the legend has it whole, the value stands nowhere else in the drawing.
     """
-    value = f"  {ticks.rounded(series.points[-1].shown)}" if form.valued else ""
+    value = f"  {ticks.throughput(series.points[-1].shown)}" if form.valued else ""
     name = shortened(series.name, _LONGEST - text_width(value, SMALL))
     if isinstance(name, Bilingual):
         return Bilingual(zh=f"{name.zh}{value}", en=f"{name.en}{value}")
@@ -329,4 +329,4 @@ def _bar_row(sheet: Sheet, panel: Panel, series: ScaleSeries, hue: Hue, row: int
     _, y = sheet.pixel(panel, 0, row)
     end, _ = sheet.pixel(panel, max(point.shown, point.high or 0), row)
     sheet.write(left - 10, y, shortened(series.name, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
-    sheet.write(end + 7, y, ticks.rounded(point.shown), colour="ink")
+    sheet.write(end + 7, y, ticks.throughput(point.shown), colour="ink")

@@ -21,6 +21,11 @@ def rounded(value: float) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def throughput(value: float) -> str:
+    """Items per second beside a line: four significant digits, and below 100 as the tables have it: "387.9", "2.50"."""
+    return f"{value:,.2f}" if 1 <= value < 100 else _three(value) if 0 < value < 1 else rounded(value)
+
+
 def percent(value: float) -> str:
     """A share as a tick writes it: 0.8 → "80%"."""
     return f"{number(round(100 * value, 6))}%"
