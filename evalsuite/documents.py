@@ -239,6 +239,7 @@ class Interface:
     """What a network interface is."""
 
     speed_mbit_s: int | None = None
+    no_speed: str | None = None  # why there is none: "virtual" (a nominal one limits nothing), "unknown"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,7 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results import device_totals, epochs, facts, host_clocks, machines, plausibility, utilisation
+from evalsuite.results import device_totals, epochs, facts, host_clocks, machines, network, plausibility, utilisation
 from evalsuite.runs.columns import Recorded
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.store import RunFolder
@@ -208,7 +208,11 @@ def _samples(folder: RunFolder, environments: Mapping[str, HostEnvironment]) -> 
 
 
 def _planned(case: Case) -> utilisation.Devices:
-    return utilisation.Devices(nodes=case.nodes, accelerators=case.total_devices if case.device != "cpu" else 0)
+    return utilisation.Devices(
+        nodes=case.nodes,
+        accelerators=case.total_devices if case.device != "cpu" else 0,
+        link_mbit=network.link_mbit(case),
+    )
 
 
 def _lines(throughput: Throughput | None) -> tuple[int | None, int | None]:

@@ -130,6 +130,7 @@ class Devices:
 
     nodes: int
     accelerators: int  # over all nodes; 0 for a run on CPUs
+    link_mbit: int | None = None  # what the link of each node gives, where the run says so
 
 
 def of_job(
@@ -152,7 +153,7 @@ def of_job(
     impossible: dict[str, int] = {}
     idle: list[Finding] = []
     for resource in dict.fromkeys(name for one in near for name in _resources(one.header)):
-        same = [series for one in near for series in _series(one, resource, span)]
+        same = [series for one in near for series in _over_link(resource, [*_series(one, resource, span)], planned)]
         if rejected := sum(one.rejected for one in same):
             impossible[resource] = rejected
         if same and (figure := _utilisation(resource, same, span, _expected(resource, same, near, planned))):
@@ -161,6 +162,17 @@ def of_job(
             idle += _idle(same, planned)
     enough = tuple(figure for figure in used if figure.coverage >= LEAST_COVERAGE)
     return enough, (*_findings(used, impossible), *idle, *device_health.findings(near, *span))
+
+
+def _over_link(resource: str, of_host: Sequence[ReadingSeries], planned: Devices | None) -> Sequence[ReadingSeries]:
+    """The series of one host, with the rate of the link that the run states in place of the speed that its system
+    names: a link that is held to a rate has an interface that knows nothing of it. Of several interfaces nobody says
+    which is held, and none has a capacity."""
+    if planned is None or planned.link_mbit is None or resource not in OF_NETWORK:
+        return of_host
+    alone = sum(len(one.devices) for one in of_host) == 1
+    rate = planned.link_mbit * MEGA / BITS_PER_BYTE if alone else None
+    return [replace(one, devices=tuple(replace(each, capacity=rate) for each in one.devices)) for one in of_host]
 
 
 def _expected(

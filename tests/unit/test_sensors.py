@@ -172,14 +172,59 @@ def test_only_real_interfaces_and_the_loopback_are_read(psutil_says, tmp_path):
 
     network = Network(tmp_path)
 
-    assert network.facts == {"eth0": Interface(speed_mbit_s=10_000), "lo": Interface(speed_mbit_s=10_000)}
+    assert network.facts == {"eth0": Interface(speed_mbit_s=10_000), "lo": Interface(no_speed="virtual")}
     assert network.reading()["eth0"] == InterfaceCounters(received_bytes=5, sent_bytes=6)
 
 
 def test_in_a_container_what_is_up_is_read(psutil_says, tmp_path):
-    psutil_says["net_if_stats"] = {"eth0": NicState(isup=True, speed=0), "ifb0": NicState(isup=False, speed=0)}
+    psutil_says["net_if_stats"] = {"eth0": NicState(isup=True, speed=10_000), "ifb0": NicState(isup=False, speed=0)}
 
-    assert Network(tmp_path).facts == {"eth0": Interface(speed_mbit_s=None)}
+    assert Network(tmp_path).facts == {"eth0": Interface(no_speed="virtual")}  # 10 Gbit/s, says every veth
+
+
+def standing_on(folder, name, *below):
+    (folder / f"sys/class/net/{name}").mkdir(parents=True)
+    for one in below:
+        (folder / f"sys/class/net/{name}/lower_{one}").symlink_to(f"../{one}")
+
+
+def facts_of(psutil_says, folder, name, speed):
+    psutil_says["net_if_stats"] = {name: NicState(isup=True, speed=speed)}
+    return Network(folder).facts[name]
+
+
+def test_what_stands_on_cards_alone_has_their_speed_and_what_stands_on_a_virtual_one_has_none(psutil_says, tmp_path):
+    for card in ("eth0", "eth1"):
+        (tmp_path / f"sys/class/net/{card}/device").mkdir(parents=True)
+    standing_on(tmp_path, "veth1")
+    standing_on(tmp_path, "bond0", "eth0", "eth1")
+    standing_on(tmp_path, "bond0.7", "bond0")
+    standing_on(tmp_path, "br0", "bond0", "veth1")
+
+    assert facts_of(psutil_says, tmp_path, "bond0", 50_000) == Interface(speed_mbit_s=50_000)
+    assert facts_of(psutil_says, tmp_path, "bond0.7", 50_000) == Interface(speed_mbit_s=50_000)
+    assert facts_of(psutil_says, tmp_path, "br0", 50_000) == Interface(no_speed="virtual")
+
+
+def test_two_that_stand_on_each_other_have_no_speed(psutil_says, tmp_path):
+    standing_on(tmp_path, "a", "b")
+    standing_on(tmp_path, "b", "a")
+
+    assert facts_of(psutil_says, tmp_path, "a", 10_000) == Interface(no_speed="virtual")
+
+
+@pytest.mark.parametrize("said", [0, -1])
+def test_a_card_whose_speed_the_system_does_not_know_has_none(psutil_says, tmp_path, said):
+    (tmp_path / "sys/class/net/eth0/device").mkdir(parents=True)
+
+    assert facts_of(psutil_says, tmp_path, "eth0", said) == Interface(no_speed="unknown")
+
+
+def test_a_card_of_another_network_s_sys_is_not_ours(psutil_says, tmp_path):
+    (tmp_path / "sys/class/net/lo/device").mkdir(parents=True)  # ours has the number 1
+    (tmp_path / "sys/class/net/lo/ifindex").write_text("4\n")
+
+    assert facts_of(psutil_says, tmp_path, "lo", 10_000) == Interface(no_speed="virtual")
 
 
 def test_infiniband_ports_are_read_in_bytes_and_ipoib_is_not_counted_again(psutil_says, tmp_path):

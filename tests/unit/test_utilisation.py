@@ -166,6 +166,21 @@ def test_loopback_is_kept_apart_from_the_network():
     assert figures["network_receive"].capacity == 125e6
 
 
+@pytest.mark.parametrize(("more", "capacity"), [({}, 2 * 62.5e6), ({"eth1": {"speed_mbit_s": 1000}}, None)])
+def test_over_links_of_a_stated_rate_that_is_the_capacity_and_not_what_the_interface_says(more, capacity):
+    interfaces = {"eth0": {"speed_mbit_s": 10_000}, "lo": {"speed_mbit_s": None}, **more}
+    moved = [{name: {"received_bytes": 0, "sent_bytes": k * 10**6} for name in interfaces} for k in range(3)]
+    host = recorded(
+        HEADER | {"interfaces": interfaces}, *({"at_s": 0.5 * k, "interfaces": one} for k, one in enumerate(moved))
+    )
+    planned = utilisation.Devices(nodes=2, accelerators=0, link_mbit=500)
+
+    figures, _ = utilisation.of_job({"a": host, "b": host}, window(0.0, 1.0), planned=planned)
+
+    sent = next(figure for figure in figures if figure.resource == "network_send")
+    assert sent.capacity == capacity
+
+
 def test_no_gpu_means_no_figure():
     assert not any(name.startswith(("gpu", "pcie")) for name in used(ticks(None, 1.0, 1.0), 0.0, 1.0))
 

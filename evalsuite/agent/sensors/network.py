@@ -1,5 +1,7 @@
 """Network interfaces, and the ports of adapters whose traffic no interface counts."""
 
+import contextlib
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,17 +22,18 @@ class Network:
 
     Ports of InfiniBand adapters are listed beside them, because what goes by RDMA is in no interface's counter; an
     interface that sends its packets through such a port (IPoIB) is left out, it would count twice. So are
-    bridges, bonds and the machine's ends of containers' links where there is real hardware.
+    bridges, bonds and the machine's ends of containers' links where there is real hardware. A speed has only what is
+    hardware, or stands on nothing else.
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._ports = {f"{port.parent.parent.name}/{port.name}": port for port in _ports(root)}
         state = machine.asked("net_if_stats") or {}
         names = _interfaces(state, root / "sys/class/net", bool(self._ports))
-        speeds = {name: state[name].speed for name in names} | {
-            name: _port_speed(port) for name, port in self._ports.items()
+        folder = root / "sys/class/net"
+        self.facts = {name: _facts(folder / name, state[name].speed) for name in names} | {
+            name: _with_speed(_port_speed(port)) for name, port in self._ports.items()
         }
-        self.facts = {name: Interface(speed_mbit_s=speed or None) for name, speed in speeds.items()}
 
     def reading(self) -> dict[str, InterfaceCounters]:
         counters = machine.asked("net_io_counters", pernic=True, nowrap=False) or {}
@@ -44,11 +47,42 @@ class Network:
 
 def _interfaces(state: Mapping[str, Any], folder: Path, infiniband: bool) -> list[str]:
     """The interfaces to read: real hardware, else what is up; and the loopback."""
-    names = [name for name in state if (folder / name / "device").exists()]
+    names = [name for name in state if _is_card(folder / name)]
     names = names or [name for name, stats in state.items() if stats.isup]
     if infiniband:
         names = [name for name in names if files.text(folder / name / "type") != INFINIBAND]
     return sorted({*names, *state.keys() & {LOOPBACK}})
+
+
+def _facts(interface: Path, nominal_mbit_s: int) -> Interface:
+    return _with_speed(nominal_mbit_s) if _is_hardware(interface) else Interface(no_speed="virtual")
+
+
+def _with_speed(mbit_s: int | None) -> Interface:
+    """Of hardware. A system that does not know a speed says 0 or -1: a wire that is not plugged in, a cloud's card."""
+    return Interface(speed_mbit_s=mbit_s) if mbit_s and mbit_s > 0 else Interface(no_speed="unknown")
+
+
+def _is_card(interface: Path) -> bool:
+    """Whether *interface* is one. A shell may have entered another network and kept this one's /sys (nsenter --net):
+    there is then one of the same name, and another number."""
+    told = files.text(interface / "ifindex")
+    with contextlib.suppress(OSError):
+        if told and int(told) != socket.if_nametoindex(interface.name):
+            return False
+    return (interface / "device").exists()
+
+
+def _is_hardware(interface: Path, deepest: int = 4) -> bool:
+    """Whether *interface* is a card, or a bond, a VLAN or a bridge over nothing but cards: the kernel gives those the
+    speed of what they stand on. Of a pair of virtual ones (veth) it says 10 Gbit/s, whatever carries the packets.
+
+    What an interface stands on are its links `lower_*` (the kernel's netdev_adjacent_sysfs_add, net/core/dev.c).
+    """
+    if _is_card(interface):
+        return True
+    below = [file.name.removeprefix("lower_") for file in interface.glob("lower_*")]
+    return bool(below) and deepest > 0 and all(_is_hardware(interface.with_name(one), deepest - 1) for one in below)
 
 
 def _interface(counters: Any) -> InterfaceCounters:
