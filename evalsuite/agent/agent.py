@@ -15,6 +15,7 @@ from datetime import datetime
 from evalsuite import files, placeholders
 from evalsuite.agent import beat, clock, environment, interfaces, processes, rendezvous, signals
 from evalsuite.agent.beat import Beat
+from evalsuite.agent.calls import Calls
 from evalsuite.agent.clock import Offset
 from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
 from evalsuite.agent.presence import Presence
@@ -94,6 +95,7 @@ class _Agent:
         self.readers: list[Reader] = []
         self.evaluator = beat.evaluator(folder.pulse)
         self.beat = Beat(folder.beat_path(order.host), self.evaluator, self._fail) if self.evaluator else None
+        self.calls = Calls(order.host, self.evaluator, self._fail) if self.evaluator else None
         self.clocks: list[Offset | None] = [self._clock()]  # at the start, and at the end
         self.quota = Quota(order.most_log_bytes)
         self.cores = bound_to(order)
@@ -104,8 +106,9 @@ class _Agent:
         self.start_s = time.monotonic()
 
     def run(self) -> AgentOutcome:
-        if self.beat:
-            self.beat.start()
+        for sign in (self.beat, self.calls):
+            if sign:
+                sign.start()
         self.sampler.start(self.start_s, self.clocks[0].ahead_s if self.clocks[0] else None)
         self._start_children()
         self._watch()
@@ -133,8 +136,9 @@ class _Agent:
         if self.group:
             self.group.end()
         self.sampler.stop()
-        if self.beat:
-            self.beat.stop()
+        for sign in (self.beat, self.calls):
+            if sign:
+                sign.stop()
 
     def _clock(self) -> Offset | None:
         """How far our clock is ahead of the evaluator's now."""

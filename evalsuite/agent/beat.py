@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalsuite.agent.order import EVALUATOR_LOST
 from evalsuite.errors import EvalsuiteError
 
 PERIOD_S = 5.0
@@ -25,7 +26,14 @@ SILENT_S = 3 * CACHED_S
 class EvaluatorLost(EvalsuiteError):
     """Nothing was heard of the evaluator for too long; the run was ended for it."""
 
-    exit_code = 125
+    exit_code = EVALUATOR_LOST
+
+
+def lost(silent_s: float) -> EvaluatorLost:
+    return EvaluatorLost(
+        f"nothing was heard of the evaluator for {silent_s:.0f} s, and the training was ended; expected a sign of it "
+        "every few seconds. Start it again: finished runs are kept."
+    )
 
 
 class Heard:
@@ -99,10 +107,5 @@ class Beat:
         while not self._closed.wait(min(PERIOD_S, self._silent_s / 4)):
             touch(self._own)
             if (silent := self._heard.silent_s()) > self._silent_s:
-                self._fail(
-                    EvaluatorLost(
-                        f"nothing was heard of the evaluator for {silent:.0f} s, and the training was ended; expected "
-                        "a sign of it every few seconds. Start it again: finished runs are kept."
-                    )
-                )
+                self._fail(lost(silent))
                 return

@@ -12,6 +12,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.placeholders import filled
 
 AGENT_FAILED = 125  # the exit codes of timeout(1) and env(1)
+EVALUATOR_LOST = 123  # ours: none of those, nor a shell's
 CANNOT_EXECUTE = 126
 NOT_FOUND = 127
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")

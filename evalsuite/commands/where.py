@@ -57,5 +57,6 @@ def _hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
 
 def _over(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
     via = over_hosts.transport(handing.here(arguments.via or "ssh"))
-    ways = over_hosts.Ways(interface=arguments.interface, root=os.geteuid() == 0)
+    options = os.environ.get(via.ssh_options_in or "", "")
+    ways = over_hosts.Ways(interface=arguments.interface, root=os.geteuid() == 0, ssh_options=options)
     return over_hosts.engine(named, via, handed=handing.handed(os.environ, arguments.interface), ways=ways)

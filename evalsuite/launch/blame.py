@@ -4,9 +4,11 @@ A run whose node agent never started, never came to an end or is missing on a pl
 infrastructure (the launcher, a node, the network between them). It says nothing of the framework: it is made again.
 """
 
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from evalsuite import redaction
+from evalsuite.agent.order import EVALUATOR_LOST
 from evalsuite.model import Case
 from evalsuite.plan.containers import Container
 from evalsuite.runs.endings import AgentOutcome
@@ -27,10 +29,28 @@ def infrastructure(folder: RunFolder, case: Case) -> str | None:
     if not started and not ended:
         return "no node agent was started"
     if lost := sorted(started - ended):
-        return f"the node agent was lost on {', '.join(lost)}"
+        return lost_on(lost)
     if len(ended) < case.nodes and not any(map(_failed_at_once, agents.values())):
         return f"{case.nodes - len(ended)} of {case.nodes} nodes left no record"
     return None
+
+
+def lost_on(hosts: Sequence[str]) -> str:
+    return f"the node agent was lost on {', '.join(hosts)}"
+
+
+def deaf(agents: Mapping[str, AgentOutcome]) -> list[str]:
+    """The hosts whose agent ended the training because it heard nothing of the evaluator any more."""
+    return sorted(host for host, agent in agents.items() if agent.error and agent.exit_code == EVALUATOR_LOST)
+
+
+def ended_by_launcher(agents: Mapping[str, AgentOutcome]) -> str | None:
+    """What is wrong with a run whose launcher says that all went well; None if so say the agents. Open MPI 5 gives 0
+    after it has lost a node and ended the training on the others."""
+    if not any(agent.exit_code for agent in agents.values()):
+        return None
+    asked = sorted(host for host, agent in agents.items() if agent.interrupted_by)
+    return f"the launcher ended the training on {', '.join(asked)}" if asked else None
 
 
 def _failed_at_once(agent: AgentOutcome) -> bool:

@@ -1,6 +1,7 @@
 """What an engine's output says of why it failed: one line of it, without the frames that launchers draw."""
 
 import re
+from pathlib import Path
 
 LONGEST = 500
 # "srun: error: …", "ssh: Could not resolve hostname b: …", "Host key verification failed.", "ORTE was unable to …"
@@ -11,11 +12,39 @@ _TELLING = re.compile(
 )
 # "plm:ssh: Warning: setpgid(2937,2937) failed in parent …" of Open MPI 5; "evalsuite sample: waiting: b takes its turn"
 _ASIDE = re.compile(r"\bwarning\b|evalsuite sample: waiting:", re.IGNORECASE)
+# what ssh(1) itself says before it ends with 255: "ssh: connect to host b port 22: No route to host",
+# "Host key verification failed.", "me@b: Permission denied (publickey).", "Connection closed by 10.0.0.2 port 22"
+_UNREACHED = re.compile(
+    r"^ssh: |^Host key verification failed|: Permission denied \(|^kex_exchange_identification: |^Connection "
+    r"(closed|reset) by "
+)
+# Open MPI 4 and 5, on lines of their own: "ORTE has lost communication with a remote daemon.", and below it
+# "  Remote daemon: [[28067,0],2] on node c" or "  Remote daemon: [prterun-a-13220@0,1] on node b"
+_LOST_DAEMON = re.compile(r"has lost communication with a remote daemon")
+_ITS_NODE = re.compile(r"^\s*Remote daemon\s*: \[\S+\] on node (\S+)", re.MULTILINE)
+
+
+def lost(text: str) -> list[str]:
+    """The nodes of which *text* says that the launcher lost them."""
+    return sorted(set(_ITS_NODE.findall(text))) if _LOST_DAEMON.search(text) else []
+
+
+def lost_in(log: Path) -> list[str]:
+    """The same of what an engine wrote; none where it wrote nothing."""
+    return lost(log.read_text(errors="replace")) if log.is_file() else []
+
+
+def unreached(line: str) -> bool:
+    """Whether *line* is ssh's, that it did not get to the host."""
+    return _UNREACHED.search(line) is not None
 
 
 def reason(text: str) -> str:
     """The line of *text* that says why: the first that names a failure, for what follows it follows from it (srun tells
-    of each task that it then ends); else the last with a word in it. "" if there is none."""
+    of each task that it then ends); else the last with a word in it. "" if there is none. A node that was lost goes
+    before all: what failed at the start did not end the run."""
     lines = [line.strip() for line in text.splitlines() if any(letter.isalnum() for letter in line)]
+    if node := next(filter(_LOST_DAEMON.search, lines), None):
+        return node
     telling = next((line for line in lines if _TELLING.search(line) and not _ASIDE.search(line)), None)
     return (telling or (lines[-1] if lines else ""))[:LONGEST]

@@ -18,16 +18,14 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
+from evalsuite.plan import over_hosts
 from evalsuite.plan.hosts import Host
 
 UNREACHED = 255  # ssh(1): "255 if an error occurred"; a command of ours ends otherwise
 HERE = "localhost"  # needs no ssh
 POLL_S = 0.05
 GRACE_S = 12.0  # for the agents to end their trees, less than what the evaluator gives us
-OPTIONS = (
-    *("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),  # nobody is there to type a password
-    *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),  # a host that is cut off is known after 15 s
-)
+OPTIONS = ("-T", *over_hosts.PATIENCE)
 ON_HOST = """\
 if ! cd "$1" 2>/dev/null; then
     echo "error: no folder $1 here; expected the runs folder to be the same on every host"

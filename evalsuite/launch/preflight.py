@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
 
 from evalsuite import __version__, redaction
 from evalsuite.errors import EvalsuiteError
@@ -27,6 +28,7 @@ from evalsuite.plan.engines import Engine
 from evalsuite.runs import preflight
 from evalsuite.runs.preflight import CheckedNode, DeviceProcess, NodeFacts, Preflight, Severity, Trouble
 
+GIVEN_UP_S = 5.0  # for a launcher to end once its ssh has said that it reached nobody; MPICH 4's never does
 ANSWER_S = 60.0  # a cold start of Python from a busy network file system is some ten seconds
 AT_ONCE = 64
 CLOCK_WARNED_S = 1.0
@@ -118,7 +120,7 @@ def _ask(engine: Engine, name: str, folder: Path, token: str) -> _Heard:
         )
     except OSError as error:
         return _Heard(name=name, facts=None, clock_offset_s=None, output=f"error: {error.filename}: {error.strerror}")
-    with process, _ended_after(process, ANSWER_S) as too_late:
+    with process, _Limit(process, ANSWER_S) as too_late:
         for line in process.stdout or ():
             now = time.time()
             said = node_check.read(line.rstrip())
@@ -128,26 +130,39 @@ def _ask(engine: Engine, name: str, folder: Path, token: str) -> _Heard:
                 facts = said
             else:
                 lines.append(line)
-    if too_late:
+                if engine_words.unreached(line):
+                    too_late.within(GIVEN_UP_S)
+    if too_late.happened and not any(map(engine_words.unreached, lines)):
         lines.append(f"error: no answer in {ANSWER_S:.0f} s\n")
     return _Heard(name=name, facts=facts, clock_offset_s=offset_s, output="".join(lines))
 
 
-@contextlib.contextmanager
-def _ended_after(process: "subprocess.Popen[str]", seconds: float) -> Iterator[list[bool]]:
-    """Ends *process* after that time; what it gives is not empty then."""
-    late: list[bool] = []
+class _Limit:
+    """Ends *process* after that time, or sooner if it is told to."""
 
-    def end() -> None:
-        late.append(True)
-        process.terminate()
+    def __init__(self, process: "subprocess.Popen[str]", seconds: float) -> None:
+        self.happened = False
+        self._process = process
+        self._timers: list[threading.Timer] = []
+        self.within(seconds)
 
-    timer = threading.Timer(seconds, end)
-    timer.start()
-    try:
-        yield late
-    finally:
-        timer.cancel()
+    def __enter__(self) -> "_Limit":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for timer in self._timers:
+            timer.cancel()
+
+    def within(self, seconds: float) -> None:
+        timer = threading.Timer(seconds, self._end)
+        self._timers.append(timer)
+        timer.start()
+
+    def _end(self) -> None:
+        self.happened = True
+        self._process.terminate()
 
 
 def _slow(heard: Sequence[_Heard]) -> dict[str, float]:

@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,7 +31,6 @@ from evalsuite.runs.store import RunFolder
 Tick = Callable[[float], None]
 Asks = Callable[[], Enough | None]
 Waits = Callable[[str], None]
-Loses = Callable[[], list[str]]  # the hosts that are lost
 
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
@@ -97,12 +96,14 @@ def launch(
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
     _write_files(line.files, folder.scratch)
     asked = folder.asked()
-    with _pulse(folder, launcher.engine) as lost:
-        exit_code, why, duration_s = _finish(line, folder, launcher, tick, enough, lost)
+    with _pulse(folder, launcher.engine, run.case.nodes) as pulse:
+        exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, pulse)
+        if pulse and not why:
+            lost = lost or engine_words.lost_in(folder.engine_log) or (pulse.cut_off() if exit_code else [])
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
     outcome = replace(
-        _meddled(folder, asked, run.case) or _recorded_end(exit_code, why, folder, run.case, launcher),
+        _meddled(folder, asked, run.case) or _recorded_end(exit_code, why, folder, run.case, launcher, lost),
         exit_code=exit_code,
         started_at=started_at,
         duration_s=round(duration_s, 3),
@@ -120,21 +121,21 @@ def _write_files(texts: Mapping[str, str], scratch: Path) -> None:
 
 
 @contextlib.contextmanager
-def _pulse(folder: RunFolder, engine: Engine) -> Iterator[Loses]:
-    """Lets the agents on other hosts hear of us; gives what says whom we have not heard of. An agent of this machine
-    sees our end by itself, and we see its own."""
+def _pulse(folder: RunFolder, engine: Engine, nodes: int) -> Iterator[Pulse | None]:
+    """Lets the agents on other hosts hear of us, and us of them. An agent of this machine sees our end by itself, and
+    we see its own."""
     if engine.name == "local":
-        yield list
+        yield None
         return
-    with Pulse(folder) as pulse:
-        yield pulse.lost
+    with Pulse(folder, nodes=nodes) as pulse:
+        yield pulse
 
 
 def _finish(
-    line: CommandLine, folder: RunFolder, launcher: Launcher, tick: Tick, enough: Asks, lost: Loses
-) -> tuple[int, Enough | None, float]:
+    line: CommandLine, folder: RunFolder, launcher: Launcher, tick: Tick, enough: Asks, pulse: Pulse | None
+) -> tuple[int, Enough | None, float, list[str]]:
     """Starts *line* and waits for its end: its exit code (negative: ended by that signal), why *enough* had it ended,
-    if it did, and how long it took, without the wait for another evaluation on the machine."""
+    if it did, how long it took (without the wait for another evaluation on the machine), and which hosts were lost."""
     with open(folder.engine_log, "wb", opener=files.private) as output:
         try:
             environment = {**os.environ, **_with_ours(line.environment), **launcher.engine.variables}
@@ -155,18 +156,18 @@ def _finish(
                         launcher.waits(waits_for)
                     told = waits_for
                 if now - began > launcher.timeout_s + AGENT_GRACE_S:
-                    return 124, None, now - began
+                    return 124, None, now - began, []
                 if now - asked > ENOUGH_POLL_S:
                     asked = now
                     if why := enough():
                         engine_process.end(process)
-                        return process.returncode, why, time.monotonic() - began
-                if lost():  # its agent leaves no end, by which the run is the infrastructure's failure
+                        return process.returncode, why, time.monotonic() - began, []
+                if pulse and ((lost := pulse.lost()) or pulse.incomplete()):
                     engine_process.end(process)
-                    break
+                    return process.returncode, None, time.monotonic() - began, lost
                 tick(now - began)
                 time.sleep(POLL_S)
-            return process.returncode, None, time.monotonic() - began
+            return process.returncode, None, time.monotonic() - began, []
         finally:
             engine_process.end(process)
 
@@ -189,7 +190,11 @@ def _meddled(folder: RunFolder, asked: Mapping[str, str], case: Case) -> Outcome
     return Outcome(status="failed", reason=said) if said else None
 
 
-def _recorded_end(exit_code: int, why: Enough | None, folder: RunFolder, case: Case, launcher: Launcher) -> Outcome:
+def _recorded_end(
+    exit_code: int, why: Enough | None, folder: RunFolder, case: Case, launcher: Launcher, lost: Sequence[str]
+) -> Outcome:
+    if lost:
+        return _failed_by_infrastructure(blame.lost_on(lost), folder)
     _check_recorded(exit_code, folder)
     return _ended(why) if why else _ending(exit_code, folder, case, launcher)
 
@@ -211,18 +216,25 @@ def _lost(folder: RunFolder, case: Case) -> str | None:
     return lost
 
 
+def _failed_by_infrastructure(why: str, folder: RunFolder) -> Outcome:
+    said = _engine_said(folder.engine_log)
+    return Outcome(status="failed", reason=f"{why}: {said}" if said else why, fault="infrastructure")
+
+
 def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -> Outcome:
     """Status and reason of a run that has ended."""
     agents = folder.agents()
     if exit_code == 124 or any(agent.timed_out for agent in agents.values()):
         return Outcome(status="timed_out", reason=f"the time limit of {launcher.timeout_s:g} s was reached")
     if exit_code == 0 and not _lost(folder, case):
-        return Outcome(status="completed", reason="")
+        said = blame.ended_by_launcher(agents)
+        return _failed_by_infrastructure(said, folder) if said else Outcome(status="completed", reason="")
+    if deaf := blame.deaf(agents):
+        return _failed_by_infrastructure(blame.lost_on(deaf), folder)
     if error := _agent_error(folder):
         return Outcome(status="failed", reason=error)
     if lost := blame.infrastructure(folder, case):
-        said = _engine_said(folder.engine_log)
-        return Outcome(status="failed", reason=f"{lost}: {said}" if said else lost, fault="infrastructure")
+        return _failed_by_infrastructure(lost, folder)
     if exit_code in launcher.engine.lost_codes and all(agent.exit_code != exit_code for agent in agents.values()):
         return Outcome(status="failed", reason=_engine_said(folder.engine_log), fault="infrastructure")
     if refused := blame.container(folder, launcher.engine.container):

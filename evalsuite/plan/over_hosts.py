@@ -16,6 +16,12 @@ from evalsuite.placeholders import FIRST_PORT, LAST_PORT
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.plan.hosts import Host, too_small
 
+PATIENCE = (
+    *("-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),  # nobody is there to type a password
+    *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),  # a host that is cut off is known after 15 s
+)
+# Between Open MPI's daemons: a host that is cut off is known after 25 s, on both sides (300 + 9 × 20 s by default).
+KEPT_ALIVE = {"oob_tcp_keepalive_time": 10, "oob_tcp_keepalive_intvl": 5, "oob_tcp_keepalive_probes": 3}
 PORTS_KEPT_FREE = 16  # some frameworks give the ports after the first to their own workers
 
 
@@ -27,6 +33,7 @@ class Transport:
     line: Callable[[Sequence[Host], Argv, "Ways"], Argv]
     nests: bool  # whether a script on a host may start mpirun itself
     lost_codes: frozenset[int] = frozenset()
+    ssh_options_in: str | None = None  # the variable that has options for its ssh; None: it needs none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +42,7 @@ class Ways:
 
     interface: str | None = None  # eth1: the network that the launchers' own daemons use; None: theirs to choose
     root: bool = False  # whether the evaluator is root, which Open MPI refuses unless told
+    ssh_options: str = ""  # those of this shell, for a transport that reads them from a variable
 
 
 def port_of(folder: str) -> int:
@@ -49,13 +57,14 @@ def _ssh(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
     return (sys.executable, "-m", "evalsuite", "on-hosts", "--hosts", addresses, "--", *command)
 
 
-def _open_mpi(component: str) -> Callable[[Sequence[Host], Argv, Ways], Argv]:
+def _open_mpi(option: str, component: str) -> Callable[[Sequence[Host], Argv, Ways], Argv]:
     """Each host is a part of its own of the line (`… : …`): with one list mpirun may order the ranks as it likes."""
 
     def line(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
         words: Argv = ("mpirun", *(("--allow-run-as-root",) if ways.root else ()), "--bind-to", "none")
+        for name, seconds in KEPT_ALIVE.items():
+            words += (option, name, str(seconds))
         if ways.interface:
-            option = "--mca" if component == "oob_tcp_if_include" else "--prtemca"
             words += (option, component, ways.interface)
         for rank, host in enumerate(hosts):
             words += (*((":",) if rank else ()), "-np", "1", "--host", f"{host.address}:1")
@@ -77,13 +86,19 @@ def _told(rank: int, host: Host, command: Argv) -> Argv:
     return ("env", f"EVALSUITE_NODE_RANK={rank}", f"EVALSUITE_HOST={host.name}", *command)
 
 
+def _variables(via: Transport, ways: Ways) -> dict[str, str]:
+    """What lets the transport's ssh give up. Of an option that stands there twice ssh takes the first: the user's."""
+    name = via.ssh_options_in
+    return {name: f"{ways.ssh_options} {' '.join(PATIENCE)}".strip()} if name else {}
+
+
 TRANSPORTS = {
     transport.name: transport
     for transport in (
         Transport(name="ssh", line=_ssh, nests=True, lost_codes=frozenset({255})),
-        Transport(name="openmpi4", line=_open_mpi("oob_tcp_if_include"), nests=False),
-        Transport(name="openmpi5", line=_open_mpi("prte_if_include"), nests=False),
-        Transport(name="hydra", line=_hydra, nests=False),
+        Transport(name="openmpi4", line=_open_mpi("--mca", "oob_tcp_if_include"), nests=False),
+        Transport(name="openmpi5", line=_open_mpi("--prtemca", "prte_if_include"), nests=False),
+        Transport(name="hydra", line=_hydra, nests=False, ssh_options_in="HYDRA_LAUNCHER_EXTRA_ARGS"),
     )
 }
 
@@ -128,6 +143,7 @@ def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], 
         refusal=refusal,
         nests=via.nests,
         lost_codes=via.lost_codes,
+        variables=_variables(via, ways),
         handed=lambda nodes, folder: {**handed, **meeting(nodes, folder)},
         nodes=tuple(host.name for host in hosts),
         on=on,

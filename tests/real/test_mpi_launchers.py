@@ -23,6 +23,7 @@ TOYS = Path(__file__).resolve().parent / "toy_adapters"
 TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--environment", "current")
 TRAINS = (*TOYNET, "--option", "script=train.py", "--repeats", "1", "--runs", "runs", "--share")  # waits for nobody
 LONG = "5+100000"
+HANG_LIMIT_S = 180.0  # of silence in the network (agent.calls), and for the launcher and the agents to end
 NEWER = [one for one in LAUNCHERS if one.wheel]
 OPEN_MPI = [one for one in LAUNCHERS if one.via == "openmpi"]
 
@@ -151,3 +152,42 @@ def test_a_host_whose_processes_all_die_is_lost_and_another_takes_its_place(tmp_
     assert set(ranks(tmp_path)) == {"a", "b", "c"} - {victim}, said
     (failed,) = tmp_path.glob("runs/*/infrastructure-r0-1")
     assert json.loads((failed / "outcome.json").read_text())["fault"] == "infrastructure"
+
+
+@over(*LAUNCHERS)
+@pytest.mark.parametrize("storage", ["kept", "lost"])
+def test_a_host_that_is_cut_off_is_lost_and_ends_by_itself_and_another_takes_its_place(tmp_path, launcher, storage):
+    if why := namespaces.sshd_missing():
+        pytest.skip(why)
+    with namespaces.network("a", "b", "c", "d") as hosts, namespaces.reached_by_ssh(list(hosts.values())) as config:
+        words = ("--scales", "3x1", "--steps", LONG, "--hosts", "a,b,c,d", "--via", launcher.via, "--retries", "1")
+        process = started((hosts, config), tmp_path, launcher, *words)
+        assert soon(lambda: len(list(tmp_path.glob("runs/*/r0/samples.*.jsonl"))) == 3, 60)
+        victim = max(file.name.split(".")[1] for file in tmp_path.glob("runs/*/r0/samples.*.jsonl"))
+        others = set(hosts) - {victim}
+
+        if storage == "lost":
+            subprocess.run(hosts[victim].enter("mount", "-t", "tmpfs", "none", str(tmp_path / "runs")), check=True)
+        hosts[victim].cut_off()
+
+        left = "sample -o"
+        happened = soon(lambda: _failed(tmp_path) or process.poll() is not None, HANG_LIMIT_S)
+        gone = happened and soon(lambda: not hosts[victim].running(left), HANG_LIMIT_S)
+        goes_on = happened and soon(lambda: len(list(tmp_path.glob("runs/*/r0/samples.*.jsonl"))) == 3, 60)
+        again = {file.name.split(".")[1] for file in tmp_path.glob("runs/*/r0/samples.*.jsonl")}
+        process.terminate()
+        _, said = process.communicate(timeout=60)
+        said += "".join(file.read_text() for file in tmp_path.glob("runs/*/*/engine.txt"))
+        assert (bool(happened), gone, goes_on) == (True, True, True), said
+        assert soon(lambda: not any(host.running(left) for host in hosts.values()), 30), said
+    assert again == others, said
+    failed = _failed(tmp_path)
+    assert failed is not None, said
+    assert (failed["fault"], failed["status"]) == ("infrastructure", "failed")
+    assert f"lost on {victim}" in failed["reason"]
+
+
+def _failed(folder: Path) -> dict | None:
+    """How the attempt ended that the infrastructure failed."""
+    file = next(folder.glob("runs/*/infrastructure-r0-1/outcome.json"), None)
+    return json.loads(file.read_text()) if file else None

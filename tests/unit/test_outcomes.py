@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from evalsuite import cli
+from evalsuite.agent import beat
+from evalsuite.agent.order import EVALUATOR_LOST
 from evalsuite.documents import HostEnvironment
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import blame, campaign, probe, runner
+from evalsuite.launch import blame, campaign, engine_words, probe, runner
 from evalsuite.model import Run
 from evalsuite.plan import hosts, over_hosts, spec
 from evalsuite.plan import plan as planning
@@ -91,12 +93,54 @@ def test_an_engine_that_ended_well_without_a_node_has_not_run_on_it(tmp_path, mo
     monkeypatch.setattr(runner, "SHOWN_S", 0.0)
     folder = RunFolder(tmp_path / "r0")
     folder.path.mkdir()
-    node(folder, "a", started=True, ended=True)
-    node(folder, "b", started=True, ended=ended)
+    for host, well in (("a", True), ("b", ended)):
+        node(folder, host, started=True, ended=False)
+        if well:
+            folder.write_agent(host, replace(AGENT, exit_code=0))
 
     outcome = runner._ending(0, folder, CASE.at_scale(2, 1), LAUNCHER)
 
     assert (outcome.status, outcome.fault) == (status, None if ended else "infrastructure")
+
+
+LOST_DAEMON = """\
+rm: cannot remove '/tmp/x': No such file or directory
+--------------------------------------------------------------------------
+PRTE has lost communication with a remote daemon.
+
+  HNP daemon   : [prterun-a-13220@0,0] on node a
+  Remote daemon: [prterun-a-13220@0,1] on node b
+
+This is usually due to either a failure of the TCP network
+"""
+
+
+def test_a_launcher_that_ends_the_training_and_says_that_all_went_well_is_not_believed(tmp_path):
+    folder = RunFolder(tmp_path / "r0")
+    folder.path.mkdir()
+    for host in ("a", "b"):
+        node(folder, host, ended=False)
+        folder.write_agent(host, replace(AGENT, exit_code=143, signal="SIGTERM", interrupted_by="SIGTERM"))
+    folder.engine_log.write_text(LOST_DAEMON)
+
+    outcome = runner._ending(0, folder, CASE.at_scale(2, 1), LAUNCHER)
+
+    assert (outcome.status, outcome.fault) == ("failed", "infrastructure")
+    assert outcome.reason == (
+        "the launcher ended the training on a, b: PRTE has lost communication with a remote daemon."
+    )
+    assert engine_words.lost(LOST_DAEMON) == ["b"]
+
+
+def test_an_agent_that_heard_nothing_of_the_evaluator_is_the_platforms_failure(tmp_path):
+    folder = RunFolder(tmp_path / "r0")
+    folder.path.mkdir()
+    node(folder, "a", ended=False)
+    folder.write_agent("a", replace(AGENT, exit_code=EVALUATOR_LOST, error=str(beat.lost(90.0))))
+
+    outcome = runner._recorded_end(EVALUATOR_LOST, None, folder, CASE, LAUNCHER, [])
+
+    assert (outcome.fault, outcome.reason) == ("infrastructure", "the node agent was lost on a")
 
 
 @pytest.mark.parametrize(("script_code", "fault"), [(0, "infrastructure"), (255, None)])

@@ -102,8 +102,10 @@ def test_over_open_mpi_each_host_is_a_part_of_the_line_with_its_rank(name, inter
     line = line_via(name, interface="eth1", root=True)
 
     first, _, second = line.partition(" : ")
+    option = interface.partition(" ")[0]
+    alive = " ".join(f"{option} oob_tcp_keepalive_{what}" for what in ("time 10", "intvl 5", "probes 3"))
     assert first.startswith(
-        f"mpirun --allow-run-as-root --bind-to none {interface} eth1 -np 1 --host gpu01:1 "
+        f"mpirun --allow-run-as-root --bind-to none {alive} {interface} eth1 -np 1 --host gpu01:1 "
         f"env EVALSUITE_NODE_RANK=0 EVALSUITE_HOST=gpu01 {HANDED}"
     )
     assert second.startswith(f"-np 1 --host me@gpu02:1 env EVALSUITE_NODE_RANK=1 EVALSUITE_HOST=gpu02 {HANDED}")
@@ -114,6 +116,15 @@ def test_over_hydra_ranks_follow_the_list():
     start = "mpiexec.hydra -launcher ssh -iface eth1 -hosts gpu01,me@gpu02 -n 2 -ppn 1 -bind-to none "
 
     assert line_via("hydra", interface="eth1").startswith(start + HANDED)
+
+
+def test_the_ssh_of_hydra_gives_up_and_what_the_user_asks_of_it_goes_first():
+    ways = over_hosts.Ways(ssh_options="-o ConnectTimeout=60")
+    engine = over_hosts.engine(HOSTS, over_hosts.transport("hydra"), handed={}, ways=ways)
+
+    said = engine.variables["HYDRA_LAUNCHER_EXTRA_ARGS"]
+
+    assert said.startswith("-o ConnectTimeout=60 -o BatchMode=yes -o ConnectTimeout=10 ")
 
 
 def test_a_node_that_hydra_tells_only_its_rank_finds_its_name_among_all():

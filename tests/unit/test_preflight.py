@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from evalsuite.agent import foreign
 from evalsuite.commands import preflight as door
 from evalsuite.commands import speech
 from evalsuite.errors import Exit
-from evalsuite.launch import node_check, preflight, probe
+from evalsuite.launch import engine_words, node_check, preflight, probe
 from evalsuite.launch.preflight import Wanted
 from evalsuite.model import Run
 from evalsuite.plan.engines import Engine
@@ -124,6 +125,32 @@ def test_a_node_that_hangs_is_given_up(tmp_path, monkeypatch):
     found = preflight.look(acted({"a": "exec sleep 60"}), tmp_path, Wanted())
 
     assert "no answer" in found.nodes[0].troubles[0].values["reason"]
+
+
+def test_a_launcher_that_waits_although_its_ssh_reached_nobody_is_given_up_soon(tmp_path, monkeypatch):
+    monkeypatch.setattr(preflight, "GIVEN_UP_S", 0.3)
+    said = "ssh: connect to host a port 22: No route to host"
+    began = time.monotonic()
+
+    found = preflight.look(acted({"a": f"echo '{said}'; exec sleep 60"}), tmp_path, Wanted())
+
+    assert found.nodes[0].troubles[0].values["reason"] == said
+    assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize(
+    ("line", "is_so"),
+    [
+        ("Host key verification failed.", True),
+        ("me@b: Permission denied (publickey).", True),
+        ("kex_exchange_identification: Connection closed by remote host", True),
+        ("Connection closed by 10.0.0.2 port 22", True),
+        ("Warning: Permanently added 'b' (ED25519) to the list of known hosts.", False),
+        ("mkdir: cannot create directory 'x': Permission denied", False),
+    ],
+)
+def test_what_ssh_says_of_a_host_that_it_did_not_reach_is_told_from_other_words(line, is_so):
+    assert engine_words.unreached(line) == is_so
 
 
 def test_a_slow_node_is_named_and_taken_only_if_no_other_is_left(tmp_path):
