@@ -37,7 +37,8 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results import device_totals, epochs, facts, host_clocks, machines, network, plausibility, utilisation
+from evalsuite.results import device_totals, epochs, facts, host_clocks, machines, plausibility, utilisation
+from evalsuite.runs import network
 from evalsuite.runs.columns import Recorded
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.store import RunFolder
