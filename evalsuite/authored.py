@@ -160,7 +160,7 @@ def _from_toml(hint: Any, value: object, where: str) -> Any:
         if not value:
             raise EvalsuiteError(f"{where} is empty; expected {_words(hint)}, or no such key.")
     if wrong := misfit(value, hint):
-        raise EvalsuiteError(f"{where} = {shown(value)}; {wrong}")
+        raise EvalsuiteError(f"{where} = {shown(value)}; expected {wrong.removeprefix('expected ')}")
     return value
 
 

@@ -361,3 +361,32 @@ def test_what_parse_says_of_a_log_is_chinese_to_the_last_mark(capsys):
     cli.main(["parse", log, "--lang", "zh"])
 
     assert not any(mark in capsys.readouterr().out.replace(log, "") for mark in (": ", "; ", ", ", " ("))
+
+
+TITLED = '[document]\ntitle = { zh = "天枢", en = "Tianshu" }\n'
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        (TITLED + 'organisation = "某实验室"', "应为含有 zh, en 的表"),
+        ("[document]\noutlin = 1", "没有“outlin”这个键"),
+        ('[document]\ntitle = { zh = "天枢" }', "缺少必需的“en”"),
+        (
+            TITLED
+            + '[[document.sections]]\nplace = "背景"\ntitle = { zh = "a", en = "b" }\ntext = { zh = "a", en = "b" }',
+            "可用的写法：",
+        ),
+        ('[[problems]]\nquestion = { zh = "a", en = "b" }\nstatus = "closed"', "而没有 answer"),
+        ("[document", "应为 TOML 文件"),
+        ("", "其中没有 [[finding]]"),
+    ],
+)
+def test_a_mistake_in_a_labs_own_file_is_told_in_chinese(capsys, tmp_path, toml, said):
+    (file := tmp_path / "lab.toml").write_text(toml, encoding="utf-8")
+
+    assert cli.main(["report", "--runs", str(tmp_path), "--author", str(file), "--lang", "zh"]) == 2
+
+    answer = capsys.readouterr().err
+    assert said in answer and answer.rstrip().endswith("其中每种表都有示例。")
+    assert "; expected" not in answer

@@ -34,7 +34,7 @@ from evalsuite.results import rules
 SEVERITIES = ("note", "flag")
 KEYS = {*LANGUAGES, "severity", "cases", "model", "owner", "decides"}
 TABLES = {"document": "[document]", "finding": "[[finding]]", "problems": "[[problems]]"}
-SEE = "See docs/author-findings.md."
+SEE = "See docs/author-findings.md, which has an example of each table."
 KINDS: Mapping[str, tuple[type, str]] = {  # key → what stands there
     "cases": (list, 'a list of the ids of cases, such as ["…-1x8"]'),
     "model": (str, "the name of a model"),
@@ -102,7 +102,7 @@ def read(file: Path) -> Authored:
     try:
         found = tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise AuthorError(f"{file}: {error}; expected findings in TOML. {SEE}") from error
+        raise AuthorError(f"{file}: {error}; expected findings in TOML." + f" {SEE}") from error
     for key in found:
         if key not in TABLES:
             raise AuthorError(
@@ -115,7 +115,7 @@ def read(file: Path) -> Authored:
             f"{SEE}"
         )
     if not any(found.values()):
-        raise AuthorError(f"{file}: no [[finding]]; expected {', '.join(TABLES.values())}, one at least. {SEE}")
+        raise AuthorError(f"{file}: no [[finding]]; expected {', '.join(TABLES.values())}, one at least." + f" {SEE}")
     try:
         return Authored(
             source=Path(file).name,
@@ -126,7 +126,7 @@ def read(file: Path) -> Authored:
     except AuthorError:
         raise
     except EvalsuiteError as error:
-        raise AuthorError(f"{error} {SEE}") from error
+        raise AuthorError(f"{error} See docs/author-findings.md, which has an example of each table.") from error
 
 
 def _tables(file: Path, found: Mapping[str, Any], key: str) -> Sequence[Any]:
