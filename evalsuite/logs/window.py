@@ -6,7 +6,6 @@ script's own step times. Where only rates are printed, their harmonic mean is th
 is a cross-check, and a difference beyond 2 % is a finding.
 """
 
-import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +26,7 @@ from evalsuite.model import Counted, Finding, Protocol, Step, Throughput, Window
 
 DISAGREE = ClockDisagrees.limit  # above this two clocks do not tell the same story (docs/report.md#definitions)
 DRIFT = Drift.limit
+ROUNDED = 1e-9  # of a change; more than what is lost when a few hundred times are added up
 SCATTER = RatesScatter.limit
 UNLIKE = RestDiffers.limit  # what lies behind the window, against its value
 FULL_BATCH = PartialBatch.limit  # a step with a smaller share of the usual items trained a cut batch
@@ -61,15 +61,19 @@ class Span:
         first, last = self.reports[0], self.reports[-1]
         return first.index - first.steps < step.index <= last.index + step.steps
 
-    @property
-    def intervals(self) -> tuple[tuple[Step, Step], ...]:
-        """(report before, report) for each report that has one before it."""
-        steps = ((self.before,) if self.before else ()) + self.reports
-        return tuple(itertools.pairwise(steps))
+    @cached_property
+    def told(self) -> tuple[Step, ...]:
+        """The reports, and the one before them: of each but the first it is known when it began."""
+        return ((self.before,) if self.before else ()) + self.reports
 
     @cached_property
     def gaps(self) -> "dict[Clock, list[Gap]]":
         """What has been asked of each clock: several figures are made of the same times."""
+        return {}
+
+    @cached_property
+    def durations(self) -> "dict[str, list[Gap]]":
+        """The same per step, of each method that has been asked for."""
         return {}
 
 
@@ -248,9 +252,13 @@ def _gaps(chosen: Span, at: Clock) -> Sequence[Gap]:
     """(report, seconds since the report before) by the clock *at*; None where it did not tell."""
     found = chosen.gaps.get(at)
     if found is None:
-        times = [(step, at(before), at(step)) for before, step in chosen.intervals if not step.after_pause]
-        found = [(step, None if began is None or ended is None else ended - began) for step, began, ended in times]
-        chosen.gaps[at] = found
+        at_s = [at(step) for step in chosen.told]
+        times = zip(chosen.told[1:], at_s, at_s[1:], strict=False)
+        found = chosen.gaps[at] = [
+            (step, None if began is None or ended is None else ended - began)
+            for step, began, ended in times
+            if not step.after_pause
+        ]
     return found
 
 
@@ -280,9 +288,9 @@ def _burst(chosen: Span, at: Clock) -> list[Finding]:
     found = [(step, gap) for step, gap in _gaps(chosen, at) if gap is not None]
     if not found:
         return []
-    mean = statistics.fmean(gap for _, gap in found)
+    mean = statistics.fmean([gap for _, gap in found])
     foreign = [max(mean, _own_seconds(step) or 0.0) if step.arrival_s is None else mean for step, _ in found]
-    together = sum(gap < BURST_SHARE * usual for (_, gap), usual in zip(found, foreign, strict=True))
+    together = [gap < BURST_SHARE * usual for (_, gap), usual in zip(found, foreign, strict=True)].count(True)
     return [ArrivalsBursty(together=together, lines=len(found))] if together > BURSTY * len(found) else []
 
 
@@ -364,7 +372,7 @@ def _denied_by_seconds(chosen: Span, value: float, method: str) -> Iterator[Find
     told = [
         (step.items, gap) for step, gap in _gaps(chosen, _stamp) if step.items is not None and gap and gap >= WHOLE_S
     ]
-    if len(told) < max(soundness.FEWEST_REPORTS, len(chosen.intervals) // 2):
+    if len(told) < max(soundness.FEWEST_REPORTS, (len(chosen.told) - 1) // 2):
         return
     by_stamps = statistics.median(items / gap for items, gap in told)
     nearest = (statistics.median(items / (gap + off) for items, gap in told) for off in (-1.0, 1.0))
@@ -436,12 +444,18 @@ def _drift(chosen: Span, method: str) -> list[Finding]:
     """D10: the first third of the window against the last."""
     rates = [rate for rate in _rates(chosen, method) if rate]
     third = len(rates) // 3
-    if third < 3:
+    if third < 3 or _surely_steady(rates[:third], rates[-third:]):
         return []
     first, last = statistics.harmonic_mean(rates[:third]), statistics.harmonic_mean(rates[-third:])
     if abs(last / first - 1) <= DRIFT:
         return []
     return [Drift(change=last / first - 1)]
+
+
+def _surely_steady(first: Sequence[float], last: Sequence[float]) -> bool:
+    """Is the change of the harmonic mean far below the limit? Exact means cost ten times as much to know."""
+    ended = math.fsum([1 / rate for rate in last])
+    return ended > 0 and abs(math.fsum([1 / rate for rate in first]) / ended - 1) < DRIFT - ROUNDED
 
 
 def _scatter(reports: Sequence[Step]) -> list[Finding]:
@@ -471,10 +485,14 @@ def _rates(chosen: Span, method: str) -> list[float | None]:
 
 def _durations(chosen: Span, method: str) -> list[tuple[Step, float | None]]:
     """(report, seconds per step in it) by the clock of *method*."""
-    if method in (STAMPS, ARRIVALS):
+    found = chosen.durations.get(method)
+    if found is None and method in (STAMPS, ARRIVALS):
         gaps = _gaps(chosen, _stamp if method == STAMPS else _arrival)
-        return [(step, None if gap is None else max(0.0, gap) / step.steps) for step, gap in gaps]
-    return [(step, _own_duration(step)) for step in chosen.reports]
+        found = [(step, None if gap is None else (gap if gap > 0.0 else 0.0) / step.steps) for step, gap in gaps]
+    elif found is None:
+        found = [(step, _own_duration(step)) for step in chosen.reports]
+    chosen.durations[method] = found
+    return found
 
 
 def _own_duration(step: Step) -> float | None:
