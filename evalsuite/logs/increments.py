@@ -145,18 +145,20 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
     index, steps = _numbers(record, before, base, usual, restart, dialect.each)
     new_epoch = new_epoch and not dialect.per_epoch
     cumulative = dialect.averaging == "cumulative"
+    mean_s, stamp, items = record.mean_s, record.stamp_s, record.items
+    alone_s = record.step_s if steps == 1 or mean_s is None else None  # with no mean beside it that would tell more
     mean = None
-    if cumulative or (record.mean_s is not None and _alone_s(record, steps) is None):
+    if cumulative or (mean_s is not None and alone_s is None):
         mean = _Mean(record, None if new_epoch else before, base - dialect.mean_since, steps)
     values = (
         record,
         index * dialect.each,
         steps * dialect.each,
         record.gap or new_epoch,
-        record.stamp_s if before is None else _unwrapped(record.stamp_s, before.stamp_s),
-        _seconds(record, before, steps, mean),
+        stamp if stamp is None or before is None else _unwrapped(stamp, before.stamp_s),
+        _seconds(record, before, mean) if alone_s is None else alone_s * steps,
         mean.rate() if cumulative and mean is not None else record.rate,
-        _items(record, before, steps, dialect),
+        items if items is None and record.consumed is None else _items(record, before, steps, dialect),
     )
     return tuple.__new__(Increment, values)  # half of what Increment(…) costs
 
@@ -189,19 +191,23 @@ def _numbers(
         steps = max(1, int(record.interval or usual))
         return (before.step // each if before else 0) + steps, steps
     step = max(1, record.step + base)
-    own = record.interval or (None if record.since is None else record.step - record.since)
     if before is None:
-        return step, max(1, min(step, int(own or usual)))
+        return step, max(1, min(step, int(_own_steps(record) or usual)))
     if restart:
         rest = max(0, (before.record.of or 0) - (before.record.step or 0) - base)
-        return before.step // each + rest + step, max(1, min(step, int(own or step)))
+        return before.step // each + rest + step, max(1, min(step, int(_own_steps(record) or step)))
     steps = max(1, step - max(1, (before.record.step or 0) + base))
     return before.step // each + steps, steps
 
 
-def _unwrapped(stamp: float | None, before: float | None) -> float | None:
+def _own_steps(record: Record) -> float | None:
+    """Steps of the increment, as its line says."""
+    return record.interval or (None if record.since is None or record.step is None else record.step - record.since)
+
+
+def _unwrapped(stamp: float, before: float | None) -> float:
     """The stamp, a day later where the time of day has passed midnight."""
-    if stamp is None or before is None or stamp >= before - HALF_DAY_S:
+    if before is None or stamp >= before - HALF_DAY_S:
         return stamp
     return stamp + DAY_S * round((before - stamp) / DAY_S)
 
@@ -243,14 +249,8 @@ class _Mean:
         return (n - m) / units if units > 0 else None
 
 
-def _alone_s(record: Record, steps: int) -> float | None:
-    """The time of a step, where it is printed and no mean beside it would tell more of *steps*."""
-    return record.step_s if steps == 1 or record.mean_s is None else None
-
-
-def _seconds(record: Record, before: Increment | None, steps: int, mean: _Mean | None) -> float | None:
-    if (alone := _alone_s(record, steps)) is not None:
-        return alone * steps
+def _seconds(record: Record, before: Increment | None, mean: _Mean | None) -> float | None:
+    """Of the whole increment, where its line does not tell those of one step."""
     if record.report_s is not None:
         return record.report_s
     if record.elapsed_s is not None:

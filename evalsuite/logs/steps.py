@@ -7,7 +7,7 @@ import itertools
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalsuite.dialect import Dialect
 from evalsuite.findings import Copied, JobAssumedLauncher, JobAssumedOnePrints, OwnAssumed, Restarted
@@ -168,7 +168,7 @@ def _steps(streams: list[list[Increment]], clock: int, job: _Job) -> list[Step]:
     Times are taken from the first *clock* streams, those of the first file: one node's clock, never two (D21).
     """
     if len(streams) == 1:
-        return [_step([increment], [increment], job) for increment in streams[0]]
+        return [_step(increment, increment.record, increment.stamp_s, job) for increment in streams[0]]
     at_index: dict[int, list[Increment]] = {}
     timed: dict[int, list[Increment]] = {}
     for number, stream in enumerate(streams):
@@ -176,27 +176,37 @@ def _steps(streams: list[list[Increment]], clock: int, job: _Job) -> list[Step]:
             at_index.setdefault(increment.step, []).append(increment)
             if number < clock:
                 timed.setdefault(increment.step, []).append(increment)
-    return [_step(at_index[index], timed.get(index, []), job) for index in sorted(at_index)]
+    return [_step_of_several(at_index[index], timed.get(index, []), job) for index in sorted(at_index)]
 
 
-def _step(increments: list[Increment], timed: list[Increment], job: _Job) -> Step:
+def _step_of_several(increments: list[Increment], timed: list[Increment], job: _Job) -> Step:
+    """The step that several printers tell of. *timed*: those of them whose clock is taken."""
     one = increments[0] if len(increments) == 1 else _middle(increments)
-    ends = one if not timed else timed[0] if len(timed) == 1 else max(timed, key=lambda increment: increment.record.end)
-    items, at, record = _items(one, job), _latest(timed), ends.record
-    return Step(
+    if not timed:
+        return _step(one, one.record, None, replace(job, arrival=None))
+    ends = max(timed, key=lambda increment: increment.record.end)
+    return _step(one, ends.record, _latest(timed), job)
+
+
+def _step(one: Increment, record: Record, at: float | None, job: _Job) -> Step:
+    """The step of the whole job that an increment is the end of, by the clock *at* which its *record* was printed."""
+    said, relayed, arrival = one.record, record.relayed, job.arrival
+    items = _items(one, said, job)
+    values = (
         one.step,
         one.steps,
         items,
         one.seconds,
         _rate(one, items, job),
-        None if record.relayed else at,
-        job.arrival(record.end) if job.arrival and timed else None,
-        at if record.relayed else None,
-        one.record.loss,
+        None if relayed else at,
+        None if arrival is None else arrival(record.end),
+        at if relayed else None,
+        said.loss,
         record.line,
         one.pause,
-        one.record.parts,
+        said.parts,
     )
+    return tuple.__new__(Step, values)  # half of what Step(…) costs
 
 
 def _middle(increments: list[Increment]) -> Increment:
@@ -211,16 +221,16 @@ def _middle(increments: list[Increment]) -> Increment:
     )
 
 
-def _items(increment: Increment, job: _Job) -> float | None:
-    """Items of the whole job in an increment: as printed, or the batch times the steps."""
+def _items(increment: Increment, said: Record, job: _Job) -> float | None:
+    """Items of the whole job in an increment, which *said* so: as printed, or the batch times the steps."""
     if increment.items is not None:
         return increment.items * job.items_per_batch
-    if increment.record.global_batch is not None:
-        return increment.record.global_batch * job.items_per_batch * increment.steps
-    if job.items_per_step is None:
-        return None
-    whole_epoch = job.epochs and increment.record.interval is None and increment.record.step is None
-    return None if whole_epoch else _with_last_batch(job.items_per_step * increment.steps, job)
+    if said.global_batch is not None:
+        return said.global_batch * job.items_per_batch * increment.steps
+    if job.items_per_step is None or (job.epochs and said.interval is None and said.step is None):
+        return None  # a whole epoch
+    items = job.items_per_step * increment.steps
+    return items if job.items_per_epoch is None else _with_last_batch(items, job)
 
 
 def _with_last_batch(items: float, job: _Job) -> float:

@@ -5,6 +5,7 @@ restart.
 """
 
 import itertools
+import operator
 from collections.abc import Sequence
 
 from evalsuite.dialect import Dialect
@@ -46,6 +47,8 @@ _NOWHERE = (-1, -1)
 
 def streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
     """Each record joins the stream of its rank whose last step number is the nearest below its own."""
+    if _in_one_go(records):
+        return [[*records]]
     by_rank: dict[str | None, tuple[list[Stream], list[tuple[int, int]]]] = {}  # streams, and where each has got to
     for record in records:
         own, last = by_rank.setdefault(record.rank, ([], []))
@@ -66,6 +69,14 @@ def streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
             own[number].append(record)
             last[number] = here or last[number]
     return [stream for own, _ in by_rank.values() for stream in own]
+
+
+def _in_one_go(records: Sequence[Record]) -> bool:
+    """Does one printer count from each record to the next, as in nearly all logs?"""
+    places = [place(record) for record in records]
+    told = [here for here in places if here is not None]
+    alone = len({record.rank for record in records}) == 1 and len(told) == len(records)
+    return alone and all(map(operator.lt, told, told[1:]))
 
 
 def _repeated(before: Record, record: Record) -> bool:
