@@ -15,7 +15,17 @@ from functools import lru_cache
 from evalsuite.dialect import Dialect, Line, bytes_of_it_stand_in
 from evalsuite.logs.logfile import Chunk
 from evalsuite.logs.whole_numbers import OTHERWISE_WRITTEN, in_plain_digits
-from evalsuite.logs.wrapping import ALIKE, NARROWEST, USUAL, WIDEST, between_words, breadth, breaks_off, partly
+from evalsuite.logs.wrapping import (
+    ALIKE,
+    NARROWEST,
+    USUAL,
+    WIDEST,
+    between_words,
+    breadth,
+    breadths,
+    breaks_off,
+    partly,
+)
 
 MOST_LINES = 6  # a report is looked for over so many, and over more that are all as wide
 MOST_OF_WORDS = 24  # lines, which are as wide as words let them be
@@ -28,6 +38,8 @@ LOOKED_BACK = 400  # bytes before a report, which its dialect may read, too
 FEWEST = 2  # that tell any width of a terminal; one alone only a usual width
 SHARE = 0.05  # of the reports; fewer may be torn by what another process printed
 _BLANK = re.compile(rb"[ \t\r\n]")
+_USUAL = frozenset(USUAL)
+_NUMBER_CUT = re.compile(rb"\n(?<=\d\n)[.\d]")  # the line end first: the engine looks for it alone
 _DIGIT = tuple(b".0123456789"[place : place + 1] for place in range(11))
 
 
@@ -74,6 +86,8 @@ class Fragments:
 
         None where no line is as wide as terminals usually are, and none breaks off within a number.
         """
+        if not _may_be_cut(text):
+            return []
         lines = list(map(_last_bar, text.split(b"\n"))) if b"\r" in text else text.split(b"\n")
         pairs = list(itertools.pairwise(lines))
         suspect = (pair for pair in pairs if breadth(pair[0]) in USUAL or self._in_number(*pair))
@@ -146,6 +160,11 @@ class Fragments:
             if (several or width in USUAL) and times >= ALIKE * lines:
                 return width
         return None
+
+
+def _may_be_cut(text: bytes) -> bool:
+    """Is any line as wide as terminals usually are, or does one end and the next begin with a digit?"""
+    return b"\r" in text or not _USUAL.isdisjoint(breadths(text)) or _NUMBER_CUT.search(text) is not None
 
 
 def _reads(kind: Line, lead: bytes, report: bytes) -> bool:

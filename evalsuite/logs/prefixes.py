@@ -23,8 +23,8 @@ _SOURCE = rb"\[pod/[^\]\r\n]*\] |[\w.-]+[-_]\d+ +\| "
 # [3]<stdout>:…                        horovodrun with Gloo
 # 3: …                                 srun --label
 # [rank3]:… [default3]:… [trainer3|3]: torchrun --tee
-_LINE = re.compile(
-    rb"(?m)^(?P<source>(?:%b)?)(?P<relay>(?:%b)?)"
+_LINE = re.compile(  # the line end first: the engine looks for it alone
+    rb"\n(?P<source>(?:%b)?)(?P<relay>(?:%b)?)"
     % (_SOURCE, _CLOCK)
     + rb"(?:(?P<mpi>\[\d+,(?P<mpi_rank>\d+)\])<std(?:out|err)>:?|(?P<gloo>\[(?P<gloo_rank>\d+)\])<std(?:out|err)>:?"
     rb"|(?P<torch>\[(?:rank|default|trainer|worker)[ _]?(?P<torch_rank>\d+)(?:\|\d+)?\]:)"
@@ -38,10 +38,10 @@ _REST = {"mpi": rb"<std(?:out|err)>:?", "gloo": rb"<std(?:out|err)>:?", "torch":
 def lowest(text: bytes) -> "re.Pattern[bytes] | None":
     """What the lowest rank's lines of *text* begin with; None if nobody has marked them."""
     glances = (0, len(text) // 2, max(0, len(text) - GLANCE_BYTES))
-    if not any(_LINE.search(text[at : at + GLANCE_BYTES]) for at in glances):
+    if not any(_LINE.search(b"\n" + text[at : at + GLANCE_BYTES]) for at in glances):
         return None
     lines = sum(1 for line in text.split(b"\n") if line.strip())
-    marked = Counter(mark for found in _LINE.finditer(text) for mark in _marks(found))
+    marked = Counter(mark for found in _LINE.finditer(b"\n" + text) for mark in _marks(found))
     often = [mark for mark, count in marked.items() if count >= FEWEST]
     if not often or sum(marked[mark] for mark in often) < SHARE * lines:
         return None

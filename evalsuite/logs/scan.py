@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.dialect import Dialect, Line, bytes_of_it_stand_in
 from evalsuite.logs import wrapping
 from evalsuite.logs.arguments import arguments
 from evalsuite.logs.extracting import Extractor
@@ -156,7 +156,7 @@ class Scan:
 def _world_size(text: bytes) -> bytes | None:
     """The first that *text* names. Looked for by the letters in it: the pattern alone would try every byte."""
     for letters in (b"orld", b"ORLD"):
-        at = text.find(letters)
+        at = text.find(letters) if bytes_of_it_stand_in(letters, text) else -1
         while at >= 0:
             found = WORLD_SIZE.match(text, max(0, at - 1))
             if found is not None:

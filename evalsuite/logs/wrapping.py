@@ -17,6 +17,7 @@ from evalsuite.logs.sniffing import Sniffer
 
 NARROWEST, WIDEST = 40, 320  # columns of a terminal
 USUAL = (80, 100, 120, 128, 132, 140, 160, 180, 200, 240)  # of another width, a longer number may meet by chance
+_USUAL = frozenset(USUAL)
 FEWEST = 3  # lines of exactly that width, and none beyond it
 FEWEST_IN_PART = 2  # where others are longer: reports that are whole only when joined
 SHARE = 0.3  # of the lines found have a number that is longer when joined; fewer may meet by chance
@@ -201,8 +202,11 @@ def _evidence(text: bytes, whole: bytes, dialect: Dialect | None, sniffer: Sniff
 
 def _broken(text: bytes, dialect: Dialect) -> Cut | None:
     """A log whose reports are cut at the end of each line, or in a part of it."""
+    found = breadths(text)
+    if not _USUAL.intersection(found):
+        return None
     by_breadth: dict[int, list[bytes]] = {}
-    for line, columns in zip(text.split(b"\n"), breadths(text), strict=True):
+    for line, columns in zip(text.split(b"\n"), found, strict=True):
         by_breadth.setdefault(columns, []).append(line)
     if clipped := _clipped_at(by_breadth, dialect):
         return Cut(columns=clipped, dialect=None)
