@@ -89,12 +89,21 @@ def columns_of(names: tuple[str, ...], lines: Sequence[Sequence[bytes | Any]]) -
     columns = [*zip(*lines, strict=True)]
     for place, field, convert in _taken(names) if lines else ():
         together = _TOGETHER.get(convert)
-        known = together(columns[place]) if together else None
-        found[field] = known or [
+        found[field] = (together(columns[place]) if together else None) or [
             before if value is None else convert(value)
             for value, before in zip(columns[place], found[field], strict=True)
         ]
     return found
+
+
+def wholes(column: Sequence[bytes]) -> Sequence[int | None]:
+    """Each of *column* as `records.whole` reads it."""
+    return _wholes(column) or [*map(whole, column)]
+
+
+def numbers(column: Sequence[bytes]) -> Sequence[float | None]:
+    """Each of *column* as `records.number` reads it."""
+    return _numbers(column) or [*map(number, column)]
 
 
 # each gives None where one of the numbers must be looked at by itself
@@ -105,7 +114,7 @@ def _wholes(column: Sequence[bytes]) -> list[int] | None:
         found = [*map(int, column)] if b"".join(column).isdigit() else None
     except (ValueError, TypeError):
         return None
-    return found if found and max(found) < 10**15 else None
+    return found if found and max(found) < 10**15 else None  # as many digits as are surely read as they stand
 
 
 def _numbers(column: Sequence[bytes]) -> list[float] | None:

@@ -19,13 +19,13 @@ from evalsuite.findings import (
     LinesJoined,
     RestDiffers,
 )
-from evalsuite.logs import catalogue, certainty, failures, timers, window, worth, wrapping
+from evalsuite.logs import catalogue, certainty, failures, fields, timers, window, worth, wrapping
 from evalsuite.logs import steps as steps_room
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
 from evalsuite.logs.job import facts as facts_of
 from evalsuite.logs.logfile import Unreadable, chunks, kind
 from evalsuite.logs.numbers import Given, Numbers, in_epochs, numbers_of, within
-from evalsuite.logs.records import Record, enough, number, positive, whole
+from evalsuite.logs.records import Record, enough, positive
 from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
 from evalsuite.logs.sniffing import Sniffer
 from evalsuite.logs.sniffing import sniffer as sniffer_of
@@ -181,8 +181,7 @@ def _read(
     except Unreadable as error:
         return _unrecognised(f"{error}")
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(scans, arrivals, strict=True))
-    found = next((scores for scores in scored if scores), ())
-    read = replace(_reading(scans, spoken, asked, numbers), scores=found)
+    read = _reading(scans, spoken, asked, numbers, next(filter(None, scored), ()))
     return read if columns is None else replace(read, findings=(*read.findings, LinesJoined(columns=columns)))
 
 
@@ -296,7 +295,9 @@ class _Enough:
         return (last.step + 1) * self._dialect.each < self._protocol.measured_steps
 
 
-def _reading(scans: Sequence[Scan], dialect: Dialect, asked: Given, numbers: Numbers) -> Reading:
+def _reading(
+    scans: Sequence[Scan], dialect: Dialect, asked: Given, numbers: Numbers, scores: tuple[Score, ...]
+) -> Reading:
     found, facts, measured = numbers.merged, numbers.facts, numbers.throughput
     final = numbers.final
     if measured is None and final is not None:
@@ -338,6 +339,7 @@ def _reading(scans: Sequence[Scan], dialect: Dialect, asked: Given, numbers: Num
         total_devices=facts.devices,
         batch_per_device=None if dialect.epochs_are_steps else batch_per_device(facts),
         breakdown=_breakdown(scans, dialect, measured),
+        scores=scores,
         certainty=sure.certainty if sure else None,
         certainty_reason=sure.reason if sure else "",
         findings=findings,
@@ -406,13 +408,13 @@ def _arrivals(path: Path) -> steps_room.Arrival | None:
         rows = path.read_bytes().splitlines()[1:]
     except OSError:
         return None
-    pairs = [row.split(b",") for row in rows]
-    known = [(whole(pair[0]), number(pair[1])) for pair in pairs if len(pair) == 2]
-    table = [(end, at) for end, at in known if end is not None and at is not None]
-    ends = [end for end, _ in table]
+    cells = b",".join([row for row in rows if row.count(b",") == 1]).split(b",")
+    table = zip(fields.wholes(cells[::2]), fields.numbers(cells[1::2]), strict=False)
+    known = [(end, at) for end, at in table if end is not None and at is not None]
+    ends, at_s = [end for end, _ in known], [at for _, at in known]
 
     def arrival(end: int) -> float | None:
         index = bisect.bisect_left(ends, end)
-        return table[index][1] if index < len(table) else None
+        return at_s[index] if index < len(at_s) else None
 
-    return arrival if table else None
+    return arrival if known else None
