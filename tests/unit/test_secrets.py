@@ -127,6 +127,7 @@ def test_a_copied_log_keeps_its_lines_and_the_manifest_has_both_hashes(planted, 
 
             assert (one["sha256"], one["masked_sha256"]) == tuple(hashlib.sha256(x).hexdigest() for x in (raw, copy))
             assert raw != copy and [*map(len, raw.split(b"\n"))] == [*map(len, copy.split(b"\n"))]
+        assert "masked_sha256" in archive.read("README.txt").decode()
     assert len(manifest["logs"]) == 2
 
 

@@ -12,6 +12,7 @@ from evalsuite.report.forms.material import Material
 from evalsuite.report.text import words as words_room
 
 NAME = "report-data.zip"
+README = "README.txt"
 SCHEMA = paths.DATA / "schema" / "summary.schema.json"
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say; the files' own would differ each time
 
@@ -29,16 +30,21 @@ def write(material: Material) -> list[Path]:
 def contents(material: Material) -> dict[str, bytes]:
     """File name → content."""
     book, build_hash = material.book, material.build_hash
-    words = words_room.read_beyond_the_page(material.languages)
-    readme = "\n\n".join(words("bundle.readme", hash=build_hash).plain(language) for language in material.languages)
     return {
-        "README.txt": f"{readme}\n".encode(),
+        README: readme("bundle.readme", material),
         "summary.json": _json(summary_json.document(book, build_hash)),
         "evidence.json": _json(evidence.document(book)),
         "summary.schema.json": SCHEMA.read_bytes(),
         "tables.json": _json(tables.rows(book)),
         **{f"tables/{name}.csv": content for name, content in tables.csv_files(book).items()},
     }
+
+
+def readme(key: str, material: Material) -> bytes:
+    """What an archive is and how it is read, in the languages of the report."""
+    words = words_room.read_beyond_the_page(material.languages)
+    said = words(key, hash=material.build_hash)
+    return ("\n\n".join(said.plain(language) for language in material.languages) + "\n").encode()
 
 
 def zipped(files: dict[str, bytes]) -> bytes:

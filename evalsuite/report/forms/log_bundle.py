@@ -8,6 +8,7 @@ from typing import Any
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import replacing
+from evalsuite.report.forms import bundle
 from evalsuite.report.forms.bundle import entry
 from evalsuite.report.forms.material import Material
 from evalsuite.results import log_copies
@@ -32,6 +33,7 @@ def write(material: Material) -> list[Path]:
     ):
         facts = {"build": material.build_hash, "logs": [_copied(one, archive) for one in copies]}
         archive.writestr(entry(MANIFEST), json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+        archive.writestr(entry(bundle.README), bundle.readme("bundle.logs_readme", material))
     return [path]
 
 

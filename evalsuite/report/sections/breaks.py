@@ -104,7 +104,7 @@ def _rate(bytes_per_s: float) -> Number:
 
 def markdown(found: BreakFacts, writer: MarkdownWriter) -> Iterable[str]:
     """The breaks as a paragraph and a table."""
-    yield " ".join(writer.said(said) for said in found.said)
+    yield writer.sentences(writer.said(said) for said in found.said)
     if found.rows:
         keys = ("words.model", "background.configuration", "words.framework", "breaks.where", "breaks.efficiency")
         heads = [*map(writer.word, (*keys, "breaks.step", "breaks.changes"))]

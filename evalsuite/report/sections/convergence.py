@@ -360,7 +360,7 @@ def _markdown(tables: Iterable[Trained], writer: MarkdownWriter) -> Iterable[str
 
 
 def _line(row: TrainedRow, time: Number | None, writer: MarkdownWriter) -> list[str]:
-    missing, case = writer.state("missing"), row.summary.case
+    missing, case = writer.word("words.not_recorded"), row.summary.case
     values = [missing if value is None else text(value.text) for value in (*row.values, time)]
     place = [row.column.label, names.scale(case), numbers.count(case.global_batch).text, str(row.epochs)]
     return [*map(text, place), *values, writer.said(row.judgement) if row.judgement else NOTHING]

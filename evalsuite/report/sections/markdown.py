@@ -68,7 +68,11 @@ class MarkdownWriter:
         if given.n is not None:
             found.append(self.said(self.words("of_all.n", n=given.n)))
         if found:
-            yield words.BETWEEN_SENTENCES[self.language].join(found)
+            yield self.sentences(found)
+
+    def sentences(self, said: Iterable[str]) -> str:
+        """Sentences one after the other: Chinese leaves no blank between two."""
+        return words.BETWEEN_SENTENCES[self.language].join(said)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> str:

@@ -137,7 +137,7 @@ def _of_all(grid: Grid, writer: MarkdownWriter) -> str:
     found = [f"{text(states.MARKS[mark])} {writer.word(f'of_all.{mark}')}" for mark in grid.marks]
     if grid.n is not None:
         found.append(writer.said(writer.words("of_all.n", n=grid.n)))
-    return " ".join(found)
+    return writer.sentences(found)
 
 
 def _unsupported(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:

@@ -173,4 +173,4 @@ def _note(note: AuthorNote, said: Said, writer: MarkdownWriter) -> str:
         sentences.append(writer.said(writer.words("problems.owner", name=names.visible(note.owner))))
     if note.decides:
         sentences.append(writer.word("problems.decides"))
-    return " ".join(sentences)
+    return f"{sentences[0]} {writer.sentences(sentences[1:])}"

@@ -289,7 +289,7 @@ def _markdown(tables: Iterable[StepTimes], writer: MarkdownWriter) -> Iterable[s
 
 
 def _line(row: StepRow, writer: MarkdownWriter) -> list[str]:
-    missing = writer.state("missing")
+    missing = writer.word("words.not_recorded")
     parts = [missing if part is None else text(f"{part.time} ({part.share})") for part in row.parts]
     rest = writer.word("words.none") if row.rest is None else text(row.rest.time)
     whole = text(row.whole.text) + (states.MARKS["flagged"] if row.overlaps else "")

@@ -152,4 +152,5 @@ def markdown(found: SuspicionFacts | None, writer: MarkdownWriter) -> Iterator[s
 
 def _line(one: AskedOnReview, writer: MarkdownWriter) -> str:
     settings = ", ".join(f"`{name}`" for name in one.settings)
-    return " ".join(filter(None, (writer.said(one.said), writer.said(one.check), settings)))
+    said = writer.sentences(filter(None, (writer.said(one.said), writer.said(one.check))))
+    return f"{said} {settings}" if settings else said
