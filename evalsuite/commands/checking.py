@@ -323,7 +323,10 @@ def _declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterator[Lac
         )
     for line in dialect.lines:
         if not CITED.match(line.source):
-            advice = "write OWNER/REPOSITORY@COMMIT:FILE, then a comma and what else must be said"
+            advice = (
+                "write OWNER/REPOSITORY@COMMIT:FILE, then a comma and what else must be said; of a script in no "
+                "repository a date instead of the commit"
+            )
             yield Lack(what=f'the source "{line.source}" is no place in a repository', advice=advice)
     for line in dialect.step:
         if not line.literal:

@@ -2,6 +2,7 @@
 
 import argparse
 import gc
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -192,7 +193,7 @@ def write(
     book = Book(evaluation=identity.ordered(evaluation))
     _print_found(book, speech.language())
     _note_edits(book)
-    _print_price(book, speech.language(), store)
+    _print_price(book, speech.language(), _said_again(arguments, store, evaluation))
     page = next(path for path in written if path.suffix == ".html")
     for path in (page, *more):
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
@@ -246,8 +247,18 @@ def _note_edits(book: "Book") -> None:
         note(say("report.more_edited", n=len(found) - MOST_EDITS))
 
 
-def _print_price(book: "Book", language: str, store: "Store") -> None:
-    """What the runs took, and the first of the commands whose runs would decide something open."""
+def _said_again(arguments: argparse.Namespace, store: "Store", evaluation: Evaluation) -> str:
+    """What a command that goes on from here needs of *arguments*: its folder, the adapters and dialects brought."""
+    given = [
+        f"--{name} {shlex.quote(str(place))}" for name in ("adapters", "dialects") for place in getattr(arguments, name)
+    ]
+    if str(store.root) != "runs" and not evaluation.recorded_elsewhere:
+        given.append(f"--runs {shlex.quote(str(store.root))}")
+    return "".join(f" {one}" for one in given)
+
+
+def _print_price(book: "Book", language: str, more: str) -> None:
+    """What the runs took, and the first of the commands whose runs would decide something open, each with *more*."""
     from evalsuite.commands.terminal import line
     from evalsuite.report.sections import price
     from evalsuite.report.text import words
@@ -257,8 +268,7 @@ def _print_price(book: "Book", language: str, store: "Store") -> None:
         line(price.line(book.spent, spoken).plain(language).replace("\u202f", " "))
     steps = price.steps(book.next_repeats, spoken)
     for one in steps[:MOST_STEPS]:
-        where = "" if str(store.root) == "runs" or book.evaluation.recorded_elsewhere else f" --runs {store.root}"
-        line(f"{one.sentence.plain(language)}\n    {one.command}{where}".replace("\u00a0", " "))
+        line(f"{one.sentence.plain(language)}\n    {one.command}{more}".replace("\u00a0", " "))
     if len(steps) > MOST_STEPS:
         line(say("report.more_steps", n=len(steps) - MOST_STEPS))
 

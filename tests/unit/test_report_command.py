@@ -1,13 +1,16 @@
 """What `report` says on a terminal beside its table, and the exit code that a job may ask it for."""
 
+from argparse import Namespace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.commands.report import judged
+from evalsuite.commands.report import _said_again, judged
 from evalsuite.errors import Exit
 from evalsuite.model import Verdict
+from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.toys import CASE
 
@@ -53,3 +56,11 @@ def test_edited_and_spoilt_run_folders_are_named_on_the_terminal(tmp_path, capsy
     assert f"check {CASE.id}/r0: changed since the run ended: log.n0.txt" in english
     assert f"check {CASE.id}/r1: " in english and "r2" not in english
     assert f"请检查 {CASE.id}/r0：" in capsys.readouterr().err
+
+
+def test_a_command_to_go_on_with_brings_what_this_one_was_given(tmp_path):
+    given = Namespace(adapters=[Path("mine"), Path("a b")], dialects=[Path("logs.py")])
+
+    said = _said_again(given, Store(tmp_path), SimpleNamespace(recorded_elsewhere=False))
+
+    assert said == f" --adapters mine --adapters 'a b' --dialects logs.py --runs {tmp_path}"
