@@ -22,7 +22,7 @@ from evalsuite.site import feed, timechart
 from evalsuite.site.history import History, HistoryLine, HistoryPoint
 from evalsuite.site.moves import Move, nearest
 from evalsuite.site.shelf import About, BrokenReport, OnShelf, Shelved
-from evalsuite.site.words import case_name, change_text, slug, versions
+from evalsuite.site.words import case_name, change_text, machine, slug, versions
 
 SCHEMA_VERSION = 1  # of site.json
 
@@ -249,6 +249,7 @@ def _environment(site: Site) -> templates.Environment:
         "Markup": Markup,
         "slug": slug,
         "versions": versions,
+        "machine": lambda text: machine(text, site.words),
         "case_name": site.case_name,
         "change_text": lambda change: change_text(change, site.words),
         "anchor": lambda line: names.anchor("l", f"{line.case.id} {line.environment} {line.unit} {line.origin}"),

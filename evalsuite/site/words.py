@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evalsuite.model import Protocol
@@ -18,6 +19,8 @@ def slug(model: str) -> str:
     return model if SAFE_NAME.match(model) else names.anchor("m", model)
 
 
+OF_MACHINE = re.compile(r" \(([\d.]+) cores\)|\bdriver ([\w.]+)")  # results/machines
+CLOSE = {"zh": "", "en": ""}
 SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
 
 
@@ -64,6 +67,18 @@ def case_name(line: HistoryLine, words: Words, *, named_scripts: bool) -> Render
         steps = {"warmup": str(case.protocol.warmup_steps), "measured": str(case.protocol.measured_steps)}
         more.append(words("history.steps", **steps))
     return words("history.case_more", case_text=plain, more=words.listed(more)) if more else plain
+
+
+def machine(text: str, words: Words) -> Rendered:
+    """A machine as runs record it ("AMD EPYC (2 cores), driver 550.54"), its cores and its driver in words."""
+    parts: list[Rendered | str] = []
+    end = 0
+    for found in OF_MACHINE.finditer(text):
+        parts.append(names.visible(text[end : found.start()]))
+        cores, driver = found.groups()
+        parts.append(words("site.cores", n=cores) if cores else words("site.driver", version=driver))
+        end = found.end()
+    return replace(words.listed([*parts, names.visible(text[end:])]), separators=CLOSE)
 
 
 def versions(found: Mapping[str, Sequence[str]] | HistoryPoint) -> str:

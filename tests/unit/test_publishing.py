@@ -12,7 +12,9 @@ import synthetic
 
 from evalsuite import cli, findings
 from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.report.text import words
 from evalsuite.site import publishing, shelf
+from evalsuite.site import words as site_words
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -364,6 +366,15 @@ def test_the_history_counts_processes_on_a_cpu_and_says_options_and_scripts_in_w
     assert "每进程批大小 8，1 机 1 进程（图像边长：64）" in page and "卡" not in visible_text(page)
     assert "1 node, 1 process (image size: 64)" in page
     assert "PyTorch · reference-resnet50" in page and "PyTorch · other-script" in page
+
+
+def test_a_machine_is_told_in_the_language_of_the_page():
+    spoken = words.read_beyond_the_page()
+    said = site_words.machine("AMD <EPYC> (2 cores), driver 550.54 + A (1 cores)", spoken)
+
+    assert said.plain("zh") == "AMD <EPYC>（2 核）, 驱动 550.54 + A（1 核）"
+    assert said.plain("en") == "AMD <EPYC> (2 cores), driver 550.54 + A (1 core)"
+    assert "<EPYC>" not in said.in_language("zh")
 
 
 def test_the_index_tells_the_first_models_of_a_report_and_counts_the_others(tmp_path):
