@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalsuite.plan.engines import Engine
     from evalsuite.runs.preflight import Preflight
 
+MANAGED = "managed"  # each framework has an environment of its own
 HELP = "look at every node before the first run: same evalsuite, shared folder, clock, devices, room, speed"
 EXAMPLES = """\
   evalsuite preflight --hosts gpu01,gpu02 --runs /shared/runs --devices-per-node 8
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--on-node", metavar="DIR", type=Path, help=argparse.SUPPRESS)  # what is started on each node
     parser.add_argument("--token", help=argparse.SUPPRESS)
+    parser.add_argument("--program", action="append", default=[], help=argparse.SUPPRESS)
     speech.add_argument(parser)
 
 
@@ -39,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     import json
 
     if arguments.on_node is not None:
-        return _on_node(arguments.on_node, arguments.token or "")
+        return _on_node(arguments.on_node, arguments.token or "", arguments.program)
     found = looked(_engine(arguments), arguments.runs, arguments.nodes, arguments.devices_per_node)
     if arguments.json:
         print(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
@@ -50,10 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE if found.enough else Exit.USAGE
 
 
-def _on_node(folder: Path, token: str) -> int:
+def _on_node(folder: Path, token: str, programs: Sequence[str]) -> int:
     from evalsuite.launch import node_check
 
-    node_check.report(folder, token, lambda line: print(line, flush=True))
+    node_check.report(folder, token, programs, lambda line: print(line, flush=True))
     return Exit.DONE
 
 
@@ -75,24 +77,29 @@ def _engine(arguments: argparse.Namespace) -> "Engine":
     return engine
 
 
-def looked(engine: "Engine", runs: Path, nodes: int | None, devices: int | None) -> "Preflight":
-    """What is found on the nodes of *engine*, of which *nodes* are wanted (all) with so many accelerators each."""
+def looked(
+    engine: "Engine", runs: Path, nodes: int | None, devices: int | None, programs: Sequence[str] = ()
+) -> "Preflight":
+    """What is found on the nodes of *engine*, of which *nodes* are wanted (all) with so many accelerators each, and
+    with these *programs*."""
     from evalsuite.launch import preflight
 
-    return preflight.look(engine, runs, preflight.Wanted(nodes=nodes or len(engine.nodes), devices=devices))
+    return preflight.look(
+        engine, runs, preflight.Wanted(nodes=nodes or len(engine.nodes), devices=devices, programs=tuple(programs))
+    )
 
 
-def mending(runs: Path, missing: "Sequence[Run]") -> "Callable[[Engine], Engine]":
+def mending(asked: "Asked", missing: "Sequence[Run]", environment: str) -> "Callable[[Engine], Engine]":
     """What looks at the nodes again once the infrastructure has failed a run, and gives the engine on those that are
     fit. Where too few are left for the largest of the *missing* runs, the smaller ones go on with them."""
     from evalsuite.commands.terminal import note
 
-    wanted = _wanted(missing)
+    wanted, made = _wanted(missing), _made(asked, missing, environment)
 
     def mended(engine: "Engine") -> "Engine":
         if not engine.nodes or engine.on is None:
             return engine
-        found = looked(engine, runs, *wanted)
+        found = looked(engine, asked.store.root, *wanted, made)
         names = (*found.chosen, *(node.name for node in found.nodes if not node.fit))
         if names == engine.nodes:
             return engine
@@ -110,9 +117,28 @@ def _wanted(missing: "Sequence[Run]") -> "tuple[int, int | None]":
     return max(run.case.nodes for run in missing), max(devices, default=None)
 
 
-def fit(asked: "Asked", missing: "Sequence[Run]") -> "Asked":
+def _made(asked: "Asked", missing: "Sequence[Run]", environment: str) -> list[str]:
+    """The interpreters of the environments that are here already for the *missing* runs."""
+    from evalsuite.launch import virtualenvs
+
+    if asked.environment(environment) != MANAGED:
+        return []
+    recipes = {
+        (run.case.device, run.case.framework, run.case.recipe): asked.adapters[run.case.framework].recipe(
+            run.case.recipe
+        )
+        for run in missing
+    }
+    made = [virtualenvs.existing(recipe, device=device) for (device, *_), recipe in recipes.items()]
+    return sorted({str(one.python) for one in made if one})
+
+
+def fit(asked: "Asked", missing: "Sequence[Run]", environment: str) -> "Asked":
     """*asked* on the nodes that are fit for its *missing* runs, and what was found said. As it is where the engine
-    knows no nodes. Raises EvalsuiteError if too few are fit: before anything is spent."""
+    knows no nodes. *environment*: where the frameworks come from.
+
+    Raises EvalsuiteError if too few are fit: before anything is spent.
+    """
     from dataclasses import replace
 
     from evalsuite.commands.terminal import note
@@ -123,7 +149,7 @@ def fit(asked: "Asked", missing: "Sequence[Run]") -> "Asked":
         return asked
     nodes, devices = _wanted(missing)
     note(say("preflight.begins", nodes=len(engine.nodes)))
-    found = looked(engine, asked.store.root, nodes, devices)
+    found = looked(engine, asked.store.root, nodes, devices, _made(asked, missing, environment))
     for sentence in sentences(found):
         note(sentence)
     if not found.enough:

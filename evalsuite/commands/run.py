@@ -89,7 +89,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
         if why := asked.engine.unready(os.environ):
             raise EvalsuiteError(why)
         kind = asked.environment(environment)
-        asked = preflight.fit(asked, missing)
+        asked = preflight.fit(asked, missing, environment)
         ready = campaign.environments(asked.plan, asked.adapters, kind, note, asked.engine.container)
         _say_skips(ready.skips)
         asked = replace(asked, plan=asked.plan.without(ready.skips))
@@ -130,7 +130,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
             stop_after_window=spec.stop_after_window,
             share=asked.share,
             waits=lambda words: note(say("run.waiting", who=words)),
-            after_fault=preflight.mending(asked.store.root, missing),
+            after_fault=preflight.mending(asked, missing, environment),
         )
         extent = campaign.Extent(
             retries=spec.retries,

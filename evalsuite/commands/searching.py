@@ -42,7 +42,8 @@ def with_batches(arguments: argparse.Namespace, asked: "Asked") -> "Asked":
         raise EvalsuiteError(why)
     for sentence in prices.of_searches(asked, prices.searches(asked)):
         note(sentence)
-    fit = preflight.fit(asked, [Run(case=case, repeat=0) for case in asked.plan.to_search])
+    searches = [Run(case=case, repeat=0) for case in asked.plan.to_search]
+    fit = preflight.fit(asked, searches, arguments.environment)
     purse = Purse(most=asked.plan.spec.max_device_hours)
     for case, one in searched(fit, arguments.environment, lambda cases: fit.plan.to_search, MOST, purse):
         label = f"{case.framework}/{case.recipe} {case.scale} {case.precision}"

@@ -4,11 +4,12 @@ A run whose node agent never started, never came to an end or is missing on a pl
 infrastructure (the launcher, a node, the network between them). It says nothing of the framework: it is made again.
 """
 
+import shutil
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from evalsuite import redaction
-from evalsuite.agent.order import EVALUATOR_LOST
+from evalsuite.agent.order import CANNOT_EXECUTE, EVALUATOR_LOST, NOT_FOUND
 from evalsuite.model import Case
 from evalsuite.plan.containers import Container
 from evalsuite.runs.endings import AgentOutcome
@@ -16,6 +17,7 @@ from evalsuite.runs.store import RunFolder
 
 RUNTIME_LINES = 20  # an image that is pulled first says a line or two
 REASON_CHARACTERS = 500
+CANNOT_START = (CANNOT_EXECUTE, NOT_FOUND)
 RENDEZVOUS_S = 20.0  # no framework waits shorter for a node that does not come (Gloo and Horovod wait 30 s)
 
 
@@ -42,6 +44,15 @@ def lost_on(hosts: Sequence[str]) -> str:
 def deaf(agents: Mapping[str, AgentOutcome]) -> list[str]:
     """The hosts whose agent ended the training because it heard nothing of the evaluator any more."""
     return sorted(host for host, agent in agents.items() if agent.error and agent.exit_code == EVALUATOR_LOST)
+
+
+def without_program(agents: Mapping[str, AgentOutcome], program: str) -> str | None:
+    """Why the training could not be started on some hosts, where it can on others or here: they lack *program*, or
+    what starts it. None where it starts nowhere, which is the recipe's own matter."""
+    found = {host: agent.error for host, agent in agents.items() if agent.error and agent.exit_code in CANNOT_START}
+    if not found or (len(found) == len(agents) and shutil.which(program) is None):
+        return None
+    return f"{', '.join(sorted(found))}: {next(iter(found.values()))}"
 
 
 def ended_by_launcher(agents: Mapping[str, AgentOutcome]) -> str | None:

@@ -6,12 +6,12 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import __version__, documents, paths
+from evalsuite import __version__, documents, files, paths
 from evalsuite.agent import cgroups, foreign
 from evalsuite.agent.sensors.accelerators import Accelerators
 from evalsuite.agent.sensors.processor import Cpu
@@ -25,15 +25,19 @@ Seen = Literal["shared", "another", "read_only"]
 TOKEN = "token"  # a file that tells this runs folder from another of the same name
 
 
-def report(folder: Path, token: str, say: Callable[[str], None]) -> None:
-    """Says the time, several times, and then what is found here. *folder*: where the evaluator put *token*."""
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")  # one for each start of a kernel: proc_sys_kernel(5)
+
+
+def report(folder: Path, token: str, programs: Sequence[str], say: Callable[[str], None]) -> None:
+    """Says the time, several times, and then what is found here. *folder*: where the evaluator put *token*;
+    *programs*: what the runs will start."""
     for _ in range(STAMPS):
         say(f"{CLOCK}{time.time():.6f}")
         time.sleep(0.02)
-    say(FACTS + json.dumps(asdict(facts(folder, token)), separators=(",", ":")))
+    say(FACTS + json.dumps(asdict(facts(folder, token, programs)), separators=(",", ":")))
 
 
-def facts(folder: Path, token: str) -> NodeFacts:
+def facts(folder: Path, token: str, programs: Sequence[str] = ()) -> NodeFacts:
     state, said = _folder(folder, token)
     limits, accelerators = cgroups.limits(Path("/")), Accelerators()
     on_devices = accelerators.processes()
@@ -48,7 +52,15 @@ def facts(folder: Path, token: str) -> NodeFacts:
         busy=foreign.busy(),
         on_devices=None if on_devices is None else foreign.named(on_devices),
         probe_s=round(probe.seconds(), 6),
+        machine=_machine(),
+        absent=tuple(program for program in programs if not os.access(program, os.X_OK)),
     )
+
+
+def _machine() -> str | None:
+    """What no other machine, and no container with a name of its own, has; None where the kernel does not say it."""
+    booted = files.text(BOOT_ID)
+    return f"{booted}/{os.uname().nodename}" if booted else None
 
 
 def _folder(folder: Path, token: str) -> tuple[Seen, str | None]:

@@ -43,6 +43,7 @@ class Wanted:
 
     nodes: int = 1
     devices: int | None = None  # accelerators of each node; None: it trains on CPUs
+    programs: tuple[str, ...] = ()  # interpreters of environments that are here, and so are to be there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +59,15 @@ class _Heard:
 def look(engine: Engine, runs: Path, wanted: Wanted) -> Preflight:
     """Looks at all nodes of *engine*. Raises EvalsuiteError if the runs folder cannot be written here."""
     with _token(runs) as (folder, token), ThreadPoolExecutor(min(AT_ONCE, len(engine.nodes))) as pool:
-        heard = list(pool.map(lambda name: _ask(engine, name, folder, token), engine.nodes))
+        heard = list(pool.map(lambda name: _ask(engine, name, folder, token, wanted.programs), engine.nodes))
     ours = node_check.sources_sha256()
-    slow = _slow(heard)
+    slow, same = _slow(heard), _same(heard) if engine.listed else {}
     nodes = tuple(
         CheckedNode(
             name=one.name,
             facts=one.facts,
             clock_offset_s=one.clock_offset_s,
-            troubles=tuple(_troubles(one, wanted, runs, ours, slow.get(one.name))),
+            troubles=tuple(_troubles(one, wanted, runs, ours, slow.get(one.name), same.get(one.name))),
         )
         for one in heard
     )
@@ -98,10 +99,11 @@ def _token(runs: Path) -> Iterator[tuple[Path, str]]:
             inside.rmdir()
 
 
-def _ask(engine: Engine, name: str, folder: Path, token: str) -> _Heard:
+def _ask(engine: Engine, name: str, folder: Path, token: str, programs: Sequence[str]) -> _Heard:
     """Starts the node's own look through *engine*, and hears it out."""
     alone = engine.on([name]) if engine.on else engine
-    argv = (sys.executable, "-m", "evalsuite", "preflight", "--on-node", str(folder), "--token", token)
+    wanted = (word for program in programs for word in ("--program", program))
+    argv = (sys.executable, "-m", "evalsuite", "preflight", "--on-node", str(folder), "--token", token, *wanted)
     handed = alone.handed(1, str(folder)) if alone.handed else {}
     started = ("env", *(f"{key}={value}" for key, value in handed.items()), *argv) if handed else argv
     lines: list[str] = []
@@ -174,7 +176,19 @@ def _slow(heard: Sequence[_Heard]) -> dict[str, float]:
     return {name: probe_s / usual for name, probe_s in probes.items() if probe_s / usual > SLOW}
 
 
-def _troubles(one: _Heard, wanted: Wanted, runs: Path, ours: str, slow: float | None) -> Iterator[Trouble]:
+def _same(heard: Sequence[_Heard]) -> dict[str, str]:
+    """The nodes that are a machine which stands in the list already → by what name."""
+    first: dict[str, str] = {}
+    for one in heard:
+        if one.facts and one.facts.machine:
+            first.setdefault(one.facts.machine, one.name)
+    names = {one.name: first[one.facts.machine] for one in heard if one.facts and one.facts.machine}
+    return {name: other for name, other in names.items() if name != other}
+
+
+def _troubles(
+    one: _Heard, wanted: Wanted, runs: Path, ours: str, slow: float | None, same: str | None
+) -> Iterator[Trouble]:
     facts, folder = one.facts, str(runs.resolve())
     error = functools.partial(_trouble, one.name, "error")
     warning = functools.partial(_trouble, one.name, "warning")
@@ -182,6 +196,10 @@ def _troubles(one: _Heard, wanted: Wanted, runs: Path, ours: str, slow: float | 
         said = redaction.redacted(engine_words.reason(one.output)).removeprefix(f"{one.name}: ").rstrip(".")
         yield error("unreached", reason=said or "it said nothing")
         return
+    if same is not None:
+        yield error("same", other=same)
+    for program in facts.absent or ():
+        yield error("program", program=program)
     if facts.sources_sha256 != ours:
         yield error("version", theirs=facts.evalsuite or "?", ours=__version__)
     if facts.folder == "another":

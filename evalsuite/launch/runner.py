@@ -232,7 +232,9 @@ def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -
     if deaf := blame.deaf(agents):
         return _failed_by_infrastructure(blame.lost_on(deaf), folder)
     if error := _agent_error(folder):
-        return Outcome(status="failed", reason=error)
+        elsewhere = launcher.engine.name != "local"
+        lacking = blame.without_program(agents, folder.command().command[0]) if elsewhere else None
+        return Outcome(status="failed", reason=lacking or error, fault="infrastructure" if lacking else None)
     if lost := blame.infrastructure(folder, case):
         return _failed_by_infrastructure(lost, folder)
     if exit_code in launcher.engine.lost_codes and all(agent.exit_code != exit_code for agent in agents.values()):

@@ -32,6 +32,7 @@ class Engine:
     lost_codes: frozenset[int] = frozenset()  # exit codes of the launcher itself, for a node that it lost
     nodes: tuple[str, ...] = ()  # those that can be had, in the order in which they are taken; (): known to nobody
     on: Callable[[Sequence[str]], "Engine"] | None = None  # the same engine on some of them
+    listed: bool = False  # whether somebody wrote the nodes down: one machine may stand there by two names
 
 
 def local(nodes: int, agent: Argv) -> Argv:

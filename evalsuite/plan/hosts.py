@@ -10,6 +10,7 @@ from evalsuite.errors import EvalsuiteError
 _NAME = r"(?:[\w.-]+@)?[A-Za-z0-9_][\w.-]*"  # user@host; no dash first: a program would take it for an option
 _WORD = re.compile(rf"({_NAME})(?::(\d{{1,4}}))?", re.ASCII)  # gpu01:8
 _LINE = re.compile(rf"({_NAME})(?::(\d{{1,4}}))?((?:\s+[\w-]+=\S+)*)", re.ASCII)  # gpu01 slots=8 max_slots=8
+MOST_DEVICES = 1024  # some count the cores of a host as its slots
 _SLOTS = re.compile(r"\bslots=(\d{1,4})\b")
 
 
@@ -33,7 +34,8 @@ def from_words(text: str) -> tuple[Host, ...]:
         match = _WORD.fullmatch(word)
         if not match:
             raise EvalsuiteError(
-                f'--hosts: "{word[:60]}" is no host; expected names as in a,b:8 (devices after a colon).'
+                f'--hosts: "{word[:60]}" is no host; expected names as in a,b:8 (devices after a colon). An IPv6 '
+                "address needs a name (/etc/hosts), a port an entry in ~/.ssh/config."
             )
         found.append(Host(address=match[1], devices=int(match[2]) if match[2] else None))
     return _checked(found, "--hosts")
@@ -71,6 +73,12 @@ def _checked(found: Sequence[Host], where: str) -> tuple[Host, ...]:
             f"{where}: {twice} stands there twice; expected each host once. Its devices are written behind it, as "
             f"{twice}:8."
         )
+    for host in found:
+        if host.devices is not None and not 1 <= host.devices <= MOST_DEVICES:
+            raise EvalsuiteError(
+                f"{where}: {host.name} has {host.devices} devices by it; expected 1 to {MOST_DEVICES}. Leave out a "
+                "host that has none; a port belongs in ~/.ssh/config."
+            )
     return tuple(found)
 
 

@@ -147,4 +147,5 @@ def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], 
         handed=lambda nodes, folder: {**handed, **meeting(nodes, folder)},
         nodes=tuple(host.name for host in hosts),
         on=on,
+        listed=True,
     )

@@ -36,6 +36,8 @@ class NodeFacts:
     busy: Mapping[str, float] | None = None  # programs that are not ours → the cores that they take
     on_devices: tuple[DeviceProcess, ...] | None = None  # programs on its accelerators before any run is there
     probe_s: float | None = None  # what a fixed computation took on all cores
+    machine: str | None = None  # the same for two names of one machine
+    absent: tuple[str, ...] | None = None  # programs of the runs to come that it cannot start
 
 
 @dataclass(frozen=True, kw_only=True)

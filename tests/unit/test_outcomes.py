@@ -7,7 +7,7 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.agent import beat
-from evalsuite.agent.order import EVALUATOR_LOST
+from evalsuite.agent.order import EVALUATOR_LOST, NOT_FOUND
 from evalsuite.documents import HostEnvironment
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import blame, campaign, engine_words, probe, runner
@@ -101,6 +101,22 @@ def test_an_engine_that_ended_well_without_a_node_has_not_run_on_it(tmp_path, mo
     outcome = runner._ending(0, folder, CASE.at_scale(2, 1), LAUNCHER)
 
     assert (outcome.status, outcome.fault) == (status, None if ended else "infrastructure")
+
+
+@pytest.mark.parametrize(
+    ("lacking", "program", "said"),
+    [
+        (["b"], "/nowhere/python", "b: no such program"),  # the other has it
+        (["a", "b"], "sh", "a, b: no such program"),  # this machine has it
+        (["a", "b"], "/nowhere/python", None),  # nobody has it: the recipe is wrong
+        ([], "sh", None),
+    ],
+)
+def test_a_node_that_lacks_what_the_others_start_is_the_platforms_failure(lacking, program, said):
+    without = replace(AGENT, exit_code=NOT_FOUND, error="no such program")
+    agents = {host: without if host in lacking else AGENT for host in ("a", "b")}
+
+    assert blame.without_program(agents, program) == said
 
 
 LOST_DAEMON = """\

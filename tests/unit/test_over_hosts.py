@@ -47,6 +47,10 @@ def test_a_host_file_of_open_mpi_or_mpich_is_read(tmp_path):
         ("-oProxyCommand=reboot", '"-oProxyCommand=reboot" is no host'),
         ("a;reboot", '"a;reboot" is no host'),
         ("a:eight", '"a:eight" is no host'),
+        ("2001:db8::2,b", "An IPv6 address needs a name (/etc/hosts)"),
+        ("ssh://a:2222", "a port an entry in ~/.ssh/config"),
+        ("a:2222,b", "a has 2222 devices by it"),
+        ("a,me@b:0", "b has 0 devices by it"),
     ],
 )
 def test_what_is_no_list_of_hosts_is_refused(text, said):

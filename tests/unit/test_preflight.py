@@ -1,10 +1,13 @@
 """The look at every node before the first run: what it finds, whom it leaves out, and what it says."""
 
 import json
+import os
 import subprocess
+import sys
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,6 +21,7 @@ from evalsuite.launch.preflight import Wanted
 from evalsuite.model import Run
 from evalsuite.plan.engines import Engine
 from evalsuite.runs.preflight import DeviceProcess, NodeFacts, Preflight
+from evalsuite.runs.store import Store
 from tests.toys import CASE
 
 
@@ -153,6 +157,38 @@ def test_what_ssh_says_of_a_host_that_it_did_not_reach_is_told_from_other_words(
     assert engine_words.unreached(line) == is_so
 
 
+@pytest.mark.parametrize(("listed", "troubles"), [(True, [("error", "same")]), (False, [])])
+def test_one_machine_by_two_names_in_a_list_is_refused(tmp_path, listed, troubles):
+    facts = replace(FACTS, machine="7c1e/a")
+    engine = acted({"a": saying(facts), "a.lab": saying(facts), "b": saying(replace(FACTS, machine="7c1e/b"))})
+
+    found = preflight.look(replace(engine, listed=listed), tmp_path, Wanted(devices=8))
+
+    assert kinds(found) == {"a": [], "a.lab": troubles, "b": []}
+
+
+def test_a_node_without_the_environment_of_a_framework_is_refused_before_the_run(tmp_path):
+    here = str(tmp_path / "pytorch/bin/python")
+    engine = acted({"a": saying(), "b": saying(replace(FACTS, absent=(here,)))})
+
+    found = preflight.look(engine, tmp_path, Wanted(devices=8, programs=(here,)))
+
+    assert kinds(found)["b"] == [("error", "program")]
+    assert f"b: {here} is not there" in door.sentences(found)[0]
+
+
+def test_a_node_says_which_programs_it_cannot_start(tmp_path, monkeypatch):
+    monkeypatch.setattr(probe, "seconds", lambda: 0.5)
+    monkeypatch.setattr(foreign, "busy", dict)
+    (tmp_path / "token").write_text("t")
+    (tmp_path / "no-program").write_text("")
+
+    found = node_check.facts(tmp_path, "t", [sys.executable, str(tmp_path / "no-program"), "/nowhere/python"])
+
+    assert found.absent == (str(tmp_path / "no-program"), "/nowhere/python")
+    assert found.machine and found.machine.endswith(os.uname().nodename)
+
+
 def test_a_slow_node_is_named_and_taken_only_if_no_other_is_left(tmp_path):
     said = {"a": saying(replace(FACTS, probe_s=0.8)), "b": saying(), "c": saying()}
 
@@ -228,7 +264,9 @@ def test_nodes_that_are_gone_after_a_failed_run_come_last_and_the_rest_goes_on(t
     engine = acted({"a": "exit 1", "b": saying(), "c": saying()})
     missing = [Run(case=replace(CASE, nodes=3), repeat=0)]
 
-    mended = door.mending(tmp_path, missing)(engine)
+    asked = SimpleNamespace(store=Store(tmp_path), environment=lambda kind: kind)
+
+    mended = door.mending(asked, missing, "current")(engine)
 
     assert mended.nodes == ("b", "c", "a")
     assert "the nodes from here on: b, c" in capsys.readouterr().err
