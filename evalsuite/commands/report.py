@@ -1,6 +1,7 @@
 """`evalsuite report`: the report from run folders. Nothing is started."""
 
 import argparse
+import contextlib
 import gc
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -156,16 +157,17 @@ def write(
 
     authored = _authored(arguments.author)
     languages = check_languages(arguments.lang)
-    evaluation = evaluate(
-        store,
-        only=only,
-        criteria_file=arguments.criteria or criteria.DEFAULT,
-        recorded_elsewhere=recorded_elsewhere,
-        places=places.places(arguments),
-        cache=paths.cache() / "measurements",
-        receipts=(arguments.receipts,) if arguments.receipts else (),
-        meanwhile=lambda: report.make_ready(languages),
-    )
+    with _keeping_all():
+        evaluation = evaluate(
+            store,
+            only=only,
+            criteria_file=arguments.criteria or criteria.DEFAULT,
+            recorded_elsewhere=recorded_elsewhere,
+            places=places.places(arguments),
+            cache=paths.cache() / "measurements",
+            receipts=(arguments.receipts,) if arguments.receipts else (),
+            meanwhile=lambda: report.make_ready(languages),
+        )
     from evalsuite.report import forms  # and all that it loads: while others measured, if any did
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
@@ -178,9 +180,10 @@ def write(
     if authored:
         evaluation = author.attached(evaluation, authored)
     old = forms.outdated(evaluation, arguments.out)
+    book = Book(evaluation=identity.ordered(evaluation))
     gc.freeze()  # stays to the end: else both processes go through millions of values, and copy the memory they share
     try:
-        written = report.build(evaluation, arguments.out, languages=languages)
+        written = report.build(evaluation, arguments.out, languages, book)
         more = forms.write(check_forms(arguments.forms), evaluation, arguments.out, languages, store.root)
         _remove([path for path in old if path not in more])
     except OSError as error:
@@ -190,7 +193,6 @@ def write(
     finally:
         gc.unfreeze()
     summary_table.show(evaluation.summaries)
-    book = Book(evaluation=identity.ordered(evaluation))
     _print_found(book, speech.language())
     _note_edits(book)
     _print_price(book, speech.language(), _said_again(arguments, store, evaluation))
@@ -198,6 +200,19 @@ def write(
     for path in (page, *more):
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
     return evaluation
+
+
+@contextlib.contextmanager
+def _keeping_all() -> Iterator[None]:
+    """While this holds, nobody looks for values that only refer to each other: measuring leaves none, and what it
+    gives, millions of values, would be gone through again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _authored(file: Path | None) -> "Authored | None":

@@ -9,8 +9,12 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsuite.model import LANGUAGES, Evaluation
+
+if TYPE_CHECKING:
+    from evalsuite.report.book.book import Book
 
 
 def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
@@ -22,8 +26,13 @@ def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
     render.make_ready(languages)
 
 
-def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGES) -> list[Path]:
-    """Writes the report of *evaluation* into *out* and returns the files, the page first."""
+def build(
+    evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGES, book: "Book | None" = None
+) -> list[Path]:
+    """Writes the report of *evaluation* into *out* and returns the files, the page first.
+
+    *book*: that of *evaluation*, where the caller needs it too. What is worked out of it once stays known to it.
+    """
     from evalsuite.files import write_atomically
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
@@ -33,7 +42,7 @@ def build(evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGE
 
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    book = Book(evaluation=identity.ordered(evaluation))
+    book = book or Book(evaluation=identity.ordered(evaluation))
     build_hash = ahead.Later(partial(identity.build_hash, evaluation))
     said = words.read(languages, on_cpu=book.on_cpu)
     page = out / "report.html"
