@@ -13,6 +13,8 @@ def findings(hosts: Mapping[str, Recorded]) -> Iterator[Finding]:
     A node may start late, or end late; by its own clock it does both only if the clock is wrong. The offset is
     the smaller of the two.
     """
+    if len(hosts) < 2:
+        return
     spans = {host: span for host, samples in hosts.items() if (span := _span(samples))}
     if len(spans) < 2:
         return
