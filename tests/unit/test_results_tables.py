@@ -39,6 +39,15 @@ def test_precision_compiler_and_options_of_one_batch_size_stand_in_one_table():
     assert told == ["FP32, seed: not set", "FP32, seed: 7", "AMP", "AMP · XLA"]
 
 
+def test_where_each_setting_has_one_row_of_the_same_framework_the_setting_is_its_name():
+    settings = [(("seed", seed),) for seed in ("7", "8")]
+    alone = tables([one("mxnet", options=options) for options in settings])[0].throughput
+    beside = tables([one("mxnet", options=options) for options in settings] + [one("pytorch", options=settings[0])])
+
+    assert alone.of_one and [len(group.rows) for group in alone.groups] == [1, 1]
+    assert not any(table.throughput.of_one for table in beside)
+
+
 def test_other_work_stands_in_another_table():
     sizes = [(("image_size", size),) for size in ("192", "224")]
     found = tables([one(name, options=size) for name in ("pytorch", "mxnet") for size in sizes])

@@ -155,11 +155,12 @@ class Model:
     @property
     def sequences(self) -> str:
         """Lengths of sequences, where the cases name one."""
-        return ", ".join(self._named("sequence_length"))
+        lengths = self._named("sequence_length")
+        return ", ".join(f"{int(each):,}" if each.isdecimal() else each for each in lengths)
 
     def _named(self, option: str) -> list[str]:
         found = {dict(block.options).get(option) for block in self.blocks} - {None}
-        return sorted(names.visible(value) for value in found)
+        return sorted(map(names.visible, found), key=lambda value: (not value.isdecimal(), len(value), value))
 
     @property
     def images(self) -> bool:

@@ -103,7 +103,7 @@ def setting_of(group: Comparable, table: BatchPolicy, words: Words) -> Listed:
     called = variant.of(group.block, words)
     xla = ["XLA"] * group.xla
     first = " · ".join([names.precision(group.block.precision), *xla])
-    unset = [] if own or called else _unset(group.block, table)
+    unset = [] if own or called or table.mixed else _unset(group.block, table)
     return words.listed(
         [
             first,

@@ -69,6 +69,12 @@ class Grid:
         return tuple(row for group in self.groups for row in group.rows)
 
     @property
+    def of_one(self) -> bool:
+        """Whether each of several groups is a row of the same framework: what it is run with is then its name."""
+        one_each = len(self.groups) > 1 and all(len(group.rows) == 1 for group in self.groups)
+        return one_each and len({row.column.title for row in self.rows}) == 1
+
+    @property
     def legend(self) -> tuple[str, ...]:
         """States and marks that stand in cells, in the order of the legend."""
         shown = [cell for row in self.rows for cell in row.cells]
