@@ -56,9 +56,9 @@ def stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
     """A flag where one report of the window took far longer than the others. *parts*: steps and seconds of each."""
     if len(parts) < FEWEST_REPORTS:
         return
-    usual = statistics.median(seconds / steps for steps, seconds in parts)
-    longest = max(seconds - usual * steps for steps, seconds in parts)
-    share = longest / math.fsum(seconds for _, seconds in parts)
+    usual = statistics.median([seconds / steps for steps, seconds in parts])
+    longest = max([seconds - usual * steps for steps, seconds in parts])
+    share = longest / math.fsum([seconds for _, seconds in parts])
     told = len(parts) >= FEWEST_FIGURES or max(seconds / steps for steps, seconds in parts) > STALLED * usual
     if share > LongStall.limit and told:
         yield LongStall(share=share, seconds=longest)

@@ -119,7 +119,7 @@ def throughput(
     """
     findings: list[Finding] = []
     fine = trust_stamps and _fine(steps)
-    steps, partial = _full_batches(steps, trust_stamps=trust_stamps)
+    steps, partial = _full_batches(steps, fine=fine)
     chosen = span(steps, protocol, warmed_up=warmed_up, epochs=epochs)
     if chosen is None:
         return None, False
@@ -166,11 +166,9 @@ def warmup_alone(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool =
     return steps[0].index <= max(1, protocol.warmup_steps)
 
 
-def _full_batches(
-    steps: Sequence[Step], *, trust_stamps: bool
-) -> tuple[Sequence[Step], Mapping[int, tuple[Step, float]]]:
-    """(the steps that trained a full batch, the others with their share of one), as far as stamps tell."""
-    partial = _partial_batches(steps) if trust_stamps and _fine(steps) else {}
+def _full_batches(steps: Sequence[Step], *, fine: bool) -> tuple[Sequence[Step], Mapping[int, tuple[Step, float]]]:
+    """(the steps that trained a full batch, the others with their share of one), as far as *fine* stamps tell."""
+    partial = _partial_batches(steps) if fine else {}
     return [step for step in steps if step.index not in partial] if partial else steps, partial
 
 
@@ -408,7 +406,7 @@ def unlike_rest(
 
     The sample begins before the window ends.
     """
-    kept, _ = _full_batches(sample, trust_stamps=trust_stamps)
+    kept, _ = _full_batches(sample, fine=trust_stamps and _fine(sample))
     ends = known.line_last or 0
     begin = next((place for place, step in enumerate(kept) if (step.line or 0) > ends), len(kept))
     if begin and known.items_per_s is not None:
