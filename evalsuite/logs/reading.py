@@ -23,7 +23,7 @@ from evalsuite.logs import catalogue, certainty, failures, fields, timers, windo
 from evalsuite.logs import steps as steps_room
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
 from evalsuite.logs.job import facts as facts_of
-from evalsuite.logs.logfile import Unreadable, chunks, kind
+from evalsuite.logs.logfile import Chunk, Unreadable, chunks, kind
 from evalsuite.logs.numbers import Given, Numbers, in_epochs, numbers_of, within
 from evalsuite.logs.records import Record, enough, positive
 from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
@@ -160,16 +160,17 @@ def _read(
 ) -> Reading:
     dialects = catalogue.known() if dialects is None else dialects
     try:
-        spoken, beginning = _dialect(paths, name, dialects)
+        spoken, begun = _dialect(paths, name, dialects)
         known = None if isinstance(spoken, Reading) else spoken
-        cut = wrapping.judged(paths, beginning, known, sniffer_of(tuple(dialects.values())))
+        cut = wrapping.judged(paths, begun.text, known, sniffer_of(tuple(dialects.values())))
         if cut is not None:
             spoken = cut.dialect or _unrecognised(cut.reason)
         if isinstance(spoken, Reading):
             return spoken
         columns = None if cut is None else cut.columns
         enough = _Enough(spoken, asked)
-        scans = [scanned(path, spoken, enough, columns) for path in paths]
+        whole = begun.whole if columns is None else {}
+        scans = [scanned(path, spoken, enough, columns, whole.get(path)) for path in paths]
         numbers = numbers_of(scans, arrivals, spoken, asked)
         if not numbers.complete and any(scan.uncollected for scan in scans):
             scans = [scanned(path, spoken, TooMany(), columns) for path in paths]
@@ -207,31 +208,40 @@ def _against_rest(
     return replace(numbers, throughput=replace(known, findings=(*own, *differs)))
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Begun:
+    """What has been read to tell the dialect."""
+
+    text: bytes
+    whole: Mapping[Path, Sequence[Chunk]] = field(default_factory=dict)  # a short log, which need not be read again
+
+
 def _dialect(
     paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]
-) -> tuple[Dialect | Reading, bytes]:
-    """(the dialect of the logs, or their reading where none fits; the text that tells it)."""
+) -> tuple[Dialect | Reading, _Begun]:
+    """(the dialect of the logs, or their reading where none fits; what tells it)."""
     if name is not None:
         return catalogue.chosen(name, dialects), _beginning(paths)
     sniffer = sniffer_of(tuple(dialects.values()))
     for path in paths:
         found, text = _sniffed(path, sniffer)
         if len(found) == 1:
-            return found[0], text
+            return found[0], _Begun(text=text)
         if found:
             names = " and ".join(dialect.name for dialect in found)
-            return _unrecognised(f"{names} fit this log equally well; say which with --dialect"), text
+            return _unrecognised(f"{names} fit this log equally well; say which with --dialect"), _Begun(text=text)
     return _silent(paths), _beginning(paths)
 
 
-def _beginning(paths: Sequence[Path]) -> bytes:
-    text = b""
-    for path in paths[:1]:
-        for chunk in chunks(path, bare=True):
-            text += chunk.text
-            if len(text) >= SNIFF_BYTES:
-                break
-    return text[:SNIFF_BYTES]
+def _beginning(paths: Sequence[Path]) -> _Begun:
+    text, read = b"", list[Chunk]()
+    for chunk in chunks(paths[0], bare=True) if paths else ():
+        text += chunk.text
+        read.append(chunk)
+        if len(text) >= SNIFF_BYTES:
+            return _Begun(text=text[:SNIFF_BYTES])
+    as_printed = not any(chunk.removed for chunk in read)  # bare or not, it says the same
+    return _Begun(text=text, whole={paths[0]: read} if as_printed and read else {})
 
 
 def _silent(paths: Sequence[Path]) -> Reading:

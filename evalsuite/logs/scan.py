@@ -6,6 +6,7 @@ after the last of them a few chunks are kept, where a failure would stand.
 
 import re
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -231,10 +232,12 @@ def _cut_off(chunk: Chunk, dialect: Dialect) -> bool:
     return False
 
 
-def scanned(path: Path, dialect: Dialect, enough: Enough, columns: int | None = None) -> Scan:
-    """*columns*: at which a terminal has cut the lines of the file; None if none has."""
+def scanned(
+    path: Path, dialect: Dialect, enough: Enough, columns: int | None = None, whole: Sequence[Chunk] | None = None
+) -> Scan:
+    """*columns*: at which a terminal has cut the lines of the file; None if none has. *whole*: all of it, if known."""
     scan = Scan(dialect, enough)
-    for chunk in wrapping.lines(path, columns, bare=dialect.spans_lines):
+    for chunk in whole or wrapping.lines(path, columns, bare=dialect.spans_lines):
         scan.add(chunk)
     return scan
 
