@@ -1,4 +1,4 @@
-"""The script of docs/nightly.md, with an evalsuite that only notes what it is asked for."""
+"""What docs/nightly.md and docs/checking-a-number.md tell a reader to type."""
 
 import os
 import re
@@ -9,7 +9,8 @@ import pytest
 
 from evalsuite import cli
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "nightly.md").read_text(encoding="utf-8")
+HOUSE = Path(__file__).resolve().parents[2]
+PAGE = (HOUSE / "docs" / "nightly.md").read_text(encoding="utf-8")
 (SCRIPT,) = re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL)
 STAND_IN = """#!/bin/bash
 echo "$@" >> "$LAB/asked"
@@ -59,3 +60,13 @@ def test_every_command_of_the_page_is_one_that_evalsuite_takes(capsys):
             cli.main([command, "--help"])
         shown = capsys.readouterr().out
         assert [word for word in words if word.startswith("--") and word not in shown] == []
+
+
+def test_the_log_of_the_page_on_checking_says_what_the_page_says(monkeypatch, capsys):
+    page = (HOUSE / "docs" / "checking-a-number.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"python -m evalsuite (parse .*)", page)
+    monkeypatch.chdir(HOUSE)
+
+    assert cli.main(line.split()) == 0
+
+    assert "35.83 images/s" in capsys.readouterr().out and "It says 35.83" in page
