@@ -34,16 +34,28 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite.launch import progress, queue
     from evalsuite.runs.store import Store
 
-    state = progress.read(Store(arguments.runs), time.time())
-    jobs = queue.jobs()
+    jobs, store = queue.jobs(), Store(arguments.runs)
+    submitted = bool(jobs) and store.root.is_dir() and store.plan() is None  # and its job has not begun
+    state = progress.NOT_BEGUN if submitted else progress.read(store, time.time())
     if arguments.json:
         print(json.dumps(_facts(state, jobs), indent=1, ensure_ascii=False))
     else:
-        _print(state, jobs)
+        _print(arguments.runs, state, jobs)
     return Exit.DONE
 
 
-def _print(state: "EvaluationState", jobs: "tuple[QueuedJob, ...] | None") -> None:
+def _print(folder: Path, state: "EvaluationState", jobs: "tuple[QueuedJob, ...] | None") -> None:
+    from evalsuite.commands.terminal import line
+
+    if state.runs:
+        _print_runs(state)
+    else:
+        line(say("status.not_begun", runs=folder))
+    for job in jobs or ():
+        line(say("status.job", job=job.id, name=job.name, state=job.state, nodes=job.nodes or "?", why=job.why))
+
+
+def _print_runs(state: "EvaluationState") -> None:
     from evalsuite.commands.terminal import duration, line, table
     from evalsuite.logs.wording import rate
 
@@ -75,8 +87,6 @@ def _print(state: "EvaluationState", jobs: "tuple[QueuedJob, ...] | None") -> No
     if left := len(state.runs) - state.done:
         time = duration(state.estimated_s) if state.estimated_s is not None else say("plan.unknown_time")
         line(say("status.left", n=left, time=time))
-    for job in jobs or ():
-        line(say("status.job", job=job.id, name=job.name, state=job.state, nodes=job.nodes or "?", why=job.why))
 
 
 def _whose(one: "RunState") -> str:

@@ -61,6 +61,9 @@ class EvaluationState:
         return tuple(one for one in self.runs if one.run.case == case)
 
 
+NOT_BEGUN = EvaluationState(runs=(), made_again=0, estimated_s=None)
+
+
 def read(store: Store, now_s: float) -> EvaluationState:
     """The state of the evaluation in *store* at the time *now_s* (Unix). Raises EvalsuiteError if none was begun."""
     plan = store.plan()
