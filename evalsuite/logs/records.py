@@ -1,6 +1,6 @@
-"""From lines to records: each match of a dialect's step line, brought to plain numbers.
+"""What a record is, and how the words and numbers that it is made of are read: rates, ranks, dates.
 
-A record says what one printer said in one line. Which records belong together is for `merging` to find out.
+A record says what one printer said in one line. Which records belong together is for `streams` to find out.
 """
 
 import calendar

@@ -35,6 +35,9 @@ def in_full(match: "re.Match[bytes]", line: Line) -> "re.Match[bytes] | None":
 def all_in_full(matches: Sequence["re.Match[bytes]"], line: Line) -> list["re.Match[bytes] | None"]:
     """The same of several *matches* of one *line*."""
     groups = _open_groups(line)
+    behind = {match.string[(end := match.end(group)) : end + 1] for group in groups for match in matches}
+    if behind.isdisjoint(_BEGINNINGS):
+        return [*matches]
     return [_again(match, line) if _lacks_digits(match, groups) else match for match in matches]
 
 
