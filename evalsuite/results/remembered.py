@@ -1,8 +1,9 @@
 """Measurements already made: a run folder that holds the same bytes as before is not read again.
 
 What is kept is found by the hash of everything that a measurement is made of: each file of the folder, its path,
-this package's source and data. The hash is computed every time, so an entry for other bytes cannot be found. Where
-others bring dialects nothing is kept: nobody knows what their code depends on.
+this package's source and data. The hash is computed every time, so an entry for other bytes cannot be found; what
+changes while it is read is not kept. Where others bring dialects nothing is kept: nobody knows what their code
+depends on.
 """
 
 import hashlib
@@ -10,6 +11,7 @@ import io
 import os
 import pickle
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +30,9 @@ PIECE_BYTES = 1 << 18
 UNUSABLE = (OSError, pickle.UnpicklingError, EOFError, ValueError, AttributeError, TypeError, ImportError, IndexError)
 
 
+Seen = tuple[tuple[str, int, int, int, int], ...]  # of each file its name, inode, size and when it was changed
+
+
 class Measured(NamedTuple):
     """A run as numbers, and what exactly was run where that can be read."""
 
@@ -35,20 +40,37 @@ class Measured(NamedTuple):
     command: RunCommand | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A place of the cache, and what it is for."""
+
+    file: Path
+    folder: Path  # of the run
+    seen: Seen  # its files when they were hashed
+
+    @property
+    def still(self) -> bool:
+        """Whether none of them has changed since."""
+        try:
+            return _seen(self.folder) == self.seen
+        except OSError:
+            return False
+
+
 def measured(folder: RunFolder, places: Places, cache: Path | None) -> Measured:
     """The run in *folder*, kept in *cache*; None keeps nothing. Raises EvalsuiteError if its case cannot be read."""
-    file = _measurement_file(folder, places, cache)
-    if known := _measured(_content(file)):
+    entry = _measurement_entry(folder, places, cache)
+    if known := _measured(_content(entry)):
         return known
     found = _made(folder, places)
-    _kept(found, file)
+    _kept(found, entry)
     return found
 
 
 def pickled(folder: RunFolder, places: Places, cache: Path | None) -> bytes:
     """What `measured` gives, in bytes for another process: `unpickled` looks into them, also into what was kept."""
-    file = _measurement_file(folder, places, cache)
-    return _content(file) or _kept(_made(folder, places), file)
+    entry = _measurement_entry(folder, places, cache)
+    return _content(entry) or _kept(_made(folder, places), entry)
 
 
 def unpickled(content: bytes, folder: RunFolder, places: Places, cache: Path | None) -> Measured:
@@ -58,23 +80,23 @@ def unpickled(content: bytes, folder: RunFolder, places: Places, cache: Path | N
 
 def timeline(folder: RunFolder, window: Window | None, cache: Path | None) -> Timeline | None:
     """As `measurement.timeline`, kept in *cache*; None keeps nothing."""
-    file = _timeline_file(folder, window, cache)
-    known = _value(_content(file))
+    entry = _timeline_entry(folder, window, cache)
+    known = _value(_content(entry))
     if isinstance(known, Timeline):
         return known
     found = measurement_room.timeline(folder, window)
     if found is not None:
-        _kept(found, file)
+        _kept(found, entry)
     return found
 
 
 def pickled_timeline(folder: RunFolder, window: Window | None, cache: Path | None) -> bytes:
     """What `timeline` gives, in bytes for another process; none for None."""
-    file = _timeline_file(folder, window, cache)
-    if content := _content(file):
+    entry = _timeline_entry(folder, window, cache)
+    if content := _content(entry):
         return content
     found = measurement_room.timeline(folder, window)
-    return b"" if found is None else _kept(found, file)
+    return b"" if found is None else _kept(found, entry)
 
 
 def unpickled_timeline(content: bytes, folder: RunFolder, window: Window | None, cache: Path | None) -> Timeline | None:
@@ -85,8 +107,8 @@ def unpickled_timeline(content: bytes, folder: RunFolder, window: Window | None,
     return known if isinstance(known, Timeline) else None
 
 
-def _timeline_file(folder: RunFolder, window: Window | None, cache: Path | None) -> Path | None:
-    return _file(cache, folder, f"timeline of {window!r}")
+def _timeline_entry(folder: RunFolder, window: Window | None, cache: Path | None) -> Kept | None:
+    return _entry(cache, folder, f"timeline of {window!r}")
 
 
 def _made(folder: RunFolder, places: Places) -> Measured:
@@ -97,25 +119,30 @@ def _made(folder: RunFolder, places: Places) -> Measured:
         return Measured(found, None)
 
 
-def _measurement_file(folder: RunFolder, places: Places, cache: Path | None) -> Path | None:
-    return _file(cache, folder, "measurement") if places == measurement_room.HOUSE else None
+def _measurement_entry(folder: RunFolder, places: Places, cache: Path | None) -> Kept | None:
+    return _entry(cache, folder, "measurement") if places == measurement_room.HOUSE else None
 
 
-def _file(cache: Path | None, folder: RunFolder, what: str) -> Path | None:
+def _entry(cache: Path | None, folder: RunFolder, what: str) -> Kept | None:
     """Where *what* is made of *folder* lies, or would; None where a file cannot be read, and nothing is kept."""
     if cache is None:
         return None
     buffer = memoryview(bytearray(PIECE_BYTES))
     hashed = hashlib.sha256(f"{what}\0{folder.path.resolve()}\0".encode("utf-8", "backslashreplace"))
     try:
-        for entry in sorted(os.scandir(folder.path), key=lambda entry: entry.name):
-            if entry.is_file():
-                hashed.update(f"{os.fsencode(entry.name)!r}\0{entry.stat().st_size}\0".encode())
-                _add(hashed.update, entry.path, buffer)
+        seen = _seen(folder.path)
+        for name, _, size, *_ in seen:
+            hashed.update(f"{os.fsencode(name)!r}\0{size}\0".encode())
+            _add(hashed.update, os.path.join(folder.path, name), buffer)
     except OSError:
         return None
     key = hashed.hexdigest()
-    return sources.kept(cache) / key[:2] / key
+    return Kept(file=sources.kept(cache) / key[:2] / key, folder=folder.path, seen=seen)
+
+
+def _seen(folder: Path) -> Seen:
+    stats = ((entry.name, entry.stat()) for entry in os.scandir(folder) if entry.is_file())
+    return tuple(sorted((name, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in stats))
 
 
 def _add(update: Callable[[memoryview], object], path: str, buffer: memoryview) -> None:
@@ -135,10 +162,10 @@ class _Values(pickle.Unpickler):
         return found
 
 
-def _content(file: Path | None) -> bytes:
-    """What is kept in *file*; nothing where nothing is."""
+def _content(entry: Kept | None) -> bytes:
+    """What is kept there; nothing where nothing is."""
     try:
-        return b"" if file is None else file.read_bytes()
+        return b"" if entry is None else entry.file.read_bytes()
     except OSError:
         return b""
 
@@ -158,10 +185,10 @@ def _measured(content: bytes) -> Measured | None:
     return None
 
 
-def _kept(value: Measured | Timeline, file: Path | None) -> bytes:
+def _kept(value: Measured | Timeline, entry: Kept | None) -> bytes:
     """The bytes of *value*, kept whole or not at all; a cache that cannot be written only costs time."""
     plain = tuple(value) if isinstance(value, Measured) else value
     content = pickle.dumps(plain, protocol=pickle.HIGHEST_PROTOCOL)
-    if file is not None:
-        files.keep(file, content)
+    if entry is not None and entry.still:
+        files.keep(entry.file, content)
     return content

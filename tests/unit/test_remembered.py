@@ -82,6 +82,23 @@ def test_no_file_of_a_run_changes_without_a_new_reading(folder, tmp_path, read):
     assert len(read) == 1 + changes + 1
 
 
+def test_what_changes_while_it_is_read_is_not_kept(folder, tmp_path, read, monkeypatch):
+    """Else what was read of the new bytes would lie where the old ones are looked for."""
+    (log,) = folder.path.glob("log.*")
+    old, counted = log.read_bytes(), measurement_room.measurement
+
+    def measured_late(*args):
+        log.write_bytes(old[: len(old) // 2])
+        return counted(*args)
+
+    monkeypatch.setattr(measurement_room, "measurement", measured_late)
+    remembered.measured(folder, HOUSE, tmp_path / "cache")
+    monkeypatch.setattr(measurement_room, "measurement", counted)
+    log.write_bytes(old)
+
+    assert remembered.measured(folder, HOUSE, tmp_path / "cache").measurement == measurement_room.measurement(folder)
+
+
 def test_two_files_that_swap_their_bytes_are_read_again(folder, tmp_path, read):
     names = sorted(folder.path.glob("*.json"))[:2]
     remembered.measured(folder, HOUSE, tmp_path / "cache")
