@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,10 +27,11 @@ _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")  # of a character beyond 65535, in J
 
 def read_json(path: Path) -> dict[str, object]:
     """The object in *path*. Raises EvalsuiteError if it is absent, cut off or no JSON object."""
-    if path.exists() and not path.is_file():
-        raise EvalsuiteError(f"{path}: no file stands there; expected a JSON object. Move what stands there away.")
     try:
-        if path.stat().st_size > MOST_JSON_BYTES:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise EvalsuiteError(f"{path}: no file stands there; expected a JSON object. Move what stands there away.")
+        if about.st_size > MOST_JSON_BYTES:
             raise EvalsuiteError(f"{path}: it has more than {MOST_JSON_BYTES >> 20} MB; expected a JSON object.")
         content = path.read_bytes()
         found = json.loads(content, object_pairs_hook=_each_once)

@@ -139,6 +139,23 @@ def check_forms(text: str) -> tuple[str, ...]:
     return forms.named(text)
 
 
+@contextlib.contextmanager
+def _keeping_all() -> Iterator[None]:
+    """While this holds, nobody looks for values that only refer to each other: measuring leaves none and a page few.
+
+    What there is, millions of values, would be gone through again and again, and by a second process copied, too.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()  # else the next look would be at all of it; what has no circles goes as before
+        if collecting:
+            gc.enable()
+
+
+@_keeping_all()
 def write(
     store: "Store",
     arguments: argparse.Namespace,
@@ -157,17 +174,16 @@ def write(
 
     authored = _authored(arguments.author)
     languages = check_languages(arguments.lang)
-    with _keeping_all():
-        evaluation = evaluate(
-            store,
-            only=only,
-            criteria_file=arguments.criteria or criteria.DEFAULT,
-            recorded_elsewhere=recorded_elsewhere,
-            places=places.places(arguments),
-            cache=paths.cache() / "measurements",
-            receipts=(arguments.receipts,) if arguments.receipts else (),
-            meanwhile=lambda: report.make_ready(languages),
-        )
+    evaluation = evaluate(
+        store,
+        only=only,
+        criteria_file=arguments.criteria or criteria.DEFAULT,
+        recorded_elsewhere=recorded_elsewhere,
+        places=places.places(arguments),
+        cache=paths.cache() / "measurements",
+        receipts=(arguments.receipts,) if arguments.receipts else (),
+        meanwhile=lambda: report.make_ready(languages),
+    )
     from evalsuite.report import forms  # and all that it loads: while others measured, if any did
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
@@ -181,7 +197,6 @@ def write(
         evaluation = author.attached(evaluation, authored)
     old = forms.outdated(evaluation, arguments.out)
     book = Book(evaluation=identity.ordered(evaluation))
-    gc.freeze()  # stays to the end: else both processes go through millions of values, and copy the memory they share
     try:
         written = report.build(evaluation, arguments.out, languages, book)
         more = forms.write(check_forms(arguments.forms), evaluation, arguments.out, languages, store.root)
@@ -190,8 +205,6 @@ def write(
         raise EvalsuiteError(
             f"{error.filename or arguments.out}: {error.strerror}; the report is written there. Try --out DIR."
         ) from error
-    finally:
-        gc.unfreeze()
     summary_table.show(evaluation.summaries)
     _print_found(book, speech.language())
     _note_edits(book)
@@ -200,19 +213,6 @@ def write(
     for path in (page, *more):
         note(say("report.written", path=path, size=_size(path.stat().st_size)))
     return evaluation
-
-
-@contextlib.contextmanager
-def _keeping_all() -> Iterator[None]:
-    """While this holds, nobody looks for values that only refer to each other: measuring leaves none, and what it
-    gives, millions of values, would be gone through again and again."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _authored(file: Path | None) -> "Authored | None":

@@ -3,6 +3,7 @@
 Host names, versions, addresses of repositories, reasons of skips and what scripts say of themselves all come from
 outside. Whoever reads a run sees to commands and variables, of which the names tell more; here the rest is swept, so
 that a field added next year is swept too. A case keeps its names, which folders bear: one with a secret is not read.
+A line of a log was masked when it was read, in place, so that what was read of it is still found there.
 """
 
 import functools
@@ -11,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
-from evalsuite.model import Case
+from evalsuite.model import Case, LogLine
 from evalsuite.redaction import redacted
 
 Shown = TypeVar("Shown")
@@ -38,7 +39,7 @@ def _sweep(kind: type) -> Sweep | None:
         return _all
     if issubclass(kind, Mapping):
         return _mapping
-    if is_dataclass(kind) and not issubclass(kind, Case):
+    if is_dataclass(kind) and not issubclass(kind, Case | LogLine):
         return functools.partial(_noun, tuple(field.name for field in fields(kind)))
     return None
 

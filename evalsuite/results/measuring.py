@@ -47,7 +47,8 @@ def _by_several(
             return _unreadable(folder, error)
 
     def ready() -> None:
-        importlib.import_module("evalsuite.results.cells")  # and numpy, which is needed after this in any case
+        for room in ("evalsuite.results.cells", "numpy.random"):  # and numpy: all are needed after this in any case
+            importlib.import_module(room)
         meanwhile()
 
     for folder, found in zip(folders, processes.shared(told, folders, cores, ready), strict=True):

@@ -128,7 +128,7 @@ def _entry(cache: Path | None, folder: RunFolder, what: str) -> Kept | None:
     if cache is None:
         return None
     buffer = memoryview(bytearray(PIECE_BYTES))
-    hashed = hashlib.sha256(f"{what}\0{folder.path.resolve()}\0".encode("utf-8", "backslashreplace"))
+    hashed = hashlib.sha256(f"{what}\0{folder.path.absolute()}\0".encode("utf-8", "backslashreplace"))
     try:
         seen = _seen(folder.path)
         for name, _, size, *_ in seen:

@@ -13,6 +13,7 @@ UNUSED = re.compile(r' (?:id="[^"]*-m\d+"|data-row="\d+")')
 PLACED = re.compile(r' (d|x|y|x1|x2|y1|y2|cx|cy|points|width|height)="([^"]*\.\d\d[^"]*)"')
 HUNDREDTHS = re.compile(r"-?\d*\.\d\d+")
 OWN_ID = re.compile(r'\bid="([\w-]+-d\d+)"')
+NAMED_ID = re.compile(r'(?<=[#"])[\w-]+-d\d+(?=[)"])')
 # `<path class="line-grid" d="M1 2L3 4" fill="none" …/>` twice in a row with the same look
 STROKE = re.compile(r'<path class="(line-[\w-]+)" d="([^"]+)"((?: [\w-]+="[^"]*")*)/>')
 MARKS = re.compile(
@@ -44,9 +45,8 @@ def _tenth(found: re.Match[str]) -> str:
 def _short_ids(svg: str, id: str) -> str:
     """Clips and markers by names of seven characters; a figure's own id is long, and is said in every line."""
     stem = f"z{hashlib.sha256(id.encode()).hexdigest()[:5]}"
-    for place, name in enumerate(dict.fromkeys(OWN_ID.findall(svg))):
-        svg = re.sub(rf'(?<=[#"]){re.escape(name)}(?=[)"])', f"{stem}{place:x}", svg)
-    return svg
+    short = {name: f"{stem}{place:x}" for place, name in enumerate(dict.fromkeys(OWN_ID.findall(svg)))}
+    return NAMED_ID.sub(lambda found: short.get(found[0], found[0]), svg)
 
 
 def _merged(svg: str) -> str:
