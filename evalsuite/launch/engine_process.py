@@ -30,7 +30,7 @@ def started(
     )
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
     """Ends *process* and all that descend from it, if it still runs."""
     if process.poll() is not None:
         return

@@ -23,7 +23,7 @@ from types import TracebackType
 from evalsuite import __version__, redaction
 from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import HostClocksDiffer
-from evalsuite.launch import engine_words, node_check
+from evalsuite.launch import engine_process, engine_words, node_check
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import preflight
 from evalsuite.runs.preflight import CheckedNode, DeviceProcess, NodeFacts, Preflight, Severity, Trouble
@@ -164,7 +164,7 @@ class _Limit:
 
     def _end(self) -> None:
         self.happened = True
-        self._process.terminate()
+        engine_process.end(self._process)  # also one that does not heed it, as Open MPI 5's may not, and its ssh
 
 
 def _slow(heard: Sequence[_Heard]) -> dict[str, float]:

@@ -16,12 +16,13 @@ from evalsuite.agent import foreign
 from evalsuite.commands import preflight as door
 from evalsuite.commands import speech
 from evalsuite.errors import Exit
-from evalsuite.launch import engine_words, node_check, preflight, probe
+from evalsuite.launch import engine_process, engine_words, node_check, preflight, probe
 from evalsuite.launch.preflight import Wanted
 from evalsuite.model import Run
 from evalsuite.plan.engines import Engine
 from evalsuite.runs.preflight import DeviceProcess, NodeFacts, Preflight
 from evalsuite.runs.store import Store
+from tests.processes import running
 from tests.toys import CASE
 
 
@@ -129,6 +130,18 @@ def test_a_node_that_hangs_is_given_up(tmp_path, monkeypatch):
     found = preflight.look(acted({"a": "exec sleep 60"}), tmp_path, Wanted())
 
     assert "no answer" in found.nodes[0].troubles[0].values["reason"]
+
+
+def test_a_launcher_that_does_not_heed_its_end_is_given_up_with_all_that_it_started(tmp_path, monkeypatch):
+    monkeypatch.setattr(preflight, "ANSWER_S", 0.5)
+    monkeypatch.setattr(engine_process, "TERMINATE_S", 0.3)
+
+    deaf = f"trap '' TERM; sh -c 'sleep 60; echo {tmp_path}' & while :; do sleep 0.1; done"
+
+    found = preflight.look(acted({"a": deaf}), tmp_path, Wanted())
+
+    assert "no answer" in found.nodes[0].troubles[0].values["reason"]
+    assert not running(f"echo {tmp_path}")
 
 
 def test_a_launcher_that_waits_although_its_ssh_reached_nobody_is_given_up_soon(tmp_path, monkeypatch):
