@@ -39,7 +39,12 @@ def excerpt(paths: Sequence[Path], read: Reading, dialect: Dialect | None) -> tu
 
 
 def last_line(path: Path) -> str:
-    """The last line of a log that is not blank, less what looks like a secret; "" where there is none."""
+    """The last line of a log that is not blank, less what looks like a secret; "" where there is none.
+
+    A script may put a pipe in its log's place: to open it would wait for somebody to write.
+    """
+    if not path.is_file():
+        return ""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - TAIL_BYTES))

@@ -1,6 +1,7 @@
 """A number's receipt in place: what a value is counted from, the lines of its log, and a command that runs."""
 
 import json
+import os
 import re
 import shlex
 import zipfile
@@ -183,3 +184,10 @@ def test_the_bundle_holds_the_lines_of_every_run(tmp_path):
                 entry = by_run[run.run.id]
                 assert entry["lines"][0]["text"] == run.lines[0].text
                 assert sum(entry["items"]) / sum(entry["seconds"]) == pytest.approx(run.value)
+
+
+def test_the_last_line_of_a_log_is_that_of_a_file(tmp_path):
+    (tmp_path / "log.txt").write_bytes(b"one\ntwo \n\n")
+    os.mkfifo(tmp_path / "pipe")
+
+    assert [excerpt.last_line(tmp_path / name) for name in ("log.txt", "pipe", "absent")] == ["two", "", ""]
