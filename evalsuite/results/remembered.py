@@ -23,13 +23,9 @@ from evalsuite.model import Measurement, Timeline, Window
 from evalsuite.results import measurement as measurement_room
 from evalsuite.runs.store import RunFolder
 
-VALUES = frozenset(
-    {"evalsuite.model", "evalsuite.findings", "evalsuite.documents"}
-)  # modules of plain values; nothing else is loaded
-PIECE_BYTES = 1 << 18
+# modules of plain values; nothing else is loaded
+VALUES = frozenset({"evalsuite.model", "evalsuite.findings", "evalsuite.documents"})
 UNUSABLE = (OSError, pickle.UnpicklingError, EOFError, ValueError, AttributeError, TypeError, ImportError, IndexError)
-
-
 Seen = tuple[tuple[str, int, int, int, int], ...]  # of each file its name, inode, size and when it was changed
 
 
@@ -41,7 +37,7 @@ class Measured(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class CacheEntry:
     """A place of the cache, and what it is for."""
 
     file: Path
@@ -107,7 +103,7 @@ def unpickled_timeline(content: bytes, folder: RunFolder, window: Window | None,
     return known if isinstance(known, Timeline) else None
 
 
-def _timeline_entry(folder: RunFolder, window: Window | None, cache: Path | None) -> Kept | None:
+def _timeline_entry(folder: RunFolder, window: Window | None, cache: Path | None) -> CacheEntry | None:
     return _entry(cache, folder, f"timeline of {window!r}")
 
 
@@ -119,15 +115,15 @@ def _made(folder: RunFolder, places: Places) -> Measured:
         return Measured(found, None)
 
 
-def _measurement_entry(folder: RunFolder, places: Places, cache: Path | None) -> Kept | None:
+def _measurement_entry(folder: RunFolder, places: Places, cache: Path | None) -> CacheEntry | None:
     return _entry(cache, folder, "measurement") if places == measurement_room.HOUSE else None
 
 
-def _entry(cache: Path | None, folder: RunFolder, what: str) -> Kept | None:
+def _entry(cache: Path | None, folder: RunFolder, what: str) -> CacheEntry | None:
     """Where *what* is made of *folder* lies, or would; None where a file cannot be read, and nothing is kept."""
     if cache is None:
         return None
-    buffer = memoryview(bytearray(PIECE_BYTES))
+    buffer = memoryview(bytearray(files.PIECE_BYTES))
     hashed = hashlib.sha256(f"{what}\0{folder.path.absolute()}\0".encode("utf-8", "backslashreplace"))
     try:
         seen = _seen(folder.path)
@@ -137,7 +133,7 @@ def _entry(cache: Path | None, folder: RunFolder, what: str) -> Kept | None:
     except OSError:
         return None
     key = hashed.hexdigest()
-    return Kept(file=sources.kept(cache) / key[:2] / key, folder=folder.path, seen=seen)
+    return CacheEntry(file=sources.kept(cache) / key[:2] / key, folder=folder.path, seen=seen)
 
 
 def _seen(folder: Path) -> Seen:
@@ -162,7 +158,7 @@ class _Values(pickle.Unpickler):
         return found
 
 
-def _content(entry: Kept | None) -> bytes:
+def _content(entry: CacheEntry | None) -> bytes:
     """What is kept there; nothing where nothing is."""
     try:
         return b"" if entry is None else entry.file.read_bytes()
@@ -185,7 +181,7 @@ def _measured(content: bytes) -> Measured | None:
     return None
 
 
-def _kept(value: Measured | Timeline, entry: Kept | None) -> bytes:
+def _kept(value: Measured | Timeline, entry: CacheEntry | None) -> bytes:
     """The bytes of *value*, kept whole or not at all; a cache that cannot be written only costs time."""
     plain = tuple(value) if isinstance(value, Measured) else value
     content = pickle.dumps(plain, protocol=pickle.HIGHEST_PROTOCOL)

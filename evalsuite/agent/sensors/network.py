@@ -29,8 +29,8 @@ class Network:
     def __init__(self, root: Path = Path("/")) -> None:
         self._ports = {f"{port.parent.parent.name}/{port.name}": port for port in _ports(root)}
         state = machine.asked("net_if_stats") or {}
-        names = _interfaces(state, root / "sys/class/net", bool(self._ports))
         folder = root / "sys/class/net"
+        names = _interfaces(state, folder, bool(self._ports))
         self.facts = {name: _facts(folder / name, state[name].speed) for name in names} | {
             name: _with_speed(_port_speed(port)) for name, port in self._ports.items()
         }
