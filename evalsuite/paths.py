@@ -16,6 +16,7 @@ def _house() -> Path:
 
 ADAPTERS = _house() / "adapters"
 TEMPLATES = _house() / "templates"
+SECTIONS = PACKAGE / "report" / "sections"  # a chapter's template lies beside its module
 DATA = _house() / "data"
 
 

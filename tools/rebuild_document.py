@@ -22,7 +22,7 @@ import rebuild_dlperf as dlperf
 from evalsuite import paths
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.model import Case, Evaluation, Measurement, Protocol, Run, Throughput
-from evalsuite.report.sections import author
+from evalsuite.report.sections.author import author
 from evalsuite.results import criteria, facts, scaling, summary
 from evalsuite.results.verdicts import verdicts
 

@@ -17,7 +17,7 @@ from evalsuite.model import LANGUAGES, Case, Evaluation, Skip
 if TYPE_CHECKING:
     from evalsuite.logs.catalogue import Places
     from evalsuite.report.book.book import Book
-    from evalsuite.report.sections.author import Authored
+    from evalsuite.report.sections.author.author import Authored
     from evalsuite.runs.store import Store
 
 MOST_EDITS = 5  # run folders that are named, of those that somebody has changed
@@ -106,7 +106,7 @@ def check(arguments: argparse.Namespace, cases: "Sequence[Case] | None" = None) 
             asked.check(cases)
     check_receipts(arguments.receipts)
     if arguments.author:
-        from evalsuite.report.sections import author
+        from evalsuite.report.sections.author import author
 
         author.read(arguments.author)
 
@@ -187,7 +187,7 @@ def write(
     from evalsuite.report import forms  # and all that it loads: while others measured, if any did
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
-    from evalsuite.report.sections import author
+    from evalsuite.report.sections.author import author
 
     for reason in dict.fromkeys(_unknown_dialects(evaluation, places.places(arguments))):
         note(reason)
@@ -219,7 +219,7 @@ def _authored(file: Path | None) -> "Authored | None":
     """What an author says, read before anything is measured."""
     if file is None:
         return None
-    from evalsuite.report.sections import author
+    from evalsuite.report.sections.author import author
 
     return author.read(file)
 
@@ -275,7 +275,7 @@ def _said_again(arguments: argparse.Namespace, store: "Store", evaluation: Evalu
 def _print_price(book: "Book", language: str, more: str) -> None:
     """What the runs took, and the first of the commands whose runs would decide something open, each with *more*."""
     from evalsuite.commands.terminal import line
-    from evalsuite.report.sections import price
+    from evalsuite.report.sections.quality import price
     from evalsuite.report.text import words
 
     spoken = words.read((language,))
@@ -291,7 +291,7 @@ def _print_price(book: "Book", language: str, more: str) -> None:
 def _print_found(book: "Book", language: str) -> None:
     """What the page says first, a line for each model."""
     from evalsuite.commands.terminal import line
-    from evalsuite.report.sections import verdict
+    from evalsuite.report.sections.verdict import verdict
     from evalsuite.report.text import words
 
     spoken = words.read((language,), on_cpu=book.on_cpu)

@@ -12,9 +12,9 @@ from evalsuite import __version__, paths
 from evalsuite.model import Verdict
 from evalsuite.report.book import heading
 from evalsuite.report.page import assets, policy, templates
-from evalsuite.report.sections import acceptance, answers
-from evalsuite.report.sections import verdict as verdict_room
-from evalsuite.report.sections.verdict import ModelFinding
+from evalsuite.report.sections.verdict import acceptance, answers
+from evalsuite.report.sections.verdict import verdict as verdict_room
+from evalsuite.report.sections.verdict.verdict import ModelFinding
 from evalsuite.report.text import campaigns, names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.results.changes import Change

@@ -32,6 +32,7 @@ def test_the_wheel_installs_one_top_level_name(wheel):
 
 
 @pytest.mark.parametrize("part", ["adapters/pytorch.py", "adapters/workloads/common.py", "templates/report.html.j2",
+                                  "report/sections/verdict/verdict.html.j2",
                                   "data/specs/quick.toml", "data/text/zh.toml", "data/glossary.csv"])  # fmt: skip
 def test_the_wheel_carries_adapters_templates_and_data(wheel, part):
     assert f"evalsuite/{part}" in names(wheel)

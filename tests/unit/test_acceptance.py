@@ -8,9 +8,10 @@ import synthetic
 from evalsuite import report
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections import drawn, verdict
-from evalsuite.report.sections.markdown import MarkdownWriter
-from evalsuite.report.sections.section import Subject
+from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common.markdown import MarkdownWriter
+from evalsuite.report.sections.common.section import Subject
+from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 
 SPOKEN = words.read()

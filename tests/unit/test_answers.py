@@ -4,7 +4,7 @@ import pytest
 import synthetic
 
 from evalsuite.model import Skip
-from evalsuite.report.sections import answers as answers_section
+from evalsuite.report.sections.verdict import answers as answers_section
 from evalsuite.report.text import words
 from evalsuite.results import answers
 

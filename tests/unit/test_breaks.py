@@ -7,7 +7,7 @@ import synthetic
 
 from evalsuite.documents import AllReduceTimes, NetworkMeasurement
 from evalsuite.model import Breakdown, Phase, Utilisation
-from evalsuite.report.sections import breaks as page_breaks
+from evalsuite.report.sections.overview import breaks as page_breaks
 from evalsuite.report.text import words
 from evalsuite.results.breaks import breaks
 from evalsuite.results.scaling import with_scaling

@@ -7,7 +7,7 @@ import synthetic
 
 from evalsuite.findings import Drift, FewRepeats, HungAtEnd, PublishedDiffers, ThinSamples
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.broken_rules import broken_rules, place
+from evalsuite.report.sections.quality.broken_rules import broken_rules, place
 from evalsuite.report.text import words
 
 

@@ -6,7 +6,7 @@ from evalsuite import cli, paths
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.findings import ShortWindow
 from evalsuite.model import Utilisation
-from evalsuite.report.sections import cards
+from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results import criteria
 from evalsuite.results.scaling import with_scaling

@@ -12,9 +12,11 @@ from evalsuite.report.book import heading, variant
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished
-from evalsuite.report.sections import answers as said_room
-from evalsuite.report.sections import drawn, headlines, introduction, matrix, verdict
-from evalsuite.report.sections.section import Subject
+from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common.section import Subject
+from evalsuite.report.sections.introduction import introduction
+from evalsuite.report.sections.verdict import answers as said_room
+from evalsuite.report.sections.verdict import headlines, matrix, verdict
 from evalsuite.report.text import words
 from evalsuite.results import answers
 from evalsuite.results.entrants import FRAMEWORKS, contests

@@ -9,7 +9,7 @@ from evalsuite.model import Fact, Protocol
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.page import embedded
-from evalsuite.report.sections import effects
+from evalsuite.report.sections.variants import effects
 from evalsuite.report.text import words
 from evalsuite.results import fairness, winners
 from evalsuite.results.fairness import FRAMEWORKS, MACHINES, SCALES, VERSIONS, Obstacle, obstacles, setting

@@ -20,7 +20,7 @@ from evalsuite.report.book import states
 from evalsuite.report.data import tables
 from evalsuite.report.forms import bundle, headline_figure, markdown, pdf, spreadsheet
 from evalsuite.report.forms import material as material_room
-from evalsuite.report.sections import markdown as section_markdown
+from evalsuite.report.sections.common import markdown as section_markdown
 
 BOTH = ("zh", "en")
 

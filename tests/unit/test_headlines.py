@@ -9,7 +9,7 @@ import synthetic
 from evalsuite.report.book import identity
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections import headlines
+from evalsuite.report.sections.verdict import headlines
 from evalsuite.report.text import words
 from evalsuite.results.scaling import with_scaling
 

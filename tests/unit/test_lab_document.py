@@ -16,8 +16,9 @@ from evalsuite.report.book import blocks, outline
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished
 from evalsuite.report.page import contents
-from evalsuite.report.sections import author, drawn
-from evalsuite.report.sections.section import Subject
+from evalsuite.report.sections.author import author
+from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.text import names, words
 
 DOCUMENT = """
@@ -128,7 +129,7 @@ def test_a_free_document_moves_its_chapters():
 
 def test_the_chapters_that_order_may_name_are_those_of_the_report():
     given = [function.__module__.rpartition(".")[2] for function in contents.WHOLE]
-    renamed = {"introduction": outline.INTRODUCTION, "document": outline.OWN}
+    renamed = {"introduction": outline.INTRODUCTION, "author_sections": outline.OWN}
 
     assert sorted(renamed.get(name, name) for name in given) == sorted(outline.ORDERED)
 

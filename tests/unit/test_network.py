@@ -13,7 +13,7 @@ from evalsuite.plan import collectives, engines
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import networks_json
-from evalsuite.report.sections import network as section
+from evalsuite.report.sections.models import network as section
 from evalsuite.report.text import words
 from evalsuite.results import network
 from evalsuite.runs import network as kept

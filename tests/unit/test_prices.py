@@ -7,7 +7,7 @@ import pytest
 from evalsuite.findings import ShortWindow
 from evalsuite.model import BatchTrial, Protocol, Run
 from evalsuite.plan.estimate import Estimate
-from evalsuite.report.sections import price
+from evalsuite.report.sections.quality import price
 from evalsuite.report.text import words
 from evalsuite.results import next_repeats, spending
 from evalsuite.results.answers import answers

@@ -17,7 +17,7 @@ from evalsuite.logs import excerpt, reading
 from evalsuite.report import forms
 from evalsuite.report.book import book
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections import proofs, receipts, shell
+from evalsuite.report.sections.reproduction import provenance, recount, shell
 from evalsuite.report.text import numbers
 from evalsuite.results import evaluation
 from evalsuite.results.summary import counts, median_run
@@ -49,13 +49,13 @@ def quotient(items: str, passed: str) -> float:
 def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits(recorded):
     runs = [run for one in recorded.summaries for run in one.measurements if counts(run)]
 
-    again = {run.run.id: numbers.throughput(quotient(*proofs.total(run).split("/"))).text for run in runs}
+    again = {run.run.id: numbers.throughput(quotient(*recount.total(run).split("/"))).text for run in runs}
     assert len(again) > 100
     assert again == {run.run.id: numbers.throughput(run.value).text for run in runs}
 
 
 def test_the_steps_of_every_median_run_give_its_value(recorded):
-    found = {one.case.id: (median_run(one), proofs.proof(one).timing) for one in Book(evaluation=recorded).valid}
+    found = {one.case.id: (median_run(one), recount.proof(one).timing) for one in Book(evaluation=recorded).valid}
 
     again = {
         case: numbers.throughput(quotient(timing.items, timing.passed)).text for case, (_, timing) in found.items()
@@ -103,14 +103,14 @@ def test_a_secret_in_a_line_is_taken_out(tmp_path):
 
 
 def test_no_recorded_command_keeps_a_placeholder(recorded):
-    found = [one for series in receipts.receipts(Book(evaluation=recorded)) for one in series.cases if one.shell]
+    found = [one for series in provenance.receipts(Book(evaluation=recorded)) for one in series.cases if one.shell]
 
     assert len(found) > 40
     assert [one.case.id for one in found if PLACEHOLDER.search(one.shell.script)] == []
 
 
 def test_every_variable_of_a_command_is_set_above_it(recorded):
-    for series in receipts.receipts(Book(evaluation=recorded)):
+    for series in provenance.receipts(Book(evaluation=recorded)):
         for one in series.cases:
             used = set(re.findall(r"\$\{(\w+)\}", one.shell.script))
 
@@ -162,7 +162,7 @@ def test_a_clock_that_is_the_value_does_not_confirm_it(tmp_path):
 def test_a_large_page_holds_the_sums_of_each_run_and_no_steps(monkeypatch, tmp_path):
     made = synthetic.quick()
     assert "data-passed=" in report.build(made, tmp_path)[0].read_text("utf-8")
-    for room in (book, receipts):
+    for room in (book, provenance):
         monkeypatch.setattr(room, "LARGE", len(made.planned) - 1)
 
     html = report.build(made, tmp_path)[0].read_text("utf-8")

@@ -10,7 +10,7 @@ import synthetic
 from evalsuite import paths, report
 from evalsuite.report import forms
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections import author
+from evalsuite.report.sections.author import author
 from evalsuite.report.text import words
 
 CASE = synthetic.case("pytorch", (1, 2)).id

@@ -11,7 +11,7 @@ from evalsuite.documents import HostEnvironment, Interface
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import participants
-from evalsuite.report.sections import background
+from evalsuite.report.sections.background import background
 
 GPUS = HostEnvironment.from_json({"schema": 1, "host": "a", "gpus": [{"name": "V100"}] * 4}, "here").gpus
 

@@ -13,7 +13,7 @@ from evalsuite.model import Fact
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.page import render
-from evalsuite.report.sections import fairness
+from evalsuite.report.sections.fairness import fairness
 from evalsuite.report.text import words
 from evalsuite.results import proven as proven_room
 from evalsuite.runs.equivalence import receipts

@@ -13,8 +13,10 @@ from evalsuite.documents import ContainerLimits
 from evalsuite.findings import BusyMachine
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections import answers, drawn, matrix, notices, quietness, verdict
-from evalsuite.report.sections.section import Subject
+from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common.section import Subject
+from evalsuite.report.sections.quality import machine_noise
+from evalsuite.report.sections.verdict import answers, matrix, notices, verdict
 from evalsuite.report.text import words
 from evalsuite.results.full_protocol import full_protocol
 
@@ -194,7 +196,7 @@ def test_under_a_quota_nobody_says_that_the_machine_was_quiet():
     book = Book(evaluation=replace(quick, environments=limited))
 
     assert "quiet-machine" not in {one.kind for one in notices.notices(book, SPOKEN)}
-    assert quietness.others_seen(Book(evaluation=quick)) and not quietness.others_seen(book)
+    assert machine_noise.others_seen(Book(evaluation=quick)) and not machine_noise.others_seen(book)
 
 
 def test_the_hours_of_the_full_protocol_come_from_the_recorded_durations():

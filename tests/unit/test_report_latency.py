@@ -6,7 +6,7 @@ import synthetic
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
-from evalsuite.report.sections import latency
+from evalsuite.report.sections.models import latency
 from evalsuite.report.text import words
 from evalsuite.results import statistics
 

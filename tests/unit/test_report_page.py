@@ -14,7 +14,11 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.data import tables
 from evalsuite.report.page import render
-from evalsuite.report.sections import background, block_figures, cards, drawn, headlines, notices, overview
+from evalsuite.report.sections.background import background
+from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.models import block_figures
+from evalsuite.report.sections.overview import overview
+from evalsuite.report.sections.verdict import cards, headlines, notices
 from evalsuite.report.text import names, words
 
 SPOKEN = words.read()

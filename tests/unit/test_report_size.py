@@ -12,7 +12,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.figures import slim
 from evalsuite.report.page import ahead
 from evalsuite.report.page import slim as slim_room
-from evalsuite.report.sections import receipts
+from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.text import names
 
 
@@ -70,21 +70,21 @@ def test_marks_of_one_paint_are_painted_once():
 
 
 def test_a_large_page_says_the_command_of_a_series_once(large):
-    found = receipts.receipts(Book(evaluation=large))
+    found = provenance.receipts(Book(evaluation=large))
     series = found[0]
 
     rebuilt = {}
     for one in series.cases:
-        line = series.command.script.replace(receipts.CASE, one.case.id)
+        line = series.command.script.replace(provenance.CASE, one.case.id)
         for mark, value in series.command.values[one.case.id]:
-            line = line.replace(mark, value.replace(receipts.CASE, one.case.id))
+            line = line.replace(mark, value.replace(provenance.CASE, one.case.id))
         rebuilt[one.case.id] = line
 
     assert rebuilt == {one.case.id: one.shell.script for one in series.cases}
 
 
 def test_a_small_page_has_the_command_of_each_case():
-    found = receipts.receipts(Book(evaluation=synthetic.quick()))
+    found = provenance.receipts(Book(evaluation=synthetic.quick()))
 
     assert {series.command for series in found} == {None}
 

@@ -8,7 +8,7 @@ from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.forms import markdown
 from evalsuite.report.forms.material import Material
-from evalsuite.report.sections import steptime
+from evalsuite.report.sections.steptime import steptime
 from evalsuite.report.text import numbers
 
 

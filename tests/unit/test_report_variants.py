@@ -10,7 +10,7 @@ from evalsuite import report
 from evalsuite.report.book.book import Book
 from evalsuite.report.forms import markdown
 from evalsuite.report.forms.material import Material
-from evalsuite.report.sections import families as room
+from evalsuite.report.sections.variants import families as room
 from evalsuite.report.text import words
 
 

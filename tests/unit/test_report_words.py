@@ -5,7 +5,7 @@ import pytest
 
 from evalsuite import paths
 from evalsuite.report import figures
-from evalsuite.report.sections import glossary as glossary_section
+from evalsuite.report.sections.glossary import glossary as glossary_section
 from evalsuite.report.text import glossary, words
 from evalsuite.report.text.words import Words, WordsError
 from evalsuite.results import verdicts
@@ -134,14 +134,14 @@ def test_one_language_alone_needs_no_marks():
 
 def test_every_key_that_a_template_asks_for_exists():
     asked = re.compile(r"""\bt\("([\w.]+)"[,)]""")
-    files = [*paths.TEMPLATES.glob("*.j2"), *(paths.PACKAGE / "report").rglob("*.py")]
+    files = [*paths.TEMPLATES.glob("*.j2"), *paths.SECTIONS.rglob("*.j2"), *(paths.PACKAGE / "report").rglob("*.py")]
     keys = {key for file in files for key in asked.findall(file.read_text(encoding="utf-8"))}
 
     assert sorted(key for key in keys if key not in SPOKEN) == []
 
 
 def test_no_sentence_lies_unused():
-    files = [*paths.TEMPLATES.glob("*.j2"), *(paths.PACKAGE / "report").rglob("*.py")]
+    files = [*paths.TEMPLATES.glob("*.j2"), *paths.SECTIONS.rglob("*.j2"), *(paths.PACKAGE / "report").rglob("*.py")]
     text = "\n".join(file.read_text(encoding="utf-8") for file in files)
     unused = [key for key in SPOKEN.tables["zh"] if f'"{key}"' not in text and key.partition(".")[0] not in COMPOSED]
 

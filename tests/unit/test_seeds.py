@@ -10,7 +10,7 @@ import synthetic
 from evalsuite.cli import main
 from evalsuite.documents import Gpu, HostEnvironment
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections import author
+from evalsuite.report.sections.author import author
 from evalsuite.report.text import findings, words
 from evalsuite.results import rules
 from evalsuite.results.evaluation import evaluate

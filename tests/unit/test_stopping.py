@@ -10,7 +10,7 @@ from evalsuite.model import Run
 from evalsuite.plan import plan, spec
 from evalsuite.plan.plan import Machine
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections import price
+from evalsuite.report.sections.quality import price
 from evalsuite.report.text import words
 from evalsuite.results import stopping
 from evalsuite.results.criteria import Criteria, LinearSpeedup

@@ -10,7 +10,7 @@ from evalsuite import paths, report
 from evalsuite.model import Fact, Score
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
-from evalsuite.report.sections import suspicions as suspected
+from evalsuite.report.sections.verdict import suspicions as suspected
 from evalsuite.report.text import words
 from evalsuite.results import evaluation, published, suspicions
 from evalsuite.results.scaling import with_scaling

@@ -11,7 +11,8 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.data import answers_json, breaks_json, networks_json, suspicions_json
 from evalsuite.report.data.finished import SCHEMA_VERSION
-from evalsuite.report.sections import author, fairness
+from evalsuite.report.sections.author import author
+from evalsuite.report.sections.fairness import fairness
 from evalsuite.report.text import findings
 from evalsuite.results import convergence, physics
 from evalsuite.results import latency as latency_room

@@ -10,8 +10,9 @@ from evalsuite.files import write_atomically
 from evalsuite.model import Case, Finding, Interval, Measurement, Summary, Unmeasured
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
-from evalsuite.report.sections import author, families
-from evalsuite.report.sections.effects import Effect
+from evalsuite.report.sections.author import author
+from evalsuite.report.sections.variants import families
+from evalsuite.report.sections.variants.effects import Effect
 from evalsuite.report.text import findings, names
 from evalsuite.results import breakdown, physics
 from evalsuite.results import latency as latency_room

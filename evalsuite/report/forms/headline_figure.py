@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections import answers
-from evalsuite.report.sections.answers import AnsweredQuestion
+from evalsuite.report.sections.verdict import answers
+from evalsuite.report.sections.verdict.answers import AnsweredQuestion
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Words
 from evalsuite.results.summary import values

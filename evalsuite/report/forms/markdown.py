@@ -13,9 +13,11 @@ from evalsuite.report.forms import headline_figure
 from evalsuite.report.forms.headline_figure import HeadlineFigure
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import contents
-from evalsuite.report.sections import background, drawn, verdict
-from evalsuite.report.sections.markdown import MarkdownWriter
-from evalsuite.report.sections.section import Subject
+from evalsuite.report.sections.background import background
+from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common.markdown import MarkdownWriter
+from evalsuite.report.sections.common.section import Subject
+from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import times
 
 FIGURE_AFTER = 2  # the heading, and a sentence for each model

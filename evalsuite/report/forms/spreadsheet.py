@@ -14,7 +14,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.forms import result_sheets
 from evalsuite.report.forms.material import Material
-from evalsuite.report.sections import notices, verdict
+from evalsuite.report.sections.verdict import notices, verdict
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import Rendered, Text, Words
 

@@ -15,8 +15,9 @@ from multiprocessing.synchronize import Event
 from typing import TextIO
 
 from evalsuite import processes
-from evalsuite.report.sections import block_figures, quietness, repeats
-from evalsuite.report.sections.section import Subject
+from evalsuite.report.sections.common.section import Subject
+from evalsuite.report.sections.models import block_figures
+from evalsuite.report.sections.quality import machine_noise, repeats
 
 Work = Callable[[], object]
 TICKET_BYTES = 2
@@ -139,7 +140,7 @@ def _draw_first(subject: Subject) -> None:
 
 def _draw(enough: Event, subject: Subject) -> None:
     look, words = subject.look, subject.words
-    quietness.drawn(subject.book, look, words)
+    machine_noise.drawn(subject.book, look, words)
     repeats.drawn(subject.book, subject.blocks, look, words)
     for block in reversed(subject.blocks):
         if enough.is_set():

@@ -5,26 +5,24 @@ from dataclasses import dataclass, field, replace
 
 from evalsuite.report.page import placing
 from evalsuite.report.page.placing import Placed
-from evalsuite.report.sections import (
-    background,
-    convergence,
-    document,
-    fairness,
-    forecasts,
-    glossary,
-    introduction,
-    models,
-    overview,
-    problems,
-    quality,
-    reproduction,
-    steptime,
-    usage,
-    variants,
-)
-from evalsuite.report.sections.document import OwnText
-from evalsuite.report.sections.markdown import MarkdownWriter
-from evalsuite.report.sections.section import Section, Subject
+from evalsuite.report.sections.author import author_sections
+from evalsuite.report.sections.author.author_sections import OwnText
+from evalsuite.report.sections.background import background
+from evalsuite.report.sections.common.markdown import MarkdownWriter
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.convergence import convergence
+from evalsuite.report.sections.fairness import fairness
+from evalsuite.report.sections.forecasts import forecasts
+from evalsuite.report.sections.glossary import glossary
+from evalsuite.report.sections.introduction import introduction
+from evalsuite.report.sections.models import models
+from evalsuite.report.sections.overview import overview
+from evalsuite.report.sections.problems import problems
+from evalsuite.report.sections.quality import quality
+from evalsuite.report.sections.reproduction import reproduction
+from evalsuite.report.sections.steptime import steptime
+from evalsuite.report.sections.usage import usage
+from evalsuite.report.sections.variants import variants
 from evalsuite.report.text.words import Rendered
 
 SectionsOf = Callable[[Subject], Iterable[Section]]
@@ -43,7 +41,7 @@ WHOLE: tuple[SectionsOf, ...] = (  # all sections after the verdict
     quality.sections,
     reproduction.sections,
     glossary.sections,
-    document.sections,
+    author_sections.sections,
 )
 PART: tuple[SectionsOf, ...] = (  # what the page of one model has
     models.sections,
@@ -99,12 +97,12 @@ def sections(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Sec
 
 def _with_own_words(subject: Subject, section: Section) -> Section:
     """*section* with the lab's own sections in its Markdown."""
-    own = document.own(subject, section.id)
+    own = author_sections.own(subject, section.id)
 
     def markdown(writer: MarkdownWriter) -> Iterable[str]:
         yield from section.markdown(writer)
         for found in own:
-            yield from document.markdown(found, writer)
+            yield from author_sections.markdown(found, writer)
 
     return replace(section, markdown=markdown) if own else section
 
@@ -120,7 +118,7 @@ def chapters(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Cha
 
 
 def _chapter(subject: Subject, section: Section, number: str) -> Chapter:
-    own = document.own(subject, section.id)
+    own = author_sections.own(subject, section.id)
     parts = [*section.parts.items(), *((found.id, found.title) for found in own)]
     return Chapter(
         id=section.id,

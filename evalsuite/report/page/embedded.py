@@ -15,7 +15,7 @@ from typing import Any
 from evalsuite.model import Case, Summary
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
-from evalsuite.report.sections import reproduction
+from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.text import names, numbers
 from evalsuite.results import fairness, winners
 

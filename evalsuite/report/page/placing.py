@@ -14,8 +14,8 @@ from evalsuite.report.book.outline import (
     OWN,
     PROBLEMS,
 )
-from evalsuite.report.sections import document
-from evalsuite.report.sections.section import Section, Subject
+from evalsuite.report.sections.author import author_sections
+from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names
 
 FIRST_AFTER = 9  # the number of the first chapter behind the outline's eight
@@ -42,9 +42,9 @@ def _tianshu(subject: Subject, lab: LabDocument, found: Sequence[Section]) -> It
     yield "2", by_id.pop(BACKGROUND)
     for chapter in MODEL_CHAPTERS:
         ours = [one for model in chapter.models if (one := by_id.pop(names.model_anchor(model), None))]
-        titles = [replace(one, title=document.titled(subject, chapter, str(one.title))) for one in ours]
+        titles = [replace(one, title=author_sections.titled(subject, chapter, str(one.title))) for one in ours]
         if not ours:
-            yield chapter.number, document.untested(subject, chapter)
+            yield chapter.number, author_sections.untested(subject, chapter)
         elif len(ours) == 1:
             yield chapter.number, titles[0]
         else:

@@ -15,10 +15,14 @@ from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.page import ahead, assets, contents, embedded, policy, templates, used_terms
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.page.contents import Chapter
-from evalsuite.report.sections import background, drawn, effects, models, verdict
-from evalsuite.report.sections import glossary as glossary_section
-from evalsuite.report.sections.section import Subject
-from evalsuite.report.sections.verdict import VerdictFacts
+from evalsuite.report.sections.background import background
+from evalsuite.report.sections.common import drawn
+from evalsuite.report.sections.common.section import Subject
+from evalsuite.report.sections.glossary import glossary as glossary_section
+from evalsuite.report.sections.models import models
+from evalsuite.report.sections.variants import effects
+from evalsuite.report.sections.verdict import verdict
+from evalsuite.report.sections.verdict.verdict import VerdictFacts
 from evalsuite.report.text import findings, glossary, names, numbers, options, times
 from evalsuite.report.text import words as words_room
 from evalsuite.report.text.retold import Retold
@@ -34,8 +38,9 @@ class NothingThere(ValueError):
 def make_ready(languages: Sequence[str]) -> None:
     """Loads what every page is made with, before there is one; what was never compiled or drawn takes long to load."""
     environment = _environment(words_room.read(languages))
-    for file in paths.TEMPLATES.glob("*.html.j2"):
-        environment.get_template(file.name)
+    for folder, of_it in ((paths.TEMPLATES, "*.html.j2"), (paths.SECTIONS, "*/*.html.j2")):
+        for file in folder.glob(of_it):
+            environment.get_template(file.relative_to(folder).as_posix())
     _sheets()
     figures.make_ready()
 
@@ -127,7 +132,7 @@ def choices(book: Book) -> Mapping[str, Sequence[object]]:
 @functools.lru_cache(maxsize=4)
 def _environment(words: Words) -> templates.Environment:
     """The templates with *words*, compiled once for all pages of a report."""
-    environment = templates.environment([paths.TEMPLATES], finalize=_present)
+    environment = templates.environment([paths.TEMPLATES, paths.SECTIONS], finalize=_present)
     environment.globals |= {
         "t": words,
         "words": words,

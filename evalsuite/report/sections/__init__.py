@@ -1,1 +1,1 @@
-"""The sections of the report: each says what it shows, of the book alone."""
+"""The sections of the report: a folder for each chapter, with its template and what only it needs."""

@@ -7,7 +7,7 @@ import pytest
 from evalsuite import cli
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Utilisation
-from evalsuite.report.sections import cards
+from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results import criteria
 from evalsuite.results.scaling import with_scaling

@@ -12,7 +12,8 @@ from evalsuite.model import Run
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
-from evalsuite.report.sections import cards, quality
+from evalsuite.report.sections.quality import quality
+from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs import journal

@@ -7,7 +7,7 @@ import pytest
 
 from evalsuite import paths
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections import fairness as matrix
+from evalsuite.report.sections.fairness import fairness as matrix
 from evalsuite.results import criteria, fairness
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.summary import valid

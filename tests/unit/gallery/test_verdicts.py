@@ -6,7 +6,7 @@ import pytest
 
 from evalsuite.findings import ClocksFarApart, RunTakenAway, ShortWindow
 from evalsuite.model import Utilisation
-from evalsuite.report.sections import cards
+from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results import criteria
 from evalsuite.results.scaling import with_scaling

@@ -1,0 +1,1 @@
+"""Chapters and sections that the author of an evaluation wrote, with numbers computed for them."""

@@ -1,0 +1,114 @@
+"""What the lab's document adds to the page: chapters of its own, sections of its own in others, models without data."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.lab import BothLanguages, OwnSection
+from evalsuite.report.book.outline import FREE_PLACES, MODEL_CHAPTERS, OWN, ModelChapter
+from evalsuite.report.sections.author import author_file
+from evalsuite.report.sections.author.author import Said
+from evalsuite.report.sections.common.markdown import MarkdownWriter
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.text import names
+from evalsuite.report.text.words import Pair, Rendered, Words
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnText:
+    """A section of the lab's own as the page shows it."""
+
+    id: str
+    title: Rendered
+    paragraphs: tuple[Rendered, ...]
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    """The lab's own chapters."""
+    return (_chapter(subject, found) for found in _at(subject, OWN))
+
+
+def _chapter(subject: Subject, found: OwnText) -> Section:
+    return Section(
+        id=found.id,
+        title=found.title,
+        template="author/own.html.j2",
+        facts=lambda: found,
+        markdown=lambda writer: markdown(found, writer, level=2),
+    )
+
+
+def own(subject: Subject, chapter: str) -> tuple[OwnText, ...]:
+    """The lab's sections that stand at the end of the chapter whose id is *chapter*."""
+    return next((_at(subject, place) for place, id in _places(subject).items() if id == chapter), ())
+
+
+def _at(subject: Subject, place: str) -> tuple[OwnText, ...]:
+    document = subject.book.evaluation.document
+    if document is None:
+        return ()
+    known = {OWN, *_places(subject)}
+    return tuple(
+        _own(subject, f"own-{number}", section)
+        for number, section in enumerate(document.sections, 1)
+        if (section.place if section.place in known else OWN) == place
+    )
+
+
+def _places(subject: Subject) -> dict[str, str]:
+    """Place → the id of the chapter that it is in this report; a chapter that there is not has no place."""
+    document, models = subject.book.evaluation.document, [model.name for model in subject.models]
+    found = dict(FREE_PLACES)
+    for chapter in MODEL_CHAPTERS:
+        tested = [names.model_anchor(model) for model in chapter.models if model in models]
+        if tested:
+            found[chapter.key] = tested[-1]  # behind all of its kind
+        elif document and document.outline == "tianshu":
+            found[chapter.key] = untested_id(chapter)
+    return found
+
+
+def untested_id(chapter: ModelChapter) -> str:
+    return f"untested-{chapter.key}"
+
+
+def _own(subject: Subject, id: str, section: OwnSection) -> OwnText:
+    return OwnText(id=id, title=pair(section.title, subject.words), paragraphs=prose(section.text, subject))
+
+
+def prose(written: BothLanguages | None, subject: Subject) -> tuple[Rendered, ...]:
+    """The paragraphs of a text with their computed numbers filled in."""
+    found = author_file.paragraphs(written) if written else ()
+    return tuple(Said(subject.words, subject.book, one) for one in found)
+
+
+def pair(written: BothLanguages, words: Words) -> Pair:
+    """A short text of the lab's: nothing in it is computed."""
+    texts = {"zh": names.visible(written.zh), "en": names.visible(written.en)}
+    return Pair(words=words, by_language=tuple(texts.items()))
+
+
+def untested(subject: Subject, chapter: ModelChapter) -> Section:
+    """The chapter of a model that was not tested: its number stays, and it says so in one line."""
+    words = subject.words
+    title = words(f"outline.{chapter.key}")
+    return Section(
+        id=untested_id(chapter),
+        title=title,
+        template="author/untested.html.j2",
+        facts=lambda: None,
+        markdown=lambda writer: [f"## {writer.said(title)}", writer.word("outline.untested")],
+    )
+
+
+def titled(subject: Subject, chapter: ModelChapter, title: str) -> Rendered | str:
+    """The title of a model's chapter: the outline's, and which model of the kind it is where that does not say it."""
+    words = subject.words
+    known = words(f"outline.{chapter.key}")
+    if any(known.plain(language) in title for language in words.languages):
+        return title
+    return words("outline.which", kind=known, model=title)
+
+
+def markdown(found: OwnText, writer: MarkdownWriter, level: int = 3) -> Sequence[str]:
+    """A section of the lab's own under a heading of *level*."""
+    return [f"{'#' * level} {writer.said(found.title)}", *map(writer.said, found.paragraphs)]

@@ -1,0 +1,1 @@
+"""Background: what was measured, on which machine, by which method."""

@@ -1,0 +1,1 @@
+"""What several chapters share: the shape of a section, Markdown, figures and their titles."""

@@ -1,0 +1,1 @@
+"""Convergence: loss and scores over steps and time."""

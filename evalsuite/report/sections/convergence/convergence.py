@@ -1,0 +1,366 @@
+"""How good the models became and how long it took: table, curves, time to solution (docs/report.md#convergence)."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Measurement, Score, Summary, Target, Unmeasured
+from evalsuite.report import figures
+from evalsuite.report.book import heading
+from evalsuite.report.book.blocks import Block, Column, Model
+from evalsuite.report.book.states import MARKS
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.common.drawn import Drawn, setting
+from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, table, text
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Text, Words
+from evalsuite.results import convergence as room
+from evalsuite.results.convergence import Solution
+
+Trial = tuple[Summary | Unmeasured, Measurement]  # a case, and its run that trained longest
+METRICS = ("top1", "accuracy", "top5", "loss")
+SPLITS = ("train", "validation")
+MOST_CURVES = 6  # of one figure: hues that can be told apart
+MOST_FIGURES = 6  # of curves, in one report
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedRow:
+    """One case whose log prints scores, by the run that trained longest."""
+
+    column: Column
+    summary: Summary | Unmeasured
+    run: Measurement
+    epochs: int
+    values: tuple[Number | None, ...]  # final ones, in the order of the table's metrics
+    time: Number | None  # from the start of the run to the last score
+    solution: Number | None
+    scaled: bool  # the time to solution was not measured to the end (D17)
+    missed: bool  # the final value is below the target (D24)
+    judgement: Text | None  # against the target and the smallest global batch of the series
+
+    @property
+    def ref(self) -> str:
+        return names.case_anchor(self.summary.case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """The table of one block."""
+
+    block: Block
+    metrics: tuple[tuple[str, str], ...]  # (split, metric)
+    rows: tuple[TrainedRow, ...]
+    target: Target | None
+
+    @property
+    def id(self) -> str:
+        return f"{self.block.id}-c"
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        missing = any(value is None for row in self.rows for value in (*row.values, row.time))
+        missing = missing or (self.target is not None and any(row.solution is None for row in self.rows))
+        return ("missing",) * missing + ("flagged",) * any(row.missed for row in self.rows)
+
+    @property
+    def scaled(self) -> bool:
+        return any(row.scaled for row in self.rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvergenceFacts:
+    """What the section shows."""
+
+    tables: tuple[Trained, ...]
+    figures: Mapping[str, tuple[Drawn, ...]]  # table id → its figures
+    guesses: Mapping[str, tuple[Text, ...]]  # table id → who only guesses, in place of a flat curve
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    """Accuracy and loss: only where a log prints them."""
+    if tables := trained(subject.models, subject.book.evaluation.targets, subject.words):
+        yield Section(
+            id="convergence",
+            title=subject.words("convergence.title"),
+            template="convergence/convergence.html.j2",
+            facts=lambda: ConvergenceFacts(
+                tables=tables,
+                figures=drawn(tables, subject.look, subject.words),
+                guesses={one.id: tuple(_guesses(one, subject.words)) for one in tables},
+            ),
+            markdown=lambda writer: _markdown(tables, writer),
+        )
+
+
+def trained(models: Sequence[Model], targets: Sequence[Target], words: Words) -> tuple[Trained, ...]:
+    """One for each block in which a log says how good the model is."""
+    found = (_of_block(block, targets, words) for model in models for block in model.blocks)
+    return tuple(one for one in found if one is not None)
+
+
+def _of_block(block: Block, targets: Sequence[Target], words: Words) -> Trained | None:
+    runs = [(one, run) for one in block.summaries if (run := room.run_of(one)) is not None]
+    if not runs:
+        return None
+    present = {(score.split, score.metric) for _, run in runs for score in run.scores}
+    metrics = tuple((split, metric) for metric in METRICS for split in SPLITS if (split, metric) in present)
+    rows = tuple(_row(block, summary, run, metrics, runs, targets, words) for summary, run in runs)
+    target = next((found[0] for one, run in runs if (found := room.target_of(one.case, run, targets))), None)
+    return Trained(block=block, metrics=metrics, rows=rows, target=target)
+
+
+def drawn(tables: Sequence[Trained], look: Look, words: Words) -> dict[str, tuple[Drawn, ...]]:
+    """The figures of each table by its id: curves by epoch as long as there is room, and time to solution."""
+    found: dict[str, tuple[Drawn, ...]] = {}
+    left = MOST_FIGURES
+    for one in tables:
+        drawings = (_curves(one, column, words) for column in one.block.columns[:left])
+        curves = [each for each in drawings if each is not None]
+        left -= len(curves)
+        times = _times(one.block, one.rows, look, words) if one.target else None
+        found[one.id] = (*curves, *([times] if times else []))
+    return found
+
+
+def _row(
+    block: Block,
+    summary: Summary | Unmeasured,
+    run: Measurement,
+    metrics: Sequence[tuple[str, str]],
+    runs: Sequence[Trial],
+    targets: Sequence[Target],
+    words: Words,
+) -> TrainedRow:
+    column = next(column for column in block.columns if column.series == summary.case.series)
+    finals = [room.final(run, split, metric) for split, metric in metrics]
+    found = room.target_of(summary.case, run, targets)
+    solved = room.solution(run, found[0]) if found else None
+    last = max(run.scores, key=lambda score: score.epoch)
+    return TrainedRow(
+        column=column,
+        summary=summary,
+        run=run,
+        epochs=last.epoch,
+        values=tuple(None if score is None else number(score) for score in finals),
+        time=None if last.at_s is None else numbers.seconds(last.at_s),
+        solution=_solution(solved) if solved else None,
+        scaled=bool(solved and solved.scaled),
+        missed=bool(solved and found and found[1].value < found[0].value),
+        judgement=_judgement(summary, found, solved, runs, targets, words),
+    )
+
+
+def _solution(solved: Solution) -> Number:
+    """The time to solution; ≈ where it was not measured to the end."""
+    seconds = numbers.seconds(solved.seconds)
+    return replace(seconds, text=f"{MARKS['simulated']}{seconds.text}") if solved.scaled else seconds
+
+
+def number(score: Score) -> Number:
+    """Accuracies with two decimals, because 0.1 points matter; a loss with four digits."""
+    if score.metric in room.IN_PERCENT:
+        return Number(text=f"{score.value:.2f}%", raw=score.value)
+    return numbers.significant(score.value)
+
+
+def _judgement(
+    summary: Summary | Unmeasured,
+    found: tuple[Target, Score] | None,
+    solved: Solution | None,
+    runs: Sequence[Trial],
+    targets: Sequence[Target],
+    words: Words,
+) -> Text | None:
+    """What may be said of the final value; None where no target is set for it."""
+    if found is None:
+        return None
+    target, score = found
+    if solved is None:
+        return words("convergence.too_short", epochs=numbers.count(target.epochs))
+    if score.value < target.value:
+        return words("convergence.missed", target=_plain(target), points=points(score.value - target.value))
+    base = _base(summary, runs, targets)
+    if base is None:
+        return words("convergence.reached", target=_plain(target))
+    if room.same(score, base, target):
+        return words("convergence.same", tolerance=numbers.plain(target.tolerance))
+    return words("convergence.different", points=points(score.value - base.value))
+
+
+def _plain(target: Target) -> Number:
+    return Number(text=f"{target.value:g}%", raw=target.value)
+
+
+def points(difference: float) -> str:
+    """A difference of percentages, with its sign: −0.86."""
+    return f"{difference:+.2f}".replace("-", "−")
+
+
+def _base(summary: Summary | Unmeasured, runs: Sequence[Trial], targets: Sequence[Target]) -> Score | None:
+    """The final value at the smallest global batch of the same series; None if that is *summary* itself."""
+    series = [(one, run) for one, run in runs if one.case.series == summary.case.series]
+    smallest, run = min(series, key=lambda pair: (pair[0].case.global_batch, pair[0].case.nodes))
+    found = room.target_of(smallest.case, run, targets)
+    return None if smallest is summary or found is None else found[1]
+
+
+# figures
+
+
+def _curves(table: Trained, column: Column, words: Words) -> Drawn | None:
+    """Every metric in two panels, one line for each global batch size; None where no line has two points."""
+    block, target = table.block, table.target
+    ours = [row for row in table.rows if row.column is column and not room.at_chance(row.run)][:MOST_CURVES]
+    keys = _names(ours)
+    panels = []
+    for split, metric in table.metrics:
+        curves = tuple(
+            figures.Curve(name=key, key=key, points=_points(row, split, metric), ref=row.ref)
+            for key, row in zip(keys, ours, strict=True)
+            if len(_points(row, split, metric)) > 1
+        )
+        if curves:
+            unit = "%" if metric in room.IN_PERCENT else ""
+            aim = target.value if target and _aimed_at(target, split, metric) else None
+            panels.append(figures.CurvePanel(label=_label(split, metric, words), curves=curves, unit=unit, target=aim))
+    if not panels:
+        return None
+    look = figures.look(keys)
+    figure = figures.convergence(tuple(panels), look, id=f"f-{block.id}-c{column.id.removeprefix('s-')}")
+    said = {_label(*each, words).en: words(f"scores.{each[0]}_{each[1]}") for each in table.metrics}
+    return Drawn(
+        figure=figure,
+        labels=tuple(said[str(row[0])] for row in figure.table.rows),
+        title=_title(table, column, ours, keys, words),
+        help=words("convergence.see"),
+        reading=(setting(block, words), *_aim(panels, words)),
+    )
+
+
+def _title(table: Trained, column: Column, ours: Sequence[TrainedRow], keys: Sequence[str], words: Words) -> Text:
+    """Where the first metric of the validation data ends, or of the training data where there is none."""
+    metrics = sorted(range(len(table.metrics)), key=lambda place: table.metrics[place][0] != "validation")
+    for place in metrics:
+        known = [(value, key, row) for key, row in zip(keys, ours, strict=True) if (value := row.values[place])]
+        if not known:
+            continue
+        split, metric = table.metrics[place]
+        about = {"framework": column.label, "metric_text": words(f"scores.{split}_{metric}")}
+        if len(known) == 1:
+            value, _, row = known[0]
+            epochs = numbers.count(row.epochs).about(row.ref)
+            return words("convergence.title_one", **about, value=value.about(row.ref), epochs=epochs)
+        low, high = min(known, key=lambda each: each[0].raw), max(known, key=lambda each: each[0].raw)
+        ends = {"low": low[0].about(low[2].ref), "high": high[0].about(high[2].ref)}
+        of = {f"{end}_name": _of_line(each[1], words) for end, each in (("low", low), ("high", high))}
+        return words("convergence.title_found", **about, **ends, **of)
+    return words("convergence.figure", framework=column.label)
+
+
+def _of_line(key: str, words: Words) -> Text | str:
+    """Which line: its global batch size, or its scale where two have the same."""
+    return key if "×" in key else words("convergence.of_batch", batch=key)
+
+
+def _guesses(table: Trained, words: Words) -> Iterable[Text]:
+    """Which frameworks' models stay at chance level, in a sentence for each number of classes."""
+    found: dict[int, dict[str, None]] = {}
+    for row in table.rows:
+        if classes := room.at_chance(row.run):
+            found.setdefault(classes, {})[row.column.label] = None
+    for classes, names_of in found.items():
+        share = numbers.percent(1 / classes)
+        yield words(
+            "convergence.chance",
+            frameworks=words.listed(names_of),
+            classes=numbers.count(classes).about(table.id),
+            share=share.about(table.id),
+            loss=numbers.plain(round(math.log(classes), 3)).about(table.id),
+        )
+
+
+def _aimed_at(target: Target, split: str, metric: str) -> bool:
+    """Whether the target is set for *metric*, however the log calls it."""
+    return split == "validation" and metric in room.ALSO_CALLED.get(target.metric, (target.metric,))
+
+
+def _names(rows: Sequence[TrainedRow]) -> list[str]:
+    """The global batch size of each case, or its scale where two have the same."""
+    batches = [numbers.count(row.summary.case.global_batch).text for row in rows]
+    return batches if len(set(batches)) == len(batches) else [names.scale(row.summary.case) for row in rows]
+
+
+def _aim(panels: Sequence[figures.CurvePanel], words: Words) -> tuple[Text, ...]:
+    return (words("convergence.see_target"),) if any(panel.target is not None for panel in panels) else ()
+
+
+def _points(row: TrainedRow, split: str, metric: str) -> tuple[tuple[float, float], ...]:
+    return tuple((float(score.epoch), score.value) for score in room.curve(row.run, split, metric))
+
+
+def _label(split: str, metric: str, words: Words) -> figures.Bilingual:
+    said = words(f"scores.{split}_{metric}")
+    return figures.Bilingual(zh=said.plain(words.languages[0]), en=said.plain(words.languages[-1]))
+
+
+def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -> Drawn | None:
+    """Time to solution against devices, where a series has it at two scales."""
+    series = []
+    for column in block.columns:
+        solved = [(row, row.solution) for row in rows if row.column is column and row.solution]
+        if len({row.summary.case.total_devices for row, _ in solved}) > 1:
+            points_of = tuple(
+                figures.ScalePoint(
+                    devices=row.summary.case.total_devices,
+                    value=solution.raw,
+                    ref=row.ref,
+                    flagged=row.missed,
+                    origin="extrapolated" if row.scaled else "measured",
+                )
+                for row, solution in solved
+            )
+            base = min(point.devices for point in points_of)
+            series.append(
+                figures.ScaleSeries(
+                    name=column.label,
+                    framework=column.framework,
+                    points=points_of,
+                    base_devices=base,
+                    variant=column.variant,
+                )
+            )
+    if not series:
+        return None
+    figure = figures.time_to_solution(tuple(series), look, id=f"f-{block.id}-cs")
+    reading = (setting(block, words), words("convergence.see_times"))
+    return Drawn(figure=figure, title=words("convergence.figure_times"), reading=reading)
+
+
+# Markdown
+
+
+def _markdown(tables: Iterable[Trained], writer: MarkdownWriter) -> Iterable[str]:
+    words = writer.words
+    yield f"## {writer.word('convergence.title')}"
+    yield writer.word("convergence.intro")
+    for one in tables:
+        about = {"model": names.model(one.block.model), "block": heading.heading(one.block, words)}
+        yield f"**{writer.said(words('convergence.caption', **about))}**"
+        keys = ("words.framework", "words.scale", "convergence.global_batch", "convergence.epochs")
+        scores = [f"scores.{split}_{metric}" for split, metric in one.metrics]
+        time = words("convergence.time")
+        if one.target:
+            time = words("convergence.solution", epochs=numbers.count(one.target.epochs))
+        heads = [*map(writer.word, (*keys, *scores)), writer.said(time), writer.word("convergence.judgement")]
+        rows = [_line(row, row.solution if one.target else row.time, writer) for row in one.rows]
+        yield table(heads, rows, right=range(1, 5 + len(scores)))
+
+
+def _line(row: TrainedRow, time: Number | None, writer: MarkdownWriter) -> list[str]:
+    missing, case = writer.word("words.not_recorded"), row.summary.case
+    values = [missing if value is None else text(value.text) for value in (*row.values, time)]
+    place = [row.column.label, names.scale(case), numbers.count(case.global_batch).text, str(row.epochs)]
+    return [*map(text, place), *values, writer.said(row.judgement) if row.judgement else NOTHING]

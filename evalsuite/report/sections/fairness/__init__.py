@@ -1,0 +1,1 @@
+"""Fairness: whether what is compared did the same work."""

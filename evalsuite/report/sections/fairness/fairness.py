@@ -1,0 +1,241 @@
+"""What was held equal: for each comparison, the facts of every framework side by side, folded to the differences."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalsuite.model import Fact, Summary
+from evalsuite.report.book import heading
+from evalsuite.report.book.blocks import Block, models
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common import markdown
+from evalsuite.report.sections.common.markdown import MarkdownWriter
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.results.equivalence import Cause
+from evalsuite.results.fairness import Comparison, FactRow, comparison
+from evalsuite.results.first_prints import FirstPrint, first_prints
+from evalsuite.results.proven import CasePair, Shown, case_pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputationRow:
+    """What is shown of the computation of two reference workloads; numbers where a receipt is about both."""
+
+    pair: str
+    shown: Shown
+    causes: tuple[Cause, ...]
+    loss: Number | None  # the largest relative difference of any step
+    gradient_norm: Number | None
+    float32: Number | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstRow:
+    """What an official script prints before it has trained."""
+
+    name: str
+    ref: str  # the anchor of its case
+    parameters: Number | None
+    losses: str  # "1: 6.95, 20: 6.91"; empty: none
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """One comparison as the page shows it."""
+
+    block: Block
+    title: Text
+    found: Comparison
+    columns: tuple[str, ...]  # a name for each case
+    standing: Text
+    shown: tuple[FactRow, ...]  # those that differ or are not known of all
+    same: tuple[FactRow, ...]
+    nobody: Text | None  # facts that nobody states
+    computation: tuple[ComputationRow, ...]  # of each pair of reference workloads
+    first: tuple[FirstRow, ...]  # of official scripts
+    computed: Text | None  # of how many pairs the same computation is proven; None: there are no such pairs
+
+    @property
+    def id(self) -> str:
+        return names.anchor("fair", self.block.id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FairnessFacts:
+    """What the section shows."""
+
+    matrices: tuple[Matrix, ...]
+    elsewhere: tuple[str, ...] = ()  # models whose own pages have them
+
+    def printed(self, fact: Fact) -> str:
+        return printed(fact)
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    if any(of_block(block) for block in subject.blocks):
+        yield Section(
+            id="fairness",
+            title=subject.words("fairness.title"),
+            template="fairness/fairness.html.j2",
+            facts=lambda: _facts(subject),
+            markdown=lambda writer: _markdown(subject, writer),
+        )
+
+
+def _facts(subject: Subject) -> FairnessFacts:
+    if subject.in_parts:
+        return FairnessFacts(matrices=(), elsewhere=tuple(one.name for one in subject.models))
+    return FairnessFacts(matrices=_matrices(subject, subject.words))
+
+
+def comparisons(book: Book) -> tuple[Comparison, ...]:
+    """The comparison of every block in which two frameworks at least have a value at one scale."""
+    blocks = (block for model in models(book) for block in model.blocks)
+    return tuple(found for block in blocks if (found := of_block(block)))
+
+
+def of_block(block: Block) -> Comparison | None:
+    """The cases of *block* at the largest scale that most frameworks share; None where no two share one."""
+    rows = [[one for one in block.valid if (one.case.nodes, one.case.devices_per_node) == s] for s in block.scales]
+    row = max(rows, key=lambda row: (_frameworks(row), row[0].case.total_devices if row else 0), default=[])
+    return comparison(row) if _frameworks(row) > 1 else None
+
+
+def _frameworks(row: Sequence[Summary]) -> int:
+    return len({one.case.framework for one in row})
+
+
+def _matrices(subject: Subject, words: Words) -> tuple[Matrix, ...]:
+    return tuple(_matrix(block, found, words) for block in subject.blocks if (found := of_block(block)))
+
+
+def _matrix(block: Block, found: Comparison, words: Words) -> Matrix:
+    labels = {column.series: column.label for column in block.columns}
+    evaluation = block.book.evaluation
+    pairs = case_pairs(found.members, evaluation.commands, evaluation.receipts)
+    unstated = [row for row in found.rows if not any(row.values)]
+    return Matrix(
+        block=block,
+        title=words("fairness.block", model=names.model(block.model), block_text=heading.heading(block, words)),
+        found=found,
+        columns=tuple(labels[one.case.series] for one in found.members),
+        standing=_standing(found, labels, words),
+        shown=tuple(row for row in found.rows if row.likeness != "same" and any(row.values)),
+        same=tuple(row for row in found.rows if row.likeness == "same"),
+        nobody=words("fairness.nobody", facts=_named(unstated, words)) if unstated else None,
+        computation=tuple(_computation(one, labels) for one in pairs),
+        first=tuple(_first(one, labels) for one in first_prints(found.members, evaluation.commands)),
+        computed=_computed(pairs, words),
+    )
+
+
+def _computation(found: CasePair, labels: Mapping[str, str]) -> ComputationRow:
+    measured = found.measured
+    return ComputationRow(
+        pair=f"{labels[found.first.case.series]} – {labels[found.second.case.series]}",
+        shown=found.shown,
+        causes=tuple(one.cause for one in measured.differences) if measured else (),
+        loss=_relative(max(measured.losses, default=None) if measured else None),
+        gradient_norm=_relative(measured.gradient_norm if measured else None),
+        float32=_relative(measured.float32 if measured else None),
+    )
+
+
+def _first(found: FirstPrint, labels: Mapping[str, str]) -> FirstRow:
+    case = found.summary.case
+    digits = found.parameters if found.parameters and found.parameters.isdigit() else None
+    return FirstRow(
+        name=labels[case.series],
+        ref=names.case_anchor(case),
+        parameters=numbers.count(int(digits)) if digits else None,
+        losses=", ".join(f"{step}: {loss:.5g}" for step, loss in found.losses),
+    )
+
+
+def _relative(value: float | None) -> Number | None:
+    return numbers.relative(value) if value is not None else None
+
+
+def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
+    if not pairs:
+        return None
+    proven = [one for one in pairs if one.shown == "proven"]
+    days = sorted({one.day for one in proven if one.day})
+    if days:
+        of = {"proven": numbers.count(len(proven)), "n": numbers.count(len(pairs)), "day": days[-1]}
+        said = words("fairness.computed", **of)
+    else:
+        said = words("fairness.computed_none", n=numbers.count(len(pairs)))
+    further = {
+        "fairness.computed_by_lab": sum(one.by_lab for one in proven),
+        "fairness.computed_limited": sum(one.shown == "limited" for one in pairs),
+    }
+    for key, count in further.items():
+        said = words(key, computed_text=said, n=numbers.count(count)) if count else said
+    return said
+
+
+def _standing(found: Comparison, labels: dict[str, str], words: Words) -> Text:
+    """Whether all stand in one order, and why not."""
+    if found.standing == "ranked":
+        return words("fairness.ranked")
+    if found.standing == "indicative":
+        return words("fairness.indicative", facts=_named(found.untold, words))
+    parts = (words.listed(labels[one.case.series] for one in part) for part in found.ranked)
+    together = words.listed(words("fairness.part", frameworks=part) for part in parts)
+    return words("fairness.apart", facts=_named(found.apart, words), parts=together)
+
+
+def _named(rows: Iterable[FactRow], words: Words) -> Listed:
+    return words.listed(words(f"values.fact.{row.rule.key}") for row in rows)
+
+
+def printed(fact: Fact) -> str:
+    """What is stated, as the report writes it."""
+    return names.precision(fact.value) if fact.key == "precision" else names.visible(fact.value)
+
+
+def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
+    yield f"## {writer.word('fairness.title')}"
+    yield writer.word("fairness.intro")
+    for matrix in _matrices(subject, writer.words):
+        yield f"### {writer.said(matrix.title)}"
+        yield writer.said(matrix.standing)
+        if matrix.nobody:
+            yield writer.said(matrix.nobody)
+        if matrix.shown:
+            heads = [writer.word("fairness.fact"), *map(markdown.text, matrix.columns), writer.word("fairness.alike")]
+            yield markdown.table(heads, [_row(row, writer) for row in matrix.shown])
+        if matrix.computed:
+            yield writer.said(matrix.computed)
+            heads = [writer.word(f"fairness.{name}") for name in ("pair", "same_work", "loss", "gradients", "float32")]
+            yield markdown.table(heads, [_pair_row(row, writer) for row in matrix.computation])
+        if matrix.first:
+            yield writer.word("fairness.first_text")
+            heads = [writer.word(f"fairness.{name}") for name in ("script", "parameters", "first_losses")]
+            yield markdown.table(heads, [_first_row(row) for row in matrix.first])
+
+
+def _first_row(row: FirstRow) -> list[str]:
+    return [markdown.text(row.name), "–" if row.parameters is None else str(row.parameters), row.losses or "–"]
+
+
+def _pair_row(row: ComputationRow, writer: MarkdownWriter) -> list[str]:
+    causes = "".join(f"; {writer.word(f'values.cause.{cause}')}" for cause in row.causes)
+    measured = ("–" if each is None else str(each) for each in (row.loss, row.gradient_norm, row.float32))
+    return [markdown.text(row.pair), f"{writer.word(f'values.shown.{row.shown}')}{causes}", *measured]
+
+
+def _row(row: FactRow, writer: MarkdownWriter) -> list[str]:
+    cells = [_cell(stated, writer) for stated in row.values]
+    return [writer.word(f"values.fact.{row.rule.key}"), *cells, writer.word(f"values.likeness.{row.likeness}")]
+
+
+def _cell(stated: tuple[Fact, ...] | None, writer: MarkdownWriter) -> str:
+    if not stated:
+        return writer.word("fairness.unknown")
+    return "; ".join(
+        f"{markdown.text(printed(fact))} ({writer.word(f'values.source.{fact.source}')})" for fact in stated
+    )

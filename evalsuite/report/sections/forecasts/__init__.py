@@ -1,0 +1,1 @@
+"""Forecasts: speeds at scales that were not measured."""

@@ -1,0 +1,234 @@
+"""What a model expects at planned scales that were not measured: a figure for each series, one table, the reasons
+where nothing is offered (docs/report.md#extrapolation). Every value here carries ≈; none leaves this section."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Interval
+from evalsuite.report import figures
+from evalsuite.report.book.blocks import Block, Column, Model
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import MARKS
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.common.drawn import Drawn, setting
+from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.words import Text, Words
+from evalsuite.results import extrapolation
+from evalsuite.results.extrapolation import Forecast, Outlook, Refusal
+
+APPROXIMATELY = MARKS["simulated"]
+MOST_FIGURES = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastRow:
+    """One planned scale of one series."""
+
+    block: Block
+    column: Column
+    outlook: Outlook
+    forecast: Forecast
+    throughput: Number
+    throughput_interval: Number
+    efficiency: Number
+    efficiency_interval: Number
+
+    @property
+    def ref(self) -> str:
+        return names.case_anchor(self.outlook.largest.case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusalRow:
+    """One series for which nothing, or nothing so far, is offered."""
+
+    block: Block
+    column: Column
+    outlook: Outlook
+    refusal: Refusal
+    reason: Text
+
+    @property
+    def ref(self) -> str:
+        return names.case_anchor(self.outlook.largest.case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecasts:
+    """The section."""
+
+    rows: tuple[ForecastRow, ...]
+    refusals: tuple[RefusalRow, ...]
+    offered: tuple[tuple[Block, Column, Outlook], ...]  # the series that have rows
+    validations: tuple[extrapolation.Validation, ...]  # at the distances that occur
+
+    @property
+    def left_out(self) -> int:
+        """Series that have rows and no figure."""
+        return max(0, len(self.offered) - MOST_FIGURES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastFacts:
+    """What the section shows."""
+
+    found: Forecasts
+    figures: tuple[Drawn, ...]
+    sources: tuple[str, ...]  # of the published series that the model was checked against
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    """Extrapolation: only where something was planned further than it was measured."""
+    found = forecasts(subject.book, subject.models, subject.words)
+    if found is not None:
+        yield Section(
+            id="forecasts",
+            title=subject.words("forecasts.title"),
+            template="forecasts/forecasts.html.j2",
+            facts=lambda: _facts(found, subject),
+            markdown=lambda writer: _markdown(found, writer),
+        )
+
+
+def _facts(found: Forecasts, subject: Subject) -> ForecastFacts:
+    return ForecastFacts(
+        found=found, figures=drawn(found, subject.look, subject.words), sources=extrapolation.sources()
+    )
+
+
+def forecasts(book: Book, models: Sequence[Model], words: Words) -> Forecasts | None:
+    """None where every series was measured as far as it was planned."""
+    outlook_of = {one.largest.case.series: one for one in extrapolation.outlooks(book.valid, book.planned)}
+    found = [
+        (block, column, outlook_of[column.series])
+        for model in models
+        for block in model.blocks
+        for column in block.columns
+        if column.series in outlook_of
+    ]
+    if not found:
+        return None
+    rows = tuple(_row(*place, forecast) for place in found for forecast in place[2].forecasts)
+    return Forecasts(
+        rows=rows,
+        refusals=tuple(_refusal(*place, one, words) for place in found for one in place[2].refusals),
+        offered=tuple(place for place in found if place[2].forecasts),
+        validations=tuple(dict.fromkeys(sorted((r.forecast.validation for r in rows), key=lambda v: v.doublings))),
+    )
+
+
+def drawn(found: Forecasts, look: Look, words: Words) -> tuple[Drawn, ...]:
+    return tuple(_drawn(*place, look, words) for place in found.offered[:MOST_FIGURES])
+
+
+def _row(block: Block, column: Column, outlook: Outlook, forecast: Forecast) -> ForecastRow:
+    return ForecastRow(
+        block=block,
+        column=column,
+        outlook=outlook,
+        forecast=forecast,
+        throughput=about(forecast.items_per_s.value, numbers.throughput),
+        throughput_interval=_span(forecast.items_per_s, numbers.throughput),
+        efficiency=about(forecast.efficiency.value, numbers.percent),
+        efficiency_interval=_span(forecast.efficiency, numbers.percent),
+    )
+
+
+def _span(found: Interval, form: Form) -> Number:
+    if found.low is None or found.high is None:
+        raise ValueError("a forecast has no interval; the model gives one with every value")
+    return numbers.span(found.low, found.high, form)
+
+
+def about(value: float, form: Form) -> Number:
+    """A value that was not measured, with the sign that says so."""
+    found = form(value)
+    return replace(found, text=f"{APPROXIMATELY}{found.text}")
+
+
+def _refusal(block: Block, column: Column, outlook: Outlook, refusal: Refusal, words: Words) -> RefusalRow:
+    reason = words(f"forecasts.{refusal.reason}", **dict(refusal.values))
+    return RefusalRow(block=block, column=column, outlook=outlook, refusal=refusal, reason=reason)
+
+
+def _drawn(block: Block, column: Column, outlook: Outlook, look: Look, words: Words) -> Drawn:
+    measured = figures.series_of(outlook.measured, "efficiency", {column.series: column.label})[0]
+    anchored = tuple(replace(point, ref=names.anchor("c", point.ref)) for point in measured.points)
+    figure = figures.extrapolation(
+        replace(measured, points=anchored, variant=column.variant),
+        _curve(outlook),
+        look,
+        id=f"f-{block.id}-x{column.id.removeprefix('s-')}",
+        threshold=block.efficiency_threshold,
+    )
+    last = outlook.forecasts[-1]
+    said = words(
+        "forecasts.sentence",
+        framework=column.label,
+        measured=numbers.count(outlook.largest.case.total_devices),
+        target=numbers.count(last.case.total_devices),
+        distance=numbers.plain(round(last.distance, 1)),
+        efficiency=about(last.efficiency.value, numbers.percent),
+        interval=numbers.interval(last.efficiency, numbers.percent),
+        base=words("headlines.base", devices=numbers.count(outlook.base.case.total_devices)),
+        error=numbers.percent(last.validation.median_error),
+        series=numbers.count(last.validation.series),
+        sources=numbers.count(last.validation.sources),
+    )
+    title = words(
+        "forecasts.title_found",
+        framework=column.label,
+        measured=numbers.count(outlook.largest.case.total_devices),
+        target=numbers.count(last.case.total_devices),
+        efficiency=about(last.efficiency.value, numbers.percent),
+    )
+    return Drawn(figure=figure, title=title, reading=(setting(block, words), said), help=words("forecasts.see"))
+
+
+def _curve(outlook: Outlook) -> tuple[figures.ExpectedPoint, ...]:
+    """The planned scales, and every doubling before the last of them."""
+    last, target = outlook.largest.case.total_devices, outlook.forecasts[-1].case.total_devices
+    doubled = {last * 2**k for k in range(1, 64) if last * 2**k < target}
+    per_device = outlook.base.items_per_s.value / outlook.base.case.total_devices
+    return tuple(
+        _point(outlook, devices, per_device)
+        for devices in sorted(doubled | {one.case.total_devices for one in outlook.forecasts})
+    )
+
+
+def _point(outlook: Outlook, devices: int, per_device: float) -> figures.ExpectedPoint:
+    rate, validation = outlook.expected(devices)
+    share = rate / (per_device * devices)
+    return figures.ExpectedPoint(
+        devices=devices,
+        value=share,
+        low=share * validation.low,
+        high=share * validation.high,
+    )
+
+
+# Markdown
+
+
+def _markdown(found: Forecasts, writer: MarkdownWriter) -> Iterable[str]:
+    yield f"## {writer.word('forecasts.title')}"
+    yield writer.word("forecasts.intro")
+    if found.rows:
+        keys = ("words.framework", "words.model", "forecasts.measured_to", "forecasts.planned", "columns.efficiency")
+        yield table([*map(writer.word, keys)], [_forecast_line(row) for row in found.rows], right=(2, 3, 4))
+    if found.refusals:
+        yield listed(_refusal_line(row, writer) for row in found.refusals)
+
+
+def _forecast_line(row: ForecastRow) -> list[str]:
+    place = [row.column.label, names.model(row.block.model), names.scale(row.outlook.largest.case)]
+    value = f"{row.efficiency} ({row.efficiency_interval})"
+    return [*map(text, place), text(names.scale(row.forecast.case)), text(value)]
+
+
+def _refusal_line(row: RefusalRow, writer: MarkdownWriter) -> str:
+    series = f"{row.column.label} {names.model(row.block.model)} {names.scale(row.refusal.case)}"
+    return f"{text(series)} — {writer.said(row.reason)}"

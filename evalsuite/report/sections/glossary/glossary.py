@@ -1,0 +1,38 @@
+"""The last section: the terms of the report in both languages."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.text import glossary
+from evalsuite.report.text.glossary import Term
+from evalsuite.report.text.words import Words, of_processes, read
+
+# where readers stumbled over the glossary's word: "partial" runs did complete, and a solver has a time to solution
+OWN_WORDS = {"partial": "columns.partial", "time_to_solution": "columns.time_to_solution"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlossaryFacts:
+    """What the glossary shows."""
+
+    terms: tuple[Term, ...]
+
+
+def spoken(term: Term, words: Words) -> Term:
+    """*term* as this page has it: by the page's own word, and of processes where the devices are processes."""
+    if term.key in OWN_WORDS:
+        own = read()(OWN_WORDS[term.key])
+        term = replace(term, zh=own.plain("zh"), en=own.plain("en"))
+    if words.on_cpu:
+        term = replace(term, zh=of_processes(term.zh), definition_zh=of_processes(term.definition_zh))
+    return term
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    yield Section(
+        id="glossary",
+        title=subject.words("glossary.title"),
+        template="glossary/glossary.html.j2",
+        facts=lambda: GlossaryFacts(terms=tuple(spoken(term, subject.words) for term in glossary.terms())),
+    )

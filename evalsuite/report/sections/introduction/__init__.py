@@ -1,0 +1,1 @@
+"""The introduction: what the reader finds where."""

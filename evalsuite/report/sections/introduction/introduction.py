@@ -1,0 +1,86 @@
+"""Section 1: what the evaluation is for, and what was expected of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.author import author_sections
+from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.verdict import acceptance, cards, verdict
+from evalsuite.report.sections.verdict.cards import Card
+from evalsuite.report.sections.verdict.verdict import ModelFinding
+from evalsuite.report.text import names
+from evalsuite.report.text.words import Rendered
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expectation:
+    """A criterion beside what was measured of it."""
+
+    card: Card
+    applies: bool  # whether these data can pass or fail it
+    of_each_model: bool  # what was found differs from model to model, and stands in the verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntroductionFacts:
+    """What the introduction shows."""
+
+    expectations: tuple[Expectation, ...]
+    models: tuple[Model, ...]
+    kinds: frozenset[str]  # of the scripts: official, reference
+    once: bool  # whether no case ran more than once
+    variants_of: str | None  # the framework, where nothing but its variants is compared
+    expected: tuple[Rendered, ...]  # what the lab hopes for
+    found: tuple[ModelFinding, ...]  # in a lab's document: the first screen is none of its chapters
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    words = subject.words
+    yield Section(
+        id="intro",
+        title=words("intro.title"),
+        template="introduction/introduction.html.j2",
+        facts=lambda: _facts(subject),
+        markdown=lambda writer: _markdown(subject, writer),
+    )
+
+
+def _facts(subject: Subject) -> IntroductionFacts:
+    return IntroductionFacts(
+        expectations=tuple(
+            Expectation(
+                card=card,
+                applies=card.verdict.reason not in acceptance.NOT_HERE,
+                of_each_model=card.verdict.criterion == acceptance.INFORMATION,
+            )
+            for card in cards.cards(subject.book, subject.words)
+        ),
+        models=subject.models,
+        kinds=frozenset(one.kind for model in subject.models for one in model.participants if one.kind),
+        once=max((len(row.measurements) for row in subject.book.summaries), default=0) == 1,
+        variants_of=_variants_of(subject.book),
+        expected=_expected(subject),
+        found=verdict.found(subject.book, subject.words) if subject.book.evaluation.document else (),
+    )
+
+
+def _variants_of(book: Book) -> str | None:
+    alone = len(book.frameworks) == 1 and all(one.among == "variants" for one in book.contests.values())
+    return names.framework(book.frameworks[0]) if alone else None
+
+
+def _expected(subject: Subject) -> tuple[Rendered, ...]:
+    written = subject.book.evaluation.document
+    return tuple(
+        found for text in (written.expected if written else ()) for found in author_sections.prose(text, subject)
+    )
+
+
+def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
+    if found := _expected(subject):
+        yield f"## {writer.word('intro.title')}"
+        yield f"**{writer.word('intro.hoped')}**"
+        yield listed(map(writer.said, found))

@@ -1,0 +1,1 @@
+"""The chapter of each model: its results by scale, precision and batch."""

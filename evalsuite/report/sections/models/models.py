@@ -1,0 +1,173 @@
+"""The sections of the models: participants, a block of tables and figures for each condition, what single options
+change, batch sizes, step times, and what the author found."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from evalsuite.model import AuthorNote
+from evalsuite.report.book import heading, states
+from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.exceptions import OfAll
+from evalsuite.report.book.policies import BatchPolicy, Grid, policies
+from evalsuite.report.sections.author import author
+from evalsuite.report.sections.author.author import Said
+from evalsuite.report.sections.common.drawn import Drawn
+from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.models import block_figures, latency, network
+from evalsuite.report.sections.models.latency import LatencyRow
+from evalsuite.report.sections.models.network import NetworkTable
+from evalsuite.report.sections.variants import effects, sweeps
+from evalsuite.report.sections.variants.effects import Effect
+from evalsuite.report.sections.variants.sweeps import SweepTable
+from evalsuite.report.text import names
+from evalsuite.report.text.words import Text
+
+FEWEST_OPEN = 3  # series, or scales, of a figure that stands open
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFacts:
+    """What the section of one model shows."""
+
+    model: Model
+    kinds: bool  # whether the report has official scripts and reference ones: each participant's is said
+    policies: tuple[BatchPolicy, ...]
+    notes: tuple[tuple[AuthorNote, Said], ...]
+    latency: tuple[LatencyRow, ...]
+    part: str | None  # the file that has the rest, where the model has a page of its own
+    figures: Mapping[str, tuple[Drawn, ...]]  # block id → its figures
+    effects: tuple[Effect, ...]
+    of_effects: OfAll  # what holds for all values of their table
+    effects_judged: str | None  # the key of what may be said of every ratio, where it is the same of all
+    effect_figures: Mapping[str, Drawn | None]  # option → its figure
+    effects_alone: tuple[Text, ...]  # what an option changes that one framework alone has
+    sweep_table: SweepTable | None
+    sweep_figure: Drawn | None
+    network: NetworkTable | None
+    network_figure: Drawn | None
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    """One for each model."""
+    return (_section(subject, model) for model in subject.models)
+
+
+def _section(subject: Subject, model: Model) -> Section:
+    return Section(
+        id=model.id,
+        title=model.title,
+        template="models/model.html.j2",
+        facts=lambda: _facts(subject, model),
+        markdown=lambda writer: _markdown(model, network.of_model(subject.book, model), writer),
+    )
+
+
+def _facts(subject: Subject, model: Model) -> ModelFacts:
+    book, look, words = subject.book, subject.look, subject.words
+    pairs, of_effects = effects.told_once(() if subject.in_parts else effects.effects(book, model))
+    swept = () if subject.in_parts else sweeps.sweeps(book, model)
+    measured = network.of_model(book, model)
+    options = [option for option in effects.OPTIONS if any(one.option == option for one in pairs)]
+    return ModelFacts(
+        model=model,
+        kinds=len({one.kind for each in subject.models for one in each.participants}) > 1,
+        policies=policies(model.blocks),
+        notes=author.said(book, words, model.name),
+        latency=() if subject.in_parts else latency.rows(book, model),
+        part=names.part_file(model.name) if subject.in_parts else None,
+        figures={block.id: block_figures.of_block(block, look, words) for block in model.blocks},
+        effects=pairs,
+        of_effects=of_effects,
+        effects_judged=effects.judged_alike(pairs),
+        effect_figures={option: effects.drawn(model, pairs, option, look, words) for option in options},
+        effects_alone=tuple(one for option in options if (one := effects.alone(pairs, option, words)) is not None),
+        sweep_table=sweeps.table(swept) if swept else None,
+        sweep_figure=sweeps.drawn(model, swept, look, words) if swept else None,
+        network=measured,
+        network_figure=network.drawn(model, measured, words),
+    )
+
+
+def opened(
+    policy: BatchPolicy, figures: Mapping[str, tuple[Drawn, ...]], first: bool
+) -> tuple[tuple[Drawn, ...], tuple[Drawn, ...]]:
+    """The figures that stand open below a results table, and those that a click shows; a lone series has none.
+
+    Two series are as quickly read in the table: their figure stands open only where it is the *first* of the model
+    and shows more than two scales.
+    """
+    most = next(block for block in policy.blocks if block.id == policy.drawn_first)
+    drawn = {block.id: figures[block.id] for block in policy.blocks if len(block.columns) > 1}
+    scales = {(case.nodes, case.devices_per_node) for case in most.cases}
+    curves = first and len(scales) >= FEWEST_OPEN
+    shown = drawn.get(most.id, ())[:1] if curves or len(most.columns) >= FEWEST_OPEN else ()
+    return shown, tuple(one for found in drawn.values() for one in found if one not in shown)
+
+
+def _markdown(model: Model, networks: NetworkTable | None, writer: MarkdownWriter) -> Iterable[str]:
+    yield f"## {text(model.title)}"
+    for policy in policies(model.blocks):
+        yield from _policy(policy, writer)
+    if networks:
+        yield from network.markdown(networks, writer)
+
+
+def _policy(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
+    words = writer.words
+    yield f"### {writer.said(heading.policy(policy, words))}"
+    if policy.summaries:
+        yield f"**{writer.said(writer.beyond('markdown.throughput', unit=names.visible(policy.unit)))}**"
+    else:
+        yield writer.word("models.no_valid")
+    if about := _of_all(policy.throughput, writer):
+        yield about
+    if policy.throughput.rows:
+        yield _values(policy, policy.throughput, writer)
+    if policy.has_scaling:
+        yield f"**{writer.said(writer.beyond('markdown.speedup'))}**"
+        yield _values(policy, policy.speedup, writer)
+    if policy.unsupported:
+        yield f"{writer.word('models.unsupported')} {', '.join(_unsupported(policy, writer))}"
+    legend = [key for key in policy.throughput.legend if key != "value"]
+    if legend:
+        yield listed(_explained(key, writer) for key in legend)
+
+
+def _of_all(grid: Grid, writer: MarkdownWriter) -> str:
+    """What holds for every value of a table."""
+    found = [f"{text(states.MARKS[mark])} {writer.word(f'of_all.{mark}')}" for mark in grid.marks]
+    if grid.n is not None:
+        found.append(writer.said(writer.words("of_all.n", n=grid.n)))
+    return writer.sentences(found)
+
+
+def _unsupported(policy: BatchPolicy, writer: MarkdownWriter) -> Iterable[str]:
+    for group in policy.unsupported:
+        setting = writer.said(heading.setting_of(group, policy, writer.words))
+        yield from (f"{text(row.column.title)} ({setting})" for row in group.rows)
+
+
+def _values(policy: BatchPolicy, grid: Grid, writer: MarkdownWriter) -> str:
+    keys = (
+        "words.framework",
+        "models.setting",
+        *(("convergence.global_batch" if policy.strong else "filter.batch_per_device",) if policy.mixed else ()),
+    )
+    heads = [*map(writer.word, keys), *(f"{nodes}×{per_node}" for nodes, per_node in policy.scales)]
+    lines = []
+    for group in grid.groups:
+        setting = writer.said(heading.setting_of(group, policy, writer.words))
+        for row in group.rows:
+            recipe = f" ({text(row.column.recipe)})" if row.column.show_recipe else ""
+            batch = [str(row.batch)] if policy.mixed else []
+            signs = "".join(states.MARKS[mark] for mark in row.marks) + (f" (n = {row.n})" if row.n is not None else "")
+            lines.append([text(row.column.title) + recipe + signs, setting, *batch, *map(writer.cell, row.cells)])
+    return table(heads, lines, right=range(2, len(heads)))
+
+
+def _explained(key: str, writer: MarkdownWriter) -> str:
+    """A mark or a state and what it means; a state that is called by its word says it once."""
+    sign = text(states.MARKS[key]) if key in states.MARKS else writer.state(key)
+    meaning = writer.word(f"status.{key}")
+    return meaning if meaning.startswith(sign) else f"{sign} {meaning}"

@@ -1,0 +1,162 @@
+"""What the network gave beside the training: the all-reduce of several sizes and the storage, at each scale."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.documents import COLLECTIVES, NetworkMeasurement
+from evalsuite.report import figures
+from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common.drawn import Drawn, label
+from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
+from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.results import network
+
+BETTER_IN_US = 1e-3  # below it a time is said in microseconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkRow:
+    """One scale."""
+
+    measurement: NetworkMeasurement
+    times: tuple[Number | None, ...]  # of the sizes of the table
+    bandwidth: Number | None
+    storage: Number | None
+    among_libraries: bool = False  # whether the scale was measured by several
+
+    @property
+    def scale(self) -> str:
+        return self.measurement.scale.replace("x", "×")
+
+    @property
+    def link(self) -> Number | None:
+        """What the links are said to give."""
+        mbit = self.measurement.link_mbit
+        return None if mbit is None else Number(text=f"{numbers.count(mbit).text}\u202fMbit/s", raw=mbit)
+
+    def name(self, words: Words) -> Rendered:
+        """Among all rows."""
+        library = [self.library] if self.among_libraries and self.library else []
+        return options.apart([self.scale, *([str(self.link)] if self.link else []), *library], words)
+
+    @property
+    def library(self) -> str | None:
+        """What carried the all-reduces."""
+        found = self.measurement.backend
+        return names.visible(COLLECTIVES.get(found, found)) if found else None
+
+    @property
+    def error(self) -> str | None:
+        found = self.measurement.error
+        return names.visible(found) if found else None
+
+    @property
+    def with_what(self) -> str:
+        tool = self.measurement.tool
+        return ", ".join(filter(None, (self.library, names.visible(tool) if tool else None)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkTable:
+    """The scales of one model, and the sizes that were reduced."""
+
+    sizes: tuple[Number, ...]
+    rows: tuple[NetworkRow, ...]
+
+    @property
+    def with_what(self) -> str | None:
+        """What all rows were measured with; None where they differ or one could not be measured."""
+        found = {row.with_what for row in self.rows}
+        return found.pop() or None if len(found) == 1 and not any(row.error for row in self.rows) else None
+
+    @property
+    def links(self) -> bool:
+        """Whether what the links give is known of a row."""
+        return any(row.link for row in self.rows)
+
+
+def of_model(book: Book, model: Model) -> NetworkTable | None:
+    """What was measured at the scales of *model*; None where nothing was."""
+    planned = [case for case in book.planned if case.model == model.name]
+    cases = {(case.nodes, case.devices_per_node, case.device) for case in planned}
+    found = [one for one in book.evaluation.networks if (one.nodes, one.devices_per_node, one.device) in cases]
+    if not found:
+        return None
+    sizes = sorted({size for one in found for size in network.times_s(one)})
+    libraries: dict[str, set[str | None]] = {}
+    for one in found:
+        libraries.setdefault(one.scale, set()).add(one.backend)
+    rows = tuple(_row(one, sizes, len(libraries[one.scale]) > 1) for one in found)
+    return NetworkTable(sizes=tuple(_size(size) for size in sizes), rows=rows)
+
+
+def _row(one: NetworkMeasurement, sizes: Iterable[int], among_libraries: bool) -> NetworkRow:
+    times, bandwidth, storage = network.times_s(one), network.bus_bytes_per_s(one), network.read_bytes_per_s(one)
+    return NetworkRow(
+        measurement=one,
+        times=tuple(_time(times[size]) if size in times else None for size in sizes),
+        bandwidth=None if bandwidth is None else numbers.rate(bandwidth),
+        storage=None if storage is None else numbers.rate(storage),
+        among_libraries=among_libraries,
+    )
+
+
+def _size(size: int) -> Number:
+    """1 KiB, where a memory would be 1.0 KiB: these are round."""
+    return Number(text=numbers.memory(size).text.replace(".0", ""), raw=size)
+
+
+def _time(seconds: float) -> Number:
+    if seconds >= BETTER_IN_US:
+        return numbers.milliseconds(seconds)
+    return Number(text=numbers.quantity(round(seconds * 1e6), "µs").text, raw=seconds)
+
+
+def drawn(model: Model, found: NetworkTable | None, words: Words) -> Drawn | None:
+    """Bus bandwidth by the size of the all-reduce, a line each row; None where there is nothing to draw."""
+    shown = [(row, curve) for row in (found.rows if found else ()) if (curve := network.bus_curve(row.measurement))]
+    lines = tuple(
+        figures.BandwidthLine(name=label(row.name(words)), key=f"network{place}", points=tuple(sorted(curve.items())))
+        for place, (row, curve) in enumerate(shown)
+    )
+    figure = figures.bandwidth(lines, figures.look([line.key for line in lines]), id=names.anchor("f-n", model.name))
+    if figure.svg is None:
+        return None
+    return Drawn(figure=figure, title=_title([row for row, _ in shown], words), help=words("network.see"))
+
+
+def _title(rows: Sequence[NetworkRow], words: Words) -> Text:
+    """What the largest all-reduce reaches, where least and where most."""
+    rates = sorted(((row.bandwidth.raw, row) for row in rows if row.bandwidth), key=lambda each: each[0])
+    if not rates:
+        return words("network.figure")
+    (_, low), (_, high) = rates[0], rates[-1]
+    if str(low.bandwidth) == str(high.bandwidth):
+        return words("network.figure_alike", bandwidth=low.bandwidth)
+    return words(
+        "network.figure_found",
+        low=low.bandwidth,
+        low_name=low.name(words),
+        high=high.bandwidth,
+        high_name=high.name(words),
+    )
+
+
+def markdown(found: NetworkTable, writer: MarkdownWriter) -> Iterable[str]:
+    yield f"**{writer.word('network.caption')}**"
+    if found.with_what:
+        yield writer.said(writer.words("network.with_this", what=found.with_what))
+    with_what = () if found.with_what else ("network.with_what",)
+    words = ("words.devices", *(("network.link",) if found.links else ()), *with_what)
+    heads = [*map(writer.word, words), *(size.text for size in found.sizes)]
+    heads += [writer.word("network.bandwidth"), writer.word("network.storage")]
+    lines = []
+    for row in found.rows:
+        values = [*row.times, row.bandwidth, row.storage]
+        said = [] if found.with_what else [text(row.error) if row.error else text(row.with_what)]
+        link = [text(str(row.link)) if row.link else "—"] if found.links else []
+        lines.append([row.scale, *link, *said, *(text(str(value)) if value else "—" for value in values)])
+    yield table(heads, lines, right=range(len(words), len(heads)))

@@ -1,0 +1,160 @@
+"""Scaling across models: the efficiency of every block side by side, and who scales best in each."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.model import Summary
+from evalsuite.report import figures
+from evalsuite.report.book import variant
+from evalsuite.report.book.blocks import Block, Model
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.common import figure_titles
+from evalsuite.report.sections.common.drawn import Drawn, label, series_of_block
+from evalsuite.report.sections.common.markdown import MarkdownWriter
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.overview import breaks
+from evalsuite.report.sections.overview.breaks import BreakFacts
+from evalsuite.report.text import names, options
+from evalsuite.report.text.words import Rendered, Words
+from evalsuite.results.scaling import Scaled, above_base, suspicious
+
+MOST_PANELS = 12  # of the small multiples
+FEWEST_RUNS = 2  # of a place among others: one run says nothing of how it varies
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rank:
+    """One series of the overview: its efficiency at the largest scale that all of its panel share."""
+
+    block: Block
+    scaled: Scaled
+    place: int | None  # None: it lacks the common scale, is one run alone, or contradicts its own scaling
+    of_best: float | None = None  # its throughput ÷ the highest of its block at this scale
+
+    @property
+    def summary(self) -> Summary:
+        return self.scaled.summary
+
+    @property
+    def title(self) -> str:
+        """The framework, its script where it has several, XLA."""
+        return next(column.label for column in self.block.columns if column.series == self.summary.case.series)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankGroup:
+    """The series of one block: what stands in one group of the table."""
+
+    block: Block
+    ranks: tuple[Rank, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverviewFacts:
+    """What the overview shows."""
+
+    figure: Drawn | None  # of two blocks at least
+    groups: tuple[RankGroup, ...]
+    left_out: int  # blocks that the figure has no panel for
+    breaks: BreakFacts | None
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    """Scaling across models: where there are two panels at least to compare, or a series that may break."""
+    blocks = scaling_blocks(subject.models)
+    if len(blocks) > 1 or (subject.book.breaks and subject.book.breaks.found):
+        yield Section(
+            id="overview",
+            title=subject.words("overview.title"),
+            template="overview/overview.html.j2",
+            facts=lambda: _facts(blocks, subject),
+            markdown=lambda writer: _markdown(blocks, subject, writer),
+        )
+
+
+def _facts(blocks: Sequence[Block], subject: Subject) -> OverviewFacts:
+    shown = [block for block in blocks if len({one.case.series for one in block.valid}) > 1][:MOST_PANELS]
+    shown = (shown or list(blocks[:MOST_PANELS])) if len(blocks) > 1 else []
+    return OverviewFacts(
+        figure=drawn(shown, subject.look, subject.words) if shown else None,
+        groups=groups(blocks),
+        left_out=len(blocks) - len(shown) if shown else 0,
+        breaks=breaks.facts(subject.book, blocks, subject.words),
+    )
+
+
+def _markdown(blocks: Sequence[Block], subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
+    found = breaks.facts(subject.book, blocks, subject.words)
+    if found is not None:
+        yield f"## {writer.word('breaks.title')}"
+        yield from breaks.markdown(found, writer)
+
+
+def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
+    """The blocks in which weak scaling was measured; the overview is worth a section from two on."""
+    found = [block for model in models for block in model.blocks if block.has_scaling and not block.strong]
+    return tuple(sorted(found, key=lambda block: (names.model_order(block.model), block.batch)))
+
+
+def groups(blocks: Sequence[Block]) -> tuple[RankGroup, ...]:
+    """Within each block, series by efficiency at the largest scale they share; the others follow, unranked."""
+    return tuple(RankGroup(block=block, ranks=tuple(_ranks(block))) for block in blocks)
+
+
+def _ranks(block: Block) -> Iterable[Rank]:
+    series: dict[str, dict[int, Scaled]] = {}
+    for one in filter(None, map(above_base, block.valid)):
+        series.setdefault(one.case.series, {})[one.case.total_devices] = one
+    reach = sorted({devices for scales in series.values() for devices in scales}, reverse=True)
+    common = next((devices for devices in reach if sum(devices in scales for scales in series.values()) > 1), None)
+    level = [scales[common] for scales in series.values() if common in scales]
+    level.sort(key=lambda one: (not _placed(one), -one.efficiency.value))
+    best = max((one.summary.items_per_s.value for one in level), default=None) if len(level) > 1 else None
+    for place, one in enumerate(level, 1):
+        ranked = place if _placed(one) else None
+        share = one.summary.items_per_s.value / best if best else None
+        yield Rank(block=block, scaled=one, place=ranked, of_best=share)
+    for scales in series.values():
+        if common not in scales:
+            yield Rank(block=block, scaled=scales[max(scales)], place=None)
+
+
+def _placed(one: Scaled) -> bool:
+    """Whether it may have a place among others: not from one run alone, and not where its base is to be doubted."""
+    return one.summary.n >= FEWEST_RUNS and not suspicious(one.summary)
+
+
+def drawn(blocks: Sequence[Block], look: Look, words: Words) -> Drawn:
+    """Efficiency of every block side by side."""
+    settings = _settings(blocks, words)
+    panels = tuple(
+        figures.Multiple(
+            label=names.model(block.model), detail=label(setting), series=series_of_block(block, "efficiency")
+        )
+        for block, setting in zip(blocks, settings, strict=True)
+    )
+    threshold = blocks[0].book.efficiency_threshold
+    figure = figures.small_multiples(panels, look, id="f-overview", threshold=threshold)
+    tables = tuple(
+        (f"{block.id}-{'s' if block.book.huge else 'e'}", options.apart([names.model(block.model), setting], words))
+        for block, setting in zip(blocks, settings, strict=True)
+    )
+    grey = any(entry.key == "others" for entry in figure.legend)
+    help = words("overview.see" if grey else "overview.see_two")
+    return Drawn(figure=figure, title=figure_titles.of_blocks(blocks, words), help=help, tables=tables)
+
+
+def _settings(blocks: Sequence[Block], words: Words) -> list[Rendered]:
+    """Precision and batch size of each; unit and options too where these do not tell it from others of its model."""
+    parts: list[list[Rendered | str]] = [[names.precision(block.precision), block.short_batch] for block in blocks]
+    keys: list[tuple[object, ...]] = [(block.model, block.precision, block.batch) for block in blocks]
+    for place, block in enumerate(blocks):
+        alike = [other for key, other in zip(keys, blocks, strict=True) if key == keys[place]]
+        if len({other.unit for other in alike}) > 1:
+            parts[place].append(names.visible(block.unit))
+        if len({other.options for other in alike if other.unit == block.unit}) > 1:
+            parts[place] += [options.option(*pair, words) for pair in variant.beside(block)]
+        if called := variant.of(block, words):
+            settings = {(each.precision, each.batch) for each in blocks if each.model == block.model}
+            parts[place] = [called] if len(settings) == 1 else [*parts[place], called]
+    return [options.apart(each, words) for each in parts]

@@ -1,0 +1,180 @@
+"""Section 8: the problems that people keep, what the author found, and beside them what is found by rule: failures by
+class, skips, flags, criteria without a verdict."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.lab import KeptProblem
+from evalsuite.model import AuthorNote, Finding
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.states import GLYPHS, WORST_FIRST, how, run_state
+from evalsuite.report.sections.author import author, author_sections
+from evalsuite.report.sections.author.author import Said
+from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.text import findings, names, numbers
+from evalsuite.report.text.words import Rendered, Text, Words
+
+STATUSES = ("open", "in_progress", "closed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """Something open, how much it affects, and whether a verdict depends on it."""
+
+    sentence: Text
+    affected: Rendered
+    decides: bool
+    href: str  # where the details stand
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A problem that somebody keeps, as the page shows it."""
+
+    kept: KeptProblem
+    question: tuple[Rendered, ...]
+    answer: tuple[Rendered, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemFacts:
+    """What the section shows."""
+
+    kept: tuple[Question, ...]
+    by_status: tuple[tuple[str, int], ...]  # status → how many are kept
+    problems: tuple[Problem, ...]
+    notes: tuple[tuple[AuthorNote, Said], ...]
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    book, words = subject.book, subject.words
+    yield Section(
+        id="problems",
+        title=words("problems.title"),
+        template="problems/problems.html.j2",
+        facts=lambda: _facts(subject),
+        markdown=lambda writer: [
+            *_kept_markdown(kept(subject), writer),
+            *_markdown(author.said(book, words), writer),
+        ],
+    )
+
+
+def _facts(subject: Subject) -> ProblemFacts:
+    book, words = subject.book, subject.words
+    found = kept(subject)
+    counted: Counter[str] = Counter(one.kept.status for one in found)
+    return ProblemFacts(
+        kept=found,
+        by_status=tuple((status, counted[status]) for status in STATUSES if counted[status]),
+        problems=problems(book, words),
+        notes=author.said(book, words),
+    )
+
+
+def kept(subject: Subject) -> tuple[Question, ...]:
+    """The problems that people keep, in the order of their file."""
+    return tuple(
+        Question(
+            kept=one,
+            question=author_sections.prose(one.question, subject),
+            answer=author_sections.prose(one.answer, subject),
+        )
+        for one in subject.book.evaluation.kept_problems
+    )
+
+
+def problems(book: Book, words: Words) -> tuple[Problem, ...]:
+    return (*_failed(book, words), *_flagged(book, words), *_skipped(book, words), *_undetermined(book, words))
+
+
+def _failed(book: Book, words: Words) -> Iterable[Problem]:
+    bad = [run for run in book.measurements if run_state(run) != "value"]
+    if not bad:
+        return
+    states = Counter(how(run) for run in bad)
+    named = words.listed(
+        words("list.counted", glyph=GLYPHS[state], n=numbers.count(states[state]))
+        for state in WORST_FIRST
+        if states[state]
+    )
+    cases = len({run.run.case.id for run in bad})
+    yield Problem(
+        sentence=words("problems.failed", n=numbers.count(len(bad)), states=named),
+        affected=words("problems.cases", n=numbers.count(cases)),
+        decides=any(book.state(run.run.case) != "value" for run in bad),
+        href="#quality-failures",
+    )
+
+
+def _flagged(book: Book, words: Words) -> Iterable[Problem]:
+    found: dict[str, list[Finding]] = {}
+    for finding in book.findings:
+        if finding.severity != "note":
+            found.setdefault(finding.code, []).append(finding)
+    for code, same in sorted(found.items()):
+        places = len({place for finding in same for place in (finding.where, *finding.also)})
+        yield Problem(
+            sentence=words("problems.flagged", n=numbers.count(len(same)), rule=findings.rule(code, words)),
+            affected=words("quality.places", n=numbers.count(places)),
+            decides=True,
+            href="#quality-findings",
+        )
+
+
+def _skipped(book: Book, words: Words) -> Iterable[Problem]:
+    if book.skips:
+        yield Problem(
+            sentence=words("problems.skipped", n=numbers.count(len(book.skips))),
+            affected=words("problems.cases", n=numbers.count(len(book.skips))),
+            decides=False,
+            href="#quality-skips",
+        )
+
+
+def _undetermined(book: Book, words: Words) -> Iterable[Problem]:
+    for verdict in sorted(book.evaluation.verdicts, key=lambda one: one.criterion):
+        if verdict.outcome == "undetermined":
+            yield Problem(
+                sentence=words("problems.undetermined", criterion=verdict.criterion),
+                affected=words.listed([verdict.criterion]),
+                decides=True,
+                href="#verdict",
+            )
+
+
+def _kept_markdown(found: Sequence[Question], writer: MarkdownWriter) -> Iterable[str]:
+    if found:
+        yield f"## {writer.word('problems.title')}"
+        heads = [writer.word(f"problems.{name}") for name in ("question", "owner_head", "answer", "status")]
+        yield table(heads, [_kept_row(one, writer) for one in found])
+
+
+def _kept_row(one: Question, writer: MarkdownWriter) -> list[str]:
+    """Question, whose it is, answer and state, with the days where they are known."""
+    asked, answered = (day.isoformat() if day else "" for day in (one.kept.asked, one.kept.answered))
+    return [
+        " ".join([*map(writer.said, one.question), *([f"({asked})"] if asked else [])]),
+        text(names.visible(one.kept.owner)) if one.kept.owner else writer.word("problems.nobody"),
+        " ".join([*map(writer.said, one.answer), *([f"({answered})"] if answered else [])])
+        or writer.word("problems.no_answer"),
+        writer.word(f"problem_status.{one.kept.status}"),
+    ]
+
+
+def _markdown(notes: Iterable[tuple[AuthorNote, Said]], writer: MarkdownWriter) -> Iterable[str]:
+    """What people found, with whose it is and whether a verdict depends on it."""
+    if notes:
+        yield f"## {writer.word('problems.author')}"
+        yield listed(_note(note, said, writer) for note, said in notes)
+
+
+def _note(note: AuthorNote, said: Said, writer: MarkdownWriter) -> str:
+    sentences = [f"**{writer.word(f'severity.{note.severity}')}**", writer.said(said)]
+    if note.owner:
+        sentences.append(writer.said(writer.words("problems.owner", name=names.visible(note.owner))))
+    if note.decides:
+        sentences.append(writer.word("problems.decides"))
+    return f"{sentences[0]} {writer.sentences(sentences[1:])}"

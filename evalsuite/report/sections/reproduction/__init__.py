@@ -1,0 +1,1 @@
+"""Reproduction: the commands, and where each number comes from."""

@@ -1,0 +1,219 @@
+"""Receipts: from a case to its runs, and from a run to file, lines, command and SHA-256 (section 16)."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalsuite.documents import RunCommand, UsedRecipe
+from evalsuite.model import Case, Measurement, Summary
+from evalsuite.report.book import states
+from evalsuite.report.book.book import LARGE, Book
+from evalsuite.report.book.participants import source_of
+from evalsuite.report.book.states import State
+from evalsuite.report.sections.reproduction import recount, shell
+from evalsuite.report.sections.reproduction.recount import Proof
+from evalsuite.report.sections.reproduction.shell import Shell
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.results import clocks, same_again
+from evalsuite.results.summary import counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunReceipt:
+    """One run and where its number comes from."""
+
+    run: Measurement
+    state: State
+    value: Number | None
+    clock: Number | None  # items ÷ arrival times over the same steps
+    same_source: bool  # the value is that clock's, which then confirms nothing
+    total: str | None  # "items/seconds", whose quotient the value is; None: there is nothing to count
+    lines: str | None  # "12–47": the lines of the log that bound the window
+    steps: str | None
+
+    @property
+    def id(self) -> str:
+        return names.anchor("r", self.run.run.id)
+
+    @property
+    def log(self) -> str:
+        """The log's path inside the folder of its case, which stands above it; the whole path elsewhere."""
+        return names.visible((self.run.log or "").removeprefix(f"{self.run.run.case.id}/"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseReceipt:
+    """One case: its runs and the commands that made them."""
+
+    case: Case
+    state: State
+    runs: tuple[RunReceipt, ...]
+    shell: Shell | None  # the whole line that was started, from the engine inward; of the script, if that is all
+    engine: str | None
+    proof: Proof | None  # what the value is counted from; None without a value or without steps
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.shell.words if self.shell else ()
+
+    @property
+    def id(self) -> str:
+        return names.case_anchor(self.case)
+
+
+CASE = "‹case›"  # stands in a shared command for the name of the case
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedCommand:
+    """One line for all cases of a series: ‹1›, ‹2› … stand where it differs, ‹case› for the name of the case."""
+
+    script: str
+    values: Mapping[str, tuple[tuple[str, str], ...]]  # case id → what stands at ‹1›, ‹2› …
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesReceipt:
+    """The cases of one series: they differ in scale only."""
+
+    cases: tuple[CaseReceipt, ...]
+    again: str  # the evalsuite command that makes the series again
+    command: SharedCommand | None = None  # of a large report; else each case has its own
+
+    @property
+    def first(self) -> Case:
+        return self.cases[0].case
+
+    @property
+    def id(self) -> str:
+        return names.anchor("p", self.first.series)
+
+    @property
+    def runs(self) -> int:
+        return sum(len(one.runs) for one in self.cases)
+
+    @property
+    def valid(self) -> int:
+        return sum(run.state == "value" for one in self.cases for run in one.runs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Software:
+    """What one framework's runs were made with."""
+
+    framework: str
+    recipe: str
+    version: str | None
+    source: str
+    commit: str
+    image: str
+    script_sha256: str | None
+    packages: tuple[tuple[str, str], ...]
+
+    @property
+    def title(self) -> str:
+        return names.framework(self.framework)
+
+
+def receipts(book: Book) -> tuple[SeriesReceipt, ...]:
+    found: dict[str, list[CaseReceipt]] = {}
+    for case in book.planned:
+        found.setdefault(case.series, []).append(_receipt(book, case))
+    return tuple(_series(book, tuple(cases)) for cases in found.values())
+
+
+def _series(book: Book, cases: tuple[CaseReceipt, ...]) -> SeriesReceipt:
+    return SeriesReceipt(cases=cases, again=_again(book, cases), command=_shared(cases) if book.large else None)
+
+
+MOST_PLACES = 9  # a command with more of them is not read as one line
+
+
+def _shared(cases: Sequence[CaseReceipt]) -> SharedCommand | None:
+    """The command of all *cases* as one line; None if they do not fit into one."""
+    lines = [[word.replace(names.visible(one.case.id), CASE) for word in one.words] for one in cases if one.words]
+    if (
+        len(lines) < 2
+        or len({(len(line)) for line in lines}) > 1
+        or len({one.shell.above for one in cases if one.shell}) > 1
+    ):
+        return None
+    columns = list(zip(*lines, strict=True))
+    differing = dict.fromkeys(column for column in columns if len(set(column)) > 1)
+    if len(differing) > MOST_PLACES:
+        return None
+    marks = {column: f"‹{place}›" for place, column in enumerate(differing, 1)}
+    ids = [one.case.id for one in cases if one.words]
+    words = tuple(marks.get(column, column[0]) for column in columns)
+    above = next(one.shell.above for one in cases if one.shell)
+    return SharedCommand(
+        script=Shell(above=above, words=words).script,
+        values={id: tuple((mark, column[row]) for column, mark in marks.items()) for row, id in enumerate(ids)},
+    )
+
+
+def _receipt(book: Book, case: Case) -> CaseReceipt:
+    detailed = len(book.planned) <= LARGE  # of more cases the sums of each run stand here, and the rest in the bundle
+    summary = book.summary_of.get(case.id)
+    runs = summary.measurements if summary else ()
+    ran = next((run for run in runs if run.run.id in book.evaluation.commands), None)
+    facts = book.evaluation.commands[ran.run.id] if ran else None
+    machine = book.evaluation.environments.get(ran.environment or "") if ran else None
+    return CaseReceipt(
+        case=case,
+        state=book.state(case),
+        runs=tuple(_run(run) for run in runs),
+        shell=shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran else None,
+        engine=names.visible(facts.engine) if facts and facts.engine else None,
+        proof=recount.proof(summary) if isinstance(summary, Summary) and detailed else None,
+    )
+
+
+def _run(run: Measurement) -> RunReceipt:
+    found = run.throughput
+    window = found.window if found else None
+    return RunReceipt(
+        run=run,
+        state=states.run_state(run),
+        value=numbers.throughput(run.value) if run.value is not None else None,
+        clock=numbers.throughput(found.clock_items_per_s) if found and found.clock_items_per_s else None,
+        same_source=found is not None and clocks.same_source(found),
+        total=recount.total(run) if counts(run) else None,
+        lines=f"{found.line_first}–{found.line_last}" if found and found.line_first and found.line_last else None,
+        steps=f"{window.first_step}–{window.last_step}" if window else None,
+    )
+
+
+def _again(book: Book, cases: Sequence[CaseReceipt]) -> str:
+    """The evalsuite command line that makes *cases*, which differ in scale only, again."""
+    asked = book.evaluation
+    repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
+    words = same_again.words("compare", [one.case for one in cases], repeats=repeats)
+    return names.visible(shlex.join(words))
+
+
+def software(book: Book) -> tuple[Software, ...]:
+    found: dict[tuple[object, ...], Software] = {}
+    for run in book.measurements:
+        one = _software(run, book.evaluation.commands.get(run.run.id))
+        found.setdefault((one.title.casefold(), one.recipe, one.version or "", one.commit, one.packages), one)
+    return tuple(found[key] for key in sorted(found))
+
+
+def _software(run: Measurement, command: RunCommand | None) -> Software:
+    recipe = command.recipe if command else UsedRecipe()
+    return Software(
+        framework=run.run.case.framework,
+        recipe=run.run.case.recipe,
+        version=run.framework_version or (command.framework_version if command else None),
+        source=names.visible(source_of(recipe)),
+        commit=names.visible(recipe.commit or ""),
+        image=names.visible(recipe.image or ""),
+        script_sha256=command.script_sha256 if command else None,
+        packages=_pairs((command.packages if command else None) or {}),
+    )
+
+
+def _pairs(found: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((names.visible(name), names.visible(value)) for name, value in found.items()))

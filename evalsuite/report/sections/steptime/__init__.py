@@ -1,0 +1,1 @@
+"""Time of a step: where it goes, and how it is distributed."""

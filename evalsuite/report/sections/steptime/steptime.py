@@ -1,0 +1,297 @@
+"""What a step's time is made of: one table and one figure per block, in ElasticDL's form (docs/report.md#step-time)."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Breakdown, Phase, Summary
+from evalsuite.report import figures
+from evalsuite.report.book import cells, heading, states
+from evalsuite.report.book.blocks import Block, Model
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.cells import Cell
+from evalsuite.report.book.exceptions import OfAll, bare, of_all
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.common.drawn import Drawn, setting
+from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.words import Text, Words
+from evalsuite.results import breakdown
+
+# The order of a step; other names follow, in the order they are met.
+PHASES = ("data", "forward_backward", "forward", "backward", "allreduce", "tensor_copy", "get_model", "optimiser")
+MOST_BARS = 16  # of one figure; the table beside it has all cases
+SECONDS_FROM = 10.0  # where a whole is as long as this, its table is in seconds, else in milliseconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseShare:
+    """One phase of one case, and its share of the whole."""
+
+    time: Number
+    share: Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRow:
+    """One case of the table; None where its log has no such timer."""
+
+    summary: Summary
+    breakdown: Breakdown
+    whole: Number
+    parts: tuple[PhaseShare | None, ...]  # in the order of the table's phases
+    rest: PhaseShare | None  # None where the phases fill the whole
+    communication: Number | None  # its share of the whole
+    ratio: tuple[str, Number] | None  # computation : communication as "10 : 3", and the exact second number
+    overlaps: bool  # D19
+    throughput: Cell
+    speedup: Cell
+
+    @property
+    def ref(self) -> str:
+        return names.case_anchor(self.summary.case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepTimes:
+    """The table of one block."""
+
+    block: Block
+    of: str  # "step" or "task"
+    phases: tuple[tuple[str, str | None], ...]  # name, and the phase it lies inside
+    rows: tuple[StepRow, ...]
+    of_all: OfAll  # what holds for all values of throughput and speed-up
+    untimed: tuple[str, ...]  # frameworks of the block whose logs have no timers
+
+    @property
+    def id(self) -> str:
+        return f"{self.block.id}-p{self.of[0]}"
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        """The signs that occur in the table."""
+        present = {mark for row in self.rows for cell in (row.throughput, row.speedup) for mark in cell.marks}
+        present |= {cell.state for row in self.rows for cell in (row.throughput, row.speedup)}
+        if any(part is None for row in self.rows for part in row.parts) or any(not row.ratio for row in self.rows):
+            present.add("missing")
+        if any(row.overlaps for row in self.rows):
+            present.add("flagged")
+        return tuple(key for key in (*states.GLYPHS, *states.MARKS) if key in present)
+
+    @property
+    def nested(self) -> bool:
+        return any(parent for _, parent in self.phases)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepTimeFacts:
+    """What the section shows."""
+
+    tables: tuple[StepTimes, ...]
+    figures: Mapping[str, Drawn]  # table id → its figure
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    """What a step is made of: only where a script prints it."""
+    if tables := step_times(subject.book, subject.models):
+        yield Section(
+            id="steptime",
+            title=subject.words("steptime.title"),
+            template="steptime/steptime.html.j2",
+            facts=lambda: _facts(tables, subject),
+            markdown=lambda writer: _markdown(tables, writer),
+        )
+
+
+def _facts(tables: tuple[StepTimes, ...], subject: Subject) -> StepTimeFacts:
+    return StepTimeFacts(tables=tables, figures={one.id: drawn(one, subject.look, subject.words) for one in tables})
+
+
+def step_times(book: Book, models: Sequence[Model]) -> tuple[StepTimes, ...]:
+    """One for each block and kind of whole in which a log has timers."""
+    return tuple(one for model in models for block in model.blocks for one in _of_block(book, block))
+
+
+def _of_block(book: Book, block: Block) -> Iterable[StepTimes]:
+    timed = [(one, one.breakdown) for one in block.valid if one.breakdown]
+    for of in ("step", "task"):
+        ours = [(one, found) for one, found in timed if found.of == of]
+        if ours:
+            phases = _phases([found for _, found in ours])
+            form = _form([found for _, found in ours])
+            rows, said = _told_once([_row(book, one, found, phases, form) for one, found in ours])
+            yield StepTimes(
+                block=block,
+                of=of,
+                phases=phases,
+                rows=rows,
+                of_all=said,
+                untimed=_untimed(block, [one for one, _ in timed]),
+            )
+
+
+def _told_once(rows: Sequence[StepRow]) -> tuple[tuple[StepRow, ...], OfAll]:
+    """The rows without what holds for all values of throughput and speed-up, and that."""
+    said = of_all(cell for row in rows for cell in (row.throughput, row.speedup))
+    bared = (replace(row, throughput=bare(row.throughput, said), speedup=bare(row.speedup, said)) for row in rows)
+    return tuple(bared), said
+
+
+def _untimed(block: Block, timed: Sequence[Summary]) -> tuple[str, ...]:
+    """Frameworks with results and without timers, in the order of the table."""
+    speak = {one.case.framework for one in timed}
+    silent = (one.case.framework for one in block.valid if one.case.framework not in speak)
+    return tuple(dict.fromkeys(names.framework(name) for name in silent))
+
+
+def _phases(found: Sequence[Breakdown]) -> tuple[tuple[str, str | None], ...]:
+    """Every phase that occurs, in the order of a step; one inside another follows it."""
+    parents = {phase.name: phase.parent for one in found for phase in one.phases}
+    order = {name: place for place, name in enumerate((*PHASES, *(name for name in parents if name not in PHASES)))}
+    outer = sorted((name for name in parents if parents[name] not in parents), key=order.__getitem__)
+    inner = {name: sorted((n for n in parents if parents[n] == name), key=order.__getitem__) for name in outer}
+    return tuple((name, parents[name]) for one in outer for name in (one, *inner[one]))
+
+
+def _form(found: Sequence[Breakdown]) -> Form:
+    """One unit for a whole table."""
+    return numbers.seconds if max(one.seconds for one in found) >= SECONDS_FROM else numbers.milliseconds
+
+
+def _row(
+    book: Book, summary: Summary, found: Breakdown, phases: Sequence[tuple[str, str | None]], form: Form
+) -> StepRow:
+    case = summary.case
+    waited = breakdown.communication(found)
+    return StepRow(
+        summary=summary,
+        breakdown=found,
+        whole=form(found.seconds),
+        parts=tuple(_part(found, found.seconds_of(name), form) for name, _ in phases),
+        rest=_part(found, breakdown.rest(found), form),
+        communication=None if waited is None else numbers.percent(waited / found.seconds),
+        ratio=None if not waited else ratio(found.seconds, waited),
+        overlaps=any(True for _ in breakdown.findings(found)),
+        throughput=cells.throughput_cell(book, case),
+        speedup=cells.speedup_cell(book, case),
+    )
+
+
+def _part(found: Breakdown, seconds: float | None, form: Form) -> PhaseShare | None:
+    return None if seconds is None else PhaseShare(time=form(seconds), share=numbers.percent(seconds / found.seconds))
+
+
+def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
+    """Computation : communication, brought to 10 : b (docs/report.md#definitions): ("10 : 3", 3.05).
+
+    Below 0.5 b keeps one significant digit, because "10 : 0" would say that there is none.
+    """
+    exact = 10 * communication_s / (whole_s - communication_s) if whole_s > communication_s else math.inf
+    if math.isinf(exact):
+        return "0 : 10", numbers.significant(0.0)
+    shown = f"{exact:.0f}" if exact >= 0.5 else numbers.significant(exact, 1).text
+    return f"10 : {shown}", numbers.significant(exact, 3)
+
+
+def drawn(found: StepTimes, look: Look, words: Words) -> Drawn:
+    """The bars in seconds, and as shares of the whole as their other view."""
+    rows = found.rows[:MOST_BARS]
+    scale, unit = (1.0, "s") if _form([row.breakdown for row in rows]) is numbers.seconds else (1e3, "ms")
+    steps = tuple(_step(found, row, scale) for row in rows)
+    id = f"f-{found.id}"
+    absolute = _view(found, figures.phases(steps, look, id=id, unit=unit), "see", words)
+    share = _view(found, figures.phases(steps, look, id=f"{id}s", unit=unit, share=True), "see_share", words)
+    return replace(absolute, view="absolute", other=replace(share, view="share"))
+
+
+def _view(found: StepTimes, figure: figures.Figure, see: str, words: Words) -> Drawn:
+    reading = [setting(found.block, words), words(f"steptime.{see}")]
+    if found.nested:
+        reading.append(words("steptime.see_nested"))
+    if any(row.communication for row in found.rows):
+        reading.append(words("steptime.see_communication"))
+    if len(found.rows) > MOST_BARS:
+        reading.append(words("steptime.most", shown=numbers.count(MOST_BARS), all=numbers.count(len(found.rows))))
+    return Drawn(
+        figure=figure,
+        title=_title(found, words),
+        reading=tuple(reading),
+        tables=((found.id, words(f"steptime.table_{found.of}")),),
+    )
+
+
+def _title(found: StepTimes, words: Words) -> Text:
+    """From which share to which communication goes, or else the phase that takes most of every case."""
+    shares = {"communication": [(row.communication, row) for row in found.rows if row.communication]}
+    for place, (phase, parent) in enumerate(found.phases):
+        if parent is None:
+            shares[phase] = [(held.share, row) for row in found.rows if (held := row.parts[place])]
+    known = {name: each for name, each in shares.items() if len(each) > 1}
+    if not known:
+        return words(f"steptime.figure_{found.of}")
+    most = max(known, key=lambda name: min(share.raw for share, _ in known[name]))
+    name = "communication" if "communication" in known else most
+    part = words("steptime.communication") if name == "communication" else _phase(name, words)
+    said: dict[str, object] = {"part_text": part}
+    ends = (("low", min(known[name], key=_raw)), ("high", max(known[name], key=_raw)))
+    for end, (share, row) in ends:
+        which = f"{names.framework(row.summary.case.framework)} {names.scale(row.summary.case)}"
+        said |= {end: share.about(row.ref), f"{end}_name": which}
+    return words(f"steptime.title_{found.of}", **said)
+
+
+def _raw(each: tuple[Number, StepRow]) -> float:
+    return each[0].raw
+
+
+def _phase(name: str, words: Words) -> Text | str:
+    key = f"phases.{name}"
+    return words(key) if key in words else names.visible(name)
+
+
+def _step(found: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
+    case, held = row.summary.case, row.breakdown
+    label = next(column.label for column in found.block.columns if column.series == case.series)
+    waited = breakdown.communication(held)
+    of_name = {phase.name: phase for phase in held.phases}
+    return figures.StepBar(
+        label=f"{label} {names.scale(case)}",
+        total=held.seconds * scale,
+        phases=tuple(_drawn_phase(of_name.get(name), name, parent, scale) for name, parent in found.phases),
+        communication=None if waited is None else waited / held.seconds,
+        ref=row.ref,
+    )
+
+
+def _drawn_phase(phase: Phase | None, name: str, parent: str | None, scale: float) -> figures.PhaseBar:
+    return figures.PhaseBar(
+        key=names.visible(name), value=None if phase is None else phase.seconds * scale, parent=parent
+    )
+
+
+# Markdown
+
+
+def _markdown(tables: Iterable[StepTimes], writer: MarkdownWriter) -> Iterable[str]:
+    words = writer.words
+    yield f"## {writer.word('steptime.title')}"
+    yield writer.word("steptime.intro")
+    for one in tables:
+        about = {"model": names.model(one.block.model), "block": heading.heading(one.block, words)}
+        yield f"**{writer.said(words(f'steptime.caption_{one.of}', **about))}**"
+        heads = [writer.word(key) for key in ("words.framework", "words.scale", f"steptime.whole_{one.of}")]
+        phases = [writer.known("phases", name) for name, _ in one.phases]
+        after = [writer.word(key) for key in ("phases.rest", "steptime.ratio")]
+        rows = [_line(row, writer) for row in one.rows]
+        yield table([*heads, *phases, *after], rows, right=range(1, 5 + len(phases)))
+
+
+def _line(row: StepRow, writer: MarkdownWriter) -> list[str]:
+    missing = writer.word("words.not_recorded")
+    parts = [missing if part is None else text(f"{part.time} ({part.share})") for part in row.parts]
+    rest = writer.word("words.none") if row.rest is None else text(row.rest.time)
+    whole = text(row.whole.text) + (states.MARKS["flagged"] if row.overlaps else "")
+    case, ratio = row.summary.case, text(row.ratio[0]) if row.ratio else missing
+    return [text(names.framework(case.framework)), text(names.scale(case)), whole, *parts, rest, ratio]

@@ -1,0 +1,1 @@
+"""Use of the devices: utilisation, memory, power and energy."""

@@ -1,0 +1,168 @@
+"""Hardware utilisation over time: the runs of a block in one figure, on one time axis, a strip for each."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.model import Summary, Timeline, Utilisation, Window
+from evalsuite.report import figures
+from evalsuite.report.book.blocks import Block
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.common.drawn import Drawn, setting
+from evalsuite.report.sections.usage.readings import ADDED_UP, together
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.words import Pair, Rendered, Text, Words
+
+# What a figure shows of each run: the first of these that were used at all.
+RESOURCES = (
+    *("gpu", "gpu_memory", "cpu", "network_receive", "disk_read"),
+    *("loopback", "memory", "network_send", "disk_write", "gpu_power"),
+)
+MOST_RESOURCES = 5  # of one figure; tables/utilisation.csv has the rest
+MEASURED = ("gpu", "cpu")  # of these the first that was read is what the title tells
+
+Shown = tuple[Summary, str, Timeline]  # a case, the id of its run, its time line
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """One run of the figure."""
+
+    summary: Summary
+    id: str
+    line: Timeline
+    name: str
+    used: tuple[Utilisation, ...]
+
+    def reading(self, resource: str) -> float | None:
+        found = [one for one in self.used if one.resource == resource]
+        return together(found) if found else None
+
+    def samples(self, resource: str) -> tuple[tuple[float, float | None], ...]:
+        """Of all devices together where there are several."""
+        devices = [device for name, device in self.line.series if name == resource]
+        return tuple(self.line.series[resource, None if None in devices else devices[0]]) if devices else ()
+
+
+def drawn(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> Drawn | None:
+    """One figure for the runs of a block; None where no resource was used over time."""
+    runs = _runs(shown, block)
+    known = [name for name in _resources(runs) if any(run.samples(name) for run in runs)]
+    busy = [name for name in known if any(_used(run, name) for run in runs)]
+    strips = tuple(strip for name in busy[:MOST_RESOURCES] for strip in _strips(name, runs, words))
+    if not strips:
+        return None
+    silent = [_named(name, words) for name in known if name not in busy]
+    named = [words("figures.timeline_run", name=run.name, repeat=run.id.rpartition("/r")[2]) for run in runs]
+    return Drawn(
+        figure=figures.utilisation(strips, look, id=f"f-{block.id}-u"),
+        title=_title(runs, words),
+        reading=(
+            setting(block, words),
+            words("figures.timeline_runs", runs=words.listed(named)),
+            *((words("figures.timeline_silent", resources=words.listed(silent)),) if silent else ()),
+        ),
+        help=words("figures.timeline_see"),
+        labels=tuple(_worded(strip.group or strip.label, words) for strip in strips),
+    )
+
+
+def _runs(shown: Sequence[Shown], block: Block) -> list[_Run]:
+    short = [_short(summary) for summary, *_ in shown]
+    found = []
+    for summary, run_id, line in shown:
+        label = next(column.label for column in block.columns if column.series == summary.case.series)
+        measured = next(one for one in summary.measurements if one.run.id == run_id)
+        name = _short(summary) if short.count(_short(summary)) == 1 else f"{label} {names.scale(summary.case)}"
+        found.append(_Run(summary=summary, id=run_id, line=line, name=name, used=tuple(measured.utilisation)))
+    return found
+
+
+def _short(summary: Summary) -> str:
+    return f"{names.framework(summary.case.framework)} {names.scale(summary.case)}"
+
+
+def _used(run: _Run, resource: str) -> bool:
+    """Over its measured steps; over all of it where none were measured."""
+    mean = run.reading(resource)
+    return bool(mean) if mean is not None else any(value for _, value in run.samples(resource))
+
+
+def _resources(runs: Sequence[_Run]) -> list[str]:
+    """The known ones in their order, then what only this evaluation read."""
+    present = dict.fromkeys(name for run in runs for name, _ in run.line.series)
+    other = [name for name in present if name not in RESOURCES and not name.startswith(("gpu", "pcie", "job"))]
+    return [*(name for name in RESOURCES if name in present), *(name for name in other if name != "disk_operations")]
+
+
+def _strips(resource: str, runs: Sequence[_Run], words: Words) -> Iterable[figures.Strip]:
+    """A strip for each run, all of one resource on one scale; of one run alone it is named by the resource."""
+    label = _label(_named(resource, words), words)
+    known = [run for run in runs if any(value is not None for _, value in run.samples(resource))]
+    unit = next((run.line.units.get(resource, "") for run in known), "")
+    maximum = 100.0 if unit == "%" else _capacity(resource, known)
+    for run in known:
+        yield figures.Strip(
+            label=run.name if len(runs) > 1 else label,
+            group=label if len(runs) > 1 else "",
+            samples=run.samples(resource),
+            maximum=maximum,
+            unit=unit,
+            mean=run.reading(resource),
+            ref=names.case_anchor(run.summary.case),
+            window=_bounds(run.line.window),
+        )
+
+
+def _capacity(resource: str, runs: Sequence[_Run]) -> float:
+    """What full colour means: the largest capacity stated, else the highest value of all runs."""
+    stated = [
+        sum(found) if _adds_up(resource, run) else max(found) for run in runs if (found := _stated(resource, run))
+    ]
+    highest = max((value for run in runs for _, value in run.samples(resource) if value is not None), default=0.0)
+    return max(stated, default=0.0) or highest or 1.0
+
+
+def _stated(resource: str, run: _Run) -> list[float]:
+    found = [one.capacity for one in run.used if one.resource == resource]
+    return [one for one in found if one is not None] if None not in found else []
+
+
+def _adds_up(resource: str, run: _Run) -> bool:
+    return run.line.units.get(resource, "") in ADDED_UP
+
+
+def _title(runs: Sequence[_Run], words: Words) -> Text:
+    """Who used the device least and most over its measured steps."""
+    for resource in MEASURED:
+        known = sorted(
+            ((value, run) for run in runs if (value := run.reading(resource)) is not None), key=lambda each: each[0]
+        )
+        if len(known) > 1:
+            ends = {"low": known[0], "high": known[-1]}
+            said: dict[str, object] = {"resource_text": _named(resource, words)}
+            for end, (value, run) in ends.items():
+                shown = numbers.quantity(value, "%").about(names.case_anchor(run.summary.case))
+                said |= {end: shown, f"{end}_name": run.name}
+            return words("figures.timeline_found", **said)
+    return words("figures.timeline", framework=words.listed(run.name for run in runs))
+
+
+def _bounds(window: Window | None) -> tuple[float, float] | None:
+    if window is None or window.begin_s is None or window.end_s is None:
+        return None
+    return window.begin_s, window.end_s
+
+
+def _named(resource: str, words: Words) -> Text:
+    key = f"resources.{resource}"
+    return words(key) if key in words else words("resources.other", name=names.visible(resource))
+
+
+def _label(said: Text, words: Words) -> figures.Bilingual:
+    return figures.Bilingual(zh=said.plain(words.languages[0]), en=said.plain(words.languages[-1]))
+
+
+def _worded(label: figures.Label, words: Words) -> Rendered:
+    if isinstance(label, str):
+        return words.same(label)
+    return Pair(words=words, by_language=(("zh", label.zh), ("en", label.en)))

@@ -1,0 +1,200 @@
+"""Hardware utilisation over the measured steps: one row per case, one column per resource."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Case, Summary, Timeline, Utilisation
+from evalsuite.report.book.blocks import Block, Model, ToldApart, told_apart
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common.drawn import Drawn
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.usage import timelines
+from evalsuite.report.sections.usage.readings import ADDED_UP, together
+from evalsuite.report.sections.usage.totals import Totals, totals
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+
+COMPUTE = (
+    "gpu",
+    "gpu_tensor",
+    "gpu_memory",
+    "gpu_bandwidth",
+    "gpu_power",
+    "gpu_temperature",
+    "gpu_sm_clock",
+    "cpu",
+    "job_cpu",
+    "memory",
+    "job_memory",
+)
+TRANSFER = (
+    "disk_read",
+    "disk_write",
+    "disk_operations",
+    "filesystem_read",
+    "filesystem_write",
+    "filesystem_operations",
+    "network_receive",
+    "network_send",
+    "loopback",
+    "pcie_receive",
+    "pcie_send",
+    "link_receive",
+    "link_send",
+)
+RESOURCES = (*COMPUTE, *TRANSFER)
+MOST_TIMELINES = 8  # runs drawn in one report; each is some 20 kB
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsageReading:
+    """One resource of one case: mean over the window, 5th to 95th percentile, over all its devices."""
+
+    resource: str
+    unit: str
+    mean: Number
+    spread: Number
+    devices: int
+    nothing: bool  # the mean and both percentiles are zero
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsageRow:
+    """One case of the table."""
+
+    summary: Summary
+    notes: ToldApart  # from other rows of its framework
+    readings: tuple[UsageReading | None, ...]  # in the order of the table's resources; None: not recorded
+    samples: int
+    coverage: float
+
+    @property
+    def case(self) -> Case:
+        return self.summary.case
+
+    @property
+    def ref(self) -> str:
+        return names.case_anchor(self.case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """The utilisation table of one block, and the runs whose time line is drawn."""
+
+    block: Block
+    resources: tuple[str, ...]
+    rows: tuple[UsageRow, ...]
+    shown: tuple[tuple[Summary, str, Timeline], ...]  # summary, run id, its time line
+
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """Resources that no case used: a sentence names them, and the tables leave them out."""
+        columns = ((name, [row.readings[place] for row in self.rows]) for place, name in enumerate(self.resources))
+        return tuple(name for name, found in columns if all(one is not None and one.nothing for one in found))
+
+    @property
+    def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Two tables, for what computes and for what moves: key, places in *resources*."""
+        silent = self.silent
+        used = [(place, name) for place, name in enumerate(self.resources) if name not in silent]
+        moving = tuple(place for place, name in used if name in TRANSFER)
+        other = tuple(place for place, name in used if name not in TRANSFER)
+        return tuple(part for part in (("compute", other), ("transfer", moving)) if part[1])
+
+    @property
+    def has_gpu(self) -> bool:
+        return "gpu" in self.resources
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsageFacts:
+    """What the section shows."""
+
+    usages: tuple[Usage, ...]
+    timelines: Mapping[str, Drawn | None]  # block id → its time lines
+    totals: Mapping[str, Totals]  # block id → what its devices computed, held and took
+    elsewhere: tuple[str, ...] = ()  # models whose own pages have them
+
+    @property
+    def without_gpu(self) -> bool:
+        return not any(usage.has_gpu for usage in self.usages)
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    yield Section(
+        id="usage", title=subject.words("usage.title"), template="usage/usage.html.j2", facts=lambda: _facts(subject)
+    )
+
+
+def _facts(subject: Subject) -> UsageFacts:
+    if subject.in_parts:
+        return UsageFacts(usages=(), timelines={}, totals={}, elsewhere=tuple(one.name for one in subject.models))
+    found = usages(subject.book, subject.models)
+    lines = {one.block.id: timelines.drawn(one.shown, one.block, subject.look, subject.words) for one in found}
+    return UsageFacts(usages=found, timelines=lines, totals=totals(subject.book, subject.models))
+
+
+def usages(book: Book, models: Sequence[Model]) -> tuple[Usage, ...]:
+    found = (_usage(book, block) for model in models for block in model.blocks)
+    present = [usage for usage in found if usage is not None]
+    room = MOST_TIMELINES
+    for place, usage in enumerate(present):
+        present[place] = replace(usage, shown=usage.shown[:room])
+        room -= len(present[place].shown)
+    return tuple(present)
+
+
+def _usage(book: Book, block: Block) -> Usage | None:
+    summaries = [summary for summary in block.valid if summary.utilisation]
+    present = {used.resource for summary in summaries for used in summary.utilisation}
+    if not present:
+        return None
+    resources = (*(name for name in RESOURCES if name in present), *sorted(present - set(RESOURCES)))
+    notes = told_apart(one.case for one in summaries)
+    rows = tuple(_row(one, notes[one.case.id], resources) for one in summaries)
+    return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
+
+
+def _row(summary: Summary, notes: ToldApart, resources: Sequence[str]) -> UsageRow:
+    return UsageRow(
+        notes=notes,
+        summary=summary,
+        readings=tuple(_reading(summary, resource) for resource in resources),
+        samples=max(used.samples for used in summary.utilisation),
+        coverage=min(used.coverage for used in summary.utilisation),
+    )
+
+
+def _reading(summary: Summary, resource: str) -> UsageReading | None:
+    used = [one for one in summary.utilisation if one.resource == resource]
+    if not used:
+        return None
+    unit = used[0].unit
+    return UsageReading(
+        resource=resource,
+        unit=unit,
+        mean=numbers.quantity(together(used), unit),
+        spread=_spread(used, unit),
+        devices=len(used),
+        nothing=all(one.mean == one.p5 == one.p95 == 0 for one in used),
+    )
+
+
+def _spread(used: Sequence[Utilisation], unit: str) -> Number:
+    if unit in ADDED_UP:
+        low, high = sum(one.p5 for one in used), sum(one.p95 for one in used)
+    else:
+        low, high = min(one.p5 for one in used), max(one.p95 for one in used)
+    return numbers.span(low, high, lambda value: numbers.quantity(value, unit))
+
+
+def _shown(book: Book, block: Block) -> Iterator[tuple[Summary, str, Timeline]]:
+    """For each column the largest measured case that has a time line."""
+    for column in block.columns:
+        ours = [one for one in block.valid if one.case.series == column.series]
+        for summary in sorted(ours, key=lambda one: -one.case.total_devices):
+            lines = ((run.run.id, book.evaluation.timelines.get(run.run.id)) for run in summary.measurements)
+            found = next(((run_id, line) for run_id, line in lines if line is not None), None)
+            if found:
+                yield summary, *found
+                break

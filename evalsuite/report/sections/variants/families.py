@@ -1,0 +1,263 @@
+"""Networks and algorithms: cases of one script that differ in one option alone (docs/report.md#variants)."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Case, Protocol, Summary, Unmeasured
+from evalsuite.report.book import cells, states
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.cells import Cell
+from evalsuite.report.book.exceptions import OfAll, bare, of_all
+from evalsuite.report.sections.variants.effects import Cost, Effect, effect, judged_alike, told_once
+from evalsuite.report.text import entrants, names, numbers, options
+from evalsuite.report.text.entrants import NEUTRAL
+from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.results import convergence as room
+from evalsuite.results.entrants import WORK
+from evalsuite.results.scaling import Scaled, above_base
+
+METRICS = ("top1", "accuracy", "top5")  # the first that both sides have tells the cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What a case sets of the options that differ within its family; None = not given, so the script's default."""
+
+    values: tuple[tuple[str, str | None], ...]
+
+    def said(self, words: Words) -> Rendered:
+        """As it is printed: "Ethernet 10G + double buffering"; the script's default where nothing is given."""
+        several = len(self.values) > 1
+        given = [entrants.spoken(name, value, several, words) for name, value in self.values if value is not None]
+        return options.together(given, words) if given else words("variants.default")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """One batch size: the efficiency of each variant at the largest scale that two of them share."""
+
+    batch_per_device: int
+    nodes: int
+    devices: int  # of the whole job
+    cells: tuple[Cell, ...]  # in the order of the family's settings
+    scaled: tuple[Scaled, ...]  # those that have an efficiency there
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """The variants of one framework's script under otherwise equal conditions."""
+
+    conditions: Case  # what all share; its scale and batch size say nothing
+    shared: tuple[tuple[str, str], ...]  # options that none of the variants differs in
+    settings: tuple[Setting, ...]  # the base first
+    changes: tuple[Effect, ...]
+    of_changes: OfAll  # what holds for all values of their table
+    levels: tuple[Level, ...]
+    of_levels: OfAll
+    summaries: tuple[Summary, ...]
+    unit: str
+    has_twin: bool  # another family differs in the protocol alone
+
+    @property
+    def id(self) -> str:
+        return names.anchor("v", f"{self.conditions.model} {self.conditions.series}")
+
+    @property
+    def framework(self) -> str:
+        return names.framework(self.conditions.framework)
+
+    @property
+    def judged(self) -> str | None:
+        """The key of what may be said of every change, where it is the same of all."""
+        return judged_alike(self.changes)
+
+    @property
+    def costs(self) -> bool:
+        return any(change.cost for change in self.changes)
+
+    @property
+    def bases(self) -> tuple[int, ...]:
+        """Devices of the bases that the efficiencies count from."""
+        return tuple(sorted({one.base.total_devices for level in self.levels for one in level.scaled}))
+
+    @property
+    def coverages(self) -> tuple[float, ...]:
+        found = {one.efficiency.coverage for level in self.levels for one in level.scaled}
+        return tuple(sorted(share for share in found if share is not None))
+
+    @property
+    def has_ranges(self) -> bool:
+        return any(one.efficiency.is_range for level in self.levels for one in level.scaled)
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        """The signs that occur in the tables."""
+        shown = [cell for change in self.changes for cell in (change.before_cell, change.after_cell)]
+        shown += [cell for level in self.levels for cell in level.cells]
+        present = {mark for cell in shown for mark in cell.marks} | {cell.state for cell in shown}
+        if self.costs and any(change.cost is None for change in self.changes):
+            present.add("missing")
+        return tuple(key for key in (*states.MARKS, *states.GLYPHS) if key in present)
+
+    def setting_of(self, case: Case) -> Setting:
+        return _setting(case, tuple(name for name, _ in self.settings[0].values))
+
+    def of(self, setting: Setting, batch: int) -> tuple[Summary, ...]:
+        """The summaries of one variant over scales, in the unit of the family (D02)."""
+        return tuple(
+            one
+            for one in self.summaries
+            if one.case.series_batch == batch and one.unit == self.unit and self.setting_of(one.case) == setting
+        )
+
+
+def families(book: Book) -> tuple[Family, ...]:
+    """Every group of planned cases in which two differ in one option alone, in the order of the page."""
+    groups: dict[Case, list[Case]] = {}
+    for case in book.planned:
+        if case.options:
+            groups.setdefault(_conditions(case), [])
+    for case in book.planned:
+        if (key := _conditions(case)) in groups:
+            groups[key].append(case)
+    found = (_family(book, key, cases, groups) for key, cases in groups.items())
+    return tuple(one for one in found if one is not None)
+
+
+def _conditions(case: Case) -> Case:
+    """What variants share: all but scale, batch size and the options that are no work of their own."""
+    options = tuple(pair for pair in case.options if pair[0] in WORK)
+    return replace(case, nodes=1, devices_per_node=1, batch_per_device=1, options=options)
+
+
+def _family(book: Book, key: Case, planned: Sequence[Case], groups: Iterable[Case]) -> Family | None:
+    options = [dict(case.options) for case in planned]
+    given = sorted({name for each in options for name in each})
+    varying = tuple(name for name in given if len({each.get(name) for each in options}) > 1)
+    found = tuple(_changes(book, planned, varying))
+    changes, of_changes = told_once(found)
+    if not changes:
+        return None
+    settings = sorted({_setting(case, varying) for case in planned}, key=_order)
+    summaries = tuple(book.valid_of[case.id] for case in planned if case.id in book.valid_of)
+    units = Counter(one.unit for one in summaries)
+    levels, of_levels = _told_once(tuple(_levels(book, planned, settings, varying)))
+    protocols = [each for each in groups if replace(each, protocol=Protocol()) == replace(key, protocol=Protocol())]
+    return Family(
+        conditions=key,
+        shared=tuple((name, options[0][name]) for name in given if name not in varying),
+        settings=tuple(settings),
+        changes=changes,
+        of_changes=of_changes,
+        levels=levels,
+        of_levels=of_levels,
+        summaries=summaries,
+        unit=units.most_common(1)[0][0] if units else "",
+        has_twin=len(protocols) > 1,
+    )
+
+
+def _told_once(levels: tuple[Level, ...]) -> tuple[tuple[Level, ...], OfAll]:
+    said = of_all(cell for level in levels for cell in level.cells)
+    return tuple(replace(one, cells=tuple(bare(cell, said) for cell in one.cells)) for one in levels), said
+
+
+def _setting(case: Case, varying: Sequence[str]) -> Setting:
+    return Setting(values=tuple((name, case.option(name)) for name in varying))
+
+
+def _order(setting: Setting) -> tuple[tuple[int, int, str], ...]:
+    return tuple(_value_order(value) for _, value in setting.values)
+
+
+def _value_order(value: str | None) -> tuple[int, int, str]:
+    """What is not given first, then what switches nothing on, then by name."""
+    if value is None:
+        return (0, 0, "")
+    return (1, NEUTRAL.index(value), "") if value in NEUTRAL else (2, 0, value)
+
+
+def _changes(book: Book, planned: Sequence[Case], varying: Sequence[str]) -> Iterable[Effect]:
+    """For each option, at each scale and batch size: its base against each of its other values."""
+    for option in varying:
+        alike: dict[Case, list[Case]] = {}
+        for case in planned:
+            rest = tuple(pair for pair in case.options if pair[0] != option)
+            alike.setdefault(replace(case, options=rest), []).append(case)
+        for group in alike.values():
+            base, *others = sorted(group, key=lambda case: _value_order(case.option(option)))
+            yield from (_change(book, option, base, other) for other in others)
+
+
+def _change(book: Book, option: str, before: Case, after: Case) -> Effect:
+    cost = _cost(book.summary_of.get(before.id), book.summary_of.get(after.id))
+    return replace(effect(book, option, before, after), cost=cost)
+
+
+def _cost(before: Summary | Unmeasured | None, after: Summary | Unmeasured | None) -> Cost | None:
+    first, second = (room.run_of(one) if one else None for one in (before, after))
+    if first is None or second is None:
+        return None
+    for metric in METRICS:
+        a, b = room.final(first, "validation", metric), room.final(second, "validation", metric)
+        if a is not None and b is not None:
+            return Cost(metric=metric, before=a, after=b)
+    return None
+
+
+def _levels(
+    book: Book, planned: Sequence[Case], settings: Sequence[Setting], varying: Sequence[str]
+) -> Iterable[Level]:
+    for batch in sorted({case.series_batch for case in planned}):
+        ours = [case for case in planned if case.series_batch == batch]
+        known = [one for case in ours if (one := _scaled(book, case)) is not None]
+        reach = Counter((one.case.total_devices, one.case.nodes) for one in known)
+        common = max((scale for scale, variants in reach.items() if variants > 1), default=None)
+        if common is not None:
+            there = [case for case in ours if (case.total_devices, case.nodes) == common]
+            at = {_setting(case, varying): case for case in there}
+            yield Level(
+                batch_per_device=there[0].batch_per_device,
+                nodes=common[1],
+                devices=common[0],
+                cells=tuple(_efficiency(book, at.get(each)) for each in settings),
+                scaled=tuple(one for one in known if one.case in there),
+            )
+
+
+def _scaled(book: Book, case: Case) -> Scaled | None:
+    """Its result, if it has an efficiency against a smaller scale."""
+    found = book.valid_of.get(case.id)
+    return above_base(found) if found else None
+
+
+def _efficiency(book: Book, case: Case | None) -> Cell:
+    if case is None:
+        return Cell(state="not_planned")
+    found = cells.efficiency_cell(book, case)
+    alone = found.state == "value" and _scaled(book, case) is None  # the base itself: 100 % would say nothing
+    return Cell(state="no_base", ref=found.ref) if alone else found
+
+
+def heading(family: Family, words: Words) -> Text:
+    """Model, framework, script, and the conditions that all its variants share."""
+    case = family.conditions
+    conditions = [names.precision(case.precision), words(names.KINDS[case.device])]
+    conditions += ["XLA"] * case.xla
+    conditions += [options.option(name, value, words) for name, value in family.shared]
+    if family.has_twin:
+        steps = (case.protocol.warmup_steps, case.protocol.measured_steps)
+        conditions.append(words("variants.steps", warmup=numbers.count(steps[0]), measured=numbers.count(steps[1])))
+    return words(
+        "variants.family",
+        model=names.model(case.model),
+        framework=family.framework,
+        recipe=names.visible(case.recipe),
+        conditions_text=words.listed(conditions),
+    )
+
+
+def value(option: str, given: str | None, words: Words) -> Rendered:
+    """The value of *option* as it is printed."""
+    return options.value_of(option, given, words) if given else words("variants.default")

@@ -1,0 +1,161 @@
+"""Throughput against the batch size per device: series of cases that differ in it and in nothing else."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Case, Summary
+from evalsuite.report import figures
+from evalsuite.report.book import cells, states
+from evalsuite.report.book.blocks import Model, ToldApart, told_apart
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.cells import Cell
+from evalsuite.report.book.exceptions import OfAll, bare, of_all
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.common.drawn import Drawn, ends, label, median
+from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text.words import Rendered, Text, Words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """One framework at one scale over batch sizes."""
+
+    example: Case
+    points: tuple[tuple[Case, Cell, Summary | None], ...]  # by batch size
+    notes: ToldApart  # from other series of its framework
+
+    def name(self, words: Words) -> Rendered:
+        """Among series of one precision and scale."""
+        parts: list[Rendered | str] = [names.framework(self.example.framework), *["XLA"] * self.example.xla]
+        parts += self.notes.said(words)
+        return options.apart(parts, words)
+
+
+def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
+    """Series of cases that differ in the batch size per device alone, two sizes at least."""
+    groups: dict[Case, list[Case]] = {}
+    for block in model.blocks:
+        for case in block.cases:
+            groups.setdefault(replace(case, batch_per_device=1), []).append(case)
+    notes = told_apart(case for group in groups.values() for case in group)
+    return tuple(
+        Sweep(
+            example=group[0],
+            notes=notes[group[0].id],
+            points=tuple(
+                (case, cells.throughput_cell(book, case), book.valid_of.get(case.id))
+                for case in sorted(group, key=lambda case: case.batch_per_device)
+            ),
+        )
+        for group in groups.values()
+        if len({case.batch_per_device for case in group}) > 1
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepGroup:
+    """The series of one precision: a group of rows of the table."""
+
+    precision: str
+    rows: tuple[tuple[Sweep, tuple[Cell, ...]], ...]  # a cell for each batch size of the table
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepTable:
+    """Frameworks as rows and batch sizes as columns, at the scale that the figure shows."""
+
+    scale: str
+    sizes: tuple[int, ...]
+    groups: tuple[SweepGroup, ...]
+    of_all: OfAll  # what holds for all values
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        shown = [cell for group in self.groups for _, row in group.rows for cell in row]
+        present = {cell.state for cell in shown} | {mark for cell in shown for mark in cell.marks}
+        return tuple(key for key in (*states.MARKS, *states.GLYPHS) if key in present)
+
+
+def at_one_scale(found: Sequence[Sweep]) -> tuple[Sweep, ...]:
+    """The series of the smallest scale: there most batch sizes are tried, and no network has a part in it."""
+    smallest = min(((one.example.total_devices, one.example.nodes) for one in found), default=None)
+    return tuple(one for one in found if (one.example.total_devices, one.example.nodes) == smallest)
+
+
+def table(found: Sequence[Sweep]) -> SweepTable:
+    """The table of *found*, which is not empty; the other scales stand in the results tables."""
+    shown = at_one_scale(found)
+    sizes = sorted({case.batch_per_device for one in shown for case, *_ in one.points})
+    groups = []
+    for precision in dict.fromkeys(one.example.precision for one in shown):
+        rows = [(one, _cells(one, sizes)) for one in shown if one.example.precision == precision]
+        groups.append(SweepGroup(precision=precision, rows=tuple(rows)))
+    said = of_all(cell for group in groups for _, row in group.rows for cell in row)
+    bared = (
+        replace(group, rows=tuple((one, tuple(bare(cell, said) for cell in row)) for one, row in group.rows))
+        for group in groups
+    )
+    return SweepTable(scale=names.scale(shown[0].example), sizes=tuple(sizes), groups=tuple(bared), of_all=said)
+
+
+def _cells(one: Sweep, sizes: Sequence[int]) -> tuple[Cell, ...]:
+    given = {case.batch_per_device: cell for case, cell, _ in one.points}
+    return tuple(given.get(size, Cell(state="not_planned")) for size in sizes)
+
+
+def drawn(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Drawn | None:
+    """Throughput against the batch size per device, at the smallest scale."""
+    shown = at_one_scale(found)
+    lines = tuple(
+        figures.SweepLine(
+            name=label(one.name(words)),
+            framework=one.example.framework,
+            points=tuple(_sweep_point(*point) for point in one.points),
+            panel=names.precision(one.example.precision),
+        )
+        for one in shown
+    )
+    figure = figures.batch_sweep(lines, look, id=names.anchor("f-b", model.name), unit=", ".join(model.units))
+    if figure.svg is None:
+        return None
+    figure = replace(figure, axes=tuple(axis for axis in figure.axes if axis.key != "memory"), notes=())
+    named = {figures.row_name(line): one for line, one in zip(lines, shown, strict=True)}
+    labels = tuple(_row_label(named[str(row[0])], words) for row in figure.table.rows)
+    return Drawn(figure=figure, title=_title(shown, words), reading=(words("sweep.see"),), labels=labels)
+
+
+def _row_label(one: Sweep, words: Words) -> Rendered:
+    """A line of the figure in its table, where those of all precisions stand together."""
+    return options.apart([one.name(words), names.precision(one.example.precision)], words)
+
+
+def _title(shown: Sequence[Sweep], words: Words) -> Text:
+    """How much faster the largest batch that ran is than the smallest, for the series that gain least and most."""
+    gains = []
+    for one in shown:
+        ran = [summary for *_, summary in one.points if summary is not None]
+        if len(ran) > 1:
+            name = words.listed([one.name(words), names.precision(one.example.precision)])
+            gains.append((ran[-1].items_per_s.value / ran[0].items_per_s.value - 1, name, ran[-1]))
+    if len(gains) < 2:
+        return words("sweep.title")
+    low, high = min(gains, key=lambda each: each[0]), max(gains, key=lambda each: each[0])
+    return words(
+        "sweep.title_found",
+        low=numbers.change(low[0]).about(names.case_anchor(low[2].case)),
+        low_name=low[1],
+        high=numbers.change(high[0]).about(names.case_anchor(high[2].case)),
+        high_name=high[1],
+    )
+
+
+def _sweep_point(case: Case, cell: Cell, summary: Summary | None) -> figures.SweepPoint:
+    low, high = ends(summary) or (None, None)
+    return figures.SweepPoint(
+        batch_per_device=case.batch_per_device,
+        items_per_s=median(summary),
+        low=low,
+        high=high,
+        oom=cell.state == "oom",
+        ref=names.case_anchor(case),
+    )

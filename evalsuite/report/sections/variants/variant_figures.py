@@ -1,0 +1,167 @@
+"""The figures of variants: throughput, changes as dumbbells, accuracy over time (docs/report.md#variants)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from evalsuite.model import Summary
+from evalsuite.report import figures
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.common.drawn import Drawn, anchored, label
+from evalsuite.report.sections.variants import effects, families
+from evalsuite.report.sections.variants.effects import Effect
+from evalsuite.report.sections.variants.families import Family, Setting
+from evalsuite.report.text import entrants, names, numbers, options
+from evalsuite.report.text.words import Words
+from evalsuite.results import convergence as room
+
+MOST_FIGURES = 12  # of lines, in one report: dumbbells and tables have the rest
+LEAST_LENGTH = 2  # of a time axis, in its unit
+UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+Members = Sequence[tuple[Setting, Sequence[Summary]]]
+
+
+def drawn(found: Sequence[Family], look: Look, words: Words) -> dict[str, tuple[Drawn, ...]]:
+    """The figures of each family by its id."""
+    made, left = {}, MOST_FIGURES
+    for family in found:
+        own = figures.look([_key(each) for each in family.settings])
+        lines = list(_lines(family, own, words))[:left]
+        left -= len(lines)
+        made[family.id] = (*lines, *_changes(family, look, words), *_accuracy(family, own, words))
+    return made
+
+
+def _key(setting: Setting) -> str:
+    """What chooses the hue of a variant."""
+    return ", ".join(f"{name}={value}" for name, value in setting.values if value is not None) or "default"
+
+
+def _lines(family: Family, own: Look, words: Words) -> Iterable[Drawn]:
+    """Throughput over scales: a figure for each batch size at which two variants ran, and one of them at two scales."""
+    for batch in sorted({one.case.series_batch for one in family.summaries}):
+        members = [(each, family.of(each, batch)) for each in family.settings]
+        members = [(each, found) for each, found in members if found]
+        scales = {one.case.total_devices for _, found in members for one in found}
+        if len(members) > 1 and len(scales) > 1:
+            yield _throughput(family, batch, members, own, words)
+
+
+def _throughput(family: Family, batch: int, members: Members, own: Look, words: Words) -> Drawn:
+    series = tuple(_series(setting, found, words) for setting, found in members)
+    figure = figures.throughput(series, own, id=f"f-{family.id}-b{batch}", unit=names.visible(family.unit))
+    named = [setting.said(words) for setting, _ in members]
+    printed = {figures.plain(each.name): name for each, name in zip(series, named, strict=True)}
+    strong = family.conditions.strong_batch is not None
+    key = "variants.figure_lines_strong" if strong else "variants.figure_lines"
+    return Drawn(
+        figure=figure,
+        title=words(
+            key,
+            framework=family.framework,
+            batch=numbers.count(batch),
+        ),
+        help=words("figures.throughput_see"),
+        labels=tuple(printed[str(row[0])] for row in figure.table.rows),
+    )
+
+
+def _series(setting: Setting, found: Sequence[Summary], words: Words) -> figures.ScaleSeries:
+    (series,) = figures.series_of(found, "items_per_s")
+    return anchored(replace(series, name=label(setting.said(words)), framework=_key(setting)))
+
+
+def _changes(family: Family, look: Look, words: Words) -> Iterable[Drawn]:
+    """Dumbbells, before and after each change; none where no pair has a value."""
+    alike = [one for one in family.changes if _comparable(one, family.unit)]
+    shown = effects.furthest(alike)
+    pairs = tuple(effects.pair(one, _row(family, one, words)) for one in shown)
+    unit = names.visible(family.unit)
+    figure = figures.dumbbell(pairs, look, id=f"f-{family.id}-d", unit=unit, ends=("before", "after"))
+    if figure.svg is None:
+        return
+    reading = []
+    bases = {family.setting_of(one.before) for one in shown}
+    if len(bases) == 1:
+        reading.append(words("variants.see_base", before=bases.pop().said(words)))
+    if len(shown) < len(alike):
+        reading.append(words("effects.most", shown=numbers.count(len(shown)), all=numbers.count(len(alike))))
+    yield Drawn(
+        figure=figure,
+        title=effects.title(
+            alike, words("variants.figure_changes", framework=family.framework), words, framework=False
+        ),
+        reading=tuple(reading),
+        help=words("variants.see_changes"),
+        tables=((family.id, words("variants.table")),),
+    )
+
+
+def _comparable(one: Effect, unit: str) -> bool:
+    """Measured in one environment, and in the unit of the axis."""
+    sides = (one.before_summary, one.after_summary)
+    return not one.obstacles and all(side is None or side.unit == unit for side in sides)
+
+
+def _row(family: Family, one: Effect, words: Words) -> figures.Label:
+    """Where, and what is set after the change; with the option's name where several differ."""
+    where = f"{names.scale(one.after)} b{one.after.batch_per_device}"
+    given = one.values[1]
+    after = entrants.spoken(one.option, given, False, words) if given else families.value(one.option, None, words)
+    if len(family.settings[0].values) > 1:
+        value = families.value(one.option, given, words)
+        after = words("models.option", name_text=options.title(one.option, words), value=value)
+    return label(options.beside([where, after], words))
+
+
+# accuracy against time (docs/report.md#convergence)
+
+
+def _accuracy(family: Family, own: Look, words: Words) -> Iterable[Drawn]:
+    """What each variant had reached when; at the batch size and scale at which most variants tell it."""
+    for metric in families.METRICS:
+        found = _fullest(family, metric)
+        if len(found) > 1:
+            yield _curves(family, metric, found, own, words)
+            return
+
+
+def _fullest(family: Family, metric: str) -> Sequence[Summary]:
+    """The cases of one batch size and scale that tell the metric by time: the most there are, then the largest."""
+    groups: dict[tuple[int, int, int], list[Summary]] = {}
+    for one in family.summaries:
+        if len(_timed(one, metric)) > 1:
+            key = (one.case.total_devices, one.case.nodes, one.case.batch_per_device)
+            groups.setdefault(key, []).append(one)
+    most = max(groups.items(), key=lambda pair: (len(pair[1]), pair[0]), default=((), ()))[1]
+    return sorted(most, key=lambda one: family.settings.index(family.setting_of(one.case)))
+
+
+def _timed(one: Summary, metric: str) -> tuple[tuple[float, float], ...]:
+    """(seconds since the run began, per cent on the validation data)."""
+    run = room.run_of(one)
+    found = room.curve(run, "validation", metric) if run else ()
+    return tuple((score.at_s, score.value) for score in found if score.at_s is not None)
+
+
+def _curves(family: Family, metric: str, found: Sequence[Summary], own: Look, words: Words) -> Drawn:
+    longest = max(at_s for one in found for at_s, _ in _timed(one, metric))
+    factor, unit = next(((f, u) for f, u in UNITS if longest / f >= LEAST_LENGTH), UNITS[-1])
+    curves = tuple(
+        figures.Curve(
+            name=label(family.setting_of(one.case).said(words)),
+            key=_key(family.setting_of(one.case)),
+            points=tuple((at_s / factor, value) for at_s, value in _timed(one, metric)),
+            ref=names.case_anchor(one.case),
+        )
+        for one in found
+    )
+    said, case = words(f"scores.validation_{metric}"), found[0].case
+    panel = figures.CurvePanel(label=label(said), curves=curves, unit="%")
+    figure = figures.convergence((panel,), own, id=f"f-{family.id}-a", x_key="time", x_unit=unit)
+    return Drawn(
+        figure=figure,
+        title=words("variants.figure_accuracy", framework=family.framework),
+        reading=(words("variants.see_accuracy", scale=names.scale(case), batch=numbers.count(case.batch_per_device)),),
+        labels=(said,) * len(figure.table.rows),
+    )

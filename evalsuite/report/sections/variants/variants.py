@@ -1,0 +1,93 @@
+"""Networks and algorithms: what one option of a script changes, and what that costs (docs/report.md#variants)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from evalsuite.report.sections.common.drawn import Drawn
+from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, table, text
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.variants import effects, families, variant_figures
+from evalsuite.report.sections.variants.effects import Effect
+from evalsuite.report.sections.variants.families import Family
+from evalsuite.report.text import names, options
+from evalsuite.report.text.words import Text
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantFacts:
+    """What the section shows."""
+
+    families: tuple[Family, ...]
+    headings: Mapping[str, Text]  # family id → its heading
+    figures: Mapping[str, tuple[Drawn, ...]]  # family id → its figures
+
+
+def sections(subject: Subject) -> Iterable[Section]:
+    """Only where two cases differ in one option; the parts of a report have it of their models."""
+    if found := () if subject.in_parts else families.families(subject.book):
+        yield Section(
+            id="variants",
+            title=subject.words("variants.title"),
+            template="variants/variants.html.j2",
+            facts=lambda: _facts(found, subject),
+            markdown=lambda writer: _markdown(found, writer),
+        )
+
+
+def _facts(found: tuple[Family, ...], subject: Subject) -> VariantFacts:
+    return VariantFacts(
+        families=found,
+        headings={family.id: families.heading(family, subject.words) for family in found},
+        figures=variant_figures.drawn(found, subject.look, subject.words),
+    )
+
+
+def _markdown(found: Iterable[Family], writer: MarkdownWriter) -> Iterable[str]:
+    words = writer.words
+    yield f"## {writer.word('variants.title')}"
+    yield writer.word("variants.intro")
+    for family in found:
+        heading = families.heading(family, words)
+        caption = words("variants.caption", family_text=heading, unit=names.visible(family.unit))
+        yield f"**{writer.said(caption)}**"
+        keys = (
+            *("effects.option", "variants.change", "words.scale", "filter.batch_per_device"),
+            *("filter.ratio", "effects.significance", "variants.accuracy", "columns.before", "columns.after"),
+        )
+        rows = [_change(one, writer) for one in family.changes]
+        yield from writer.of_all(family.of_changes)
+        yield table([*map(writer.word, keys)], rows, right=(2, 3, 4, 6, 7, 8))
+        if family.levels:
+            yield f"**{writer.said(words('variants.level_caption', family_text=heading))}**"
+            yield from writer.of_all(family.of_levels)
+            yield _levels(family, writer)
+
+
+def _change(one: Effect, writer: MarkdownWriter) -> list[str]:
+    words, lacking = writer.words, writer.state(one.lacking)
+    before, after = (writer.said(families.value(one.option, given, words)) for given in one.values)
+    ratio, judged, cost = lacking, lacking, NOTHING
+    if one.obstacles:
+        ratio, judged = NOTHING, writer.said(effects.why(one, words))
+    elif one.shown:
+        ratio, judged = text(one.shown), writer.word(f"filter.{one.judged}")
+    if one.cost:
+        cost = f"{text(' → '.join(map(str, one.cost.shown)))} ({text(one.cost.points)})"
+    return [
+        writer.said(options.title(one.option, words)),
+        f"{before} → {after}",
+        text(names.scale(one.after)),
+        str(one.after.batch_per_device),
+        ratio,
+        judged,
+        cost,
+        writer.cell(one.before_cell),
+        writer.cell(one.after_cell),
+    ]
+
+
+def _levels(family: Family, writer: MarkdownWriter) -> str:
+    heads = [writer.word(key) for key in ("filter.batch_per_device", "words.devices")]
+    columns = [writer.said(each.said(writer.words)) for each in family.settings]
+    rows = [[str(one.batch_per_device), str(one.devices), *map(writer.cell, one.cells)] for one in family.levels]
+    return table([*heads, *columns], rows, right=range(2 + len(columns)))

@@ -1,0 +1,1 @@
+"""The verdict: answers, acceptance and what to be careful about."""

@@ -1,0 +1,182 @@
+"""The cards of the verdict: one for each acceptance criterion, with its value, its threshold and its reason.
+
+Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
+"""
+
+from dataclasses import dataclass
+
+from evalsuite.model import Verdict, VerdictCell
+from evalsuite.report import figures
+from evalsuite.report.book.book import Book
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.common.drawn import Drawn
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.words import Rendered, Text, Traced, Words
+
+CARD = "v"  # what the anchors of the cards begin with
+SHARES = ("C1", "C2a", "C2b", "C2")  # criteria whose value is a share; others are ratios
+BULLET_WIDTH = 320
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardCell:
+    """A criterion for one framework, model and precision, as a row of the card's table."""
+
+    cell: VerdictCell
+    name: str  # framework, model, precision
+    value: Number | None
+    reason: Rendered | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """One acceptance criterion as the page shows it."""
+
+    verdict: Verdict
+    statement: Rendered
+    reason: Rendered | None
+    value: Number | None
+    interval: Number | None
+    coverage: Number | None
+    threshold: Number | None
+    margin: Rendered | None  # value - threshold, in points of percent
+    cells: tuple[CardCell, ...] = ()  # where there are several, and one at least has something to judge
+
+    @property
+    def id(self) -> str:
+        return names.anchor(CARD, self.verdict.criterion)
+
+    @property
+    def within_noise(self) -> bool:
+        """Whether the card says so: too few runs to tell is not the same as noise."""
+        untold = ("cannot_tell", "short_window", "consistent", "unknown_facts")
+        return self.verdict.within_noise and self.verdict.reason not in untold
+
+
+def cards(book: Book, words: Words) -> tuple[Card, ...]:
+    verdicts = sorted(book.evaluation.verdicts, key=lambda verdict: verdict.criterion)
+    return tuple(_card(verdict, words) for verdict in verdicts)
+
+
+def _card(verdict: Verdict, words: Words) -> Card:
+    form = numbers.percent if verdict.criterion in SHARES else numbers.speedup
+    ref = names.case_anchor(verdict.case) if verdict.case else None
+    found, threshold = verdict.measured, verdict.threshold
+    own = names.anchor(CARD, verdict.criterion)
+    reason = _reason(verdict, words)
+    return Card(
+        verdict=verdict,
+        statement=Traced(words=words, inside=_statement(verdict, form, words), ref=own),
+        reason=Traced(words=words, inside=reason, ref=ref or own) if reason else None,
+        value=form(found.value).to(ref) if found else None,
+        interval=_about(numbers.interval(found, form), ref or own),
+        coverage=numbers.coverage(found.coverage) if found and found.coverage else None,
+        threshold=form(threshold) if threshold is not None else None,
+        margin=_margin(found.value - threshold, words) if found and threshold is not None else None,
+        cells=_cells(verdict, form, words),
+    )
+
+
+def _cells(verdict: Verdict, form: Form, words: Words) -> tuple[CardCell, ...]:
+    if (
+        verdict.criterion not in SHARES
+        or len(verdict.cells) < 2
+        or all(cell.measured is None for cell in verdict.cells)
+    ):
+        return ()
+    return tuple(_cell(cell, verdict.criterion, form, words) for cell in verdict.cells)
+
+
+def _cell(cell: VerdictCell, criterion: str, form: Form, words: Words) -> CardCell:
+    ref = names.case_anchor(cell.case) if cell.case else names.anchor(CARD, criterion)
+    reason = _reason(cell, words)
+    return CardCell(
+        cell=cell,
+        name=f"{names.framework(cell.framework)} · {names.model(cell.model)} · {names.precision(cell.precision)}",
+        value=form(cell.measured.value).to(ref) if cell.measured else None,
+        reason=Traced(words=words, inside=reason, ref=ref) if reason else None,
+    )
+
+
+def _about(number: Number | None, ref: str) -> Number | None:
+    return number.about(ref) if number else None
+
+
+def _margin(share: float, words: Words) -> Text:
+    sign = "+" if share > 0 else ""
+    return words("verdict.points", points=f"{sign}{numbers.percent(share).text.removesuffix('%')}")
+
+
+def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
+    key = f"criteria.{verdict.criterion}"
+    if key not in words:
+        return words("criteria.other", name=names.visible(verdict.criterion))
+    limits: dict[str, object] = {}
+    if verdict.threshold is not None:
+        limits["threshold"] = form(verdict.threshold)
+    if verdict.min_nodes is not None:
+        limits["min_nodes"] = numbers.count(verdict.min_nodes)
+    if verdict.largest_only and f"{key}_largest" in words:
+        key = f"{key}_largest"
+    said = words(key, **limits)
+    if not verdict.scope:
+        return said
+    selected = words.listed(_selected(axis, name, words) for axis, chosen in verdict.scope for name in chosen)
+    return words("criteria.scoped", statement_text=said, scope=selected)
+
+
+def _selected(axis: str, name: str, words: Words) -> str | Text:
+    """A name of a criterion's scope, as the page writes it."""
+    if axis == "scalings":
+        return words(f"criteria.{name}_scaling")
+    printed = {"frameworks": names.framework, "models": names.model, "precisions": names.precision}
+    return printed[axis](name)
+
+
+def _reason(verdict: Verdict | VerdictCell, words: Words) -> Text | None:
+    if not verdict.reason:
+        return None
+    key = f"verdicts.{verdict.reason}"
+    values = {name: _named(name, value, words) for name, value in verdict.values}
+    if verdict.reason == "no_large_scale" and values.get("largest") == "0":
+        return words("verdicts.nothing_measured", min_nodes=values["min_nodes"])
+    return words(key, **values) if key in words else words("verdicts.other", reason=names.visible(verdict.reason))
+
+
+def _named(name: str, value: str, words: Words) -> object:
+    """Frameworks are called by their proper names, resources by their words, scales are printed as everywhere."""
+    if name in ("resources", "left_out"):
+        return words.listed(
+            words(f"resource_kinds.{each}") if f"resource_kinds.{each}" in words else names.visible(each)
+            for each in value.split(", ")
+        )
+    if name in ("scale", "scales"):
+        return names.visible(value).replace("x", "×")
+    if name == "group":
+        return ", ".join(map(names.framework, value.split(", ")))
+    if name in ("chance", "false_exclusion"):
+        return numbers.percent(float(value)).text
+    return names.framework(value) if name in ("first", "second") else names.visible(value)
+
+
+def bullet(card: Card, look: Look, words: Words) -> Drawn | None:
+    """The value of a criterion against its threshold; None where one of them is missing."""
+    verdict = card.verdict
+    if verdict.measured is None or verdict.threshold is None:
+        return None
+    row = figures.Bullet(
+        label="",
+        value=verdict.measured.value,
+        threshold=verdict.threshold,
+        low=verdict.measured.low,
+        high=verdict.measured.high,
+        ref=names.case_anchor(verdict.case) if verdict.case else "",
+    )
+    figure = figures.bullets((row,), look, id=f"f-{card.id}", width=BULLET_WIDTH)
+    criterion = words(f"criteria_short.{verdict.criterion}")
+    return Drawn(
+        figure=figure,
+        title=words("figures.bullet", criterion=criterion),
+        reading=(words("figures.bullet_see"),),
+    )

@@ -1,0 +1,221 @@
+"""The headlines: a few sentences on how it scales, how busy the hardware is, and what failed.
+
+Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
+"""
+
+from collections.abc import Iterable, Sequence
+
+from evalsuite.model import Interval, Summary, Utilisation
+from evalsuite.report.book.blocks import Block, Model
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.policies import shared_options
+from evalsuite.report.book.tally import tally
+from evalsuite.report.sections.background.background import RULES
+from evalsuite.report.sections.quality.quality import COUNTS
+from evalsuite.report.sections.usage.readings import together
+from evalsuite.report.text import entrants, names, numbers
+from evalsuite.report.text.numbers import Form
+from evalsuite.report.text.options import option
+from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.results.scaling import Scaled, above_base, suspicious
+
+NEAR_LINEAR = 0.90  # efficiency and the low end of its interval (docs/report.md#words)
+LINEAR = 0.98
+
+
+def headlines(book: Book, models: Sequence[Model], words: Words) -> tuple[Text, ...]:
+    """How the two blocks that compare most frameworks scale, how busy the hardware is, what failed."""
+    blocks = [block for model in models for block in model.blocks if block.valid]
+    found: list[Text] = []
+    for group in sorted(_groups(book, blocks), key=_entrants, reverse=True)[:2]:
+        found += _scaling(group, _apart(group[0], blocks), words)
+    found += _busy(blocks, words)
+    found.append(_failures(book, words))
+    return tuple(found)
+
+
+def _groups(book: Book, blocks: Sequence[Block]) -> list[list[Block]]:
+    """Each block by itself or, where variants of one framework are ranked, those that they make up together."""
+    found: dict[object, list[Block]] = {}
+    for block in blocks:
+        contest = book.contests[block.model]
+        options = tuple(pair for pair in block.options if pair[0] not in contest.names)
+        key = (block.model, block.device, block.precision, block.strong, block.batch, options, block.protocol)
+        found.setdefault((*key, block.unit), []).append(block)
+    return list(found.values())
+
+
+def _entrants(group: Sequence[Block]) -> int:
+    """How many a group compares; the headlines are about those that compare most."""
+    contest = group[0].book.contests[group[0].model]
+    return len({contest.entrant(one.case) for block in group for one in block.valid})
+
+
+def _apart(block: Block, blocks: Sequence[Block]) -> list[tuple[str, str]]:
+    """The options that tell *block* from others of the same model, precision and batch, beside what is ranked."""
+    ranked = block.book.contests[block.model].names
+    twins = [
+        one for one in blocks if (one.model, one.precision, one.batch) == (block.model, block.precision, block.batch)
+    ]
+    shared = shared_options(twins)
+    return [pair for pair in block.options if pair not in shared and pair[0] not in ranked]
+
+
+def _scaling(group: Sequence[Block], options: Sequence[tuple[str, str]], words: Words) -> Iterable[Text]:
+    """Efficiency at the largest scale, with its base; adjectives only where the rule allows them."""
+    block = group[0]
+    valid = [summary for each in group for summary in each.valid]
+    known = [one for summary in valid if not suspicious(summary) and (one := above_base(summary))]
+    if not known:
+        return
+    largest = max(one.case.total_devices for one in known)
+    row = sorted((one for one in known if one.case.total_devices == largest), key=lambda one: one.efficiency.value)
+    low, high = row[0], row[-1]
+    values = {
+        "setting": _condition(block, low.summary, options, words),
+        "low": numbers.percent(low.efficiency.value).to(names.case_anchor(low.case)),
+        "interval_text": _interval(low.summary, low.efficiency, numbers.percent, words),
+        "runs_text": _runs(row, words),
+        "base": _base(row, words),
+        "remark_text": _remark(block, row, words),
+    }
+    least, most = (numbers.percent(one.efficiency.value) for one in (low, high))
+    named: dict[str, object]
+    if len(row) == 1:
+        key, named = "headlines.efficiency_one", {"low_framework": _name(block, low, words)}
+    elif least.text == most.text:
+        key = "headlines.efficiency_same"
+        named = {"frameworks": _named(block, row, words)}
+    else:
+        key = "headlines.efficiency"
+        named = {
+            "low_framework": _name(block, low, words),
+            "high": most.to(names.case_anchor(high.case)),
+            "high_framework": _name(block, high, words),
+            "high_interval_text": _interval(high.summary, high.efficiency, numbers.percent, words),
+        }
+    yield words(key, **values, **named)
+
+
+def _name(block: Block, one: Scaled, words: Words) -> Rendered:
+    """Whose efficiency it is; the digits of a variant's name lead to its case."""
+    contest = block.book.contests[block.model]
+    name = entrants.in_sentence(contest.entrant(one.case), contest, words)
+    return Traced(words=words, inside=name, ref=names.case_anchor(one.case))
+
+
+def _named(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
+    """Whose efficiencies they are, each once."""
+    contest = block.book.contests[block.model]
+    return words.listed(_name(block, one, words) for one in {contest.entrant(one.case): one for one in row}.values())
+
+
+def _remark(block: Block, row: Sequence[Scaled], words: Words) -> Rendered:
+    """What may be said of the efficiencies: a rule about devices that keep their batch says nothing of others."""
+    if block.strong:
+        return words("headlines.strong")
+    if any(one.case.shares_cores for one in row):
+        return words("headlines.shared_cores")
+    return _by_rule(_adjective(block, row, words))
+
+
+def _runs(row: Sequence[Scaled], words: Words) -> Text:
+    """How many runs the values of a sentence have."""
+    fewest = min((one.summary for one in row), key=lambda summary: summary.n)
+    alike = all(one.summary.n == fewest.n for one in row)
+    if fewest.n == 1:
+        return words("headlines.single_runs" if alike else "headlines.some_single_runs")
+    n = numbers.count(fewest.n).about(_anchor(fewest))
+    return words("headlines.runs_each" if alike else "headlines.runs_least", n=n)
+
+
+def _by_rule(said: Text) -> Rendered:
+    """Words whose numbers are limits of the rules."""
+    return Traced(words=said.words, inside=said, ref=RULES)
+
+
+def _adjective(block: Block, row: Sequence[Scaled], words: Words) -> Text:
+    """*linear* from 98 %, *near linear* from 90 %, each with the whole interval above it; else nothing."""
+    for key, limit in (("headlines.linear", LINEAR), ("headlines.near_linear", NEAR_LINEAR)):
+        found = [one for one in row if not one.summary.partial and _whole_above(one.efficiency, limit)]
+        if found:
+            return words(key, frameworks=_named(block, found, words))
+    return words("headlines.no_adjective")
+
+
+def _whole_above(efficiency: Interval, limit: float) -> bool:
+    return efficiency.value >= limit and efficiency.low is not None and efficiency.low > limit
+
+
+def _busy(blocks: Sequence[Block], words: Words) -> Iterable[Text]:
+    """Mean utilisation of the accelerators, or of the processor where there is none."""
+    valid = [one for block in blocks for one in block.valid]
+    for resource in ("gpu", "cpu"):
+        shares = [(together(used), one, used) for one in valid if (used := _of(one, resource))]
+        if not shares:
+            continue
+        low, high = min(shares, key=lambda s: s[0]), max(shares, key=lambda s: s[0])
+        least, most = numbers.percentage(low[0]), numbers.percentage(high[0])
+        one = least.text == most.text
+        yield words(
+            f"headlines.busy_{resource}_one" if one else f"headlines.busy_{resource}",
+            low=least.to(names.case_anchor(low[1].case)),
+            **({} if one else {"high": most.to(names.case_anchor(high[1].case))}),
+            cases=numbers.count(len(shares)).about("usage"),
+            samples=numbers.count(sum(used[0].samples for _, _, used in shares)).about("usage"),
+        )
+        return
+
+
+def _of(summary: Summary, resource: str) -> list[Utilisation]:
+    return [used for used in summary.utilisation if used.resource == resource]
+
+
+def _failures(book: Book, words: Words) -> Text:
+    found = tally(book)
+    key = "headlines.all_valid" if found.runs_made == found.runs_valid else "headlines.some_failed"
+    values = {"runs": numbers.count(found.runs_made).about(COUNTS)}
+    if key == "headlines.some_failed":
+        values["failed"] = numbers.count(found.runs_made - found.runs_valid).about(COUNTS)
+    return words(key, **values)
+
+
+def _setting(block: Block, summary: Summary, options: Sequence[tuple[str, str]], words: Words) -> Text:
+    """Under which conditions a sentence holds."""
+    found = words(
+        f"headlines.setting{'_strong' * block.strong}",
+        model=names.model(block.model),
+        precision=names.precision(block.precision),
+        batch=numbers.count(block.batch),
+        nodes=numbers.count(summary.case.nodes),
+        devices=numbers.count(summary.case.total_devices),
+    )
+    if not options:
+        return found
+    listed = words.listed(option(*pair, words) for pair in options)
+    return words("models.and_options", conditions_text=found, options_text=listed)
+
+
+def _condition(block: Block, summary: Summary, options: Sequence[tuple[str, str]], words: Words) -> Rendered:
+    """The setting, traceable to its block."""
+    return Traced(words=words, inside=_setting(block, summary, options, words), ref=block.id)
+
+
+def _anchor(summary: Summary) -> str:
+    return names.case_anchor(summary.case)
+
+
+def _interval(summary: Summary, found: Interval, form: Form, words: Words) -> Text:
+    """The interval *found* of *summary*, in words."""
+    interval = numbers.interval(found, form)
+    if interval is None:
+        return words("headlines.no_interval")
+    return words(
+        "headlines.range_of_runs" if found.is_range else "headlines.interval", interval=interval.about(_anchor(summary))
+    )
+
+
+def _base(row: Sequence[Scaled], words: Words) -> Text:
+    bases = {one.base.total_devices: one.base for one in row}
+    counted = (numbers.count(each).about(names.case_anchor(bases[each])) for each in sorted(bases))
+    return words("headlines.base", devices=words.listed(counted))

@@ -1,0 +1,189 @@
+"""The winner matrix: settings by scales, in each cell who leads and by how much; and the best efficiency there."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.verdict import answers
+from evalsuite.report.sections.verdict.answers import AnsweredQuestion
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.options import unbroken
+from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.results.answers import Answer, Conditions, most_efficient
+
+Tone = Literal["clear", "tie", "open", "told", "none"]  # told: published by others
+TIED = {"zh": " = ", "en": " = "}
+MOST_NAMED = 2  # names of a tie that a cell names
+FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinnerCell:
+    """Who leads at one setting and scale."""
+
+    tone: Tone
+    ref: str  # anchor of the answer
+    winner: Rendered | None = None
+    lead: str = ""
+    note: Rendered | None = None  # what would decide it, or how few there are
+
+
+@dataclass(frozen=True, kw_only=True)
+class EfficiencyCell:
+    """The best scaling efficiency at one setting and scale."""
+
+    outcome: Literal["pass", "fail", "undetermined", "information", "none"]
+    ref: str
+    name: Rendered | None = None
+    value: Number | None = None
+    share: str = ""  # of the highest throughput here, which an efficiency says nothing of; empty: it is the highest
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinnerRow:
+    """One setting of a model."""
+
+    model: str
+    span: int  # rows of the model, counted at its first; 0 at the others
+    setting: Rendered
+    cells: tuple[WinnerCell, ...]
+    efficiencies: tuple[EfficiencyCell, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinnerMatrix:
+    """What a quick reader looks for: who is fastest where."""
+
+    scales: tuple[str, ...]
+    rows: tuple[WinnerRow, ...]
+    title: Text
+    long_names: bool  # whether variants stand in it, whose names are longer than those of frameworks
+    left_out: int  # settings with no two to compare
+    threshold: Number | None  # of the efficiency, by the criterion
+    min_nodes: int | None
+    has_efficiency: bool
+    needed: Rendered | None  # what would decide each open cell, where all need the same
+    published: bool  # whether all of it is
+
+
+def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> WinnerMatrix | None:
+    """None where no two can be compared anywhere."""
+    by_setting: dict[Conditions, dict[str, Answer]] = {}
+    for one in questions:
+        by_setting.setdefault(one.answer.setting, {})[one.scale] = one.answer
+    labels = {one.answer.setting: one.setting for one in questions}
+    compared = {key: found for key, found in by_setting.items() if any(len(one.ranked) > 1 for one in found.values())}
+    if not compared:
+        return None
+    shown = [one for found in compared.values() for one in found.values()]
+    scales = sorted({(one.devices, one.nodes, answers.scale(one)) for one in shown})
+    linear = next((one for one in book.evaluation.verdicts if one.criterion == "C1"), None)
+    threshold = linear.threshold if linear else None
+    shown_scales = [name for _, _, name in scales]
+    judged = {key: threshold if key.strong_batch is None or book.judges_strong else None for key in compared}
+    rows = [_row(key, labels[key], found, shown_scales, judged[key], words) for key, found in compared.items()]
+    needed = _needed_by_all(rows, words)
+    return WinnerMatrix(
+        scales=tuple(shown_scales),
+        title=words(_title(shown)),
+        long_names=any(one.contest.among == "variants" for one in shown),
+        rows=_spanned(rows),
+        left_out=len(by_setting) - len(compared),
+        threshold=numbers.limit(threshold) if threshold is not None else None,
+        min_nodes=linear.min_nodes if linear else None,
+        has_efficiency=any(cell.value for row in rows for cell in row.efficiencies),
+        needed=needed,
+        published=all(one.said == "published" for one in shown if len(one.ranked) > 1),
+    )
+
+
+def _needed_by_all(rows: Sequence[WinnerRow], words: Words) -> Rendered | None:
+    """What each of several open cells needs; None where they differ."""
+    found = [cell.note for row in rows for cell in row.cells if cell.tone == "open" and cell.note]
+    alike = len({one.plain(words.languages[0]) for one in found}) == 1
+    return found[0] if alike and len(found) >= FEWEST_ALIKE else None
+
+
+def _title(shown: Sequence[Answer]) -> str:
+    """The key of what is looked for: the fastest framework, variant, or whichever of both a model is asked for."""
+    among = {one.contest.among for one in shown}
+    return "matrix.winners_mixed" if len(among) > 1 else f"matrix.winners_{among.pop()}"
+
+
+def _row(
+    key: Conditions,
+    setting: Rendered,
+    found: dict[str, Answer],
+    scales: Sequence[str],
+    threshold: float | None,
+    words: Words,
+) -> WinnerRow:
+    return WinnerRow(
+        model=names.model(key.model),
+        span=1,
+        setting=unbroken(setting, words),
+        cells=tuple(_winner(found.get(scale), words) for scale in scales),
+        efficiencies=tuple(_efficiency(found.get(scale), threshold, words) for scale in scales),
+    )
+
+
+def _spanned(rows: Sequence[WinnerRow]) -> tuple[WinnerRow, ...]:
+    """*rows* with how many of them each model has."""
+    counted = Counter(row.model for row in rows)
+    first = {row.model: place for place, row in reversed(list(enumerate(rows)))}
+    return tuple(
+        replace(row, span=counted[row.model] if first[row.model] == place else 0) for place, row in enumerate(rows)
+    )
+
+
+def _winner(answer: Answer | None, words: Words) -> WinnerCell:
+    if answer is None or not answer.ranked:
+        return WinnerCell(tone="none", ref=answers.anchor(answer) if answer else "")
+    ref, first = answers.anchor(answer), answers.name(answer, answer.ranked[0].summary, words)
+    if answer.said == "alone":
+        return WinnerCell(tone="none", ref=ref, winner=first, note=words("matrix.alone"))
+    if answer.said == "group":
+        led = numbers.gain(answer.lead).text if answer.lead is not None else ""
+        return WinnerCell(tone="tie", ref=ref, winner=_tied(answer, words), lead=f"+{led}" if led else "")
+    lead = f"+{numbers.gain(1 / answer.ranked[1].ratio - 1).text}"
+    tone: Tone = "clear" if answer.said == "fastest" else "told" if answer.said == "published" else "open"
+    return WinnerCell(tone=tone, ref=ref, winner=first, lead=lead, note=_needs(answer, words))
+
+
+def _tied(answer: Answer, words: Words) -> Rendered:
+    leading = [answers.name(answer, one.summary, words) for one in answer.leaders]
+    more = len(leading) - MOST_NAMED
+    return replace(words.listed([*leading[:MOST_NAMED], *([f"+{more}"] if more > 0 else [])]), separators=TIED)
+
+
+def _needs(answer: Answer, words: Words) -> Rendered | None:
+    if answer.deciding is None:
+        return None
+    if answer.deciding.needed == "repeats":
+        return words("matrix.needs_repeats", runs=numbers.count(answer.deciding.runs))
+    return words(f"matrix.needs_{answer.deciding.needed}")
+
+
+def _efficiency(answer: Answer | None, threshold: float | None, words: Words) -> EfficiencyCell:
+    best = most_efficient(answer) if answer else None
+    if answer is None or best is None or best.efficiency is None:
+        return EfficiencyCell(outcome="none", ref="")
+    found = best.efficiency
+    low, high = (found.value if end is None else end for end in (found.low, found.high))
+    highest = answer.ranked[0].summary.items_per_s.value
+    return EfficiencyCell(
+        outcome="information"
+        if threshold is None
+        else "pass"
+        if low >= threshold
+        else "fail"
+        if high < threshold
+        else "undetermined",
+        ref=answers.anchor(answer),
+        name=answers.name(answer, best, words),
+        value=numbers.percent(found.value).to(names.case_anchor(best.case)),
+        share=numbers.percent(best.items_per_s.value / highest).text if best.items_per_s.value < highest else "",
+    )

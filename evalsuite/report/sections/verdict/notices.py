@@ -1,0 +1,162 @@
+"""What a reader must know before any number, a line each, and how much of the plan is valid.
+
+Every sentence is a template with a condition; none is chosen by taste (docs/report.md#words).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evalsuite.findings import BusyMachine
+from evalsuite.model import Protocol
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.tally import tally
+from evalsuite.report.sections.background import background
+from evalsuite.report.sections.background.background import RULES
+from evalsuite.report.sections.quality import machine_noise
+from evalsuite.report.sections.quality.quality import COUNTS
+from evalsuite.report.sections.verdict.answers import roughly
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Text, Traced, Words
+from evalsuite.results.full_protocol import full_protocol
+from evalsuite.results.summary import FULL_REPEATS, MOST_REPEATS
+
+FULL_PROTOCOL = Protocol()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """One thing to know: a line, and behind it the whole of it."""
+
+    kind: str
+    line: Rendered
+    whole: Rendered | None = None
+
+
+def notices(book: Book, words: Words) -> tuple[Notice, ...]:
+    """What a reader must know before any number."""
+    first = filter(None, (_recorded(book, words), _cited(book, words)))
+    return (*first, *_short(book, words), *_quiet(book, words), *_cores(book, words))
+
+
+def _notice(kind: str, line: Text, whole: Text | None, ref: str) -> Notice:
+    """Its numbers all come from the place *ref*."""
+    wrapped = Traced(words=line.words, inside=whole, ref=ref) if whole else None
+    return Notice(kind=kind, line=Traced(words=line.words, inside=line, ref=ref), whole=wrapped)
+
+
+def _recorded(book: Book, words: Words) -> Notice | None:
+    if not book.evaluation.recorded_elsewhere:
+        return None
+    return Notice(
+        kind="recorded", line=words("notices.recorded_elsewhere_line"), whole=words("notices.recorded_elsewhere")
+    )
+
+
+def _cited(book: Book, words: Words) -> Notice | None:
+    cited = sum(one.origin in ("cited", "digitised") for one in book.valid)
+    if not cited:
+        return None
+    values = {"cited": numbers.count(cited), "all": numbers.count(len(book.valid))}
+    every = cited == len(book.valid)
+    line = words("notices.cited_all_line", all=values["all"]) if every else words("notices.cited_line", **values)
+    return _notice("cited", line, words("notices.cited", **values), COUNTS)
+
+
+def _short(book: Book, words: Words) -> Iterable[Notice]:
+    short = _shortest(book)
+    if short is not None:
+        values = {
+            "measured": numbers.count(short.measured_steps),
+            "repeats": numbers.count(book.evaluation.repeats),
+            "full_measured": numbers.count(FULL_PROTOCOL.measured_steps),
+            "full_repeats": numbers.count(FULL_REPEATS),
+            "most_repeats": numbers.count(MOST_REPEATS),
+        }
+        yield _notice("profile", words("notices.short_line", **values), _profile(book, short, words), RULES)
+        price = full_protocol(book.valid) if book.evaluation.profile == "quick" else None
+        if price is not None:
+            line = words("notices.full_protocol", command=price.command, time=roughly(price.seconds, words))
+            yield _notice("price", line, None, RULES)
+
+
+def _quiet(book: Book, words: Words) -> Iterable[Notice]:
+    """Whether other programs ran beside the measured ones; that none did is said of short runs that were watched."""
+    busy = {
+        run.run.id: finding.others
+        for run in book.measurements
+        for finding in run.findings
+        if isinstance(finding, BusyMachine)
+    }
+    watched = all(any(used.resource == "job_cpu" for used in run.utilisation) for run in book.measurements)
+    counted = {"all": numbers.count(len(book.measurements))}
+    if busy:
+        values = {"busy": numbers.count(len(busy)), "most": numbers.percent(max(busy.values())), **counted}
+        yield _notice("busy", words("notices.busy", **values), None, COUNTS)
+    elif watched and machine_noise.others_seen(book) and book.measurements and _shortest(book):
+        yield _notice("quiet-machine", words("notices.quiet", **counted), None, COUNTS)
+
+
+def _cores(book: Book, words: Words) -> Iterable[Notice]:
+    processes = max((case.devices_per_node for case in book.planned if case.shares_cores), default=0)
+    if processes < 2:
+        return
+    cores = background.usable_cores(book)
+    values = {"processes": numbers.count(processes), "scale": f"1×{processes}"}
+    key = "notices.shared_cores_unknown" if cores is None else "notices.shared_cores"
+    known = {} if cores is None else {"cores": numbers.plain(cores)}
+    line = words("notices.shared_cores_line", processes=values["processes"])
+    yield _notice("cores", line, words(key, **values, **known), RULES)
+
+
+def _shortest(book: Book) -> Protocol | None:
+    """The shortest protocol in the plan, if it or the number of repeats is below the full one."""
+    protocols = sorted((case.protocol.measured_steps, case.protocol.warmup_steps) for case in book.planned)
+    if not protocols:
+        return None
+    measured, warmup = protocols[0]
+    full = measured >= FULL_PROTOCOL.measured_steps and warmup >= FULL_PROTOCOL.warmup_steps
+    if full and book.evaluation.repeats >= FULL_REPEATS:
+        return None
+    return Protocol(warmup_steps=warmup, measured_steps=measured)
+
+
+def _profile(book: Book, short: Protocol, words: Words) -> Text:
+    quick = book.evaluation.profile == "quick"
+    values = {
+        "warmup": numbers.count(short.warmup_steps),
+        "measured": numbers.count(short.measured_steps),
+        "repeats": numbers.count(book.evaluation.repeats),
+        "full_warmup": numbers.count(FULL_PROTOCOL.warmup_steps),
+        "full_measured": numbers.count(FULL_PROTOCOL.measured_steps),
+        "full_repeats": numbers.count(FULL_REPEATS),
+        "most_repeats": numbers.count(MOST_REPEATS),
+    }
+    sizes = sorted({size for case in book.planned if (size := case.option("image_size"))})
+    if quick and sizes:
+        return words("notices.quick_images", size=names.visible(sizes[0]), **values)
+    if quick:
+        return words("notices.quick", **values)
+    alike = all(case.protocol == short for case in book.planned)
+    return words("notices.short" if alike else "notices.shortest", **values)
+
+
+def coverage(book: Book, words: Words) -> Text:
+    """How much of what was planned is valid."""
+    found = tally(book)
+
+    def counted(n: int) -> Number:
+        return numbers.count(n).about(COUNTS)
+
+    valid, partial = counted(found.cases_valid), counted(found.cases_partial)
+    if not found.cases_partial:
+        parts = [words("headlines.coverage_valid", valid=valid)]
+    elif found.cases_partial == found.cases_valid:
+        parts = [words("headlines.coverage_all_partial", valid=valid)]
+    else:
+        parts = [words("headlines.coverage_partial", valid=valid, partial=partial)]
+    if found.cases_skipped:
+        parts.append(words("headlines.coverage_skipped", skipped=counted(found.cases_skipped)))
+    if found.cases_without:
+        parts.append(words("headlines.coverage_without", without=counted(found.cases_without)))
+    return words("headlines.coverage", planned=counted(found.cases_planned), parts_text=words.clauses(parts))

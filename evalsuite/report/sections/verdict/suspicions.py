@@ -1,0 +1,156 @@
+"""What a reviewer would ask, in words: each suspicion with what to look at first."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from evalsuite.model import Case
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Text, Words
+from evalsuite.results.published import PublishedRange
+from evalsuite.results.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase, Suspicion
+
+Titles = Mapping[Case, str]
+MOST_OPEN = 1  # of one rule, the worst; more are one click away
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedOnReview:
+    """One suspicion: what is odd, and what to look at first."""
+
+    said: Text
+    check: Text
+    settings: tuple[str, ...]  # names of variables and options, as the framework has them
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuspicionFacts:
+    """All of them: those that stand open, and those one click away."""
+
+    open: tuple[AskedOnReview, ...]
+    more: tuple[AskedOnReview, ...]
+
+
+def facts(book: Book, words: Words) -> SuspicionFacts | None:
+    """None where nothing is odd."""
+    titles = _titles(book)
+    by_rule: dict[type, list[AskedOnReview]] = {type(one): [] for one in book.suspicions}
+    for one in sorted(book.suspicions, key=_size, reverse=True):
+        by_rule.setdefault(type(one), []).append(_asked(one, titles, words))
+    if not by_rule:
+        return None
+    return SuspicionFacts(
+        open=tuple(one for found in by_rule.values() for one in found[:MOST_OPEN]),
+        more=tuple(one for found in by_rule.values() for one in found[MOST_OPEN:]),
+    )
+
+
+def _size(one: Suspicion) -> float:
+    """How far a figure is from what it is held against, on the scale of its rule."""
+    match one:
+        case FarBelow():
+            return one.times
+        case OutsidePublished():
+            value = one.one.items_per_s.value
+            return value / one.range.high if one.above else one.range.low / value
+        case SlowBase():
+            return 1 / one.share
+        case _:
+            return 0.0
+
+
+def _asked(one: Suspicion, titles: Titles, words: Words) -> AskedOnReview:
+    match one:
+        case FarBelow():
+            said = words(
+                "suspicions.far_below",
+                case=titles[one.one.case],
+                value=_value(one.one.items_per_s.value, one.one.case),
+                unit=names.visible(one.one.unit),
+                n=numbers.count(one.others).about("verdict"),
+                median=numbers.rounded(one.median).about("verdict"),
+                times=numbers.significant(one.times, 2).about(names.case_anchor(one.one.case)),
+            )
+            return AskedOnReview(said=said, check=words("suspicions.check"), settings=one.settings)
+        case OutsidePublished():
+            return AskedOnReview(
+                said=_outside(one, titles, words), check=words("suspicions.check_published"), settings=one.settings
+            )
+        case SlowBase():
+            efficiency = one.one.efficiency.value if one.one.efficiency else 0.0
+            said = words(
+                "suspicions.slow_base",
+                case=titles[one.one.case],
+                efficiency=numbers.percent(efficiency).to(names.case_anchor(one.one.case)),
+                base=names.scale(one.base.case),
+                value=_value(one.base.items_per_s.value, one.base.case),
+                unit=names.visible(one.base.unit),
+                share=numbers.percent(one.share).about(names.case_anchor(one.base.case)),
+            )
+            return AskedOnReview(said=said, check=words("suspicions.check_base"), settings=one.settings)
+        case AtChance():
+            said = words(
+                "suspicions.chance",
+                case=titles[one.one.case],
+                value=numbers.percentage(one.score.value).to(names.case_anchor(one.one.case)),
+                guess=numbers.percentage(100 / one.classes).about("verdict"),
+                classes=numbers.count(one.classes).about("verdict"),
+            )
+            return AskedOnReview(said=said, check=words("suspicions.check_chance"), settings=())
+        case OneClock():
+            said = words("suspicions.one_clock", n=numbers.count(len(one.cases)).about("verdict"))
+            return AskedOnReview(said=said, check=words("suspicions.check_clock"), settings=())
+
+
+def _outside(one: OutsidePublished, titles: Titles, words: Words) -> Text:
+    known = one.range
+    return words(
+        "suspicions.above_published" if one.above else "suspicions.below_published",
+        case=titles[one.one.case],
+        value=_value(one.one.items_per_s.value, one.one.case),
+        unit=names.visible(one.one.unit),
+        range=_between(known),
+        device=known.device if known.devices == 1 else f"{known.devices}\u00d7 {known.device}",
+        n=numbers.count(known.figures).about("verdict"),
+        sources=words.listed(map(names.visible, known.sources[:2])),
+    )
+
+
+def _between(known: PublishedRange) -> Number:
+    """The published figures as a range; one figure alone as it is."""
+    low, high = (numbers.rounded(end).text for end in (known.low, known.high))
+    return replace(numbers.rounded(known.low), text=low if low == high else f"{low}–{high}").about("verdict")
+
+
+def _value(items_per_s: float, case: Case) -> Number:
+    return numbers.rounded(items_per_s).to(names.case_anchor(case))
+
+
+def _titles(book: Book) -> Titles:
+    """PaddlePaddle · ResNet-50 v1.5 · FP32 · bsz 8 · 1×1, in every language; with the recipe where it has several."""
+    recipes: dict[tuple[str, str], set[str]] = {}
+    for case in book.planned:
+        recipes.setdefault((case.framework, case.model), set()).add(case.recipe)
+    return {case: _title(case, len(recipes[case.framework, case.model]) > 1) for case in book.planned}
+
+
+def _title(case: Case, with_recipe: bool) -> str:
+    recipe = f" ({names.visible(case.recipe)})" if with_recipe else ""
+    parts = (names.framework(case.framework) + recipe, names.model(case.model), names.precision(case.precision))
+    return " · ".join((*parts, names.bsz(case.series_batch, strong=case.strong_batch is not None), names.scale(case)))
+
+
+def markdown(found: SuspicionFacts | None, writer: MarkdownWriter) -> Iterator[str]:
+    if found is None:
+        return
+    yield f"**{writer.word('suspicions.title')}**"
+    yield writer.word("suspicions.intro")
+    yield listed(_line(one, writer) for one in (*found.open, *found.more))
+
+
+def _line(one: AskedOnReview, writer: MarkdownWriter) -> str:
+    settings = ", ".join(f"`{name}`" for name in one.settings)
+    said = writer.sentences(filter(None, (writer.said(one.said), writer.said(one.check))))
+    return f"{said} {settings}" if settings else said

@@ -1,0 +1,215 @@
+"""The verdict, the first screen: what was found, what to know before it, who is fastest where, and what is accepted."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.report.sections.common.drawn import Drawn
+from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, listed, table, text
+from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.verdict import (
+    acceptance,
+    acceptance_matrix,
+    answers,
+    cards,
+    headlines,
+    matrix,
+    notices,
+    suspicions,
+)
+from evalsuite.report.sections.verdict.acceptance_matrix import AcceptanceMatrix
+from evalsuite.report.sections.verdict.answers import Answered, AnsweredQuestion
+from evalsuite.report.sections.verdict.cards import Card
+from evalsuite.report.sections.verdict.matrix import WinnerCell, WinnerMatrix
+from evalsuite.report.sections.verdict.notices import Notice
+from evalsuite.report.sections.verdict.suspicions import SuspicionFacts
+from evalsuite.report.text import names
+from evalsuite.report.text.words import Rendered, Text, Words
+
+MOST_OPEN = 3  # answers of a report with one setting, which stand in the place of a matrix of one row
+MOST_FOUND = 5  # models whose sentences all stand open; of more the first screen would hold nothing else
+FIRST_FOUND = 3  # that stand open where there are more
+ROWS_OF_A_SCREEN = 12  # of a winner matrix that is seen as a whole, and then stands before the bar that asks
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFinding:
+    """What was found of one model."""
+
+    ref: str  # anchor of its answer
+    model: str
+    about: Rendered  # setting and scale
+    sentence: Text
+    beside: Rendered | None  # what would decide it, or why no other framework is ranked
+    ranked: int = 0  # frameworks or variants that it compares
+    decided: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedCard:
+    """A criterion that these data can pass or fail."""
+
+    card: Card
+    bullet: Drawn | None
+    about: str  # model and precision of its value
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictFacts:
+    """What the verdict shows."""
+
+    found: tuple[ModelFinding, ...]
+    folded: tuple[ModelFinding, ...]  # behind a line that names their models; all others are in *found*
+    notices: tuple[Notice, ...]
+    questions: tuple[AnsweredQuestion, ...]
+    shown: tuple[AnsweredQuestion, ...]  # drawn where they stand; without them the reader asks
+    matrix: WinnerMatrix | None
+    accepted: AcceptanceMatrix | None
+    cards: tuple[JudgedCard, ...]
+    not_here: Text | None  # the criteria that cannot apply
+    without_card: tuple[str, ...]  # anchors of the criteria that have none
+    headlines: tuple[Text, ...]
+    coverage: Text
+    suspicions: SuspicionFacts | None
+
+    @property
+    def matrix_first(self) -> bool:
+        """Whether the winner matrix stands before the bar that asks."""
+        return self.matrix is not None and len(self.matrix.rows) <= ROWS_OF_A_SCREEN
+
+
+def section(subject: Subject) -> Section:
+    return Section(
+        id="verdict",
+        title=subject.words("verdict.title"),
+        template="verdict/verdict.html.j2",
+        facts=lambda: facts(subject),
+        markdown=lambda writer: _markdown(subject, writer),
+    )
+
+
+def facts(subject: Subject) -> VerdictFacts:
+    book, words = subject.book, subject.words
+    questions = answers.questions(book, words)
+    shown = _in_place(questions)
+    criteria = cards.cards(book, words)
+    judged = [card for card in criteria if acceptance.applies(card.verdict)]
+    every = found(book, words)
+    first = told_first(every)
+    return VerdictFacts(
+        found=first,
+        folded=tuple(one for one in every if one not in first),
+        notices=notices.notices(book, words),
+        questions=questions,
+        shown=shown,
+        matrix=None if shown else matrix.matrix(book, questions, words),
+        accepted=acceptance_matrix.matrix(judged),
+        cards=tuple(
+            JudgedCard(card=card, bullet=cards.bullet(card, subject.look, words), about=acceptance.about(card))
+            for card in judged
+        ),
+        not_here=acceptance.not_here(criteria, words),
+        without_card=tuple(card.id for card in criteria if not acceptance.applies(card.verdict)),
+        headlines=headlines.headlines(book, subject.models, words),
+        coverage=notices.coverage(book, words),
+        suspicions=suspicions.facts(book, words),
+    )
+
+
+def found(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
+    """A sentence for each model: who is fastest, at the largest of the scales that most frameworks share."""
+    labels = answers.settings(book, words)
+    return tuple(
+        ModelFinding(
+            ref=answers.anchor(one),
+            model=names.model(one.setting.model),
+            about=words("answers.about", setting=labels[one.setting], scale=answers.workers(one, words)),
+            sentence=answers.sentence(one, words),
+            beside=answers.beside(one, words),
+            ranked=len(one.ranked),
+            decided=one.decided,
+        )
+        for one in answers.headlines(book)
+    )
+
+
+def told_first(found: Sequence[ModelFinding]) -> tuple[ModelFinding, ...]:
+    """Those that stand open, in the order of the document: of many models the few that compare most frameworks, of
+    these the decided ones before others."""
+    if len(found) <= MOST_FOUND:
+        return tuple(found)
+    first = sorted(found, key=lambda one: (-one.ranked, not one.decided))[:FIRST_FOUND]
+    return tuple(one for one in found if one in first)
+
+
+def _in_place(questions: Sequence[AnsweredQuestion]) -> tuple[AnsweredQuestion, ...]:
+    """All answers, what is said first of them in front, where the report has one setting and few scales."""
+    if len({one.answer.setting for one in questions}) != 1 or len(questions) > MOST_OPEN:
+        return ()
+    return tuple(sorted(questions, key=lambda one: not one.chosen))
+
+
+def _markdown_found(one: ModelFinding, writer: MarkdownWriter) -> str:
+    said = writer.words("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
+    name = text(one.model)
+    return f"**{name}**{writer.said(said).removeprefix(name)}"
+
+
+def _markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
+    book, words = subject.book, subject.words
+    yield f"## {writer.word('verdict.title')}"
+    yield listed(_markdown_found(one, writer) for one in found(book, words))
+    yield from (f"> {writer.said(notice.line)}" for notice in notices.notices(book, words))
+    yield from _markdown_matrix(matrix.matrix(book, answers.questions(book, words), words), writer)
+    criteria = cards.cards(book, words)
+    judged = [card for card in criteria if acceptance.applies(card.verdict)]
+    yield from acceptance_matrix.markdown(acceptance_matrix.matrix(judged), writer)
+    if judged:
+        heads = ("verdict.title", "verdict.measured", "verdict.interval", "verdict.threshold", "verdict.n")
+        yield table(
+            ["", *map(writer.word, (*heads, "words.reason"))],
+            [_row(card, writer) for card in judged],
+            right=(2, 3, 4, 5),
+        )
+    left_out = acceptance.not_here(criteria, words)
+    if left_out:
+        yield writer.said(left_out)
+    elif not judged:
+        yield writer.word("verdict.none")
+    yield from suspicions.markdown(suspicions.facts(book, words), writer)
+    sentences = (*headlines.headlines(book, subject.models, words), notices.coverage(book, words))
+    yield listed(map(writer.said, sentences))
+
+
+def _markdown_matrix(found: WinnerMatrix | None, writer: MarkdownWriter) -> Iterable[str]:
+    if found is None:
+        return
+    yield f"**{writer.said(found.title)}**"
+    yield table(
+        [writer.word("answers.model"), writer.word("answers.setting"), *found.scales],
+        [
+            [text(row.model), writer.said(row.setting), *(_winner(cell, writer) for cell in row.cells)]
+            for row in found.rows
+        ],
+    )
+
+
+def _winner(cell: WinnerCell, writer: MarkdownWriter) -> str:
+    if not cell.winner:
+        return NOTHING
+    name = f"**{writer.said(cell.winner)}**" if cell.tone in ("clear", "tie") else writer.said(cell.winner)
+    note = f"({writer.said(cell.note)})" if cell.note else ""
+    return " ".join(filter(None, (name, text(cell.lead), note)))
+
+
+def _row(card: Card, writer: MarkdownWriter) -> list[str]:
+    words, verdict = writer.words, card.verdict
+    noise = f" · {writer.word('verdict.within_noise')}" if verdict.within_noise else ""
+    key = f"criteria_short.{verdict.criterion}"
+    name = words(key) if key in words else words("criteria_short.other", name=names.visible(verdict.criterion))
+    return [
+        f"**{text(verdict.criterion)}** {writer.said(name)}",
+        f"{writer.word(f'verdict.{verdict.outcome}')}{noise}",
+        *(writer.said(value) if value else NOTHING for value in (card.value, card.interval, card.threshold)),
+        str(verdict.n) if card.value else NOTHING,
+        writer.said(card.reason) if card.reason else NOTHING,
+    ]
