@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite.agent import presence
+from evalsuite.agent import node_lock
 
 PROGRAMS = ("unshare", "nsenter", "ip")
 NETWORK = "10.77.0"
@@ -105,11 +105,11 @@ def network(*names: str) -> Iterator[dict[str, Host]]:
 
 def _apart(holder: subprocess.Popen, folder: Path) -> None:
     """Lets what is measured there wait for nobody who measures elsewhere, as on a machine of its own."""
-    for place in (folder, presence.COMMON):
+    for place in (folder, node_lock.COMMON):
         place.mkdir(exist_ok=True)
         with contextlib.suppress(PermissionError):  # another user's is for all already
             place.chmod(0o1777)
-    _inside(holder, f"mount --bind {folder} {presence.COMMON}")
+    _inside(holder, f"mount --bind {folder} {node_lock.COMMON}")
 
 
 def _plug_in(switch: subprocess.Popen, holder: subprocess.Popen, number: int) -> None:
@@ -195,8 +195,8 @@ def reached_by_ssh(hosts: Sequence[Host], first: Callable[[Host], Sequence[str]]
 
 def _kept_apart() -> str:
     """Gives what comes in by ssh our own place for who measures: it would wait for all others on this machine."""
-    place = os.environ.get(presence.PLACE)
-    return f"SetEnv {presence.PLACE}={place}\n" if place else ""
+    place = os.environ.get(node_lock.PLACE)
+    return f"SetEnv {node_lock.PLACE}={place}\n" if place else ""
 
 
 def _wait_for_ssh(host: Host, folder: Path) -> None:

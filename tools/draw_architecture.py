@@ -16,6 +16,7 @@ PLACES = {  # package → x, y, width, height, what it holds
     "launch": (100, 130, 230, 62, "makes environments, starts runs"),
     "plan": (20, 270, 196, 62, "cases, skips, command lines"),
     "agent": (232, 270, 165, 62, "stamps, samples, ends"),
+    "machine": (120, 370, 200, 56, "sensors, limits, cores"),
     "runs": (375, 452, 170, 62, "the run folder on disk"),
     "logs": (520, 330, 190, 62, "log → steps → throughput"),
     "results": (680, 226, 210, 62, "every number, every verdict"),

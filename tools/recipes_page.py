@@ -15,7 +15,7 @@ HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite import paths, registry
-from evalsuite.launch import readiness
+from evalsuite.launch.provision import readiness
 from evalsuite.logs.wording import rate
 from evalsuite.model import Case
 from evalsuite.plan import repositories

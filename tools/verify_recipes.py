@@ -24,7 +24,7 @@ sys.path.insert(0, str(HOUSE))
 
 from evalsuite import paths, registry
 from evalsuite.adapter import Recipe
-from evalsuite.launch import checkouts
+from evalsuite.launch.provision import checkouts
 from evalsuite.plan import repositories
 from evalsuite.runs.store import Store
 from tools.recipe_cases import points

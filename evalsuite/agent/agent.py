@@ -13,16 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from evalsuite import files, placeholders
-from evalsuite.agent import beat, clock, environment, interfaces, processes, rendezvous, signals
-from evalsuite.agent.beat import Beat
+from evalsuite.agent import clock, heartbeat, processes, rendezvous, signals
 from evalsuite.agent.calls import Calls
 from evalsuite.agent.clock import Offset
+from evalsuite.agent.heartbeat import Beat
+from evalsuite.agent.node_lock import Presence
 from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
-from evalsuite.agent.presence import Presence
 from evalsuite.agent.recording import Quota, Reader
 from evalsuite.agent.run_groups import RunGroup
 from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.errors import EvalsuiteError, of_machine
+from evalsuite.machine import environment, interfaces
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.store import RunFolder
 
@@ -93,7 +94,7 @@ class _Agent:
         self.timed_out = False
         self.complete = False  # every process ended by itself
         self.readers: list[Reader] = []
-        self.evaluator = beat.evaluator(folder.pulse)
+        self.evaluator = heartbeat.evaluator(folder.pulse)
         self.beat = Beat(folder.beat_path(order.host), self.evaluator, self._fail) if self.evaluator else None
         self.calls = Calls(order.host, self.evaluator, self._fail) if self.evaluator else None
         self.clocks: list[Offset | None] = [self._clock()]  # at the start, and at the end

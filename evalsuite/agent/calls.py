@@ -1,8 +1,8 @@
 """An agent's signs of life over the network: it calls the evaluator every few seconds, which answers.
 
-Files in a shared folder (`agent.beat`) tell nothing where the storage has a network of its own: a host whose link to
-the others is cut may go on writing for days. Only a silence that follows an answer counts, for a firewall may let no
-call through.
+Files in a shared folder (`agent.heartbeat`) tell nothing where the storage has a network of its own: a host whose link
+to the others is cut may go on writing for days. Only a silence that follows an answer counts, for a firewall may let
+no call through.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from evalsuite.agent.beat import PERIOD_S, Evaluator, lost
+from evalsuite.agent.heartbeat import PERIOD_S, Evaluator, lost
 
 ANSWER_S = 1.0
 SILENT_S = 90.0  # eighteen calls: a network that is full of a training loses some

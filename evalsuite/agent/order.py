@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite import placeholders
-from evalsuite.agent import cores, rendezvous
-from evalsuite.agent.sensors import processor
+from evalsuite.agent import rendezvous
 from evalsuite.errors import EvalsuiteError
+from evalsuite.machine import cores
+from evalsuite.machine.sensors import processor
 from evalsuite.placeholders import filled
 
 AGENT_FAILED = 125  # the exit codes of timeout(1) and env(1)

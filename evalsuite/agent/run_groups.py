@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite.agent import cgroups
+from evalsuite.machine import cgroups
 
 PREFIX = "evalsuite-"
 PROCESSES, KILL = "cgroup.procs", "cgroup.kill"

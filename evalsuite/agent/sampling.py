@@ -8,16 +8,17 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from evalsuite.agent import cgroups, processes
+from evalsuite.agent import processes
 from evalsuite.agent.order import Order
 from evalsuite.agent.recording import File
-from evalsuite.agent.sensors.accelerators import Accelerators
-from evalsuite.agent.sensors.disks import Disks
-from evalsuite.agent.sensors.filesystems import Filesystems
-from evalsuite.agent.sensors.memory import Memory
-from evalsuite.agent.sensors.network import Network
-from evalsuite.agent.sensors.processor import Cpu
 from evalsuite.documents import Gpu
+from evalsuite.machine import cgroups
+from evalsuite.machine.sensors.accelerators import Accelerators
+from evalsuite.machine.sensors.disks import Disks
+from evalsuite.machine.sensors.filesystems import Filesystems
+from evalsuite.machine.sensors.memory import Memory
+from evalsuite.machine.sensors.network import Network
+from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.runs.samples import CoreReading, Header, Sample
 from evalsuite.runs.store import RunFolder
 

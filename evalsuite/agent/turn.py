@@ -10,9 +10,9 @@ import sys
 import time
 from collections.abc import Callable
 
-from evalsuite.agent import presence, rendezvous
+from evalsuite.agent import node_lock, rendezvous
+from evalsuite.agent.node_lock import POLL_S, Presence
 from evalsuite.agent.order import Order
-from evalsuite.agent.presence import POLL_S, Presence
 from evalsuite.placeholders import Node
 from evalsuite.runs.store import RunFolder
 
@@ -39,7 +39,7 @@ def taken(order: Order, *, share: bool, end_with_parent: bool, say: Callable[[st
         while not folder.environment_path(host).is_file():
             waiting(f"{host} takes its turn first")
             time.sleep(POLL_S)
-    found = presence.enter(order.folder.resolve(), share=share, waiting=waiting)
+    found = node_lock.enter(order.folder.resolve(), share=share, waiting=waiting)
     if told:
         folder.write_waiting(order.host, None)
     return found

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def facts(adapter: "Adapter", recipe: "Recipe", device: "Device") -> dict[str, Any]:
     """One recipe as plain values; `runs`, `amp` and `xla` say whether it can, as what, and if not, why."""
-    from evalsuite.launch import virtualenvs
+    from evalsuite.launch.provision import virtualenvs
     from evalsuite.model import Case
     from evalsuite.plan import repositories
 

@@ -12,7 +12,8 @@ from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands import axes, where
 from evalsuite.commands.places import places
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import campaign, readiness, virtualenvs
+from evalsuite.launch import campaign
+from evalsuite.launch.provision import readiness, virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Case, Run

@@ -9,7 +9,7 @@ from evalsuite.commands import places, speech
 from evalsuite.commands.speech import say
 
 if TYPE_CHECKING:
-    from evalsuite.launch.doctor import Check
+    from evalsuite.launch.checks.doctor import Check
 
 HELP = "check this machine: what it can run, what is missing and how to get it"
 EXAMPLES = """\
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.errors import Exit
-    from evalsuite.launch import doctor
+    from evalsuite.launch.checks import doctor
 
     checks = doctor.checks(arguments.runs, arguments.adapters)
     if arguments.json:

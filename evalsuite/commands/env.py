@@ -78,7 +78,7 @@ def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
 
 
 def _facts(name: str, recipe: "Recipe", device: "Device") -> Row:
-    from evalsuite.launch import virtualenvs
+    from evalsuite.launch.provision import virtualenvs
 
     pins = [*recipe.pins(device), *recipe.built]
     made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
@@ -101,7 +101,7 @@ def _size(row: Row) -> str:
 def _create(recipes: Recipes, device: "Device") -> int:
     """Makes each; one that cannot be made does not stop the others."""
     from evalsuite.commands.terminal import note
-    from evalsuite.launch import virtualenvs
+    from evalsuite.launch.provision import virtualenvs
 
     failed = 0
     for name, recipe in recipes:
@@ -117,7 +117,7 @@ def _remove(recipes: Recipes, device: "Device") -> int:
     import shutil
 
     from evalsuite.commands.terminal import note
-    from evalsuite.launch import virtualenvs
+    from evalsuite.launch.provision import virtualenvs
 
     for name, recipe in recipes:
         made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None

@@ -37,7 +37,7 @@ def known(
 
     Raises EvalsuiteError where nothing limits a search.
     """
-    from evalsuite.launch import probing
+    from evalsuite.launch import batch_search
     from evalsuite.runs import trials
 
     limit = memory_bytes(plan.spec, device)
@@ -48,7 +48,7 @@ def known(
         )
     store = trials.store(root, limit)
     found = (
-        (case, probing.known(case, adapters[case.framework].recipe(case.recipe), store, dialects, MOST))
+        (case, batch_search.known(case, adapters[case.framework].recipe(case.recipe), store, dialects, MOST))
         for case in plan.to_search
     )
     return tuple(

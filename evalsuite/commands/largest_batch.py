@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands import searching
     from evalsuite.commands.asked import planned
-    from evalsuite.launch.probing import Purse
+    from evalsuite.launch.batch_search import Purse
 
     asked = planned(arguments)
     most = _most(arguments, asked)

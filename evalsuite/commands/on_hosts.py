@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     import threading
 
     from evalsuite.errors import EvalsuiteError
-    from evalsuite.launch import over_ssh
+    from evalsuite.launch.remote import ssh
     from evalsuite.plan import hosts
 
     argv = arguments.argv[1:] if arguments.argv[:1] == ["--"] else arguments.argv
@@ -36,4 +36,4 @@ def run(arguments: argparse.Namespace) -> int:
         with one_at_a_time:
             print(line, flush=True, file=sys.stdout)
 
-    return over_ssh.run(named, argv, say)
+    return ssh.run(named, argv, say)

@@ -24,7 +24,7 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     line that does in the launcher's pod what they ask for."""
     from evalsuite.commands.asked import planned
     from evalsuite.commands.terminal import line
-    from evalsuite.launch import kubectl
+    from evalsuite.launch.remote import kubectl
     from evalsuite.plan import kubernetes
 
     if arguments.values is None:

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _on_node(folder: Path, token: str, programs: Sequence[str]) -> int:
-    from evalsuite.launch import node_check
+    from evalsuite.launch.checks import node_check
 
     node_check.report(folder, token, programs, lambda line: print(line, flush=True))
     return Exit.DONE
@@ -82,7 +82,7 @@ def looked(
 ) -> "Preflight":
     """What is found on the nodes of *engine*, of which *nodes* are wanted (all) with so many accelerators each, and
     with these *programs*."""
-    from evalsuite.launch import preflight
+    from evalsuite.launch.checks import preflight
 
     return preflight.look(
         engine, runs, preflight.Wanted(nodes=nodes or len(engine.nodes), devices=devices, programs=tuple(programs))
@@ -119,7 +119,7 @@ def _wanted(missing: "Sequence[Run]") -> "tuple[int, int | None]":
 
 def _made(asked: "Asked", missing: "Sequence[Run]", environment: str) -> list[str]:
     """The interpreters of the environments that are here already for the *missing* runs."""
-    from evalsuite.launch import virtualenvs
+    from evalsuite.launch.provision import virtualenvs
 
     if asked.environment(environment) != MANAGED:
         return []

@@ -59,14 +59,16 @@ def searches(asked: "Asked") -> tuple[Price, ...]:
         return ()
     from evalsuite.commands.asked import timed
     from evalsuite.commands.found_batches import MOST, memory_bytes
-    from evalsuite.launch import probing
+    from evalsuite.launch import batch_search
     from evalsuite.logs import catalogue
     from evalsuite.runs import trials
 
     store = trials.store(asked.store.root, memory_bytes(asked.plan.spec, asked.machine.device))
     dialects = catalogue.known(asked.places)
     left = [
-        run for case in asked.plan.to_search for run in probing.left(case, asked.recipe(case), store, dialects, MOST)
+        run
+        for case in asked.plan.to_search
+        for run in batch_search.left(case, asked.recipe(case), store, dialects, MOST)
     ]
     return Estimate(list(timed(trials.finished(asked.store.root)))).prices(left)
 

@@ -9,7 +9,7 @@ from evalsuite.commands import places, speech
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
-    from evalsuite.launch.checkouts import State
+    from evalsuite.launch.provision.checkouts import State
     from evalsuite.plan.repositories import Repository
 
 HELP = "fetch the official training repositories at their pinned commits, or list them"
@@ -69,7 +69,7 @@ def _needed(arguments: argparse.Namespace) -> list[str]:
 def _get(chosen: Sequence["Repository"], mirror: str | None) -> int:
     """Fetches each; one that cannot be had does not stop the others."""
     from evalsuite.commands.terminal import note
-    from evalsuite.launch import checkouts
+    from evalsuite.launch.provision import checkouts
 
     failed = 0
     for repository in chosen:
@@ -85,7 +85,7 @@ def _get(chosen: Sequence["Repository"], mirror: str | None) -> int:
 
 def _list(repositories: Mapping[str, "Repository"], as_json: bool) -> int:
     from evalsuite.commands.terminal import table
-    from evalsuite.launch import checkouts
+    from evalsuite.launch.provision import checkouts
 
     found = [(repository, checkouts.state(repository)) for repository in repositories.values()]
     if as_json:

@@ -73,8 +73,10 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     from evalsuite.commands.repeating import Repeating
     from evalsuite.commands.terminal import note, progress
     from evalsuite.errors import EvalsuiteError
-    from evalsuite.launch import campaign, queue, room, runner
-    from evalsuite.launch.remaining import RemainingTime
+    from evalsuite.launch import campaign, runner
+    from evalsuite.launch.checks import disk_space
+    from evalsuite.launch.checks.wall_time_left import RemainingTime
+    from evalsuite.launch.remote.schedulers import slurm
     from evalsuite.logs import catalogue
     from evalsuite.plan import plan
     from evalsuite.results import measurement
@@ -113,12 +115,12 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
         note(say("run.no_flock", folder=asked.store.root))
     for sentence in prices.sentences(asked, missing):
         note(sentence)
-    room.check(missing, asked.store)
+    disk_space.check(missing, asked.store)
     started = campaign.begin(whole, asked.store)
     if asked.measures_network:
         _measure_network(asked, missing, ready.pythons, started.id)
     estimate = asked.estimate(missing)
-    remaining = RemainingTime(queue.left_s(os.environ), estimate)
+    remaining = RemainingTime(slurm.left_s(os.environ), estimate)
     with interruptible(), progress(missing, estimate) as shown:
         launcher = runner.Launcher(
             engine=asked.engine,
@@ -243,7 +245,7 @@ def _measure_network(
     """Measures the network of each scale of *missing* that has one, by what carries the all-reduces of its cases."""
     from evalsuite.commands.terminal import note
     from evalsuite.documents import COLLECTIVES
-    from evalsuite.launch import network
+    from evalsuite.launch.checks import network
     from evalsuite.plan import collectives
 
     measured = {}

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     import secrets
     import sys
 
-    from evalsuite.agent import agent, guard, run_groups, turn
+    from evalsuite.agent import agent, run_groups, turn, watchdog
 
     def say(words: str) -> None:
         print(f"evalsuite sample: waiting: {words}", file=sys.stderr, flush=True)
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     presence = turn.taken(order, share=arguments.share, end_with_parent=arguments.end_with_parent, say=say)
     group = run_groups.made(presence.name if presence else f"{os.getpid()}-{secrets.token_hex(8)}")
     end_rest = group.end if isinstance(group, run_groups.RunGroup) else lambda: 0
-    guard.stand(arguments.end_with_parent, end_rest)
+    watchdog.stand(arguments.end_with_parent, end_rest)
     outcome = agent.run(order, presence, group)
     if not arguments.quiet:
         _print_summary(order, outcome)

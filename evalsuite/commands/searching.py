@@ -16,7 +16,7 @@ from evalsuite.plan.largest import Largest, Tried
 
 if TYPE_CHECKING:
     from evalsuite.commands.asked import Asked
-    from evalsuite.launch.probing import Purse
+    from evalsuite.launch.batch_search import Purse
 
 
 class Searched(Protocol):
@@ -33,7 +33,7 @@ def with_batches(arguments: argparse.Namespace, asked: "Asked") -> "Asked":
     from evalsuite.commands import preflight, prices
     from evalsuite.commands.asked import planned
     from evalsuite.commands.terminal import note
-    from evalsuite.launch.probing import Purse
+    from evalsuite.launch.batch_search import Purse
     from evalsuite.model import Run
 
     if not asked.plan.to_search:
@@ -67,7 +67,7 @@ def searched(
     """Searches from each case that *starts* gives of those that can be run, by short runs, saying each trial; those
     that *purse* does not pay to the end are left out, and said."""
     from evalsuite.commands.terminal import note
-    from evalsuite.launch import campaign, probing, runner
+    from evalsuite.launch import batch_search, campaign, runner
     from evalsuite.logs import catalogue
     from evalsuite.runs import trials
 
@@ -96,7 +96,7 @@ def searched(
         def told(batch: int, aim: str, label: str = label) -> None:
             note(say("largest.trying", label=label, batch=batch, aim=say(f"largest.{aim}")))
 
-        one = probing.search(case, asked.recipe(case), store, launcher, most, told, purse)
+        one = batch_search.search(case, asked.recipe(case), store, launcher, most, told, purse)
         if one is None:
             note(say("largest.no_hours", label=label, limit=f"{purse.most:g}"))
         else:

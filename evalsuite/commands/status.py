@@ -10,7 +10,7 @@ from evalsuite.errors import Exit
 
 if TYPE_CHECKING:
     from evalsuite.launch.progress import EvaluationState, RunState
-    from evalsuite.launch.queue import QueuedJob
+    from evalsuite.launch.remote.schedulers.slurm import QueuedJob
 
 HELP = "say how far an evaluation is, what failed and what waits in the queue; nothing is touched"
 EXAMPLES = """\
@@ -31,10 +31,11 @@ def run(arguments: argparse.Namespace) -> int:
     import json
     import time
 
-    from evalsuite.launch import progress, queue
+    from evalsuite.launch import progress
+    from evalsuite.launch.remote.schedulers import slurm
     from evalsuite.runs.store import Store
 
-    jobs, store = queue.jobs(), Store(arguments.runs)
+    jobs, store = slurm.jobs(), Store(arguments.runs)
     submitted = bool(jobs) and store.root.is_dir() and store.plan() is None  # and its job has not begun
     state = progress.NOT_BEGUN if submitted else progress.read(store, time.time())
     if arguments.json:

@@ -49,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands import on_kubernetes
     from evalsuite.commands.terminal import line
     from evalsuite.errors import EvalsuiteError
-    from evalsuite.launch import handing, queue
+    from evalsuite.launch.remote import forwarded_environment
+    from evalsuite.launch.remote.schedulers import slurm
     from evalsuite.plan import sbatch
 
     if arguments.engine == KUBERNETES:
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder=str(Path.cwd()),
         runs=str(arguments.runs),
         before=arguments.before,
-        variables=sorted(handing.importing().items()),
+        variables=sorted(forwarded_environment.importing().items()),
     )
     file = arguments.script or arguments.runs / "evaluation.sbatch"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.go:
         line(say("submit.next", file=file))
         return Exit.DONE
-    job = queue.submit(file)
+    job = slurm.submit(file)
     line(say("submit.submitted", job=job, runs=arguments.runs))
     return Exit.DONE
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import handing, queue
+from evalsuite.launch.remote import forwarded_environment
+from evalsuite.launch.remote.schedulers import slurm
 from evalsuite.plan import engines, hosts, over_hosts
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.hosts import Host
@@ -39,10 +40,10 @@ def engine(arguments: argparse.Namespace) -> Engine:
     if given := next((option for option in OF_HOSTS if getattr(arguments, option)), None):
         raise EvalsuiteError(f"--{given}: no hosts are given; expected --hosts a,b or --hostfile F beside it.")
     found = engines.engine(arguments.engine or "local")
-    if found.name == "slurm" and (nodes := queue.nodes(os.environ)):
+    if found.name == "slurm" and (nodes := slurm.nodes(os.environ)):
         return engines.in_allocation(nodes)
     if found.name == "mpi":  # mpirun hands no variable of this shell to other nodes
-        variables = handing.handed(os.environ, None)
+        variables = forwarded_environment.handed(os.environ, None)
         return replace(found, handed=lambda nodes, folder: variables)
     return found
 
@@ -56,7 +57,9 @@ def _hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
 
 
 def _over(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
-    via = over_hosts.transport(handing.here(arguments.via or "ssh"))
+    via = over_hosts.transport(forwarded_environment.here(arguments.via or "ssh"))
     options = os.environ.get(via.ssh_options_in or "", "")
     ways = over_hosts.Ways(interface=arguments.interface, root=os.geteuid() == 0, ssh_options=options)
-    return over_hosts.engine(named, via, handed=handing.handed(os.environ, arguments.interface), ways=ways)
+    return over_hosts.engine(
+        named, via, handed=forwarded_environment.handed(os.environ, arguments.interface), ways=ways
+    )

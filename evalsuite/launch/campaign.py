@@ -15,7 +15,9 @@ from evalsuite import __version__
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.documents import CampaignPlace
 from evalsuite.errors import EvalsuiteError, did_you_mean, of_machine
-from evalsuite.launch import images, probe, runner, virtualenvs, watching
+from evalsuite.launch import runner, watching
+from evalsuite.launch.checks import drift_probe
+from evalsuite.launch.provision import images, virtualenvs
 from evalsuite.model import Case, Device, Run, Skip
 from evalsuite.plan.containers import Container
 from evalsuite.plan.plan import Machine, Plan
@@ -37,8 +39,8 @@ class EndedRun:
 
 def machine(device: Device | Literal["auto"]) -> Machine:
     """What this machine offers; *device* "auto" means the kind of accelerator that a sensor finds, if one does."""
-    from evalsuite.agent import cores
-    from evalsuite.agent.sensors.accelerators import Accelerators
+    from evalsuite.machine import cores
+    from evalsuite.machine.sensors.accelerators import Accelerators
 
     found = Accelerators()
     chosen: Device = device if device != "auto" else (found.kind or "cpu")
@@ -208,7 +210,7 @@ def launch_all(
                 continue
             try:
                 if block != (block := (run.repeat, run.case.scale)):
-                    probe_s = round(probe.seconds(), 6)
+                    probe_s = round(drift_probe.seconds(), 6)
                 ended = going.launched(run, adapters[run.case.framework].recipe(run.case.recipe), folder, probe_s)
             except OSError as error:
                 if mendable := of_machine(error, folder.path):

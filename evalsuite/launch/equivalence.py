@@ -12,7 +12,7 @@ from pathlib import Path
 from evalsuite import files, redaction
 from evalsuite.adapter import Adapter, Recipe, listed
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import virtualenvs
+from evalsuite.launch.provision import virtualenvs
 from evalsuite.reference import REFERENCE_ENVIRONMENT
 from evalsuite.registry import chosen
 from evalsuite.runs.equivalence import hashes

@@ -13,7 +13,7 @@ from pathlib import Path
 from evalsuite import files, paths
 from evalsuite.errors import EvalsuiteError
 
-PACKAGES = ("agent", "runs")  # whole; of the doors the one that starts it
+PACKAGES = ("machine", "agent", "runs")  # whole; of the doors the one that starts it
 MODULES = (
     "cli",
     "placeholders",

@@ -17,8 +17,10 @@ from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace, RunCommand, UsedRecipe
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import blame, checkouts, engine_process, engine_words, images, meddling, readiness, virtualenvs
-from evalsuite.launch.pulse import Pulse
+from evalsuite.launch import engine_process, fault_attribution, integrity
+from evalsuite.launch.provision import checkouts, images, readiness, virtualenvs
+from evalsuite.launch.remote import launcher_errors
+from evalsuite.launch.remote.heartbeat import Pulse
 from evalsuite.logs import catalogue
 from evalsuite.model import Case, Run
 from evalsuite.plan import repositories, sandbox
@@ -99,7 +101,7 @@ def launch(
     with _pulse(folder, launcher.engine, run.case.nodes) as pulse:
         exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, pulse)
         if pulse and not why:
-            lost = lost or engine_words.lost_in(folder.engine_log) or (pulse.cut_off() if exit_code else [])
+            lost = lost or launcher_errors.lost_in(folder.engine_log) or (pulse.cut_off() if exit_code else [])
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
     outcome = replace(
@@ -186,7 +188,7 @@ def _agent_error(folder: RunFolder) -> str | None:
 
 
 def _meddled(folder: RunFolder, asked: Mapping[str, str], case: Case) -> Outcome | None:
-    said = meddling.found(folder, asked, case.nodes)
+    said = integrity.found(folder, asked, case.nodes)
     return Outcome(status="failed", reason=said) if said else None
 
 
@@ -194,7 +196,7 @@ def _recorded_end(
     exit_code: int, why: Enough | None, folder: RunFolder, case: Case, launcher: Launcher, lost: Sequence[str]
 ) -> Outcome:
     if lost:
-        return _failed_by_infrastructure(blame.lost_on(lost), folder)
+        return _failed_by_infrastructure(fault_attribution.lost_on(lost), folder)
     _check_recorded(exit_code, folder)
     return _ended(why) if why else _ending(exit_code, folder, case, launcher)
 
@@ -211,7 +213,9 @@ def _lost(folder: RunFolder, case: Case) -> str | None:
     A network file system may show late what a node has written.
     """
     deadline = time.monotonic() + SHOWN_S
-    while (lost := blame.infrastructure(folder, case) if case.nodes > 1 else None) and time.monotonic() < deadline:
+    while (
+        lost := fault_attribution.infrastructure(folder, case) if case.nodes > 1 else None
+    ) and time.monotonic() < deadline:
         time.sleep(POLL_S)
     return lost
 
@@ -227,19 +231,19 @@ def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -
     if exit_code == 124 or any(agent.timed_out for agent in agents.values()):
         return Outcome(status="timed_out", reason=f"the time limit of {launcher.timeout_s:g} s was reached")
     if exit_code == 0 and not _lost(folder, case):
-        said = blame.ended_by_launcher(agents)
+        said = fault_attribution.ended_by_launcher(agents)
         return _failed_by_infrastructure(said, folder) if said else Outcome(status="completed", reason="")
-    if deaf := blame.deaf(agents):
-        return _failed_by_infrastructure(blame.lost_on(deaf), folder)
+    if deaf := fault_attribution.deaf(agents):
+        return _failed_by_infrastructure(fault_attribution.lost_on(deaf), folder)
     if error := _agent_error(folder):
         elsewhere = launcher.engine.name != "local"
-        lacking = blame.without_program(agents, folder.command().command[0]) if elsewhere else None
+        lacking = fault_attribution.without_program(agents, folder.command().command[0]) if elsewhere else None
         return Outcome(status="failed", reason=lacking or error, fault="infrastructure" if lacking else None)
-    if lost := blame.infrastructure(folder, case):
+    if lost := fault_attribution.infrastructure(folder, case):
         return _failed_by_infrastructure(lost, folder)
     if exit_code in launcher.engine.lost_codes and all(agent.exit_code != exit_code for agent in agents.values()):
         return Outcome(status="failed", reason=_engine_said(folder.engine_log), fault="infrastructure")
-    if refused := blame.container(folder, launcher.engine.container):
+    if refused := fault_attribution.container(folder, launcher.engine.container):
         return Outcome(status="failed", reason=refused, fault="infrastructure")
     if not any(log.path.stat().st_size for log in folder.logs()):  # the training never spoke: the engine may have
         return Outcome(status="failed", reason=_engine_said(folder.engine_log) or f"exit code {exit_code}")
@@ -307,7 +311,7 @@ def _with_ours(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _engine_said(file: Path) -> str:
     """Why the engine failed, by its own output."""
-    return redaction.redacted(engine_words.reason(file.read_text(errors="replace") if file.is_file() else ""))
+    return redaction.redacted(launcher_errors.reason(file.read_text(errors="replace") if file.is_file() else ""))
 
 
 def _signal_name(number: int) -> str:

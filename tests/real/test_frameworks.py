@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from evalsuite import registry
-from evalsuite.launch import virtualenvs
+from evalsuite.launch.provision import virtualenvs
 from evalsuite.model import Case, Protocol
 from evalsuite.plan import engines
 from evalsuite.plan.commandline import command_line

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli
-from evalsuite.launch import network
+from evalsuite.launch.checks import network
 from evalsuite.registry import discover
 from tests.toys import CASE
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli
-from evalsuite.agent import clock, presence
+from evalsuite.agent import clock, node_lock
 from evalsuite.launch import packed
-from evalsuite.launch.pulse import Pulse
+from evalsuite.launch.remote.heartbeat import Pulse
 from evalsuite.runs.store import RunFolder
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
@@ -41,7 +41,8 @@ def far(tmp_path, monkeypatch):
     stand_in.parent.mkdir()
     stand_in.write_text(STAND_IN.replace("LIVES_ON", repr(LIVES_ON)))
     stand_in.chmod(0o755)
-    program = f"import evalsuite.agent.beat as b; b.SILENT_S = {SILENT_S}\nfrom evalsuite.launch import pulse\n"
+    program = f"import evalsuite.agent.heartbeat as b; b.SILENT_S = {SILENT_S}\n"
+    program += "from evalsuite.launch.remote import heartbeat as pulse\n"
     program += "from evalsuite.launch import engine_process\nengine_process.TERMINATE_S = 1.0\n"
     program += f"pulse.Pulse.__init__.__defaults__ = ({SILENT_S},)\n"
     program += "from evalsuite.cli import main\nraise SystemExit(main())"
@@ -141,7 +142,7 @@ def test_the_packed_agent_runs_with_python_alone(archive, tmp_path):
     bare = [sys.executable, "-I", "-S", "-E", str(archive)]  # no site-packages: neither psutil nor nvidia-ml-py
     line = [*bare, "sample", "-o", str(tmp_path / "run"), "--host", "n", "--", "sh", "-c", "echo trained; sleep 0.6"]
 
-    kept = {name: os.environ[name] for name in ("PATH", presence.PLACE)}  # it waits for nobody who measures here
+    kept = {name: os.environ[name] for name in ("PATH", node_lock.PLACE)}  # it waits for nobody who measures here
     done = subprocess.run(line, cwd="/", env=kept, capture_output=True, text=True, timeout=180)
 
     found = RunFolder(tmp_path / "run").samples("n")

@@ -5,7 +5,7 @@ import json
 import pytest
 from test_hostile_scripts import STEPS, evalsuite, run_of
 
-from evalsuite.launch import readiness
+from evalsuite.launch.provision import readiness
 
 WHY = readiness.sandbox_missing()
 pytestmark = pytest.mark.skipif(WHY is not None, reason=WHY or "")

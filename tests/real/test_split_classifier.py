@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite import paths, registry
-from evalsuite.launch import virtualenvs
+from evalsuite.launch.provision import virtualenvs
 
 PROGRAM = Path(__file__).with_name("split_classifier.py")
 pytestmark = pytest.mark.real

@@ -9,9 +9,9 @@ import pytest
 from evalsuite import placeholders
 from evalsuite.agent import order as agent_order
 from evalsuite.agent import processes
-from evalsuite.agent.sensors import processor
 from evalsuite.commands import sample
 from evalsuite.errors import EvalsuiteError
+from evalsuite.machine.sensors import processor
 
 PLACE = placeholders.Node(rank=1, nodes=2, master_addr="10.0.0.1", master_port=29500)
 

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from evalsuite.agent import calls
-from evalsuite.agent.beat import EvaluatorLost, evaluator
 from evalsuite.agent.calls import Calls
-from evalsuite.launch.door import Door
-from evalsuite.launch.pulse import Pulse
+from evalsuite.agent.heartbeat import EvaluatorLost, evaluator
+from evalsuite.launch.remote.door import Door
+from evalsuite.launch.remote.heartbeat import Pulse
 from evalsuite.runs.store import RunFolder
 from tests.processes import soon
 
@@ -131,7 +131,7 @@ def test_a_launcher_that_says_which_node_it_lost_is_believed_at_once(folder):
 
 
 def test_a_node_that_is_never_heard_makes_a_run_incomplete(folder, monkeypatch):
-    monkeypatch.setattr("evalsuite.launch.pulse.START_S", 0.2)
+    monkeypatch.setattr("evalsuite.launch.remote.heartbeat.START_S", 0.2)
     with Pulse(folder, 0.2, nodes=2) as two, Pulse(folder, 0.2, nodes=1) as one:
         for pulse in (one, two):
             pulse.lost()

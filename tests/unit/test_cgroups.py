@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalsuite.agent import cgroups
+from evalsuite.machine import cgroups
 
 MIB = 1 << 20
 V2_MOUNT = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate"

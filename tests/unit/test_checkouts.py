@@ -6,8 +6,8 @@ import pytest
 from evalsuite import cli, registry
 from evalsuite.adapter import Recipe
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch import checkouts
-from evalsuite.launch.checkouts import CannotFetch
+from evalsuite.launch.provision import checkouts
+from evalsuite.launch.provision.checkouts import CannotFetch
 from evalsuite.plan import repositories
 from evalsuite.plan.repositories import Repository
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite.launch import checkouts
-from evalsuite.launch.checkouts import CannotFetch
+from evalsuite.launch.provision import checkouts
+from evalsuite.launch.provision.checkouts import CannotFetch
 from evalsuite.plan.repositories import Repository
 from tests.unit.test_checkouts import git
 

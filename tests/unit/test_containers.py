@@ -6,7 +6,8 @@ import pytest
 
 from evalsuite.adapter import Command
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import blame, images
+from evalsuite.launch import fault_attribution
+from evalsuite.launch.provision import images
 from evalsuite.plan import containers, data_sets
 from evalsuite.plan.containers import RUNTIMES, Wish
 from evalsuite.plan.given_images import with_images
@@ -170,15 +171,15 @@ def test_what_a_runtime_says_of_itself_is_the_reason_and_the_platform_s(name, li
     folder.log_path("n1").write_text(f"Trying to pull …\n{line}\n")
     box = replace(containers.here("docker"), runtime=RUNTIMES[name])
 
-    assert blame.container(folder, box) == f"{name}: {line}"
-    assert blame.container(folder, None) is None
+    assert fault_attribution.container(folder, box) == f"{name}: {line}"
+    assert fault_attribution.container(folder, None) is None
 
 
 def test_a_training_that_prints_such_a_line_is_not_taken_for_the_runtime(tmp_path):
     folder = RunFolder(tmp_path)
     folder.log_path("n1").write_text("step\n" * 40 + "Error: the loss is not finite\n")
 
-    assert blame.container(folder, containers.here("podman")) is None
+    assert fault_attribution.container(folder, containers.here("podman")) is None
 
 
 def test_an_unknown_runtime_gets_the_known_ones_and_the_nearest():

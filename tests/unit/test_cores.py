@@ -5,9 +5,10 @@ import sys
 
 import pytest
 
-from evalsuite.agent import agent, cores
+from evalsuite.agent import agent
 from evalsuite.agent.order import Order, bound_to, command, threads
-from evalsuite.agent.sensors import processor
+from evalsuite.machine import cores
+from evalsuite.machine.sensors import processor
 from evalsuite.placeholders import Node
 from evalsuite.runs.store import RunFolder
 

@@ -3,8 +3,9 @@ import json
 import pytest
 
 from evalsuite import cli
-from evalsuite.launch import doctor, virtualenvs
-from evalsuite.launch.doctor import Check, Program
+from evalsuite.launch.checks import doctor
+from evalsuite.launch.checks.doctor import Check, Program
+from evalsuite.launch.provision import virtualenvs
 from tests.toys import toynet
 
 GHOST = Program(name="no-such-program-anywhere", purpose="nothing", remedy="apt install nothing")

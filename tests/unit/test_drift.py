@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.launch import probe
+from evalsuite.launch.checks import drift_probe
 from evalsuite.model import Measurement, Run
 from evalsuite.plan import plan, spec
 from evalsuite.results import drift
@@ -36,7 +36,7 @@ def test_runs_without_a_probe_say_nothing():
 
 
 def test_the_probe_takes_some_time_and_not_much():
-    assert 0.001 < probe.seconds() < 60
+    assert 0.001 < drift_probe.seconds() < 60
 
 
 def blocks_of(wanted):

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli
-from evalsuite.launch import virtualenvs
+from evalsuite.launch.provision import virtualenvs
 from evalsuite.registry import discover
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from evalsuite.agent import environment
-from evalsuite.agent.cgroups import Limits
 from evalsuite.documents import ContainerLimits
+from evalsuite.machine import environment
+from evalsuite.machine.cgroups import Limits
 
 
 @pytest.fixture

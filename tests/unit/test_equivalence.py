@@ -10,7 +10,7 @@ import pytest
 from evalsuite import cli, paths
 from evalsuite.commands.report import check_receipts
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch import virtualenvs
+from evalsuite.launch.provision import virtualenvs
 from evalsuite.registry import discover
 from evalsuite.results.equivalence import pair, pairs
 from evalsuite.runs.equivalence import hashes, own, receipts, write

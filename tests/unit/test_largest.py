@@ -4,7 +4,7 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.errors import Exit
-from evalsuite.launch import probing, runner
+from evalsuite.launch import batch_search, runner
 from evalsuite.logs import catalogue
 from evalsuite.plan.largest import largest
 from evalsuite.runs.endings import Outcome
@@ -81,7 +81,7 @@ def test_only_memory_makes_a_batch_too_large(log, outcome, ends, tmp_path):
     folder.log_path("n0").write_text(log)
     folder.write_outcome(Outcome(**outcome))
 
-    assert probing.ended(folder, CASE, "pytorch_examples", catalogue.known())[0] == ends
+    assert batch_search.ended(folder, CASE, "pytorch_examples", catalogue.known())[0] == ends
 
 
 def test_on_a_processor_the_most_is_asked_for(capsys, tmp_path):

@@ -8,7 +8,7 @@ import synthetic
 
 from evalsuite.adapter import Command
 from evalsuite.documents import AllReduceTimes, NetworkMeasurement, StorageReading
-from evalsuite.launch import network as launching
+from evalsuite.launch.checks import network as launching
 from evalsuite.plan import collectives, engines
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book

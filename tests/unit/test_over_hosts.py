@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli, paths
-from evalsuite.agent import interfaces, rendezvous
+from evalsuite.agent import rendezvous
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch import engine_words, handing, over_ssh
+from evalsuite.launch.remote import forwarded_environment, launcher_errors
+from evalsuite.launch.remote import ssh as over_ssh
+from evalsuite.machine import interfaces
 from evalsuite.placeholders import Node
 from evalsuite.plan import hosts, over_hosts
 from evalsuite.plan.commandline import command_line
@@ -162,7 +164,7 @@ def test_a_case_that_the_hosts_cannot_serve_is_refused(nodes, devices, said):
 def test_what_is_handed_over_changes_the_training_and_holds_no_secret():
     given = {"NCCL_DEBUG": "INFO", "AWS_SECRET_KEY": "s", "HOME": "/root", "OMP_NUM_THREADS": "4", "PATH": "/bin"}
 
-    found = handing.handed(given, None)
+    found = forwarded_environment.handed(given, None)
 
     assert {name for name in found if name in given} == {"NCCL_DEBUG", "OMP_NUM_THREADS", "PATH"}
     assert found["EVALSUITE_INTERFACE"] == "auto"
@@ -247,7 +249,7 @@ def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path):
         del os.environ["EVALSUITE_SSH"]
 
     assert code == 255
-    assert engine_words.reason("\n".join(said)) == "b: Host key verification failed."
+    assert launcher_errors.reason("\n".join(said)) == "b: Host key verification failed."
     assert any("error: b was not reached" in line and "Try: ssh b true" in line for line in said)
 
 
@@ -277,7 +279,7 @@ def test_every_word_reaches_the_host_as_it_is():
     ],
 )
 def test_a_reason_is_a_line_with_words_that_names_the_failure(text, reason):
-    assert engine_words.reason(text).startswith(reason) and bool(reason) == bool(engine_words.reason(text))
+    assert launcher_errors.reason(text).startswith(reason) and bool(reason) == bool(launcher_errors.reason(text))
 
 
 # the network between them

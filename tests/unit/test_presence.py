@@ -9,7 +9,7 @@ import time
 import pytest
 
 from evalsuite import locks
-from evalsuite.agent import presence, turn
+from evalsuite.agent import node_lock, turn
 from evalsuite.placeholders import Node
 
 
@@ -23,7 +23,7 @@ class Waited(Exception):
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    monkeypatch.setenv(presence.PLACE, str(tmp_path / "node"))
+    monkeypatch.setenv(node_lock.PLACE, str(tmp_path / "node"))
     return tmp_path / "node"
 
 
@@ -33,11 +33,11 @@ def gone(found):
 
 
 def alone(run, share=False):
-    return presence.enter(run, share=share, waiting=Waited.instead)
+    return node_lock.enter(run, share=share, waiting=Waited.instead)
 
 
 def sleeper(file):
-    return subprocess.Popen(["sleep", "60"], env={**os.environ, presence.VARIABLE: file.stem}, close_fds=True)
+    return subprocess.Popen(["sleep", "60"], env={**os.environ, node_lock.VARIABLE: file.stem}, close_fds=True)
 
 
 def test_a_second_run_waits_and_is_told_for_whom(place, tmp_path):
@@ -51,7 +51,7 @@ def test_a_second_run_waits_and_is_told_for_whom(place, tmp_path):
 def test_it_begins_once_the_first_has_ended(place, tmp_path):
     first = alone(tmp_path / "a")
 
-    second = presence.enter(tmp_path / "b", share=False, waiting=lambda words: gone(first))
+    second = node_lock.enter(tmp_path / "b", share=False, waiting=lambda words: gone(first))
 
     assert second.beside() == 0
     assert [second.file] == list(place.glob("*.present"))
@@ -87,8 +87,8 @@ def test_a_process_that_was_started_meanwhile_holds_the_lock_too(place, tmp_path
 def test_what_a_dead_run_left_is_ended_before_another_begins(place, tmp_path):
     program = f"""
 import os, pathlib, subprocess, sys
-from evalsuite.agent import presence
-found = presence.enter(pathlib.Path({str(tmp_path / "a")!r}), share=False, waiting=print)
+from evalsuite.agent import node_lock
+found = node_lock.enter(pathlib.Path({str(tmp_path / "a")!r}), share=False, waiting=print)
 inherits = len(sys.argv) > 1
 child = subprocess.Popen(["sleep", "60"], close_fds=not inherits, stdout=-3, env={{**os.environ, **found.variables}})
 print(child.pid, flush=True)
@@ -99,7 +99,7 @@ os.kill(os.getpid(), 9)
         survivor = int(said)
         assert locks.began(survivor)
 
-        found = presence.enter(tmp_path / "b", share=False, waiting=lambda words: None)
+        found = node_lock.enter(tmp_path / "b", share=False, waiting=lambda words: None)
 
         deadline = time.monotonic() + 10
         while locks.began(survivor):
@@ -152,13 +152,13 @@ def test_words_of_a_stranger_command_no_terminal(place, tmp_path):
     with pytest.raises(Waited) as told:
         alone(tmp_path / "b")
 
-    assert "\x1b" not in str(told.value) and len(str(told.value)) <= presence.LONGEST_WORDS
+    assert "\x1b" not in str(told.value) and len(str(told.value)) <= node_lock.LONGEST_WORDS
     gone(first)
 
 
 def test_a_machine_without_a_folder_for_it_measures_all_the_same(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv(presence.PLACE, str(tmp_path / "file"))
+    monkeypatch.setenv(node_lock.PLACE, str(tmp_path / "file"))
 
     assert alone(tmp_path / "a") is None
 

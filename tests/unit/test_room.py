@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import room
+from evalsuite.launch.checks import disk_space
 from evalsuite.model import Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
@@ -34,7 +34,7 @@ def test_a_disk_without_room_is_said_before_anything_starts(tmp_path, free):
     free(10 << 20)
 
     with pytest.raises(EvalsuiteError, match=r"10 MB are free; expected 210 MB for 10 runs .*another disk"):
-        room.check(RUNS, Store(tmp_path / "not" / "there"))
+        disk_space.check(RUNS, Store(tmp_path / "not" / "there"))
 
 
 def test_earlier_runs_tell_what_more_of_them_take(tmp_path, free):
@@ -42,8 +42,8 @@ def test_earlier_runs_tell_what_more_of_them_take(tmp_path, free):
     finished(store, 20 << 20)
     free(1 << 30)
 
-    room.check(RUNS, store)
-    needed, by = room.needed_bytes(RUNS, store)
+    disk_space.check(RUNS, store)
+    needed, by = disk_space.needed_bytes(RUNS, store)
 
     assert needed == pytest.approx(10 * 2 * (20 << 20), rel=0.01)
     assert by == "by 1 earlier runs"
@@ -53,5 +53,5 @@ def test_many_nodes_take_more_and_nothing_to_do_takes_nothing(tmp_path, free):
     wide = [replace(run, case=CASE.at_scale(100, 8)) for run in RUNS]
     free(0)
 
-    assert room.needed_bytes(wide, Store(tmp_path))[0] == 1000 * room.USUAL_BYTES
-    room.check([], Store(tmp_path))
+    assert disk_space.needed_bytes(wide, Store(tmp_path))[0] == 1000 * disk_space.USUAL_BYTES
+    disk_space.check([], Store(tmp_path))

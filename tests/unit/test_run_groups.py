@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from evalsuite.agent import presence, run_groups
+from evalsuite.agent import node_lock, run_groups
 
 WHY = run_groups.possible()
 needs_groups = pytest.mark.skipif(WHY is not None, reason=f"no control group can be made here: {WHY}")
@@ -60,7 +60,7 @@ def test_the_agent_itself_is_not_in_the_group(group):
 
 @needs_groups
 def test_what_a_killed_agent_left_is_ended_before_the_next_run(tmp_path, monkeypatch):
-    monkeypatch.setenv(presence.PLACE, str(tmp_path / "lock"))
+    monkeypatch.setenv(node_lock.PLACE, str(tmp_path / "lock"))
     words = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "one"), "--quiet", "--"]
     agent = subprocess.Popen([*words, sys.executable, "-c", ESCAPES, "60"], start_new_session=True)
     found = []

@@ -13,8 +13,8 @@ import runfolders
 from test_attacks import with_json
 
 from evalsuite import cli, redaction
-from evalsuite.agent import variables
 from evalsuite.errors import Exit
+from evalsuite.machine import variables
 from evalsuite.results import log_copies
 from evalsuite.runs.store import RunFolder
 from tests import planted as planting

@@ -7,14 +7,14 @@ from collections import namedtuple
 import psutil
 import pytest
 
-from evalsuite.agent import cgroups
-from evalsuite.agent.sensors import kernel, machine, npu_smi, processor
-from evalsuite.agent.sensors.disks import Disks
-from evalsuite.agent.sensors.filesystems import Filesystems
-from evalsuite.agent.sensors.memory import Memory
-from evalsuite.agent.sensors.network import Network
-from evalsuite.agent.sensors.visible import visible
 from evalsuite.documents import Gpu, Interface
+from evalsuite.machine import cgroups
+from evalsuite.machine.sensors import kernel, machine, npu_smi, processor
+from evalsuite.machine.sensors.disks import Disks
+from evalsuite.machine.sensors.filesystems import Filesystems
+from evalsuite.machine.sensors.memory import Memory
+from evalsuite.machine.sensors.network import Network
+from evalsuite.machine.sensors.visible import visible
 from evalsuite.runs.samples import DiskCounters, FilesystemCounters, InterfaceCounters
 
 Times = namedtuple("Times", "user system idle iowait guest guest_nice")

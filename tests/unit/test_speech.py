@@ -78,7 +78,7 @@ REASONS = {  # where it is said why a run has no value: every sentence there has
     "logs/worth.py": {"status", "_missing", "_too_short"},
     "logs/certainty.py": {"doubt", "_explanations"},
     "launch/runner.py": {"_ending", "_meddled"},
-    "launch/blame.py": {"infrastructure"},
+    "launch/fault_attribution.py": {"infrastructure"},
     "results/measurement.py": {"_unused"},
 }
 

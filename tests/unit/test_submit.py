@@ -8,8 +8,8 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch import queue
-from evalsuite.launch.remaining import RemainingTime
+from evalsuite.launch.checks.wall_time_left import RemainingTime
+from evalsuite.launch.remote.schedulers import slurm
 from evalsuite.model import Run
 from evalsuite.plan.estimate import Estimate
 from tests import goldens
@@ -29,7 +29,9 @@ def written(tmp_path, monkeypatch, capsys, *words: str) -> str:
     import sys
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evalsuite.launch.handing.importing", lambda: {"PYTHONPATH": "/shared/evalsuite"})
+    monkeypatch.setattr(
+        "evalsuite.launch.remote.forwarded_environment.importing", lambda: {"PYTHONPATH": "/shared/evalsuite"}
+    )
     assert cli.main(["submit", "--frameworks", "pytorch", "--scales", "1x8,4x8", *words]) == Exit.DONE
     text = (tmp_path / "runs" / "evaluation.sbatch").read_text()
     return text.replace(str(tmp_path), "/srv/evaluation").replace(sys.executable, "/shared/python")
@@ -94,7 +96,7 @@ def programs(tmp_path, monkeypatch):
 def test_a_job_that_slurm_takes_has_a_number(programs, tmp_path):
     program(programs, "sbatch", 'echo "812;cluster"')
 
-    assert queue.submit(tmp_path / "evaluation.sbatch") == "812"
+    assert slurm.submit(tmp_path / "evaluation.sbatch") == "812"
 
 
 def test_a_job_that_slurm_refuses_says_why_in_its_words(programs, tmp_path):
@@ -102,21 +104,21 @@ def test_a_job_that_slurm_refuses_says_why_in_its_words(programs, tmp_path):
     program(programs, "sbatch", f"printf '{why}' >&2; exit 1")
 
     with pytest.raises(EvalsuiteError, match=r"sbatch: invalid partition specified: gpux .*expected.*Try other"):
-        queue.submit(tmp_path / "evaluation.sbatch")
+        slurm.submit(tmp_path / "evaluation.sbatch")
 
 
 def test_where_there_is_no_slurm_the_script_stays_and_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(EvalsuiteError, match=r"no such program.*evaluation\.sbatch"):
-        queue.submit(tmp_path / "evaluation.sbatch")
-    assert queue.jobs() is None
+        slurm.submit(tmp_path / "evaluation.sbatch")
+    assert slurm.jobs() is None
 
 
 def test_the_queue_shows_what_waits_and_why(programs):
     program(programs, "squeue", "echo '812|PENDING|evalsuite|4|N/A|N/A|(Resources)'; echo broken")
 
-    (job,) = queue.jobs()
+    (job,) = slurm.jobs()
 
     assert (job.id, job.state, job.nodes, job.start, job.why) == ("812", "PENDING", 4, None, "(Resources)")
 
@@ -125,10 +127,10 @@ def test_the_names_of_the_nodes_are_slurms_own_and_ours_where_it_does_not_answer
     allocation = {"SLURM_JOB_NODELIST": "x0b[0-1]n[0-1]"}
 
     program(programs, "scontrol", '[ "$3" = "x0b[0-1]n[0-1]" ] && printf "a\nb\n"')
-    assert queue.nodes(allocation) == ("a", "b")
+    assert slurm.nodes(allocation) == ("a", "b")
     program(programs, "scontrol", "echo too many arguments >&2; exit 1")
-    assert queue.nodes(allocation) == ("x0b0n0", "x0b0n1", "x0b1n0", "x0b1n1")
-    assert queue.nodes({}) == ()
+    assert slurm.nodes(allocation) == ("x0b0n0", "x0b0n1", "x0b1n0", "x0b1n1")
+    assert slurm.nodes({}) == ()
 
 
 def test_the_end_of_the_time_is_slurms_variable_or_what_scontrol_says(programs):
@@ -136,11 +138,11 @@ def test_the_end_of_the_time_is_slurms_variable_or_what_scontrol_says(programs):
     told = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(at))
     program(programs, "scontrol", f"echo '   StartTime=2026-01-01T00:00:00 EndTime={told} Deadline=N/A'")
 
-    assert queue.left_s({"SLURM_JOB_END_TIME": str(int(at))}) == pytest.approx(600, abs=3)
-    assert queue.left_s({"SLURM_JOB_ID": "812"}) == pytest.approx(600, abs=3)
+    assert slurm.left_s({"SLURM_JOB_END_TIME": str(int(at))}) == pytest.approx(600, abs=3)
+    assert slurm.left_s({"SLURM_JOB_ID": "812"}) == pytest.approx(600, abs=3)
     program(programs, "scontrol", "echo '   StartTime=Unknown EndTime=Unknown'")
-    assert queue.left_s({"SLURM_JOB_ID": "812"}) is None
-    assert queue.left_s({}) is None
+    assert slurm.left_s({"SLURM_JOB_ID": "812"}) is None
+    assert slurm.left_s({}) is None
 
 
 def test_no_run_is_started_that_the_time_would_not_hold():

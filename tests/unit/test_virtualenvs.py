@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite.adapter import Command, Recipe
-from evalsuite.launch import virtualenvs
+from evalsuite.launch.provision import virtualenvs
 
 # What the stand-in does is steered by files beside it: `fails` holds the word of the command that is to fail,
 # `locks` the answer to each resolution, `seen` collects the command lines.

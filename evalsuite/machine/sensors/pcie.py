@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from evalsuite.agent.sensors import nvml
+from evalsuite.machine.sensors import nvml
 
 KIBIBYTE = 1024  # nvmlDeviceGetPcieThroughput answers in KB/s
 PCIE_QUESTION_S = 0.02  # that is how long it takes to answer

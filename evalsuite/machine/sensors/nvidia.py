@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from evalsuite.agent.sensors import nvml, pcie
-from evalsuite.agent.sensors.nvidia_buffers import Buffer
-from evalsuite.agent.sensors.nvidia_health import Health, Xids
-from evalsuite.agent.sensors.nvidia_profile import Profile
-from evalsuite.agent.sensors.visible import visible
 from evalsuite.documents import Gpu
+from evalsuite.machine.sensors import nvml, pcie
+from evalsuite.machine.sensors.nvidia_buffers import Buffer
+from evalsuite.machine.sensors.nvidia_health import Health, Xids
+from evalsuite.machine.sensors.nvidia_profile import Profile
+from evalsuite.machine.sensors.visible import visible
 from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 

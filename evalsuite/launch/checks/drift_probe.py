@@ -4,7 +4,7 @@ import hashlib
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from evalsuite.agent import cores
+from evalsuite.machine import cores
 
 ITERATIONS = 400_000  # of SHA-256 on each core: some tenths of a second
 BEST_OF = 3  # a program that comes by for a moment is no drift

@@ -23,7 +23,9 @@ from types import TracebackType
 from evalsuite import __version__, redaction
 from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import HostClocksDiffer
-from evalsuite.launch import engine_process, engine_words, node_check
+from evalsuite.launch import engine_process
+from evalsuite.launch.checks import node_check
+from evalsuite.launch.remote import launcher_errors
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import preflight
 from evalsuite.runs.preflight import CheckedNode, DeviceProcess, NodeFacts, Preflight, Severity, Trouble
@@ -132,9 +134,9 @@ def _ask(engine: Engine, name: str, folder: Path, token: str, programs: Sequence
                 facts = said
             else:
                 lines.append(line)
-                if engine_words.unreached(line):
+                if launcher_errors.unreached(line):
                     too_late.within(GIVEN_UP_S)
-    if too_late.happened and not any(map(engine_words.unreached, lines)):
+    if too_late.happened and not any(map(launcher_errors.unreached, lines)):
         lines.append(f"error: no answer in {ANSWER_S:.0f} s\n")
     return _Heard(name=name, facts=facts, clock_offset_s=offset_s, output="".join(lines))
 
@@ -193,7 +195,7 @@ def _troubles(
     error = functools.partial(_trouble, one.name, "error")
     warning = functools.partial(_trouble, one.name, "warning")
     if facts is None:
-        said = redaction.redacted(engine_words.reason(one.output)).removeprefix(f"{one.name}: ").rstrip(".")
+        said = redaction.redacted(launcher_errors.reason(one.output)).removeprefix(f"{one.name}: ").rstrip(".")
         yield error("unreached", reason=said or "it said nothing")
         return
     if same is not None:

@@ -7,12 +7,12 @@ import time
 from types import TracebackType
 
 from evalsuite import files
-from evalsuite.agent import beat, calls
-from evalsuite.launch import engine_words
-from evalsuite.launch.door import Door
+from evalsuite.agent import calls, heartbeat
+from evalsuite.launch.remote import launcher_errors
+from evalsuite.launch.remote.door import Door
 from evalsuite.runs.store import RunFolder
 
-PERIOD_S = beat.PERIOD_S
+PERIOD_S = heartbeat.PERIOD_S
 START_S = 300.0  # from the first agent to the last: a scheduler may start the tasks of a step one by one
 ELSEWHERE = "192.0.2.1"  # an address that belongs to nobody (RFC 5737)
 
@@ -20,14 +20,14 @@ ELSEWHERE = "192.0.2.1"  # an address that belongs to nobody (RFC 5737)
 class Pulse:
     """While this is entered, the agents of the run in *folder* hear of us and may ask our clock."""
 
-    def __init__(self, folder: RunFolder, silent_s: float = beat.SILENT_S, *, nodes: int = 1) -> None:
+    def __init__(self, folder: RunFolder, silent_s: float = heartbeat.SILENT_S, *, nodes: int = 1) -> None:
         self._folder = folder
         self._nodes = nodes
         self._silent_s = silent_s
         self._call_silent_s = calls.silent_s(silent_s)
         self._period_s = min(PERIOD_S, self._call_silent_s / 4)
         self._gap_s = 3 * self._period_s  # between a host's last call and the last change of its file
-        self._heard: dict[str, beat.Heard] = {}
+        self._heard: dict[str, heartbeat.Heard] = {}
         self._ended_cut: dict[str, tuple[float, bool]] = {}  # host that has ended → when, and whether cut off then
         self._door = Door()
         self._next_s = 0.0
@@ -55,13 +55,13 @@ class Pulse:
         if time.monotonic() < self._next_s:
             return []
         self._next_s = time.monotonic() + self._period_s
-        beat.touch(self._folder.pulse)
+        heartbeat.touch(self._folder.pulse)
         for host in self._folder.beating():
-            self._heard.setdefault(host, beat.Heard(self._folder.beat_path(host)))
+            self._heard.setdefault(host, heartbeat.Heard(self._folder.beat_path(host)))
         self._note_ended()
         self._looked_s = time.monotonic()
         found = {host for host in self._heard if self._is_lost(host)}
-        return sorted(found.union(engine_words.lost_in(self._folder.engine_log)))
+        return sorted(found.union(launcher_errors.lost_in(self._folder.engine_log)))
 
     def incomplete(self) -> bool:
         """Whether an agent has worked for long, and that of another node was never heard: a launcher may wait for a

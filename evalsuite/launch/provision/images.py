@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Mapping
 
 from evalsuite import files
-from evalsuite.launch.virtualenvs import LISTING
+from evalsuite.launch.provision.virtualenvs import LISTING
 from evalsuite.plan.containers import Container, Runtime
 from evalsuite.runs.store import SCRATCH
 

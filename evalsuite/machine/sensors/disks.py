@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from evalsuite.agent.sensors import machine
+from evalsuite.machine.sensors import machine
 from evalsuite.runs.samples import DiskCounters
 
 

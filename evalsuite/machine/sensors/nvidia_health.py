@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from evalsuite.agent.sensors import nvml
+from evalsuite.machine.sensors import nvml
 
 XID = "nvmlEventTypeXidCriticalError"
 MOST_EVENTS = 100  # taken at one reading

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evalsuite.agent.sensors import kernel
+from evalsuite.machine.sensors import kernel
 
 
 def asked(name: str, **named: Any) -> Any:

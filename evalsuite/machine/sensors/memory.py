@@ -1,7 +1,7 @@
 """Main memory."""
 
-from evalsuite.agent import cgroups
-from evalsuite.agent.sensors import machine
+from evalsuite.machine import cgroups
+from evalsuite.machine.sensors import machine
 
 
 class Memory:

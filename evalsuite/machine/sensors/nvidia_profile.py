@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evalsuite.agent.sensors import nvml
+from evalsuite.machine.sensors import nvml
 
 METRICS = (
     "NVML_GPM_METRIC_SM_UTIL",  # percent of the multiprocessors with work

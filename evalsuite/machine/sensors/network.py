@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite import files
-from evalsuite.agent.sensors import machine
 from evalsuite.documents import Interface
+from evalsuite.machine.sensors import machine
 from evalsuite.runs.samples import InterfaceCounters
 
 # InfiniBand's data counters count 32-bit words: the kernel's Documentation/ABI/stable/sysfs-class-infiniband

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite import files
-from evalsuite.agent import cgroups
-from evalsuite.agent.sensors import machine
+from evalsuite.machine import cgroups
+from evalsuite.machine.sensors import machine
 
 
 class Cpu:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Literal
 
 from evalsuite import __version__, documents, files, paths
-from evalsuite.agent import cgroups, foreign
-from evalsuite.agent.sensors.accelerators import Accelerators
-from evalsuite.agent.sensors.processor import Cpu
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import probe
+from evalsuite.launch.checks import drift_probe
+from evalsuite.machine import cgroups, foreign
+from evalsuite.machine.sensors.accelerators import Accelerators
+from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.runs.preflight import NodeFacts
 
 CLOCK, FACTS = "evalsuite-clock ", "evalsuite-node "
@@ -51,7 +51,7 @@ def facts(folder: Path, token: str, programs: Sequence[str] = ()) -> NodeFacts:
         devices=len(accelerators),
         busy=foreign.busy(),
         on_devices=None if on_devices is None else foreign.named(on_devices),
-        probe_s=round(probe.seconds(), 6),
+        probe_s=round(drift_probe.seconds(), 6),
         machine=_machine(),
         absent=tuple(program for program in programs if not os.access(program, os.X_OK)),
     )

@@ -10,8 +10,8 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from evalsuite import files
-from evalsuite.agent import cgroups
-from evalsuite.agent.sensors import processor
+from evalsuite.machine import cgroups
+from evalsuite.machine.sensors import processor
 
 VARIABLE = "EVALSUITE_CORES"  # tells the processes of a node their cores: "0,1;2,3", in the order of LOCAL_RANK
 CPUS = Path("sys/devices/system/cpu")

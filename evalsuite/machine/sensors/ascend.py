@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
-from evalsuite.agent.sensors.dcmi import Dcmi
-from evalsuite.agent.sensors.npu_smi import NpuSmi
-from evalsuite.agent.sensors.visible import visible
 from evalsuite.documents import Gpu
+from evalsuite.machine.sensors.dcmi import Dcmi
+from evalsuite.machine.sensors.npu_smi import NpuSmi
+from evalsuite.machine.sensors.visible import visible
 from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 

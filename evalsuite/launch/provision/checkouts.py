@@ -15,7 +15,7 @@ from pathlib import Path
 from evalsuite.adapter import Recipe
 from evalsuite.documents import Checkout
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch.proof import BYTECODE, Differences, differences
+from evalsuite.launch.provision.checkout_integrity import BYTECODE, Differences, differences
 from evalsuite.plan.repositories import ADDRESS, COMMIT, Repository, named
 from evalsuite.redaction import redacted
 

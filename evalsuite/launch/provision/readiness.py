@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evalsuite import files, paths
 from evalsuite.adapter import Recipe
-from evalsuite.launch import checkouts
+from evalsuite.launch.provision import checkouts
 from evalsuite.model import Case
 from evalsuite.plan import repositories, sandbox
 from evalsuite.plan.data_sets import names

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Mapping
 
 from evalsuite import paths
-from evalsuite.agent import variables
 from evalsuite.errors import EvalsuiteError
+from evalsuite.machine import variables
 
 OPEN_MPI = "openmpi"
 VERSION_TIMEOUT_S = 20.0

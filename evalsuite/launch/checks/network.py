@@ -17,7 +17,9 @@ from evalsuite import documents, launchers, paths, redaction
 from evalsuite.adapter import Adapter
 from evalsuite.documents import AllReduceTimes, NetworkMeasurement, StorageReading
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import engine_process, engine_words, virtualenvs
+from evalsuite.launch import engine_process
+from evalsuite.launch.provision import virtualenvs
+from evalsuite.launch.remote import launcher_errors
 from evalsuite.model import Case
 from evalsuite.plan.collectives import Collective
 from evalsuite.plan.engines import Argv, Engine
@@ -134,8 +136,8 @@ def _start(line: Argv, place: Path) -> str | None:
     files = [folder.engine_log, *(log.path for log in folder.logs())]
     text = "\n".join(file.read_text(errors="replace") for file in files)
     if "Traceback (most recent call last)" in text:
-        return text.strip().splitlines()[-1].strip()[: engine_words.LONGEST]
-    return engine_words.reason(text) or f"exit code {process.returncode}"
+        return text.strip().splitlines()[-1].strip()[: launcher_errors.LONGEST]
+    return launcher_errors.reason(text) or f"exit code {process.returncode}"
 
 
 def _wait(process: subprocess.Popen[bytes], folder: RunFolder) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from evalsuite.agent.sensors.ascend import Ascend
-from evalsuite.agent.sensors.nvidia import Nvidia
-from evalsuite.agent.sensors.sensor import Sensor
 from evalsuite.documents import Gpu
+from evalsuite.machine.sensors.ascend import Ascend
+from evalsuite.machine.sensors.nvidia import Nvidia
+from evalsuite.machine.sensors.sensor import Sensor
 from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from evalsuite.agent.sensors import nvml
+from evalsuite.machine.sensors import nvml
 
 # nvmlValueType_t → the member of the union that holds the value (nvml.h)
 MEMBERS = {0: "dVal", 1: "uiVal", 2: "ulVal", 3: "ullVal", 4: "sllVal", 5: "siVal", 6: "usVal"}

@@ -8,14 +8,14 @@ import subprocess
 from pathlib import Path
 
 from evalsuite import __version__
-from evalsuite.agent import cgroups
-from evalsuite.agent.sensors.accelerators import Accelerators
-from evalsuite.agent.sensors.disks import Disks
-from evalsuite.agent.sensors.memory import Memory
-from evalsuite.agent.sensors.network import Network
-from evalsuite.agent.sensors.processor import Cpu
-from evalsuite.agent.variables import relevant
 from evalsuite.documents import ContainerLimits, HostEnvironment
+from evalsuite.machine import cgroups
+from evalsuite.machine.sensors.accelerators import Accelerators
+from evalsuite.machine.sensors.disks import Disks
+from evalsuite.machine.sensors.memory import Memory
+from evalsuite.machine.sensors.network import Network
+from evalsuite.machine.sensors.processor import Cpu
+from evalsuite.machine.variables import relevant
 
 TOPOLOGY_TIMEOUT_S = 20.0
 

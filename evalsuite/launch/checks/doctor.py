@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Literal
 
 from evalsuite import adapter, files, paths, registry
-from evalsuite.agent import cgroups, environment, run_groups
-from evalsuite.agent.sensors import nvml
-from evalsuite.agent.sensors.accelerators import Accelerators
-from evalsuite.agent.sensors.memory import Memory
-from evalsuite.agent.sensors.processor import Cpu
-from evalsuite.launch import virtualenvs
+from evalsuite.agent import run_groups
+from evalsuite.launch.provision import virtualenvs
+from evalsuite.machine import cgroups, environment
+from evalsuite.machine.sensors import nvml
+from evalsuite.machine.sensors.accelerators import Accelerators
+from evalsuite.machine.sensors.memory import Memory
+from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.model import Device
 
 State = Literal["ok", "later", "missing", "broken"]

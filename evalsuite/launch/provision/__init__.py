@@ -1,0 +1,1 @@
+"""What a run needs to be there: environments, checkouts, images and data."""
