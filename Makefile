@@ -11,7 +11,7 @@ BIN     := $(VENV)/bin
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report official plan equivalence test test-crash test-clusters test-frameworks test-attacks unit real lint bench clean
+.PHONY: help setup demo report official plan equivalence test test-crash test-clusters test-frameworks test-attacks unit real check lint docs examples bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,11 +76,22 @@ test-attacks: setup ## every attack and every fault, generated ones too: some te
 		tests/unit/test_attacks.py tests/unit/test_generated_attacks.py \
 		tests/unit/test_silent_acceptances.py tests/real/test_faults.py
 
+check: lint ## what each commit should pass, within a minute: style, types, who imports what
+	$(BIN)/python -m pytest --quiet tests/unit/test_architecture.py tests/unit/test_architecture_picture.py tests/unit/test_references.py tests/unit/test_size.py
+
 lint: setup ## style and types
 	$(BIN)/ruff check evalsuite adapters tests benchmarks tools
 	$(BIN)/ruff format --check evalsuite adapters tests benchmarks tools
 	$(BIN)/mypy
 	$(BIN)/mypy adapters/*.py
+
+docs: setup ## the pages that are made of the code: data rules, dialects, the picture of the imports
+	$(BIN)/python tools/write_data_rules.py
+	$(BIN)/python tools/write_dialects.py
+	$(BIN)/python tools/draw_architecture.py
+
+examples: setup ## the example reports of docs/examples, with their tables and summary.json
+	$(BIN)/python tools/make_examples.py
 
 bench: setup ## ratios against named yardsticks
 	for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done

@@ -1,6 +1,4 @@
-"""Writes DLPerf's report v1.0 again, from the figures it published: `docs/examples/dlperf-v1/`.
-
-    python tools/rebuild_dlperf.py [--out DIR] [--forms html,md,…]
+"""The evaluation behind `docs/examples/dlperf-v1`: DLPerf's report v1.0, from the figures that it published.
 
 Every value is *cited*: it carries †, decides no criterion, and its receipt leads to a line of a file at a
 commit, with that file's SHA-256. Where single runs are printed too and their median is the published figure,
@@ -8,13 +6,12 @@ it rests on the runs; where their median is another, the published figure stays 
 flagged (docs/data-rules.md, D16).
 """
 
-import argparse
 import csv
 import functools
 import statistics
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,12 +22,11 @@ from evalsuite import paths, registry
 from evalsuite.adapter import Adapter
 from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import PublishedDiffers
-from evalsuite.model import LANGUAGES, Case, Evaluation, Fact, Finding, Measurement, Protocol, Run, Summary, Throughput
+from evalsuite.model import Case, Evaluation, Fact, Finding, Measurement, Protocol, Run, Summary, Throughput
 from evalsuite.results import criteria, facts, scaling, summary
 from evalsuite.results.verdicts import verdicts
 
 SOURCE = paths.DATA / "reference" / "dlperf_v1"
-OUT = paths.DATA.parent / "docs" / "examples" / "dlperf-v1"
 TITLE = "dlperf_v1"  # key of `titles` in data/text
 LAST_DIGIT = 0.0051  # half of the last digit that the tables print, and what floating point adds
 
@@ -208,22 +204,3 @@ def _adapters() -> Mapping[str, Adapter]:
 
 def command_of(recipe: UsedRecipe) -> RunCommand:
     return RunCommand(argv=(), command=(), environment={}, recipe=recipe)
-
-
-def write(of: Callable[[], Evaluation], out: Path, description: str) -> None:
-    """Writes the report of what *of* gives to the folder that the command line names, by default *out*."""
-    from evalsuite import report
-    from evalsuite.report import forms
-
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--out", type=Path, default=out)
-    parser.add_argument("--forms", default="html,md")
-    arguments = parser.parse_args()
-    found, names = of(), forms.named(arguments.forms)
-    written = report.build(found, arguments.out, LANGUAGES) + forms.write(names, found, arguments.out, LANGUAGES)
-    for path in written:
-        print(f"{path} ({path.stat().st_size:,} bytes)")
-
-
-if __name__ == "__main__":
-    write(evaluation, OUT, __doc__.splitlines()[0])

@@ -1,6 +1,4 @@
-"""Writes the outline of the 天枢 report with all of its sections filled: `docs/examples/tianshu/`.
-
-    python tools/rebuild_document.py [--out DIR] [--forms html,md,…]
+"""The evaluation behind `docs/examples/tianshu`: the outline of the 天枢 report with all of its sections filled.
 
 The text is the author file `data/reference/tianshu/author.toml`; the figures are DLPerf's: those of ResNet-50 and
 BERT-Base as in the example dlperf-v1, those of face recognition, GPT and Wide & Deep from `data/reference/tianshu`.
@@ -27,7 +25,6 @@ from evalsuite.results import criteria, facts, scaling, summary
 from evalsuite.results.verdicts import verdicts
 
 SOURCE = paths.DATA / "reference" / "tianshu"
-OUT = paths.DATA.parent / "docs" / "examples" / "tianshu"
 PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)  # what the repository's README says of every report
 
 
@@ -92,7 +89,3 @@ def _throughput(row: Mapping[str, str], case: Case) -> Throughput:
         line_first=int(row["line"]),
         line_last=int(row["line"]),
     )
-
-
-if __name__ == "__main__":
-    dlperf.write(evaluation, OUT, __doc__.splitlines()[0])

@@ -5,7 +5,6 @@ import importlib.util
 import json
 import pickle
 import re
-import shutil
 from dataclasses import FrozenInstanceError, fields, replace
 from typing import get_args, get_origin, get_type_hints
 
@@ -17,7 +16,6 @@ from evalsuite import cli, findings, paths
 from evalsuite.errors import Exit
 from evalsuite.findings import RULES, Kind
 from evalsuite.model import Finding
-from evalsuite.report.data import finished
 from evalsuite.report.text import explaining, numbers, words
 from evalsuite.report.text import findings as told
 from evalsuite.report.text.words import placeholders
@@ -308,13 +306,3 @@ def test_a_line_of_chinese_is_broken_by_its_width_and_never_before_a_full_stop(c
     lines = capsys.readouterr().out.splitlines()
     assert max(sum(1 + (ord(letter) > 0x2E80) for letter in line) for line in lines) <= 102
     assert not [line for line in lines if line.strip().startswith(("。", "，", "；", "）"))]
-
-
-def test_a_summary_of_an_older_version_is_still_read(tmp_path):
-    example = HOUSE / "docs" / "examples" / "recorded"
-    facts = json.loads((example / finished.SUMMARY).read_text(encoding="utf-8"))
-    facts["findings"] = [{key: one[key] for key in ("code", "severity", "text", "where")} for one in facts["findings"]]
-    (tmp_path / finished.SUMMARY).write_text(json.dumps(facts), encoding="utf-8")
-    shutil.copy(example / finished.PAGE, tmp_path)
-
-    assert len(finished.read(tmp_path).summaries) == len(facts["summaries"])

@@ -301,10 +301,8 @@ def test_what_is_on_this_machine_is_said_in_the_language_asked_for(capsys, argum
     assert zh in said["zh"] and zh not in said["en"] and en in said["en"]
 
 
-def test_what_publishing_did_is_said_in_the_language_asked_for(capsys, tmp_path):
-    report = paths.DATA.parent / "docs" / "examples" / "cpu-quick"
-
-    assert cli.main(["publish", str(report), "--site", str(tmp_path / "site"), "--lang", "zh"]) == 0
+def test_what_publishing_did_is_said_in_the_language_asked_for(built, capsys, tmp_path):
+    assert cli.main(["publish", str(built("quick").folder), "--site", str(tmp_path / "site"), "--lang", "zh"]) == 0
     assert "新增" in (out := capsys.readouterr().out) and "报告：1，性能退化：0" in out
 
 

@@ -1,0 +1,69 @@
+"""The whole must fit in a head: a ceiling of lines for each package, and of modules for a folder.
+
+A feature pays for itself by what it makes needless. Who raises a ceiling says in the commit what the lines are for.
+"""
+
+import ast
+from collections import Counter
+
+import pytest
+
+from evalsuite import paths
+
+FILES = sorted(paths.PACKAGE.rglob("*.py"))
+CEILINGS = {  # package → lines at most; "" are the modules beside the packages
+    "": 4600,
+    "agent": 4200,
+    "commands": 5800,
+    "launch": 5400,
+    "logs": 11200,
+    "plan": 2800,
+    "report": 17800,
+    "results": 8400,
+    "runs": 2000,
+    "site": 1300,
+}
+WHOLE = 63000
+LONGEST_FUNCTION = 110
+FULLEST_FOLDER = 60
+
+
+def package(file):
+    inside = file.relative_to(paths.PACKAGE).parts
+    return inside[0] if len(inside) > 1 else ""
+
+
+def lines(file):
+    return len(file.read_text(encoding="utf-8").splitlines())
+
+
+LINES = Counter()
+for one in FILES:
+    LINES[package(one)] += lines(one)
+
+
+@pytest.mark.parametrize("name", sorted(LINES))
+def test_a_package_stays_below_its_ceiling(name):
+    assert name in CEILINGS, f"evalsuite/{name} has no ceiling here"
+    assert LINES[name] <= CEILINGS[name], f"evalsuite/{name} has grown; what has the new code made needless?"
+
+
+def test_the_engine_stays_below_its_ceiling():
+    assert sum(LINES.values()) <= WHOLE
+
+
+def test_no_function_is_too_long_to_be_read_in_one_glance():
+    long = [
+        f"{file.relative_to(paths.PACKAGE)}:{node.lineno} {node.name}"
+        for file in FILES
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno + 1 > LONGEST_FUNCTION
+    ]
+
+    assert long == []
+
+
+def test_no_folder_has_more_modules_than_a_reader_can_tell_apart():
+    modules = Counter(file.parent.relative_to(paths.PACKAGE) for file in FILES if file.name != "__init__.py")
+
+    assert {str(folder): number for folder, number in modules.items() if number > FULLEST_FOLDER} == {}

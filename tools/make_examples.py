@@ -1,0 +1,51 @@
+"""Writes the example reports: `python tools/make_examples.py [NAME …] [--out DIR] [--forms html,md]`.
+
+Git keeps the page, the Markdown and its figure of each example in `docs/examples`; the tables and `summary.json`
+written beside them are ignored there. Write the pages again once a change is whole, not with every commit.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(HOUSE), str(HOUSE / "tools")]  # this checkout's own code, whatever is installed
+
+import rebuild_dlperf
+import rebuild_document
+import rebuild_recorded
+
+from evalsuite import report
+from evalsuite.model import LANGUAGES, Evaluation
+from evalsuite.report import forms
+
+OUT = HOUSE / "docs" / "examples"
+EXAMPLES: Mapping[str, Callable[[], Evaluation]] = {
+    "dlperf-v1": rebuild_dlperf.evaluation,
+    "tianshu": rebuild_document.evaluation,
+    "cpu-quick": rebuild_recorded.quick,
+    "recorded": rebuild_recorded.recorded,
+    "links": rebuild_recorded.links,
+}
+
+
+def write_example(name: str, out: Path, names: tuple[str, ...]) -> list[Path]:
+    """Writes the report *name* and its forms into the folder *out*; gives the files."""
+    evaluation = EXAMPLES[name]()
+    return [*report.build(evaluation, out, LANGUAGES), *forms.write(names, evaluation, out, LANGUAGES)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", choices=[*EXAMPLES, []], metavar="NAME", help=", ".join(EXAMPLES))
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--forms", default="html,md")
+    arguments = parser.parse_args()
+    for name in arguments.names or EXAMPLES:
+        for path in write_example(name, arguments.out / name, forms.named(arguments.forms)):
+            print(f"{path} ({path.stat().st_size:,} bytes)")
+
+
+if __name__ == "__main__":
+    main()
