@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalsuite.commands import places, speech
+from evalsuite.commands import speech
+from evalsuite.commands.options import search_paths
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", choices=("cpu", "gpu", "npu"), default="cpu", help="what is asked about (default: cpu)"
     )
-    places.add_arguments(parser)
+    search_paths.add_arguments(parser)
     speech.add_argument(parser)
     parser.add_argument(
         "--check", metavar="PATH", type=Path, help="say what the adapters there declare, run as, and lack"
@@ -128,8 +129,8 @@ def _answer(recipe: "Recipe", case: "Case", kind: str | None = None, **switch: A
 
 
 def _print(found: Sequence[Mapping[str, Any]], device: str) -> None:
+    from evalsuite.commands.printing.terminal import table
     from evalsuite.commands.speech import known, say
-    from evalsuite.commands.terminal import table
 
     before, after = ("framework", "recipe", "model", "kind", "spawn"), ("pins", "environment", "checked")
     headings = (
@@ -160,7 +161,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from evalsuite.commands import checking
     from evalsuite.logs import catalogue
 
-    more = places.places(arguments)
+    more = search_paths.places(arguments)
     known = catalogue.discover(more.dialects, (*more.adapters, arguments.check.resolve()))
     found = [
         checked
@@ -185,8 +186,8 @@ def show(found: Sequence["Checked"], as_json: bool) -> int:
 
 
 def _show(one: "Checked") -> None:
+    from evalsuite.commands.printing.terminal import line, table
     from evalsuite.commands.speech import retold, say
-    from evalsuite.commands.terminal import line, table
 
     columns = [(say(f"columns.{name}"), "left") for name in ("field", "declared")]
     table(f"{one.name} ({one.file})", columns, list(one.declared.items()))

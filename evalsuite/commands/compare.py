@@ -7,7 +7,7 @@ from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 
 if TYPE_CHECKING:
-    from evalsuite.commands.asked import Asked
+    from evalsuite.commands.launching.request import Asked
     from evalsuite.model import Case
     from evalsuite.runs.store import Store
 
@@ -20,7 +20,7 @@ EXAMPLES = """  evalsuite compare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from evalsuite.commands import axes
+    from evalsuite.commands.options import axes
     from evalsuite.commands.report import add_output_arguments
     from evalsuite.commands.run import add_redo
 
@@ -37,10 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
-    from evalsuite.commands import report, searching
-    from evalsuite.commands.asked import planned
+    from evalsuite.commands import report
+    from evalsuite.commands.launching import batch_searches
+    from evalsuite.commands.launching.request import planned
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.commands.run import run_missing
-    from evalsuite.commands.terminal import note
     from evalsuite.launch import campaign
     from evalsuite.results import criteria
     from evalsuite.results.summary import valid
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     asked = planned(arguments)
     report.check(arguments, [*asked.plan.cases, *(skip.case for skip in asked.plan.skips)])
     campaign.redo(arguments.redo, asked.plan, asked.store)
-    asked = searching.with_batches(arguments, asked)
+    asked = batch_searches.with_batches(arguments, asked)
     if arguments.criteria:
         asked = replace(asked, criteria=criteria.read(arguments.criteria))
     asked, failed = run_missing(asked, arguments.environment)
@@ -68,7 +69,7 @@ def _recorded(asked: "Asked", arguments: argparse.Namespace) -> int:
     """The report of the recorded runs, where nothing could be run here; said plainly, also in the report."""
     from evalsuite import paths
     from evalsuite.commands import report
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.runs.store import Store
 
     recorded = Store(paths.DATA / "recorded")

@@ -179,7 +179,7 @@ def _words() -> "Words":
 
 
 def _print(before: "Finished", after: "Finished", found: "Changes", language: str) -> None:
-    from evalsuite.commands.terminal import table
+    from evalsuite.commands.printing.terminal import table
 
     for line in _lead(before, after, found, language):
         print(line)
@@ -202,7 +202,7 @@ def _print(before: "Finished", after: "Finished", found: "Changes", language: st
 
 def _print_unpaired(unpaired: "Sequence[Unpaired]", names: "Titles", language: str) -> None:
     """What is not compared: cases with one reason in a line of their own each while they are few, else in one line."""
-    from evalsuite.commands.terminal import table
+    from evalsuite.commands.printing.terminal import table
 
     by_reason: dict[str, list[Unpaired]] = {}
     for one in unpaired:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import log_lines, places, speech, terminal
+from evalsuite.commands import speech
+from evalsuite.commands.options import search_paths
+from evalsuite.commands.printing import explanation, terminal
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--draft", metavar="LINE", help=draft)
     parser.add_argument("--log", metavar="FILE", type=Path, help="with --check: a log that the script has printed")
-    places.add_arguments(parser)
+    search_paths.add_arguments(parser)
     speech.add_argument(parser)
     parser.add_argument("--all", action="store_true", help="every line, not only the first of each kind")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -48,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError("--log: a log is read by --check alone; try --explain LOG, or --check PATH.")
     if arguments.draft is not None:
         return _draft(arguments)
-    dialects = catalogue.known(places.places(arguments))
+    dialects = catalogue.known(search_paths.places(arguments))
     if arguments.explain is None:
         _list(dialects, arguments.json)
         return Exit.DONE
@@ -92,7 +94,7 @@ def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -
 
         print(json.dumps(asdict(found), indent=1, ensure_ascii=False))
     else:
-        print("\n".join(log_lines.sentences(found)))
+        print("\n".join(explanation.sentences(found)))
     return Exit.DONE if found.dialect else Exit.NOTHING_MEASURED
 
 
@@ -144,7 +146,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from evalsuite.commands.adapters import show
     from evalsuite.logs import catalogue
 
-    more = places.places(arguments)
+    more = search_paths.places(arguments)
     known = catalogue.discover((*more.dialects, arguments.check.resolve()), more.adapters)
     declared = {file: catalogue.load(file) for file in authored.modules(arguments.check, catalogue.CONTRACT)}
     if not any(declared.values()):

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import places, speech
+from evalsuite.commands import speech
+from evalsuite.commands.options import search_paths
 from evalsuite.commands.speech import say
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ MARKS = {"ok": "ok", "later": "later", "missing": "--", "broken": "!!"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
-    places.add_adapters(parser)
+    search_paths.add_adapters(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     speech.add_argument(parser)
 

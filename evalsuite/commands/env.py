@@ -5,7 +5,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalsuite.commands import places, speech
+from evalsuite.commands import speech
+from evalsuite.commands.options import search_paths
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for action in (create, remove):
         action.add_argument("names", nargs="+", metavar="FRAMEWORK[/RECIPE]", help="as `evalsuite env list` shows them")
     for action in (listing, create, remove):
-        places.add_adapters(action)
+        search_paths.add_adapters(action)
         speech.add_argument(action)
         action.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="for which kind (default: cpu)")
 
@@ -62,7 +63,7 @@ def _recipes(adapters: Mapping[str, "Adapter"], names: Sequence[str]) -> Recipes
 
 
 def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
-    from evalsuite.commands.terminal import table
+    from evalsuite.commands.printing.terminal import table
 
     rows = [_facts(name, recipe, arguments.device) for name, recipe in recipes]
     if arguments.json:
@@ -100,7 +101,7 @@ def _size(row: Row) -> str:
 
 def _create(recipes: Recipes, device: "Device") -> int:
     """Makes each; one that cannot be made does not stop the others."""
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.launch.provision import virtualenvs
 
     failed = 0
@@ -116,7 +117,7 @@ def _create(recipes: Recipes, device: "Device") -> int:
 def _remove(recipes: Recipes, device: "Device") -> int:
     import shutil
 
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.launch.provision import virtualenvs
 
     for name, recipe in recipes:

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalsuite.commands import places, speech
+from evalsuite.commands import speech
+from evalsuite.commands.options import search_paths
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
 
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     receipts = "write a receipt of each model there: all answers, and the hashes of the workloads' files"
     parser.add_argument("--receipts", metavar="DIR", type=Path, help=receipts)
-    places.add_adapters(parser)
+    search_paths.add_adapters(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     speech.add_argument(parser)
 
@@ -90,7 +91,7 @@ def _proven(model: str, workloads: Sequence["ProvenWorkload"]) -> ProvenModel:
     import time
 
     from evalsuite import files
-    from evalsuite.commands.terminal import duration, note, working
+    from evalsuite.commands.printing.terminal import duration, note, working
     from evalsuite.launch import equivalence
     from evalsuite.results.equivalence import pairs
 
@@ -115,7 +116,7 @@ def _write_receipt(found: ProvenModel, folder: Path) -> None:
     from datetime import UTC, datetime
 
     from evalsuite import __version__
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.runs.equivalence import write
     from evalsuite.workload import EquivalenceReceipt
 
@@ -146,7 +147,7 @@ def _facts(found: ProvenModel) -> dict[str, Any]:
 
 
 def _print(found: ProvenModel) -> None:
-    from evalsuite.commands.terminal import line, table
+    from evalsuite.commands.printing.terminal import line, table
 
     names = ("pair", "verdict", "loss1", "loss2", "loss3", "gradients", "float32")
     columns = [(say(f"columns.{name}"), "left" if name in names[:2] else "right") for name in names]

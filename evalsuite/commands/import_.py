@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import places, speech, terminal
+from evalsuite.commands import speech
+from evalsuite.commands.options import search_paths
+from evalsuite.commands.printing import terminal
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--amend", action="store_true", help="correct what was said when the same logs or rows were imported before"
     )
-    places.add_arguments(parser)
+    search_paths.add_arguments(parser)
     speech.add_argument(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log or row")
 
@@ -86,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     found_by = stated.pattern(arguments.pattern) if arguments.pattern else None
     into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
     results: list[importing.Imported] = []
-    dialects = catalogue.known(places.places(arguments))
+    dialects = catalogue.known(search_paths.places(arguments))
     asked = importing.SaidOfLogs(user=user, mapped=(defaults, runs), found_by=found_by, amend=arguments.amend)
     importer = importing.Importer(into, asked, dialects)
     for path in arguments.paths:

@@ -10,7 +10,7 @@ from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
-    from evalsuite.commands.asked import Asked
+    from evalsuite.commands.launching.request import Asked
     from evalsuite.model import Case
     from evalsuite.plan.largest import Largest
 
@@ -22,7 +22,7 @@ EXAMPLES = """  evalsuite largest-batch --frameworks pytorch,paddlepaddle --scal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from evalsuite.commands import axes
+    from evalsuite.commands.options import axes
 
     axes.add_arguments(parser)
     parser.add_argument(
@@ -33,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.commands import searching
-    from evalsuite.commands.asked import planned
+    from evalsuite.commands.launching import batch_searches
+    from evalsuite.commands.launching.request import planned
     from evalsuite.launch.batch_search import Purse
 
     asked = planned(arguments)
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
             "--batch-sizes max: this command finds it; expected the batch to begin at. Try --batch-sizes 8."
         )
     purse = Purse(most=asked.plan.spec.max_device_hours)
-    found = searching.searched(asked, arguments.environment, _starts, most, purse)
+    found = batch_searches.searched(asked, arguments.environment, _starts, most, purse)
     if arguments.json:
         print(json.dumps([_facts(case, one) for case, one in found], indent=1, ensure_ascii=False))
     else:
@@ -63,7 +63,7 @@ def _most(arguments: argparse.Namespace, asked: "Asked") -> int:
             "machine; expected the largest batch to try, or the memory of a device. Try --most 256, or "
             "--memory-per-device 4."
         )
-    from evalsuite.commands.found_batches import MOST
+    from evalsuite.commands.launching.found_batches import MOST
 
     most = MOST if arguments.most is None else arguments.most
     if not 1 <= most <= MOST:
@@ -82,13 +82,13 @@ def _starts(cases: "tuple[Case, ...]") -> "list[Case]":
 
 
 def _print(found: "list[tuple[Case, Largest]]") -> None:
-    from evalsuite.commands import searching
-    from evalsuite.commands.terminal import line, table
+    from evalsuite.commands.launching import batch_searches
+    from evalsuite.commands.printing.terminal import line, table
 
     names = ("framework", "recipe", "scale", "precision", "batch", "note")
     columns = [(say(f"columns.{name}"), "right" if name == "batch" else "left") for name in names]
     rows = [
-        (case.framework, case.recipe, case.scale, case.precision, str(one.batch or "–"), searching.history(one))
+        (case.framework, case.recipe, case.scale, case.precision, str(one.batch or "–"), batch_searches.history(one))
         for case, one in found
     ]
     table(say("largest.title"), columns, rows)

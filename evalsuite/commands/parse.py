@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import places, readings, speech, terminal
-from evalsuite.commands.readings import Row
+from evalsuite.commands import speech
+from evalsuite.commands.options import search_paths
+from evalsuite.commands.printing import log_table, terminal
+from evalsuite.commands.printing.log_table import Row
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import Protocol
 
@@ -32,7 +34,7 @@ WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than re
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("logs", nargs="+", metavar="LOG", help="a log (also .gz, .bz2, .xz, .zst), or a folder of them")
     parser.add_argument("--dialect", metavar="NAME", help="read as this dialect instead of finding out")
-    places.add_arguments(parser)
+    search_paths.add_arguments(parser)
     parser.add_argument("--devices", metavar="N", type=_count, help="devices of the whole job")
     parser.add_argument(
         "--batch-per-device",
@@ -46,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="whose rate the log prints: the whole job's, one device's, or each printer's own share",
     )
     parser.add_argument("--steps", metavar="W+M", type=_protocol, default=Protocol(), help="warm-up + measured steps")
-    parser.add_argument("--sort", choices=readings.SORTS, metavar="COLUMN", help=f"one of {', '.join(readings.SORTS)}")
+    parser.add_argument(
+        "--sort", choices=log_table.SORTS, metavar="COLUMN", help=f"one of {', '.join(log_table.SORTS)}"
+    )
     parser.add_argument("--paths", action="store_true", help="whole paths, where several logs make a table")
     parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log")
     speech.add_argument(parser)
@@ -55,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.logs import catalogue
 
-    dialects = catalogue.known(places.places(arguments))
+    dialects = catalogue.known(search_paths.places(arguments))
     if arguments.dialect:
         catalogue.chosen(arguments.dialect, dialects)
     paths = list(_files(arguments.logs))
@@ -66,11 +70,11 @@ def run(arguments: argparse.Namespace) -> int:
         row | {"findings": [_in_words(finding, language) for finding in row["findings"]]}
         for row in _each(paths, _reader(arguments, dialects))
     ]
-    shown = readings.ordered(found, arguments.sort)
+    shown = log_table.ordered(found, arguments.sort)
     if arguments.json:
         _print_json(shown)
     else:
-        readings.show(shown, paths=arguments.paths)
+        log_table.show(shown, paths=arguments.paths)
     return _exit(found, arguments.logs)
 
 
@@ -103,7 +107,7 @@ def _each(paths: Sequence[Path], read: Read) -> list[Row]:
     with terminal.reading_all({path: _size(path) for path in paths}) as told:
         found = []
         for path, row in zip(paths, _rows(paths, read), strict=True):
-            told(path, readings.printable(Path(path.name)))
+            told(path, log_table.printable(Path(path.name)))
             found.append(row)
         return found
 
@@ -157,7 +161,7 @@ def facts(path: Path, reading: "Reading") -> Row:
     window = None if throughput is None else throughput.window
     findings = (*reading.findings, *(throughput.findings if throughput else ()))
     return {
-        "file": readings.printable(path),
+        "file": log_table.printable(path),
         "dialect": reading.dialect,
         "framework": reading.framework,
         "model": reading.model,

@@ -13,7 +13,7 @@ from evalsuite.errors import Exit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalsuite.commands.asked import Asked
+    from evalsuite.commands.launching.request import Asked
     from evalsuite.model import Case, Finding
 
 HELP = "show the test matrix; nothing is started"
@@ -27,7 +27,7 @@ EXAMPLES = """  evalsuite plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from evalsuite.commands import axes
+    from evalsuite.commands.options import axes
 
     axes.add_arguments(parser)
     parser.add_argument("--commands", action="store_true", help="print each exact command line")
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.commands.asked import planned
+    from evalsuite.commands.launching.request import planned
 
     asked = planned(arguments)
     if arguments.json:
@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_table(asked: "Asked") -> None:
-    from evalsuite.commands import prices
-    from evalsuite.commands.terminal import table
+    from evalsuite.commands.launching import prices
+    from evalsuite.commands.printing.terminal import table
 
     flags, done = _flags(asked, speech.finding), asked.done()
     _note_searches(asked, flags)
@@ -75,7 +75,7 @@ def _print_table(asked: "Asked") -> None:
 
 
 def _axes(case: "Case") -> tuple[str, ...]:
-    from evalsuite.commands.terminal import SIZES
+    from evalsuite.commands.printing.terminal import SIZES
 
     precision = case.precision + ("+XLA" if case.xla else "")
     recipe = " ".join([case.recipe, *(f"{name}={value}" for name, value in case.options if name not in SIZES)])
@@ -87,7 +87,7 @@ def _axes(case: "Case") -> tuple[str, ...]:
 
 def _note_searches(asked: "Asked", flags: dict[str, list[str]]) -> None:
     """Notes where the batch is not found yet, and how it was found."""
-    from evalsuite.commands import searching
+    from evalsuite.commands.launching import batch_searches
     from evalsuite.plan import searched
 
     unfound = [searched.series(case) for case in asked.plan.to_search]
@@ -96,7 +96,7 @@ def _note_searches(asked: "Asked", flags: dict[str, list[str]]) -> None:
         if searched.series(case) in unfound:
             flags.setdefault(case.id, []).append(say("plan.batch_unfound", batch=case.batch_per_device))
         elif found is not None:
-            flags.setdefault(case.id, []).append(say("plan.batch_found", history=searching.history(found)))
+            flags.setdefault(case.id, []).append(say("plan.batch_found", history=batch_searches.history(found)))
 
 
 def _flags(asked: "Asked", told: "Callable[[Finding], str]") -> dict[str, list[str]]:
@@ -127,7 +127,7 @@ def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
     from dataclasses import asdict
 
     from evalsuite import redaction
-    from evalsuite.commands import prices
+    from evalsuite.commands.launching import prices
     from evalsuite.report.text.findings import english
 
     flags, done = _flags(asked, english), asked.done()

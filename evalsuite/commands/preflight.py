@@ -10,7 +10,7 @@ from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 
 if TYPE_CHECKING:
-    from evalsuite.commands.asked import Asked
+    from evalsuite.commands.launching.request import Asked
     from evalsuite.model import Run
     from evalsuite.plan.engines import Engine
     from evalsuite.runs.preflight import Preflight
@@ -24,9 +24,9 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from evalsuite.commands import where
+    from evalsuite.commands.options import engine_options
 
-    where.add_arguments(parser)
+    engine_options.add_arguments(parser)
     parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
     parser.add_argument("--nodes", metavar="N", type=int, help="nodes that are wanted (default: all)")
     parser.add_argument("--devices-per-node", metavar="D", type=int, help="accelerators that each must have")
@@ -64,10 +64,10 @@ def _engine(arguments: argparse.Namespace) -> "Engine":
     import os
     from dataclasses import replace
 
-    from evalsuite.commands import where
+    from evalsuite.commands.options import engine_options
     from evalsuite.errors import EvalsuiteError
 
-    engine = where.engine(arguments)
+    engine = engine_options.engine(arguments)
     if why := engine.unready(os.environ):
         raise EvalsuiteError(why)
     if engine.name == "local":
@@ -92,7 +92,7 @@ def looked(
 def mending(asked: "Asked", missing: "Sequence[Run]", environment: str) -> "Callable[[Engine], Engine]":
     """What looks at the nodes again once the infrastructure has failed a run, and gives the engine on those that are
     fit. Where too few are left for the largest of the *missing* runs, the smaller ones go on with them."""
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
 
     wanted, made = _wanted(missing), _made(asked, missing, environment)
 
@@ -141,7 +141,7 @@ def fit(asked: "Asked", missing: "Sequence[Run]", environment: str) -> "Asked":
     """
     from dataclasses import replace
 
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.errors import EvalsuiteError
 
     engine = asked.engine
@@ -182,7 +182,7 @@ def _named(names: Sequence[str], most: int = 8) -> str:
 
 
 def _print_table(found: "Preflight") -> None:
-    from evalsuite.commands.terminal import table
+    from evalsuite.commands.printing.terminal import table
 
     sides = {"node": "left", "fit": "left", "clock": "right", "cores": "right", "accelerators": "right",
              "free": "right", "probe": "right"}  # fmt: skip

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite import paths
-from evalsuite.commands import places, speech, summary_table
+from evalsuite.commands import speech
+from evalsuite.commands.options import search_paths
+from evalsuite.commands.printing import summary_table
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.model import LANGUAGES, Case, Evaluation, Skip
@@ -32,7 +34,7 @@ EXAMPLES = """  evalsuite report
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
-    places.add_arguments(parser)
+    search_paths.add_arguments(parser)
     add_output_arguments(parser)
 
 
@@ -168,7 +170,7 @@ def write(
     from dataclasses import replace
 
     from evalsuite import report
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.results import criteria
     from evalsuite.results.evaluation import evaluate
 
@@ -179,7 +181,7 @@ def write(
         only=only,
         criteria_file=arguments.criteria or criteria.DEFAULT,
         recorded_elsewhere=recorded_elsewhere,
-        places=places.places(arguments),
+        places=search_paths.places(arguments),
         cache=paths.cache() / "measurements",
         receipts=(arguments.receipts,) if arguments.receipts else (),
         meanwhile=lambda: report.make_ready(languages),
@@ -189,7 +191,7 @@ def write(
     from evalsuite.report.book.book import Book
     from evalsuite.report.sections.author import author
 
-    for reason in dict.fromkeys(_unknown_dialects(evaluation, places.places(arguments))):
+    for reason in dict.fromkeys(_unknown_dialects(evaluation, search_paths.places(arguments))):
         note(reason)
     if skips:
         evaluation = replace(evaluation, skips=tuple(skips))
@@ -238,7 +240,7 @@ def _unknown_dialects(evaluation: Evaluation, where: "Places") -> Iterator[str]:
 
 def _remove(paths: Iterable[Path]) -> None:
     """Removes forms of an earlier evaluation, which would contradict the numbers of the new page."""
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
 
     for path in paths:
         path.unlink()
@@ -252,7 +254,7 @@ def _size(size: int) -> str:
 def _note_edits(book: "Book") -> None:
     """Says which run folders somebody has changed, taken away or spoilt: why fewer runs count is not in the table."""
     from evalsuite import findings
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
 
     edits = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway, findings.JournalBroken)
     found = [one for one in book.findings if isinstance(one, edits)]
@@ -274,7 +276,7 @@ def _said_again(arguments: argparse.Namespace, store: "Store", evaluation: Evalu
 
 def _print_price(book: "Book", language: str, more: str) -> None:
     """What the runs took, and the first of the commands whose runs would decide something open, each with *more*."""
-    from evalsuite.commands.terminal import line
+    from evalsuite.commands.printing.terminal import line
     from evalsuite.report.sections.quality import price
     from evalsuite.report.text import words
 
@@ -290,7 +292,7 @@ def _print_price(book: "Book", language: str, more: str) -> None:
 
 def _print_found(book: "Book", language: str) -> None:
     """What the page says first, a line for each model."""
-    from evalsuite.commands.terminal import line
+    from evalsuite.commands.printing.terminal import line
     from evalsuite.report.sections.verdict import verdict
     from evalsuite.report.text import words
 

@@ -5,7 +5,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import places, speech
+from evalsuite.commands import speech
+from evalsuite.commands.options import search_paths
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing = actions.add_parser("list", help="what is known and what is here")
     listing.add_argument("--json", action="store_true", help="print JSON instead of a table")
     for action in (get, listing):
-        places.add_adapters(action)
+        search_paths.add_adapters(action)
         speech.add_argument(action)
 
 
@@ -68,7 +69,7 @@ def _needed(arguments: argparse.Namespace) -> list[str]:
 
 def _get(chosen: Sequence["Repository"], mirror: str | None) -> int:
     """Fetches each; one that cannot be had does not stop the others."""
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.launch.provision import checkouts
 
     failed = 0
@@ -84,7 +85,7 @@ def _get(chosen: Sequence["Repository"], mirror: str | None) -> int:
 
 
 def _list(repositories: Mapping[str, "Repository"], as_json: bool) -> int:
-    from evalsuite.commands.terminal import table
+    from evalsuite.commands.printing.terminal import table
     from evalsuite.launch.provision import checkouts
 
     found = [(repository, checkouts.state(repository)) for repository in repositories.values()]

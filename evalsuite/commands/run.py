@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from evalsuite.commands.asked import Asked
+    from evalsuite.commands.launching.request import Asked
     from evalsuite.model import Measurement, Run, Skip
     from evalsuite.runs.store import RunFolder
 
@@ -24,7 +24,7 @@ EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from evalsuite.commands import axes
+    from evalsuite.commands.options import axes
 
     axes.add_arguments(parser)
     add_redo(parser)
@@ -42,14 +42,14 @@ def add_redo(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.commands import searching
-    from evalsuite.commands.asked import planned
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.launching import batch_searches
+    from evalsuite.commands.launching.request import planned
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.launch import campaign
 
     asked = planned(arguments)
     campaign.redo(arguments.redo, asked.plan, asked.store)
-    asked = searching.with_batches(arguments, asked)
+    asked = batch_searches.with_batches(arguments, asked)
     asked, failed = run_missing(asked, arguments.environment)
     if not asked.plan.cases:
         return Exit.NOTHING_MEASURED
@@ -69,9 +69,10 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     from dataclasses import replace
 
     from evalsuite import locks
-    from evalsuite.commands import preflight, prices
-    from evalsuite.commands.repeating import Repeating
-    from evalsuite.commands.terminal import note, progress
+    from evalsuite.commands import preflight
+    from evalsuite.commands.launching import prices
+    from evalsuite.commands.launching.adaptive_repeats import Repeating
+    from evalsuite.commands.printing.terminal import note, progress
     from evalsuite.errors import EvalsuiteError
     from evalsuite.launch import campaign, runner
     from evalsuite.launch.checks import disk_space
@@ -190,7 +191,7 @@ def interruptible() -> "Iterator[None]":
 
 def _say_left_out(skips: "Sequence[Skip]") -> None:
     """What the plan leaves out, a line for each framework and reason: batches and precisions share one."""
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
 
     alike: dict[tuple[str, str], list[Skip]] = {}
     for skip in skips:
@@ -203,7 +204,7 @@ def _say_left_out(skips: "Sequence[Skip]") -> None:
 
 def _say_log(measured: "Measurement", root: "Path") -> None:
     """Where the log of a run without a value lies, and its last line: what its script said may explain it."""
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.logs import excerpt
 
     if measured.value is None and measured.log is not None:
@@ -215,7 +216,7 @@ def _say_log(measured: "Measurement", root: "Path") -> None:
 
 def _say_stopped(stopped: "Sequence[Measurement]") -> None:
     """That scripts were stopped as planned, and what that saved at least: the rest of the epoch each was in."""
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
 
     if not stopped:
         return
@@ -230,7 +231,7 @@ def _say_stopped(stopped: "Sequence[Measurement]") -> None:
 
 def _say_spared(asked: "Asked", spared: "Sequence[Run]") -> None:
     """What adaptive repeats did without, and what these runs would have taken."""
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
 
     if spared:
         prices = asked.estimate(spared).prices(spared)
@@ -243,7 +244,7 @@ def _measure_network(
     asked: "Asked", missing: "Sequence[Run]", pythons: "Mapping[tuple[str, str], Path]", campaign: str
 ) -> None:
     """Measures the network of each scale of *missing* that has one, by what carries the all-reduces of its cases."""
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.documents import COLLECTIVES
     from evalsuite.launch.checks import network
     from evalsuite.plan import collectives
@@ -261,7 +262,7 @@ def _measure_network(
 
 
 def _say_skips(skips: "Sequence[Skip]") -> None:
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
 
     for reason in dict.fromkeys(skip.reason for skip in skips):
         cases = [skip.case.id for skip in skips if skip.reason == reason]

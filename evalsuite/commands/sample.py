@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import amounts
+from evalsuite.commands.options import number_parsing
 
 if TYPE_CHECKING:
     from evalsuite.agent.order import Order
@@ -20,28 +20,34 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--out", metavar="DIR", help="folder for log, samples and facts (sample-<time>)")
-    parser.add_argument("--hz", type=amounts.number, default=2.0, help="samples per second (2)")
+    parser.add_argument("--hz", type=number_parsing.number, default=2.0, help="samples per second (2)")
     parser.add_argument(
         "--all-cores", action="store_true", help="keep how busy each core was (only the least, mean and most of them)"
     )
     parser.add_argument(
-        "--processes", type=amounts.whole, metavar="N", help="start N copies, each with its RANK and its own log"
+        "--processes", type=number_parsing.whole, metavar="N", help="start N copies, each with its RANK and its own log"
     )
     parser.add_argument(
-        "--devices-per-node", type=amounts.whole, metavar="D", help="devices that the command uses here (N, or 1)"
+        "--devices-per-node",
+        type=number_parsing.whole,
+        metavar="D",
+        help="devices that the command uses here (N, or 1)",
     )
     parser.add_argument(
-        "--timeout", type=amounts.number, metavar="S", help="end the command after S seconds, with exit code 124"
+        "--timeout", type=number_parsing.number, metavar="S", help="end the command after S seconds, with exit code 124"
     )
     parser.add_argument(
-        "--max-log-mb", type=amounts.whole, metavar="MB", help="end a command that prints more than that in all (4000)"
+        "--max-log-mb",
+        type=number_parsing.whole,
+        metavar="MB",
+        help="end a command that prints more than that in all (4000)",
     )
     parser.add_argument(
-        "--threads", type=amounts.whole, metavar="T", help="CPU threads for each process (cores ÷ devices)"
+        "--threads", type=number_parsing.whole, metavar="T", help="CPU threads for each process (cores ÷ devices)"
     )
     parser.add_argument(
         "--cores-per-device",
-        type=amounts.whole,
+        type=number_parsing.whole,
         metavar="C",
         help="bind each process to C cores of its own (no binding)",
     )

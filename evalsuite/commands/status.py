@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(folder: Path, state: "EvaluationState", jobs: "tuple[QueuedJob, ...] | None") -> None:
-    from evalsuite.commands.terminal import line
+    from evalsuite.commands.printing.terminal import line
 
     if state.runs:
         _print_runs(state)
@@ -57,7 +57,7 @@ def _print(folder: Path, state: "EvaluationState", jobs: "tuple[QueuedJob, ...] 
 
 
 def _print_runs(state: "EvaluationState") -> None:
-    from evalsuite.commands.terminal import duration, line, table
+    from evalsuite.commands.printing.terminal import duration, line, table
     from evalsuite.logs.wording import rate
 
     sides = {"framework": "left", "model": "left", "scale": "left", "precision": "left", "batch": "right",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands import amounts
+from evalsuite.commands.options import number_parsing
 from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     job.add_argument("--gres", metavar="G", help="devices of each node, such as gpu:8")
     job.add_argument("--constraint", metavar="C", help="features that the nodes must have")
     job.add_argument(
-        "--nodes-spare", metavar="N", type=amounts.whole, default=0, help="nodes more than the largest scale has"
+        "--nodes-spare", metavar="N", type=number_parsing.whole, default=0, help="nodes more than the largest scale has"
     )
     job.add_argument(
         "--sbatch", metavar="OPT", action="append", default=[], help="one more option of sbatch; repeatable"
@@ -46,15 +46,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.commands import on_kubernetes
-    from evalsuite.commands.terminal import line
+    from evalsuite.commands.launching import kubernetes_submission
+    from evalsuite.commands.printing.terminal import line
     from evalsuite.errors import EvalsuiteError
     from evalsuite.launch.remote import forwarded_environment
     from evalsuite.launch.remote.schedulers import slurm
     from evalsuite.plan import sbatch
 
     if arguments.engine == KUBERNETES:
-        return on_kubernetes.submit(arguments, evaluation)
+        return kubernetes_submission.submit(arguments, evaluation)
     if arguments.engine not in (None, SLURM):
         raise EvalsuiteError(f"--engine {arguments.engine}: nothing is submitted to it; expected slurm or kubernetes.")
     allocation = _allocation(arguments)
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _allocation(arguments: argparse.Namespace) -> "Allocation":
-    from evalsuite.commands.asked import planned
+    from evalsuite.commands.launching.request import planned
     from evalsuite.errors import EvalsuiteError
     from evalsuite.plan.sbatch import Allocation
 

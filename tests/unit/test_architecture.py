@@ -65,7 +65,7 @@ THIRD_PARTY = {  # package → where it may be imported
     "openpyxl": ("evalsuite.launch.tables",),
     "psutil": ("evalsuite.machine", "evalsuite.agent", "evalsuite.launch.engine_process"),
     "pynvml": ("evalsuite.machine.sensors",),
-    "rich": ("evalsuite.commands.terminal",),
+    "rich": ("evalsuite.commands.printing.terminal",),
     "uv": ("evalsuite.launch.provision.virtualenvs", "evalsuite.launch.checks.doctor"),
     "xlsxwriter": ("evalsuite.report.forms.spreadsheet",),
     "compression": ("evalsuite.logs.logfile",),  # Python 3.14's own zstd

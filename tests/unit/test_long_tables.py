@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalsuite.commands import terminal
+from evalsuite.commands.printing import terminal
 
 COLUMNS = [("name", "left"), ("speed", "right")]
 

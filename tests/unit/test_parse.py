@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.commands import readings, terminal
+from evalsuite.commands.printing import log_table, terminal
 from evalsuite.errors import Exit
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
@@ -148,10 +148,10 @@ def test_logs_of_one_name_are_told_apart_by_their_folders(logs, capsys):
 
 
 def test_a_narrow_terminal_gets_lines_that_fit_and_is_told_what_it_does_not_see():
-    columns = [(name, "left") for name in (*readings.SORTS, "memory")]
+    columns = [(name, "left") for name in (*log_table.SORTS, "memory")]
     row = ["a_very_long_name_of_a_log.log", "dialect", "ok", "1.00", "tokens/s", "one clock", "–", "5.0 GiB"]
 
-    heading, line, note = readings._table(columns, [row], 90)
+    heading, line, note = log_table._table(columns, [row], 90)
 
     assert len(line) <= 90
     assert "memory" not in heading

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.commands import run as command
-from evalsuite.commands.terminal import Progress
+from evalsuite.commands.printing.terminal import Progress
 from evalsuite.model import Measurement, Run, Skip
 from evalsuite.plan.estimate import Estimate
 from tests.toys import CASE

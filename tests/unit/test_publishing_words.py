@@ -12,7 +12,7 @@ SOURCES = (
     *sorted((paths.TEMPLATES / "site").glob("*.j2")),
     *sorted((paths.PACKAGE / "report").rglob("*.py")),
     *sorted((paths.PACKAGE / "site").glob("*.py")),
-    *sorted((paths.PACKAGE / "commands").glob("*.py")),
+    *sorted((paths.PACKAGE / "commands").rglob("*.py")),
 )
 COMPOSED = ("differs", "why", "outcome", "compare", "history", "spreadsheet")  # keys that code puts together
 KEY = re.compile(r"""(?:\bt|words|more|told|_words\(\))\(\s*f?["']([a-z_]+\.[a-z_]+)["']""")

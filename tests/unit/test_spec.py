@@ -2,7 +2,7 @@ import argparse
 
 import pytest
 
-from evalsuite.commands import axes
+from evalsuite.commands.options import axes
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Protocol
 from evalsuite.plan import spec

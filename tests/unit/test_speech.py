@@ -129,7 +129,7 @@ def test_reasons_are_retold_and_what_a_log_said_stays(english, chinese):
 
 
 def test_every_sentence_that_commands_ask_for_is_asked_for():
-    code = "\n".join(file.read_text(encoding="utf-8") for file in paths.PACKAGE.rglob("commands/*.py"))
+    code = "\n".join(file.read_text(encoding="utf-8") for file in paths.PACKAGE.rglob("commands/**/*.py"))
     code += (paths.PACKAGE / "cli.py").read_text(encoding="utf-8")
     composed = (
         "columns.",

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import synthetic
 
-from evalsuite.commands import summary_table
-from evalsuite.commands.terminal import label
+from evalsuite.commands.printing import summary_table
+from evalsuite.commands.printing.terminal import label
 from evalsuite.model import Run
 
 

@@ -7,7 +7,7 @@ from itertools import accumulate
 import pytest
 
 from evalsuite import cli
-from evalsuite.commands import terminal
+from evalsuite.commands.printing import terminal
 from evalsuite.documents import UsedRecipe
 from evalsuite.errors import Exit
 from evalsuite.findings import FailedAtExit

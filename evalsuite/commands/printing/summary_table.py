@@ -12,7 +12,7 @@ LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "vali
 
 
 def show(found: Sequence[Summary | Unmeasured]) -> None:
-    from evalsuite.commands.terminal import table
+    from evalsuite.commands.printing.terminal import table
 
     called = short_names([one.case for one in found], speech.language())
     rows = [(called[one.case.id], *_where(one.case), *_numbers(one)) for one in found]
@@ -78,7 +78,7 @@ def _cores(case: Case) -> list[str]:
 
 def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
     """Median throughput, valid runs of all, speed-up, efficiency."""
-    from evalsuite.commands.terminal import excluded_by
+    from evalsuite.commands.printing.terminal import excluded_by
 
     if isinstance(one, Unmeasured):
         first = one.measurements[0]

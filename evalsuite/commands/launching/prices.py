@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from evalsuite.commands.printing.terminal import duration
 from evalsuite.commands.speech import say
-from evalsuite.commands.terminal import duration
 from evalsuite.model import Run
 from evalsuite.plan.estimate import Estimate, Price
 
 if TYPE_CHECKING:
-    from evalsuite.commands.asked import Asked
+    from evalsuite.commands.launching.request import Asked
 
 
 def sentences(asked: "Asked", left: Sequence[Run]) -> Iterator[str]:
@@ -57,8 +57,8 @@ def searches(asked: "Asked") -> tuple[Price, ...]:
     """The price of the trials that are still to be made, by those that have ended; framework by framework."""
     if not asked.plan.to_search:
         return ()
-    from evalsuite.commands.asked import timed
-    from evalsuite.commands.found_batches import MOST, memory_bytes
+    from evalsuite.commands.launching.found_batches import MOST, memory_bytes
+    from evalsuite.commands.launching.request import timed
     from evalsuite.launch import batch_search
     from evalsuite.logs import catalogue
     from evalsuite.runs import trials

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evalsuite.commands import places
-from evalsuite.commands import where as reach
+from evalsuite.commands.options import engine_options as reach
+from evalsuite.commands.options import search_paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.plan import spec
 from evalsuite.plan.spec import Spec
@@ -113,7 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="the image of all recipes, or of a framework's, in place of their own; repeatable; with --container",
     )
-    places.add_arguments(where)
+    search_paths.add_arguments(where)
     where.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
     where.add_argument("--group", metavar="NAME", help="a Unix group that may read the run folders (owner alone)")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from evalsuite.commands import speech
-from evalsuite.commands.found_batches import MOST, memory_bytes
+from evalsuite.commands.launching.found_batches import MOST, memory_bytes
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Case, Skip
@@ -15,7 +15,7 @@ from evalsuite.plan import searched as plan_searched
 from evalsuite.plan.largest import Largest, Tried
 
 if TYPE_CHECKING:
-    from evalsuite.commands.asked import Asked
+    from evalsuite.commands.launching.request import Asked
     from evalsuite.launch.batch_search import Purse
 
 
@@ -30,9 +30,10 @@ class Searched(Protocol):
 
 def with_batches(arguments: argparse.Namespace, asked: "Asked") -> "Asked":
     """*asked* with the batch of every case, searched for now where it is not known; the same without such cases."""
-    from evalsuite.commands import preflight, prices
-    from evalsuite.commands.asked import planned
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands import preflight
+    from evalsuite.commands.launching import prices
+    from evalsuite.commands.launching.request import planned
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.launch.batch_search import Purse
     from evalsuite.model import Run
 
@@ -66,7 +67,7 @@ def searched(
 ) -> list[tuple[Case, Largest]]:
     """Searches from each case that *starts* gives of those that can be run, by short runs, saying each trial; those
     that *purse* does not pay to the end are left out, and said."""
-    from evalsuite.commands.terminal import note
+    from evalsuite.commands.printing.terminal import note
     from evalsuite.launch import batch_search, campaign, runner
     from evalsuite.logs import catalogue
     from evalsuite.runs import trials

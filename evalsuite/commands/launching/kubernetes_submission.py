@@ -22,8 +22,8 @@ WHY = (
 def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     """Writes the manifests that *arguments* of `submit` ask for; with --go it applies them. *evaluation* gives the
     line that does in the launcher's pod what they ask for."""
-    from evalsuite.commands.asked import planned
-    from evalsuite.commands.terminal import line
+    from evalsuite.commands.launching.request import planned
+    from evalsuite.commands.printing.terminal import line
     from evalsuite.launch.remote import kubectl
     from evalsuite.plan import kubernetes
 

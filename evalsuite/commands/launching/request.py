@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.adapter import Adapter, Recipe
-from evalsuite.commands import axes, where
-from evalsuite.commands.places import places
+from evalsuite.commands.options import axes, engine_options
+from evalsuite.commands.options.search_paths import places
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import campaign
 from evalsuite.launch.provision import readiness, virtualenvs
@@ -57,7 +57,7 @@ class Asked:
         left = plan.missing(self.plan, self.store)
         if self.plan.spec.most_repeats is None:
             return left
-        from evalsuite.commands.repeating import Repeating
+        from evalsuite.commands.launching.adaptive_repeats import Repeating
 
         return Repeating(self.plan, self.store, self.places, self.criteria).next(left)
 
@@ -138,7 +138,7 @@ def timed(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
 
 def planned(arguments: argparse.Namespace) -> Asked:
     """The plan of *arguments*. Starts nothing and installs nothing."""
-    engine = where.engine(arguments)
+    engine = engine_options.engine(arguments)
     if arguments.container:
         engine = replace(engine, container=containers.here(arguments.container))
     elif arguments.image:
@@ -181,7 +181,7 @@ def planned(arguments: argparse.Namespace) -> Asked:
     )
     if not made.to_search:
         return asked
-    from evalsuite.commands import found_batches
+    from evalsuite.commands.launching import found_batches
 
     dialects = catalogue.known(asked.places)
     searched = found_batches.known(made, adapters, store.root, dialects, machine.device)
