@@ -16,9 +16,8 @@ from evalsuite.model import Case, Device, Precision, Protocol, Skip, Summary, Un
 from evalsuite.results import entrants, fairness, leads, winners
 from evalsuite.results.entrants import Contest, Entrant
 from evalsuite.results.fairness import Obstacle
-from evalsuite.results.linear_speedup import DECIDING_ORIGINS
 from evalsuite.results.scaling import suspicious
-from evalsuite.results.summary import FULL_REPEATS, counts, short_window, values
+from evalsuite.results.summary import DECIDING_ORIGINS, FULL_REPEATS, counts, short_window, values
 from evalsuite.results.winners import Standing, Word
 
 PUBLISHED = ("cited", "digitised")

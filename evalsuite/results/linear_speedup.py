@@ -21,9 +21,8 @@ from evalsuite.model import Case, Interval, Summary, Unmeasured, Verdict, Verdic
 from evalsuite.results import fairness, machines
 from evalsuite.results.criteria import LinearSpeedup
 from evalsuite.results.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
-from evalsuite.results.summary import counts, valid, values
+from evalsuite.results.summary import DECIDING_ORIGINS, counts, valid, values
 
-DECIDING_ORIGINS = ("measured", "imported")
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
 CHOSEN = (RunTakenAway, JournalBroken)  # nobody can say that these runs were not chosen from more
 ENDED_BADLY = ("failed", "timed_out", "incomplete")

@@ -11,8 +11,8 @@ from dataclasses import replace
 from evalsuite.findings import ThinSamples
 from evalsuite.model import Case, Interval, Outcome, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
 from evalsuite.results.criteria import MeanUtilisation
-from evalsuite.results.linear_speedup import CHOSEN, DECIDING_ORIGINS
-from evalsuite.results.summary import valid
+from evalsuite.results.linear_speedup import CHOSEN
+from evalsuite.results.summary import DECIDING_ORIGINS, valid
 
 GPU_ALONE, ALL = "C2a", "C2b"
 RESOURCES = ("gpu", "cpu", "memory", "disk", "network")

@@ -21,6 +21,7 @@ FULL_REPEATS = FewRepeats.needed  # fewer are partial (docs/data-rules.md, D05)
 MOST_REPEATS = ManyRepeats.usual
 NOISY_CV = NoisyRepeats.limit
 UNSTABLE_CV = UnstableRepeats.limit
+DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simulated decides nothing
 
 
 def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]:

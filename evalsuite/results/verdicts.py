@@ -6,9 +6,9 @@ from dataclasses import replace
 from evalsuite.model import Case, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results.criteria import CaseScope, Criteria
 from evalsuite.results.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups, relative
-from evalsuite.results.linear_speedup import DECIDING_ORIGINS, linear_speedup
+from evalsuite.results.linear_speedup import linear_speedup
 from evalsuite.results.mean_utilisation import mean_utilisation
-from evalsuite.results.summary import FULL_REPEATS, valid
+from evalsuite.results.summary import DECIDING_ORIGINS, FULL_REPEATS, valid
 from evalsuite.results.winners import Standing, Word, standing
 
 BLOCKS = Purpose(free=FRAMEWORKS.free | SCALES.free)
