@@ -17,8 +17,9 @@ import numpy
 
 from evalsuite import paths
 from evalsuite.model import Case, Measurement, Run, Throughput
-from evalsuite.results import changes, leads, statistics
-from evalsuite.results.summary import summary
+from evalsuite.results.compare import changes, significance
+from evalsuite.results.measure import statistics
+from evalsuite.results.measure.summary import summary
 from evalsuite.site.history import HistoryLine, HistoryPoint, line
 
 Draw = Callable[["numpy.random.Generator", tuple[int, ...]], "numpy.ndarray"]
@@ -105,7 +106,7 @@ def winners_table(trials: int = TRIALS) -> list[tuple[int, int, str, float, floa
         some = trials // 16  # the exact test takes its time
         for trial, runs in enumerate(speeds(kind, random, trials // 4, frameworks, n)):
             first, *others = sorted(map(list, runs), key=numpy.median, reverse=True)
-            behind = [leads.apart(other, first) for other in others]
+            behind = [significance.apart(other, first) for other in others]
             left += any(behind)
             alone += all(behind)
             in_rounds += n >= 5 and any(_in_rounds(other, first) for other in others)
@@ -118,7 +119,7 @@ def winners_table(trials: int = TRIALS) -> list[tuple[int, int, str, float, floa
 
 def _in_rounds(other: Sequence[float], first: Sequence[float]) -> bool:
     pairs = list(zip(other, first, strict=True))
-    return min(map(min, pairs)) > 0 and leads.apart_in_rounds(pairs)  # heavy tails reach below any speed
+    return min(map(min, pairs)) > 0 and significance.apart_in_rounds(pairs)  # heavy tails reach below any speed
 
 
 def left_out(trials: int = TRIALS) -> list[tuple[int, int, float]]:
@@ -131,7 +132,7 @@ def left_out(trials: int = TRIALS) -> list[tuple[int, int, float]]:
             by_runs = in_rounds = 0
             for runs in speeds(kind, random, trials, frameworks, n):
                 first, *others = sorted(map(list, runs), key=numpy.median, reverse=True)
-                by_runs += any(leads.apart(other, first) for other in others)
+                by_runs += any(significance.apart(other, first) for other in others)
                 in_rounds += any(_in_rounds(other, first) for other in others)
             worst = max(worst, by_runs / trials, in_rounds / trials)
         found.append((frameworks, n, worst))
@@ -153,7 +154,7 @@ def drifting(trials: int = TRIALS) -> list[tuple[int, float, float, float, float
         random = numpy.random.default_rng([SEED, n, round(100 * drift), round(100 * lead)])
         runs = speeds("normal", random, trials, 2, n) * (1 - drift * numpy.arange(n) / (n - 1))
         pairs = [(list(slower), list(faster * (1 + lead))) for slower, faster in runs]
-        by_runs = sum(leads.apart(slower, faster) for slower, faster in pairs)
+        by_runs = sum(significance.apart(slower, faster) for slower, faster in pairs)
         in_rounds = sum(_in_rounds(slower, faster) for slower, faster in pairs)
         found.append((n, drift, lead, by_runs / trials, in_rounds / trials))
     return found

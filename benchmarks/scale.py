@@ -32,7 +32,7 @@ GOALS = {
 READ = """
 import sys
 from pathlib import Path
-from evalsuite.results.measurement import measurement
+from evalsuite.results.measure.measurement import measurement
 from evalsuite.runs.store import RunFolder
 found = measurement(RunFolder(Path(sys.argv[1])))
 assert found.status == "ok" and len(found.utilisation) > 10, found

@@ -21,13 +21,15 @@ from pathlib import Path
 import numpy
 from judgement import KINDS, SEED, percent, speeds, table
 
-from evalsuite.results import leads, statistics, stopping
+from evalsuite.results.compare import significance
+from evalsuite.results.judge import stopping
+from evalsuite.results.measure import statistics
 
 LOOKS = (5, 6, 7)
 MOST = LOOKS[-1]
 ALLOWED = 0.05
 FRAMEWORKS = (2, 3, 4, 6, 8, 12, 16)
-LEAD_LIMITS = (leads.LEAST_LEAD, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9)
+LEAD_LIMITS = (significance.LEAST_LEAD, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9)
 LEVELS = (0.95, 0.98, 0.99, 0.995, 0.999, 1.0)
 TRIALS = 2_500
 SETTING = ("nodes", "gpus_per_node", "model", "batch_size_per_gpu", "precision", "unit")  # columns of recorded runs
@@ -60,7 +62,7 @@ def behind(runs: Runs, made: Sequence[int]) -> frozenset[int]:
     for place in range(len(runs)):
         shared = min(made[place], made[first])
         pairs = list(zip(runs[place][:shared], runs[first][:shared], strict=True))
-        if place != first and leads.apart_in_rounds(pairs):
+        if place != first and significance.apart_in_rounds(pairs):
             found.add(place)
     return frozenset(found)
 

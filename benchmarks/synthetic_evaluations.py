@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from evalsuite.documents import RunCommand, UsedRecipe
 from evalsuite.model import Case, Counted, Evaluation, Measurement, Protocol, Run, Throughput, Utilisation, Window
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import summary
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.measure.summary import summary
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch", "oneflow", "mindspore")
 SCALES = ((1, 1), (1, 8), (2, 8), (4, 8), (8, 8), (16, 8), (32, 8), (64, 8), (125, 8))

@@ -10,8 +10,8 @@ from functools import cache
 import synthetic
 
 from evalsuite.model import Case, Evaluation, Measurement, Summary
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.verdicts import verdicts
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.judge.verdicts import verdicts
 
 SCALES = ((1, 1), (1, 8), (4, 8), (20, 8), (32, 8))
 REPEATS = 5

@@ -36,10 +36,12 @@ from evalsuite.model import (
     Verdict,
     Window,
 )
-from evalsuite.results import convergence, criteria, rules
-from evalsuite.results import summary as summaries_of
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.verdicts import verdicts as judged
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.judge import criteria
+from evalsuite.results.judge.verdicts import verdicts as judged
+from evalsuite.results.measure import convergence
+from evalsuite.results.measure import summary as summaries_of
+from evalsuite.results.rules import data_rules
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch")
 VERSIONS = {"tensorflow": "2.15.1", "mxnet": "1.9.1", "paddlepaddle": "3.3.1", "pytorch": "2.13.0"}
@@ -654,7 +656,7 @@ def timers() -> Evaluation:
         found.append(replace(one, breakdown=_task_of(one.case.total_devices)))
     doubled = Breakdown(seconds=1.0, phases=(Phase(name="forward", seconds=0.7), Phase(name="backward", seconds=0.6)))
     (twice,) = _ladders(("oneflow",), ((1, 1),), repeats=5, protocol=FULL, **about)
-    runs = rules.checked(replace(run, breakdown=doubled) for run in twice.measurements)
+    runs = data_rules.checked(replace(run, breakdown=doubled) for run in twice.measurements)
     return evaluation((*found, *with_scaling([summary(runs)])), repeats=5, profile="cifar10", title="Step times")
 
 

@@ -14,6 +14,7 @@ WIDTH, HEIGHT = 920, 640
 PLACES = {  # package → x, y, width, height, what it holds
     "commands": (40, 24, 840, 56, "the doors: arguments in, exit code out"),
     "launch": (100, 130, 230, 62, "makes environments, starts runs"),
+    "importing": (345, 130, 108, 62, "brings in runs"),
     "plan": (20, 270, 196, 62, "cases, skips, command lines"),
     "agent": (232, 270, 165, 62, "stamps, samples, ends"),
     "machine": (120, 370, 200, 56, "sensors, limits, cores"),

@@ -23,8 +23,10 @@ from evalsuite.adapter import Adapter
 from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import PublishedDiffers
 from evalsuite.model import Case, Evaluation, Fact, Finding, Measurement, Protocol, Run, Summary, Throughput
-from evalsuite.results import criteria, facts, scaling, summary
-from evalsuite.results.verdicts import verdicts
+from evalsuite.results.compare import scaling
+from evalsuite.results.judge import criteria
+from evalsuite.results.judge.verdicts import verdicts
+from evalsuite.results.measure import facts, summary
 
 SOURCE = paths.DATA / "reference" / "dlperf_v1"
 TITLE = "dlperf_v1"  # key of `titles` in data/text

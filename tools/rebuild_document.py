@@ -21,8 +21,10 @@ from evalsuite import paths
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.model import Case, Evaluation, Measurement, Protocol, Run, Throughput
 from evalsuite.report.sections.author import author
-from evalsuite.results import criteria, facts, scaling, summary
-from evalsuite.results.verdicts import verdicts
+from evalsuite.results.compare import scaling
+from evalsuite.results.judge import criteria
+from evalsuite.results.judge.verdicts import verdicts
+from evalsuite.results.measure import facts, summary
 
 SOURCE = paths.DATA / "reference" / "tianshu"
 PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)  # what the repository's README says of every report

@@ -19,7 +19,7 @@ from evalsuite.launch.provision import readiness
 from evalsuite.logs.wording import rate
 from evalsuite.model import Case
 from evalsuite.plan import repositories
-from evalsuite.results import measurement
+from evalsuite.results.measure import measurement
 from evalsuite.runs.store import Store
 
 HEAD = """# The official scripts

@@ -15,13 +15,13 @@ from itertools import groupby
 from pathlib import Path
 
 from evalsuite import paths
-from evalsuite.results.extrapolation import VALIDATION, PublishedSeries, Trial, trials, validations
+from evalsuite.results.judge.extrapolation import VALIDATION, PublishedSeries, Trial, trials, validations
 
 SERIES = paths.DATA / "scaling_series.csv"
 COLUMNS = ("series", "source", "doublings", "scales", "measured_to", "target", "published_to_predicted")
 HEADER = (
     "# Written by tools/validate_extrapolation.py from data/scaling_series.csv; `source` is who prints the series.",
-    "# A row: evalsuite/results/extrapolation.py was given the first `scales` scales, to `measured_to` devices: these",
+    "# A row: results/judge/extrapolation.py was given the first `scales` scales, to `measured_to` devices: these",
     "# are all up to target / 2^doublings. At `target` devices, the largest scale of the series, the published",
     "# throughput is so many times the predicted one.",
 )

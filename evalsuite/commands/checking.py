@@ -17,7 +17,7 @@ from evalsuite.logs import catalogue, reading
 from evalsuite.logs.sniffing import Sniffer
 from evalsuite.model import Case, Device, Precision, Protocol
 from evalsuite.plan import repositories
-from evalsuite.results.measurement import BATCH_ITEMS, NOT_SAID
+from evalsuite.results.measure.measurement import BATCH_ITEMS, NOT_SAID
 
 SCALES = ((1, 1), (1, 2), (2, 2))
 DEVICES: tuple[Device, ...] = ("cpu", "gpu")

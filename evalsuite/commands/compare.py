@@ -43,8 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands.printing.terminal import note
     from evalsuite.commands.run import run_missing
     from evalsuite.launch import campaign
-    from evalsuite.results import criteria
-    from evalsuite.results.summary import valid
+    from evalsuite.results.judge import criteria
+    from evalsuite.results.measure.summary import valid
 
     asked = planned(arguments)
     report.check(arguments, [*asked.plan.cases, *(skip.case for skip in asked.plan.skips)])

@@ -16,7 +16,7 @@ from evalsuite.model import Case, Interval, Summary
 if TYPE_CHECKING:
     from evalsuite.report.data.finished import Finished
     from evalsuite.report.text.words import Words
-    from evalsuite.results.changes import Change, Changes, Unpaired, Why
+    from evalsuite.results.compare.changes import Change, Changes, Unpaired, Why
 
 HELP = "say what changed between two finished reports, and what cannot be compared"
 EXAMPLES = """  evalsuite compare-reports old/report new/report
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.commands.report import check_languages
     from evalsuite.report.data import finished
-    from evalsuite.results import changes
+    from evalsuite.results.compare import changes
 
     languages = check_languages(arguments.lang or ("en" if arguments.json else speech.language()))
     before, after = finished.read(arguments.before), finished.read(arguments.after)
@@ -116,7 +116,7 @@ def _change(change: "Change", languages: Sequence[str]) -> dict[str, object]:
 
 
 def _side(summary: Summary) -> dict[str, object]:
-    from evalsuite.results import changes, fairness
+    from evalsuite.results.compare import changes, fairness
 
     return {
         "median": summary.items_per_s.value,
@@ -152,7 +152,7 @@ def sentence(why: "Why", language: str) -> str:
 def _difference(field: str, ours: str, theirs: str, language: str) -> str:
     """What two cases have unlike: a field of `Case`, or one of their options."""
     from evalsuite.report.text import options, words
-    from evalsuite.results.changes import NONE, OPTION
+    from evalsuite.results.compare.changes import NONE, OPTION
 
     option = field.removeprefix(OPTION)
     if option == field:
@@ -314,7 +314,7 @@ SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell
 
 def _value(summary: Summary, language: str) -> str:
     from evalsuite.report.text import numbers
-    from evalsuite.results import fairness
+    from evalsuite.results.compare import fairness
 
     versions = ", ".join(fairness.versions(summary)) or _head("version_unknown", language)
     return f"{numbers.throughput(summary.items_per_s.value).text} {summary.unit}\n{versions}"

@@ -14,7 +14,7 @@ from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
     from evalsuite.launch.equivalence import NotRun, ProvenWorkload
-    from evalsuite.results.equivalence import WorkloadDifference, WorkloadPair
+    from evalsuite.results.compare.equivalence import WorkloadDifference, WorkloadPair
     from evalsuite.workload import WorkloadAnswer
 
 HELP = "prove that the reference workloads compute the same, pair by pair"
@@ -93,7 +93,7 @@ def _proven(model: str, workloads: Sequence["ProvenWorkload"]) -> ProvenModel:
     from evalsuite import files
     from evalsuite.commands.printing.terminal import duration, note, working
     from evalsuite.launch import equivalence
-    from evalsuite.results.equivalence import pairs
+    from evalsuite.results.compare.equivalence import pairs
 
     answers, absent = [], []
     with files.scratch("equivalence") as folder, working(len(workloads)) as told:

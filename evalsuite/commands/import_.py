@@ -11,7 +11,7 @@ from evalsuite.commands.printing import terminal
 from evalsuite.errors import EvalsuiteError, Exit
 
 if TYPE_CHECKING:
-    from evalsuite.launch.importing import Imported
+    from evalsuite.importing.log_import import Imported
 
 MOST_ALIKE = 3  # equal complaints that are printed one by one
 HELP = "make run folders from logs or tables produced elsewhere"
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.launch import citing, importing, stated, tables
+    from evalsuite.importing import log_import, published_figures, published_tables, user_facts
     from evalsuite.logs import catalogue
     from evalsuite.runs import group
     from evalsuite.runs.store import Store
@@ -85,18 +85,18 @@ def run(arguments: argparse.Namespace) -> int:
     (defaults, runs), columns = _mapped(arguments.map)
     named = (("campaign", arguments.campaign), ("machine", arguments.machine))
     user = _user([*arguments.set, *(pair for name, text in named for pair in _named(name, text))])
-    found_by = stated.pattern(arguments.pattern) if arguments.pattern else None
+    found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
-    results: list[importing.Imported] = []
+    results: list[log_import.Imported] = []
     dialects = catalogue.known(search_paths.places(arguments))
-    asked = importing.SaidOfLogs(user=user, mapped=(defaults, runs), found_by=found_by, amend=arguments.amend)
-    importer = importing.Importer(into, asked, dialects)
+    asked = log_import.SaidOfLogs(user=user, mapped=(defaults, runs), found_by=found_by, amend=arguments.amend)
+    importer = log_import.Importer(into, asked, dialects)
     for path in arguments.paths:
         if _is_table(path, columns):
-            table = tables.read(path, columns)
+            table = published_tables.read(path, columns)
             if table.unread:
                 terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
-            results += citing.cited(table, into, defaults, user, dialects, amend=arguments.amend)
+            results += published_figures.cited(table, into, defaults, user, dialects, amend=arguments.amend)
         else:
             results += importer.logs(path)
     _print(results, arguments.json)
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _mapped(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict[str, str]]], list[tuple[str, str]]]:
     """((`[defaults]`, `[[runs]]`) of the mapping file, (our name, the table's column)…)."""
-    from evalsuite.launch import stated
+    from evalsuite.importing import user_facts
 
     files = [text for text in given if "=" not in text or Path(text).is_file()]
     if len(files) > 1:
@@ -114,7 +114,7 @@ def _mapped(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict[str, 
     wrong = next(("".join(pair) for pair in pairs if not pair[0] or not pair[2]), None)
     if wrong is not None:
         raise EvalsuiteError(f'--map "{wrong}": expected a file or NAME=COLUMN, such as --map throughput=img_per_sec.')
-    return stated.mapping(Path(files[0])) if files else ({}, []), [(name, column) for name, _, column in pairs]
+    return user_facts.mapping(Path(files[0])) if files else ({}, []), [(name, column) for name, _, column in pairs]
 
 
 def _named(option: str, text: str | None) -> list[tuple[str, str]]:
@@ -129,11 +129,11 @@ def _named(option: str, text: str | None) -> list[tuple[str, str]]:
 
 def _user(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     """What is said with --set. Raises EvalsuiteError if it contradicts itself or cannot be."""
-    from evalsuite.launch import stated
+    from evalsuite.importing import user_facts
 
     try:
-        facts = stated.together({}, *(("--set", {name: value}) for name, value in pairs))
-        stated.checked(facts)
+        facts = user_facts.together({}, *(("--set", {name: value}) for name, value in pairs))
+        user_facts.checked(facts)
     except ValueError as error:
         raise EvalsuiteError(f"--set: {error}.") from error
     return facts
@@ -141,13 +141,13 @@ def _user(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
     """A workbook, or a CSV with a column of figures; other CSVs (a TensorBoard series) are logs."""
-    from evalsuite.launch import tables
+    from evalsuite.importing import published_tables
 
     if path.suffix.lower() != ".csv":
         return path.suffix.lower() == ".xlsx"
     try:
         with open(path, "rb") as file:
-            return bool(columns) or tables.is_one(tables.decoded(file.readline()))
+            return bool(columns) or published_tables.is_one(published_tables.decoded(file.readline()))
     except OSError as error:
         raise EvalsuiteError(f"{path}: {error.strerror}; expected a table or a log.") from error
 

@@ -75,7 +75,7 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.results.summary import valid
+    from evalsuite.results.measure.summary import valid
     from evalsuite.runs.store import Store
 
     check(arguments)
@@ -98,7 +98,7 @@ def check(arguments: argparse.Namespace, cases: "Sequence[Case] | None" = None) 
 
     *cases*: those that are planned, where that is known: a criterion must be about one of them.
     """
-    from evalsuite.results import criteria
+    from evalsuite.results.judge import criteria
 
     check_languages(arguments.lang)
     check_forms(arguments.forms)
@@ -171,8 +171,8 @@ def write(
 
     from evalsuite import report
     from evalsuite.commands.printing.terminal import note
-    from evalsuite.results import criteria
     from evalsuite.results.evaluation import evaluate
+    from evalsuite.results.judge import criteria
 
     authored = _authored(arguments.author)
     languages = check_languages(arguments.lang)

@@ -80,7 +80,7 @@ def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
     from evalsuite.launch.remote.schedulers import slurm
     from evalsuite.logs import catalogue
     from evalsuite.plan import plan
-    from evalsuite.results import measurement
+    from evalsuite.results.measure import measurement
     from evalsuite.runs.planned import Planned
 
     _say_left_out(asked.plan.skips)
@@ -272,8 +272,8 @@ def _say_skips(skips: "Sequence[Skip]") -> None:
 
 def _measured(asked: "Asked") -> bool:
     """Whether any run of the plan, made in this call or before, gave a number that counts."""
-    from evalsuite.results import measurement
-    from evalsuite.results.summary import counts
+    from evalsuite.results.measure import measurement
+    from evalsuite.results.measure.summary import counts
 
     return any(counts(measurement.measurement(folder, asked.places)) for folder in _ended(asked))
 

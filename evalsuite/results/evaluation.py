@@ -10,25 +10,17 @@ from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol
-from evalsuite.results import (
-    attempts,
-    convergence,
-    criteria,
-    gravity,
-    measuring,
-    network,
-    other_nodes,
-    rules,
-    timelines,
-)
-from evalsuite.results import measurement as measurement_room
-from evalsuite.results.attempts import Recorded, Row
-from evalsuite.results.criteria import Criteria
-from evalsuite.results.disclosed import disclosed
-from evalsuite.results.remembered import Measured
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import summaries, valid
-from evalsuite.results.verdicts import verdicts
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.judge import criteria
+from evalsuite.results.judge.criteria import Criteria
+from evalsuite.results.judge.verdicts import verdicts
+from evalsuite.results.measure import convergence, measuring, network, timelines
+from evalsuite.results.measure import measurement as measurement_room
+from evalsuite.results.measure.cache import Measured
+from evalsuite.results.measure.summary import summaries, valid
+from evalsuite.results.publish.redaction import disclosed
+from evalsuite.results.rules import attempts, data_rules, other_nodes, severity
+from evalsuite.results.rules.attempts import Recorded, Row
 from evalsuite.runs import equivalence, trials
 from evalsuite.runs import network as measured_networks
 from evalsuite.runs.planned import Planned
@@ -70,7 +62,7 @@ def evaluate(
     planned = store.plan()
     cases = all_cases(planned, [one.measurement for one in measured], wanted)
     settings.check((*cases, *(skip.case for skip in (planned.skips if planned else ()))))
-    ordered = rules.checked(_in_plan_order([one.measurement for one in measured], cases))
+    ordered = data_rules.checked(_in_plan_order([one.measurement for one in measured], cases))
     environments = _environments(store, ordered)
     commands = _commands(measured, ordered)
     recorded = attempts.read(store.journal).of(wanted)
@@ -86,7 +78,7 @@ def evaluate(
         skips=planned.skips if planned else (),
         summaries=tuple(rows),
         verdicts=verdicts(rows, settings, (*cases, *_not_run(planned, wanted))),
-        findings=tuple(gravity.once((*broken, *found))),
+        findings=tuple(severity.once((*broken, *found))),
         environments=environments,
         commands=commands,
         timelines=drawn,
@@ -113,7 +105,7 @@ def _compared(
     rows, beside = attempts.noted(other_nodes.marked(with_scaling(values)), recorded, commands)
     return rows, [
         *beside,
-        *rules.findings(rows, environments, commands),
+        *data_rules.findings(rows, environments, commands),
         *convergence.findings(rows, settings.targets),
         *(finding for row in rows for run in row.measurements for finding in run.findings),
         *(finding for row in rows for finding in row.findings),

@@ -15,11 +15,12 @@ from functools import cached_property
 
 from evalsuite.model import Case, Summary
 from evalsuite.report.data.finished import Finished, instant, moment
-from evalsuite.results import changes, fairness, leads, machines
-from evalsuite.results.changes import Change
-from evalsuite.results.fairness import Common
-from evalsuite.results.statistics import SIGNIFICANCE
-from evalsuite.results.summary import counts, valid
+from evalsuite.results.compare import changes, fairness, significance
+from evalsuite.results.compare.changes import Change
+from evalsuite.results.compare.fairness import Common
+from evalsuite.results.measure import machines
+from evalsuite.results.measure.statistics import SIGNIFICANCE
+from evalsuite.results.measure.summary import counts, valid
 from evalsuite.site.moves import Move, moves
 
 CAMPAIGNS = 4  # a side: of fewer no order of theirs is rare enough
@@ -273,5 +274,5 @@ def _crept(found: Sequence[Summary]) -> bool:
         groups = len(medians) - 2 * k + 1
         if groups / math.comb(2 * k, k) <= SIGNIFICANCE:
             last = medians[-k:]
-            return any(leads.apart(last, medians[first : first + k]) for first in range(groups))
+            return any(significance.apart(last, medians[first : first + k]) for first in range(groups))
     return False

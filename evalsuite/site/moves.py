@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evalsuite.results.changes import Change, Changes, Together
+from evalsuite.results.compare.changes import Change, Changes, Together
 
 
 @dataclass(frozen=True, kw_only=True)

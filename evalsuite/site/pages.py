@@ -17,7 +17,7 @@ from evalsuite.report.sections.verdict import verdict as verdict_room
 from evalsuite.report.sections.verdict.verdict import ModelFinding
 from evalsuite.report.text import campaigns, names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
-from evalsuite.results.changes import Change
+from evalsuite.results.compare.changes import Change
 from evalsuite.site import feed, timechart
 from evalsuite.site.history import History, HistoryLine, HistoryPoint
 from evalsuite.site.moves import Move, nearest

@@ -10,7 +10,7 @@ from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text import words as words_room
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.changes import Change
+from evalsuite.results.compare.changes import Change
 from evalsuite.site.history import HistoryLine, HistoryPoint
 
 

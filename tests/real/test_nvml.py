@@ -15,7 +15,7 @@ import pytest
 from evalsuite.documents import Gpu
 from evalsuite.findings import ThinSamples
 from evalsuite.model import Window
-from evalsuite.results import utilisation
+from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import GpuReading, Samples
 from evalsuite.runs.store import RunFolder
 

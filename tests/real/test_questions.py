@@ -6,7 +6,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.results.scaling import with_scaling
+from evalsuite.results.compare.scaling import with_scaling
 
 FRAMEWORKS = ("oneflow", "ngc_pytorch", "ngc_mxnet", "ngc_tensorflow", "mxnet", "paddlepaddle", "pytorch", "tensorflow")
 MODELS = ("resnet50_v1.5", "bert_base", "gpt2", "mobilenet_v2", "face_r100", "wide_and_deep")

@@ -6,7 +6,7 @@ import synthetic
 from evalsuite.model import Skip
 from evalsuite.report.sections.verdict import answers as answers_section
 from evalsuite.report.text import words
-from evalsuite.results import answers
+from evalsuite.results.compare import answers
 
 AMP = {"precision": "amp", "device": "gpu", "batch_per_device": 64, "protocol": synthetic.FULL, "options": ()}
 SEVEN = (0.994, 0.996, 0.998, 1.0, 1.002, 1.004, 1.006)

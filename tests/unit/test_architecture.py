@@ -22,6 +22,7 @@ MAY_IMPORT = {  # beside ground and contract
     "machine": {"runs"},
     "agent": {"machine", "runs"},
     "launch": {"plan", "machine", "agent", "runs", "logs"},
+    "importing": {"runs", "logs"},
     "runs": set(),
     # ═══ the wall ═══
     "logs": {"runs"},
@@ -29,7 +30,16 @@ MAY_IMPORT = {  # beside ground and contract
     "report": {"results"},
     "site": {"results", "report"},
     # ═══ the doors ═══
-    "commands": {"plan", "machine", "agent", "launch", "runs", "logs", "results", "report", "site"},
+    "commands": {"plan", "machine", "agent", "launch", "importing", "runs", "logs", "results", "report", "site"},
+}
+INSIDE_RESULTS = {
+    "samples": set(),
+    "measure": {"samples"},
+    "compare": {"measure"},
+    "judge": {"measure", "compare"},
+    "rules": {"measure", "compare"},
+    "publish": set(),
+    "evaluation": {"measure", "compare", "judge", "rules", "publish"},
 }
 INSIDE_REPORT = {
     "text": set(),
@@ -40,11 +50,12 @@ INSIDE_REPORT = {
     "page": {"text", "book", "figures", "sections", "data"},
     "forms": {"text", "book", "sections", "data", "page"},
 }
+INSIDE = {"results": INSIDE_RESULTS, "report": INSIDE_REPORT}
 READ_ONLY = ("logs", "results", "report", "site")  # right of the wall
 BROWSER = "evalsuite.report.forms.pdf"  # prints the page on paper, and starts a browser for it
 WORKERS = (
-    "evalsuite.results.measuring",
-    "evalsuite.results.timelines",
+    "evalsuite.results.measure.measuring",
+    "evalsuite.results.measure.timelines",
     "evalsuite.report.page.ahead",
 )  # the same work on several cores
 FORKS = "evalsuite.processes"
@@ -61,8 +72,12 @@ THIRD_PARTY = {  # package → where it may be imported
     "jinja2": ("evalsuite.report.page.templates",),
     "markupsafe": ("evalsuite.report", "evalsuite.site"),
     "matplotlib": ("evalsuite.report.figures",),
-    "numpy": ("evalsuite.results.statistics", "evalsuite.results.cells", "evalsuite.report.figures"),
-    "openpyxl": ("evalsuite.launch.tables",),
+    "numpy": (
+        "evalsuite.results.measure.statistics",
+        "evalsuite.results.samples.sample_arrays",
+        "evalsuite.report.figures",
+    ),
+    "openpyxl": ("evalsuite.importing.published_tables",),
     "psutil": ("evalsuite.machine", "evalsuite.agent", "evalsuite.launch.engine_process"),
     "pynvml": ("evalsuite.machine.sensors",),
     "rich": ("evalsuite.commands.printing.terminal",),
@@ -125,11 +140,12 @@ def _wrong_arrows(room: str, ours: set[str]) -> Iterator[str]:
     for module in sorted(ours):
         if _place(module) not in allowed:
             yield f"{room} imports {module}"
-    if here == "report" and room.count(".") > 2:
-        inside = room.split(".")[2]
+    rooms = INSIDE.get(here, {})
+    inside = [*room.split("."), ""][2]
+    if inside in rooms:
         for module in sorted(ours):
-            parts = module.split(".")
-            if parts[1:2] == ["report"] and len(parts) > 2 and parts[2] not in INSIDE_REPORT[inside] | {inside}:
+            parts = [*module.split("."), ""]
+            if parts[1] == here and parts[2] and parts[2] not in rooms[inside] | {inside}:
                 yield f"{room} imports {module}"
 
 
@@ -184,11 +200,11 @@ def test_a_room_keeps_its_walls(room):
 def test_every_package_of_the_house_is_drawn():
     packages = {file.parent.name for file in paths.PACKAGE.glob("*/__init__.py")}
     rooms = {file.stem for file in paths.PACKAGE.glob("*.py")} - {"__init__", "__main__", "cli"}
-    inside = {file.parent.name for file in (paths.PACKAGE / "report").glob("*/__init__.py")}
+    inside = {each: {file.parent.name for file in (paths.PACKAGE / each).glob("*/__init__.py")} for each in INSIDE}
 
     assert packages == set(MAY_IMPORT)
     assert rooms == GROUND | CONTRACT
-    assert inside == set(INSIDE_REPORT)
+    assert inside == {"results": set(INSIDE_RESULTS) - {"evaluation"}, "report": set(INSIDE_REPORT)}
 
 
 def test_the_arrows_between_packages_make_no_circle():
@@ -198,7 +214,7 @@ def test_the_arrows_between_packages_make_no_circle():
         reached = {package: found.union(*(reached[each] for each in found)) for package, found in reached.items()}
 
     assert [package for package in order if package in reached[package]] == []
-    assert sum(len(found) for package, found in MAY_IMPORT.items() if package != "commands") == 15
+    assert sum(len(found) for package, found in MAY_IMPORT.items() if package != "commands") == 17
 
 
 def test_no_two_modules_import_each_other_however_far_round():
@@ -219,16 +235,20 @@ def test_no_two_modules_import_each_other_however_far_round():
     [
         ("evalsuite.plan.spec", "from evalsuite.launch import runner", "imports evalsuite.launch.runner"),
         ("evalsuite.plan.spec", "def f():\n    from evalsuite.agent.agent import run", "imports evalsuite.agent.agent"),
-        ("evalsuite.logs.window", "import evalsuite.results.summary", "imports evalsuite.results.summary"),
+        (
+            "evalsuite.logs.window",
+            "import evalsuite.results.measure.summary",
+            "imports evalsuite.results.measure.summary",
+        ),
         ("evalsuite.runs.store", "from evalsuite.logs import reading", "imports evalsuite.logs.reading"),
         ("evalsuite.model", "from evalsuite.adapter import Recipe", "imports evalsuite.adapter"),
-        ("evalsuite.results.rules", "from evalsuite.report import page", "imports evalsuite.report.page"),
+        ("evalsuite.results.rules.data_rules", "from evalsuite.report import page", "imports evalsuite.report.page"),
         ("evalsuite.report.text.words", "from evalsuite.report.book import book", "imports evalsuite.report.book.book"),
         ("evalsuite.report.data.tables", "from evalsuite.plan import plan", "imports evalsuite.plan.plan"),
-        ("evalsuite.results.summary", "import pandas", "imports pandas"),
+        ("evalsuite.results.measure.summary", "import pandas", "imports pandas"),
         ("evalsuite.site.pages", "from jinja2 import Environment", "imports jinja2"),
         ("evalsuite.agent.agent", "import rich", "imports rich"),
-        ("evalsuite.results.summary", "import subprocess", "starts programs: subprocess"),
+        ("evalsuite.results.measure.summary", "import subprocess", "starts programs: subprocess"),
         ("evalsuite.logs.reading", "import os\nos.posix_spawn('ls', [], {})", "starts programs: os.posix_spawn"),
         ("evalsuite.report.forms.markdown", "from subprocess import run", "starts programs: subprocess"),
         ("evalsuite.site.feed", "import socket", "opens connections: socket"),
@@ -236,9 +256,17 @@ def test_no_two_modules_import_each_other_however_far_round():
         ("evalsuite.report.page.render", "import datetime\ndatetime.datetime.now()", "asks the time: datetime.now"),
         ("evalsuite.logs.reading", "import time\nx = time.time()", "asks the time: time.time"),
         ("evalsuite.logs.reading", "import threading", "takes several cores: threading"),
-        ("evalsuite.results.rules", "from evalsuite import processes", "takes several cores: evalsuite.processes"),
+        (
+            "evalsuite.results.rules.data_rules",
+            "from evalsuite import processes",
+            "takes several cores: evalsuite.processes",
+        ),
         ("evalsuite.launch.runner", "print('done')", "writes to the terminal: print"),
-        ("evalsuite.results.rules", "import sys\nsys.stderr.write('x')", "writes to the terminal: sys.stderr"),
+        (
+            "evalsuite.results.rules.data_rules",
+            "import sys\nsys.stderr.write('x')",
+            "writes to the terminal: sys.stderr",
+        ),
     ],
 )
 def test_a_wrong_step_is_found(room, source, said):

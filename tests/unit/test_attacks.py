@@ -20,7 +20,7 @@ from evalsuite.errors import Exit
 from evalsuite.plan import repositories
 from evalsuite.report.data import finished as report_finished
 from evalsuite.results.evaluation import evaluate
-from evalsuite.results.summary import counts
+from evalsuite.results.measure.summary import counts
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests.toys import CASE

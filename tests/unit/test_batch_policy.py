@@ -7,7 +7,7 @@ import pytest
 import synthetic
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import stated
+from evalsuite.importing import user_facts
 from evalsuite.model import Run
 from evalsuite.plan import spec
 from evalsuite.report.book import blocks, heading
@@ -86,4 +86,4 @@ def test_another_word_is_refused(said):
     with pytest.raises(EvalsuiteError, match="expected max"):
         spec.batch_policy(said)
     with pytest.raises(ValueError, match="expected max"):
-        stated._batch_policy(said)
+        user_facts._batch_policy(said)

@@ -9,8 +9,8 @@ from evalsuite.documents import AllReduceTimes, NetworkMeasurement
 from evalsuite.model import Breakdown, Phase, Utilisation
 from evalsuite.report.sections.overview import breaks as page_breaks
 from evalsuite.report.text import words
-from evalsuite.results.breaks import breaks
-from evalsuite.results.scaling import with_scaling
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.judge.breaks import breaks
 
 SCALES = ((1, 1), (1, 8), (2, 8), (4, 8))
 

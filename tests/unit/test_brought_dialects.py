@@ -8,7 +8,7 @@ from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Run
-from evalsuite.results import measurement
+from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 from tests.toys import CASE

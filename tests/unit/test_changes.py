@@ -9,7 +9,7 @@ from evalsuite import cli, findings
 from evalsuite.errors import Exit
 from evalsuite.model import Protocol
 from evalsuite.report.data import finished
-from evalsuite.results import changes
+from evalsuite.results.compare import changes
 
 MACHINE = "another machine"
 

@@ -13,7 +13,7 @@ from evalsuite.agent.sampling import core_reading
 from evalsuite.documents import Gpu, Interface
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Window
-from evalsuite.results import utilisation
+from evalsuite.results.samples import utilisation
 from evalsuite.runs import columns, samples
 from evalsuite.runs.columns import RESOLUTIONS
 from evalsuite.runs.endings import Outcome

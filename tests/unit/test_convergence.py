@@ -7,7 +7,8 @@ import pytest
 import synthetic
 
 from evalsuite.model import Score, Target
-from evalsuite.results import convergence, criteria
+from evalsuite.results.judge import criteria
+from evalsuite.results.measure import convergence
 from tests import seeds
 
 TARGET = Target(model="resnet50_v1.5", metric="top1", value=76.0, epochs=90)

@@ -5,7 +5,7 @@ import pytest
 from evalsuite.documents import Gpu
 from evalsuite.findings import ClocksHeldBack, DeviceErrors
 from evalsuite.model import Window
-from evalsuite.results import utilisation
+from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import GpuReading, Header, Sample, Samples
 
 WINDOW = Window(first_step=21, last_step=120, steps=100, begin_s=0.0, end_s=99.0)

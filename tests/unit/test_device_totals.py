@@ -12,8 +12,9 @@ from evalsuite.logs import catalogue
 from evalsuite.model import Fact, Window
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
-from evalsuite.results import device_totals, physics
-from evalsuite.results.utilisation import Devices
+from evalsuite.results.rules import flops_and_energy
+from evalsuite.results.samples import device_totals
+from evalsuite.results.samples.utilisation import Devices
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.samples import GpuReading, Header, Sample, Samples
 from evalsuite.runs.store import Log
@@ -118,14 +119,16 @@ def summary(**changes):
 
 
 def test_the_counter_is_believed_before_sampled_power_and_both_are_named():
-    assert physics.energy(summary(energy_j=400.0)) == physics.Energy(joules_per_item=2.0, method="energy counter")
+    assert flops_and_energy.energy(summary(energy_j=400.0)) == flops_and_energy.Energy(
+        joules_per_item=2.0, method="energy counter"
+    )
 
 
 def test_where_one_run_has_no_counter_the_case_has_none():
     one = summary(energy_j=400.0)
     first, *others = one.measurements
 
-    assert physics.energy(replace(one, measurements=(replace(first, energy_j=None), *others))) is None
+    assert flops_and_energy.energy(replace(one, measurements=(replace(first, energy_j=None), *others))) is None
 
 
 def test_tables_and_summary_give_both_peaks_apart():

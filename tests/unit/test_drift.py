@@ -7,7 +7,7 @@ import pytest
 from evalsuite.launch.checks import drift_probe
 from evalsuite.model import Measurement, Run
 from evalsuite.plan import plan, spec
-from evalsuite.results import drift
+from evalsuite.results.rules import drift
 from tests.toys import CASE
 
 

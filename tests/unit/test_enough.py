@@ -10,7 +10,7 @@ from evalsuite.launch import runner
 from evalsuite.launch.watching import MIDWAY_S, MIDWAY_TIMES, SILENT_S, enough
 from evalsuite.logs import catalogue
 from evalsuite.model import Protocol, Run
-from evalsuite.results import measurement
+from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 from tests.toys import CASE, COMMAND, toynet

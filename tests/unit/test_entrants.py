@@ -18,9 +18,9 @@ from evalsuite.report.sections.introduction import introduction
 from evalsuite.report.sections.verdict import answers as said_room
 from evalsuite.report.sections.verdict import headlines, matrix, verdict
 from evalsuite.report.text import words
-from evalsuite.results import answers
-from evalsuite.results.entrants import FRAMEWORKS, contests
-from evalsuite.results.next_repeats import next_repeats
+from evalsuite.results.compare import answers
+from evalsuite.results.compare.ranking import FRAMEWORKS, contests
+from evalsuite.results.judge.next_repeats import next_repeats
 
 SPOKEN = words.read()
 FIVE = (0.99, 0.995, 1.0, 1.005, 1.01)

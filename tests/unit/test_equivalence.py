@@ -12,7 +12,7 @@ from evalsuite.commands.report import check_receipts
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.registry import discover
-from evalsuite.results.equivalence import pair, pairs
+from evalsuite.results.compare.equivalence import pair, pairs
 from evalsuite.runs.equivalence import hashes, own, receipts, write
 from evalsuite.workload import EquivalenceReceipt, TrainedSetting, WorkloadAnswer
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite.model import Fact
-from evalsuite.results import extrapolation, facts
-from evalsuite.results.scaling import with_scaling
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.judge import extrapolation
+from evalsuite.results.measure import facts
 
 TOOLS = Path(__file__).parents[2] / "tools"
 GPU = {"protocol": synthetic.FULL, "options": (), "device": "gpu", "batch_per_device": 128}

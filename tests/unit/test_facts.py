@@ -11,7 +11,7 @@ from evalsuite.documents import Gpu, HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import FactsDisagree
 from evalsuite.logs import options
 from evalsuite.model import Fact, Measurement, Run
-from evalsuite.results import facts
+from evalsuite.results.measure import facts
 from tools import recipe_cases
 
 CASE = synthetic.case("pytorch", (2, 8), device="gpu")

@@ -11,8 +11,8 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.page import embedded
 from evalsuite.report.sections.variants import effects
 from evalsuite.report.text import words
-from evalsuite.results import fairness, winners
-from evalsuite.results.fairness import FRAMEWORKS, MACHINES, SCALES, VERSIONS, Obstacle, obstacles, setting
+from evalsuite.results.compare import fairness, winners
+from evalsuite.results.compare.fairness import FRAMEWORKS, MACHINES, SCALES, VERSIONS, Obstacle, obstacles, setting
 
 CASE = synthetic.case("pytorch")
 SPEEDS = (100.0, 101.0, 99.0, 100.5, 99.5)

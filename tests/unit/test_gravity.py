@@ -6,8 +6,8 @@ from evalsuite.findings import BusyMachine, Drift, FactsDisagree, HungAtEnd, Par
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished
 from evalsuite.report.text.findings import document
-from evalsuite.results import gravity
-from evalsuite.results.summary import summaries
+from evalsuite.results.measure.summary import summaries
+from evalsuite.results.rules import severity
 from tests import reports
 from tests.toys import CASE, measured
 
@@ -19,7 +19,7 @@ def disagree(value, where, fact="precision"):
 
 
 def test_five_runs_that_share_a_fault_say_it_once_by_the_worst_and_name_the_others():
-    found = gravity.once([Drift(change=change, where=f"a/r{r}") for r, change in enumerate((0.06, -0.2, 0.1))])
+    found = severity.once([Drift(change=change, where=f"a/r{r}") for r, change in enumerate((0.06, -0.2, 0.1))])
 
     assert [(one.change, one.where, one.also) for one in found] == [(-0.2, "a/r1", ("a/r0", "a/r2"))]
 
@@ -34,27 +34,27 @@ def test_five_runs_that_share_a_fault_say_it_once_by_the_worst_and_name_the_othe
     ],
 )
 def test_what_is_not_the_same_stays_two(apart):
-    assert gravity.once(apart) == apart
+    assert severity.once(apart) == apart
 
 
 def test_to_say_it_once_again_changes_nothing_however_the_parts_come():
     each = [disagree("fp16", f"a/r{r}") for r in range(3)]
 
-    merged = gravity.once(each)
-    assert merged == gravity.once([*merged, *each]) == gravity.once([*reversed(each), *merged])
+    merged = severity.once(each)
+    assert merged == severity.once([*merged, *each]) == severity.once([*reversed(each), *merged])
 
 
 def test_a_case_called_like_a_run_is_no_run():
     found = [SlowerAtScale(larger="1x2", larger_items_per_s=1, smaller="1x1", smaller_items_per_s=2, unit="x/s")] * 2
 
-    assert len(gravity.once(found)) == 1
-    assert gravity._case("a/r1/x") == "a/r1/x" and gravity._case("a/r12") == "a"
+    assert len(severity.once(found)) == 1
+    assert severity._case("a/r1/x") == "a/r1/x" and severity._case("a/r12") == "a"
 
 
 def test_a_smaller_share_of_a_batch_is_graver_and_a_fall_as_grave_as_a_rise():
-    assert gravity.size(PartialBatch(step=1, share=0.1)).beyond > gravity.size(PartialBatch(step=1, share=0.5)).beyond
-    assert gravity.size(Drift(change=-0.2)).beyond == gravity.size(Drift(change=0.2)).beyond
-    assert gravity.size(Drift(change=float("nan"))) is None
+    assert severity.size(PartialBatch(step=1, share=0.1)).beyond > severity.size(PartialBatch(step=1, share=0.5)).beyond
+    assert severity.size(Drift(change=-0.2)).beyond == severity.size(Drift(change=0.2)).beyond
+    assert severity.size(Drift(change=float("nan"))) is None
 
 
 def test_every_rule_of_runs_is_told_once_on_the_page_and_each_run_is_counted():

@@ -11,7 +11,7 @@ from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import headlines
 from evalsuite.report.text import words
-from evalsuite.results.scaling import with_scaling
+from evalsuite.results.compare.scaling import with_scaling
 
 SPOKEN = words.read()
 

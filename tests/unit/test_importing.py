@@ -6,8 +6,8 @@ import pytest
 
 from evalsuite.cli import main
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch import stated, tables
-from evalsuite.results.measurement import measurement
+from evalsuite.importing import published_tables, user_facts
+from evalsuite.results.measure.measurement import measurement
 from evalsuite.runs.store import Store
 
 LINE = "Epoch: [0][{step:3d}/200]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00\n"
@@ -145,7 +145,7 @@ def test_a_cell_with_an_error_is_empty_and_touched_cells_behind_the_table_are_no
         book.active.append(row)
     book.save(tmp_path / "table.xlsx")
 
-    assert tables._spreadsheet(tmp_path / "table.xlsx") == "throughput,nodes\n,\n,8\n1.5,a b\n"
+    assert published_tables._spreadsheet(tmp_path / "table.xlsx") == "throughput,nodes\n,\n,8\n1.5,a b\n"
 
 
 @pytest.mark.parametrize("content", [b"", b"no workbook", b"PK\x03\x04 cut off"])
@@ -171,7 +171,7 @@ def test_a_table_saved_in_the_chinese_code_page_is_read(tmp_path, capsys):
 @pytest.mark.parametrize("text", ["logs/*.log", "{batch}/{batch}.log"])
 def test_a_pattern_that_says_nothing_or_twice_is_refused(text):
     with pytest.raises(EvalsuiteError, match="the placeholders are"):
-        stated.pattern(text)
+        user_facts.pattern(text)
 
 
 @pytest.mark.parametrize("content", ["[runs", "[[runs]]\nmodel = 'x'\n", "[other]\n"])
@@ -179,7 +179,7 @@ def test_a_mapping_file_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "map.toml").write_text(content)
 
     with pytest.raises(EvalsuiteError, match=r"map\.toml: .*expected"):
-        stated.mapping(tmp_path / "map.toml")
+        user_facts.mapping(tmp_path / "map.toml")
 
 
 def campaigns(runs):

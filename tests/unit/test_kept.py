@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import synthetic
 
-from evalsuite.results import fairness
-from evalsuite.results.kept import kept
+from evalsuite.results.compare import fairness
+from evalsuite.results.measure.memo import kept
 
 
 def test_it_is_computed_once_for_each_summary():

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.model import Summary
-from evalsuite.results import leads, winners
-from evalsuite.results.fairness import relative, setting
-from evalsuite.results.summary import summary
+from evalsuite.results.compare import significance, winners
+from evalsuite.results.compare.fairness import relative, setting
+from evalsuite.results.measure.summary import summary
 from tests.toys import CASE, measured
 
 OTHER = replace(CASE, framework="othernet")
@@ -30,8 +30,8 @@ def below(share, values=DRIFTING):
 def test_a_drift_that_hits_both_hides_no_lead_within_rounds():
     first, other = made(CASE, DRIFTING), made(OTHER, below(0.03))
 
-    assert leads.behind(other, first)
-    assert not leads.apart([*below(0.03)], [*DRIFTING])
+    assert significance.behind(other, first)
+    assert not significance.apart([*below(0.03)], [*DRIFTING])
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_a_drift_that_hits_both_hides_no_lead_within_rounds():
     ],
 )
 def test_without_common_rounds_all_runs_are_compared_with_all(ours, theirs):
-    assert not leads.behind(made(OTHER, below(0.03), **ours), made(CASE, DRIFTING, **theirs))
-    assert leads.behind(made(OTHER, below(0.1), **ours), made(CASE, DRIFTING, **theirs))
+    assert not significance.behind(made(OTHER, below(0.03), **ours), made(CASE, DRIFTING, **theirs))
+    assert significance.behind(made(OTHER, below(0.1), **ours), made(CASE, DRIFTING, **theirs))
 
 
 @pytest.mark.parametrize(
@@ -61,19 +61,19 @@ def test_without_common_rounds_all_runs_are_compared_with_all(ours, theirs):
 def test_within_rounds_a_lead_is_one_in_every_round_and_of_one_size(shares, told):
     values = [100.0 * (1 - share) for share in shares]
 
-    assert leads.behind(made(OTHER, values), made(CASE, [100.0] * 5)) == told
+    assert significance.behind(made(OTHER, values), made(CASE, [100.0] * 5)) == told
 
 
 def test_runs_that_were_made_in_other_rounds_do_not_count_as_pairs():
     late = [measured(OTHER, k, 97.0, campaign="a", round=k + 3) for k in range(5)]
 
-    assert leads.pairs(summary(OTHER, late), made(CASE, [100.0] * 5)) == []
+    assert significance.pairs(summary(OTHER, late), made(CASE, [100.0] * 5)) == []
 
 
 def test_a_round_in_which_a_run_failed_is_left_out_of_both():
     runs = [measured(OTHER, k, 97.0 if k else None, campaign="a", round=k) for k in range(7)]
 
-    assert len(leads.pairs(summary(OTHER, runs), made(CASE, [100.0] * 7))) == 6
+    assert len(significance.pairs(summary(OTHER, runs), made(CASE, [100.0] * 7))) == 6
 
 
 def test_the_standing_says_whether_it_was_found_within_rounds():

@@ -5,7 +5,7 @@ import pytest
 from evalsuite.documents import Gpu, HostEnvironment, UsedRecipe
 from evalsuite.launch import runner
 from evalsuite.model import Throughput, Utilisation, Window
-from evalsuite.results import machines, measurement
+from evalsuite.results.measure import machines, measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 from tests.toys import CASE, COMMAND

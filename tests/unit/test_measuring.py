@@ -7,9 +7,9 @@ import pytest
 
 from evalsuite import paths, processes
 from evalsuite.findings import UnreadableRun
-from evalsuite.results import measurement as measurement_room
-from evalsuite.results import measuring, timelines
 from evalsuite.results.evaluation import evaluate
+from evalsuite.results.measure import measurement as measurement_room
+from evalsuite.results.measure import measuring, timelines
 from evalsuite.runs.store import Store
 
 HOUSE = measurement_room.HOUSE

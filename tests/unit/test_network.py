@@ -15,7 +15,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import networks_json
 from evalsuite.report.sections.models import network as section
 from evalsuite.report.text import words
-from evalsuite.results import network
+from evalsuite.results.measure import network
 from evalsuite.runs import network as kept
 from tests.toys import CASE, toynet
 

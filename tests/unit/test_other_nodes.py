@@ -7,7 +7,7 @@ import synthetic
 
 from evalsuite.findings import DifferentNodes
 from evalsuite.model import Run
-from evalsuite.results import other_nodes
+from evalsuite.results.rules import other_nodes
 from tests.toys import CASE, measured
 
 TWO = CASE.at_scale(2, 8)

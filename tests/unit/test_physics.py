@@ -10,7 +10,7 @@ import synthetic
 from evalsuite.model import Fact, Utilisation
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
-from evalsuite.results import physics
+from evalsuite.results.rules import flops_and_energy
 
 DLPERF = Path(__file__).parents[1] / "published" / "dlperf_gpt.csv"
 V100 = "Tesla V100-SXM2-16GB"
@@ -44,7 +44,7 @@ def macs(stride_in_3x3):
 
 @pytest.mark.parametrize(("model", "stride_in_3x3"), [("resnet50_v1.5", True), ("resnet50_v1", False)])
 def test_the_operations_of_resnet_50_are_those_of_its_layers(model, stride_in_3x3):
-    assert physics._models()[model].forward_macs == macs(stride_in_3x3)
+    assert flops_and_energy._models()[model].forward_macs == macs(stride_in_3x3)
 
 
 def published():
@@ -54,27 +54,27 @@ def published():
 
 @pytest.mark.parametrize("row", published(), ids=lambda row: f"line {row['line']}")
 def test_the_tflops_that_dlperf_prints_follow_from_its_latencies(row):
-    flops = int(row["global_batch"]) * physics.transformer_flops(
+    flops = int(row["global_batch"]) * flops_and_energy.transformer_flops(
         tokens=2048, layers=int(row["layers"]), hidden=int(row["hidden"]), vocabulary=51_200, recomputed=True
     )
 
     tflops = flops / (float(row["latency_ms"]) / 1000) / int(row["devices"]) / 1e12
 
     assert tflops == pytest.approx(float(row["tflops_per_device"]), rel=0.004)
-    share = tflops / physics.peak_tflops(V100, "fp16_amp") * 100
+    share = tflops / flops_and_energy.peak_tflops(V100, "fp16_amp") * 100
     assert share == pytest.approx(float(row["percent_of_peak"]), abs=0.6)  # printed without decimals
 
 
 def test_with_recomputation_it_is_the_formula_of_the_megatron_paper():
     s, layers, h, v = 2048, 24, 2304, 51_200
 
-    found = physics.transformer_flops(tokens=s, layers=layers, hidden=h, vocabulary=v, recomputed=True)
+    found = flops_and_energy.transformer_flops(tokens=s, layers=layers, hidden=h, vocabulary=v, recomputed=True)
 
     assert found == pytest.approx(96 * s * layers * h**2 * (1 + s / (6 * h) + v / (16 * layers * h)))
 
 
 def test_tflops_and_mfu_of_resnet_50():
-    found = physics.compute(summary(**STATED))
+    found = flops_and_energy.compute(summary(**STATED))
 
     assert found.tflops_per_device == pytest.approx(6 * 4_089_184_256 * 1000 / 1e12)
     assert found.mfu == pytest.approx(24.535 / 125, rel=1e-3)
@@ -82,14 +82,14 @@ def test_tflops_and_mfu_of_resnet_50():
 
 @pytest.mark.parametrize("absent", ["input_size", "device_model"])
 def test_what_nobody_states_has_no_default(absent):
-    found = physics.compute(summary(**{key: value for key, value in STATED.items() if key != absent}))
+    found = flops_and_energy.compute(summary(**{key: value for key, value in STATED.items() if key != absent}))
 
     assert found is None if absent == "input_size" else found.mfu is None
 
 
 @pytest.mark.parametrize("size", ["192", "", "large"])
 def test_another_size_of_the_input_has_no_operations(size):
-    assert physics.compute(summary(**{**STATED, "input_size": size})) is None
+    assert flops_and_energy.compute(summary(**{**STATED, "input_size": size})) is None
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_another_size_of_the_input_has_no_operations(size):
     ],
 )
 def test_no_peak_is_assumed(device, precision):
-    assert physics.peak_tflops(device, precision) is None
+    assert flops_and_energy.peak_tflops(device, precision) is None
 
 
 @pytest.mark.parametrize(
@@ -122,32 +122,32 @@ def test_no_peak_is_assumed(device, precision):
     ],
 )
 def test_peaks_are_dense_and_told_by_the_name_of_the_product(device, precision, peak):
-    assert physics.peak_tflops(device, precision) == peak
+    assert flops_and_energy.peak_tflops(device, precision) == peak
 
 
 def test_a_case_of_fp32_does_not_say_whether_an_a100_rounds_to_tf32():
     stated = {"input_size": "224", "device_model": "NVIDIA A100-SXM4-40GB"}
 
-    assert physics.compute(summary(**stated)).mfu is None
-    assert physics.compute(summary(**stated, precision="tf32")).mfu is not None
-    assert physics.compute(summary(**{**stated, "device_model": V100})).peak_tflops == 15.7
+    assert flops_and_energy.compute(summary(**stated)).mfu is None
+    assert flops_and_energy.compute(summary(**stated, precision="tf32")).mfu is not None
+    assert flops_and_energy.compute(summary(**{**stated, "device_model": V100})).peak_tflops == 15.7
 
 
 def test_more_than_the_device_can_do_is_no_utilisation():
-    found = physics.compute(summary(items_per_s=6000.0, **STATED))
+    found = flops_and_energy.compute(summary(items_per_s=6000.0, **STATED))
 
     assert (found.above_peak, found.mfu) == (True, None)
 
 
 def test_tokens_and_sequences_count_the_same_operations():
-    gpt = physics._models()["gpt2_345m"]
+    gpt = flops_and_energy._models()["gpt2_345m"]
 
     assert gpt.per_item(1024, "tokens/s") * 1024 == pytest.approx(gpt.per_item(1024, "sequences/s"))
     assert gpt.per_item(1024, "images/s") is None
 
 
 def test_llama_3_8b_takes_six_operations_for_each_parameter_and_token_and_the_attention():
-    found = physics._models()["llama3_8b"].per_item(8192, "tokens/s")
+    found = flops_and_energy._models()["llama3_8b"].per_item(8192, "tokens/s")
 
     assert found == 6 * (8_030_261_248 - 128_256 * 4096) + 12 * 32 * 4096 * 8192
 
@@ -155,8 +155,8 @@ def test_llama_3_8b_takes_six_operations_for_each_parameter_and_token_and_the_at
 def test_energy_for_an_item_is_the_power_of_a_device_over_its_throughput():
     power = Utilisation(resource="gpu_power", unit="W", mean=250.0, p5=240.0, p95=260.0, samples=100, coverage=1.0)
 
-    assert physics.energy(summary()) is None
-    assert physics.energy(replace(summary(), utilisation=(power,))) == physics.Energy(
+    assert flops_and_energy.energy(summary()) is None
+    assert flops_and_energy.energy(replace(summary(), utilisation=(power,))) == flops_and_energy.Energy(
         joules_per_item=0.25, method="sampled power"
     )
 
@@ -173,8 +173,8 @@ def test_summary_json_holds_compute_and_energy_where_they_are_known():
 
 
 def test_every_entry_of_the_catalogues_names_its_source():
-    assert all(model.source for model in physics._models().values())
-    assert all(peak.source and peak.words and peak.tflops for peak in physics._peaks())
+    assert all(model.source for model in flops_and_energy._models().values())
+    assert all(peak.source and peak.words and peak.tflops for peak in flops_and_energy._peaks())
 
 
 def test_the_table_of_summaries_has_a_column_for_each():
@@ -182,5 +182,5 @@ def test_the_table_of_summaries_has_a_column_for_each():
 
     (row,) = tables.rows(Book(evaluation=synthetic.evaluation((one,))), ["summaries"])["summaries"]
 
-    assert (row["peak_tflops"], row["mfu"], row["energy_j_per_item"]) == (125, physics.compute(one).mfu, None)
+    assert (row["peak_tflops"], row["mfu"], row["energy_j_per_item"]) == (125, flops_and_energy.compute(one).mfu, None)
     assert {"tflops_per_device", "peak_tflops", "mfu", "energy_j_per_item"} <= set(tables.COLUMNS["summaries"])

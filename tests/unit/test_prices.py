@@ -9,12 +9,12 @@ from evalsuite.model import BatchTrial, Protocol, Run
 from evalsuite.plan.estimate import Estimate
 from evalsuite.report.sections.quality import price
 from evalsuite.report.text import words
-from evalsuite.results import next_repeats, spending
-from evalsuite.results.answers import answers
-from evalsuite.results.criteria import Criteria, LinearSpeedup
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import summaries, valid
-from evalsuite.results.verdicts import verdicts
+from evalsuite.results.compare.answers import answers
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.judge import next_repeats, spending
+from evalsuite.results.judge.criteria import Criteria, LinearSpeedup
+from evalsuite.results.judge.verdicts import verdicts
+from evalsuite.results.measure.summary import summaries, valid
 from tests.toys import CASE, measured
 
 OTHER = replace(CASE, framework="othernet")

@@ -20,7 +20,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections.reproduction import provenance, recount, shell
 from evalsuite.report.text import numbers
 from evalsuite.results import evaluation
-from evalsuite.results.summary import counts, median_run
+from evalsuite.results.measure.summary import counts, median_run
 from evalsuite.runs.store import Store
 
 PLACEHOLDER = re.compile(r"<[a-z]+>|\{[a-z_]+\}")

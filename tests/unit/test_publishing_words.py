@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evalsuite import paths
 from evalsuite.report.text import words
-from evalsuite.results import changes
+from evalsuite.results.compare import changes
 
 SPOKEN = words.read_beyond_the_page()
 SOURCES = (

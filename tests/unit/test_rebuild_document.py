@@ -9,7 +9,7 @@ import pytest
 from evalsuite import paths, report
 from evalsuite.report.data import finished
 from evalsuite.report.page import slim
-from evalsuite.results import answers
+from evalsuite.results.compare import answers
 
 CHAPTERS = [
     "1 简介",

@@ -10,8 +10,8 @@ import pytest
 from evalsuite import paths, sources
 from evalsuite.errors import EvalsuiteError
 from evalsuite.logs.catalogue import Places
-from evalsuite.results import measurement as measurement_room
-from evalsuite.results import remembered
+from evalsuite.results.measure import cache as remembered
+from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.runs.store import RunFolder, Store
 
 RUNS = Store(paths.DATA / "recorded").finished()

@@ -15,7 +15,7 @@ from evalsuite.report.data import summary_json
 from evalsuite.report.page import render
 from evalsuite.report.sections.fairness import fairness
 from evalsuite.report.text import words
-from evalsuite.results import proven as proven_room
+from evalsuite.results.compare import equivalence_results as proven_room
 from evalsuite.runs.equivalence import receipts
 
 CASE = synthetic.case("pytorch", (1, 8), device="gpu", precision="amp")

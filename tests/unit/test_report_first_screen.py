@@ -18,7 +18,7 @@ from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.quality import machine_noise
 from evalsuite.report.sections.verdict import answers, matrix, notices, verdict
 from evalsuite.report.text import words
-from evalsuite.results.full_protocol import full_protocol
+from evalsuite.results.judge.full_protocol import full_protocol
 
 SPOKEN = words.read()
 

@@ -8,7 +8,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
 from evalsuite.report.sections.models import latency
 from evalsuite.report.text import words
-from evalsuite.results import statistics
+from evalsuite.results.measure import statistics
 
 
 def rows(times, repeats=5):

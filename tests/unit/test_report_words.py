@@ -8,7 +8,7 @@ from evalsuite.report import figures
 from evalsuite.report.sections.glossary import glossary as glossary_section
 from evalsuite.report.text import glossary, words
 from evalsuite.report.text.words import Words, WordsError
-from evalsuite.results import verdicts
+from evalsuite.results.judge import verdicts
 from tests import typography
 
 SPOKEN = words.read()

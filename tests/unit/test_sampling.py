@@ -7,7 +7,7 @@ import pytest
 
 from evalsuite.agent.sampling import JITTER, interval_s
 from evalsuite.model import Window
-from evalsuite.results import utilisation
+from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import GpuReading, Header, Sample, Samples, read
 
 HZ = 2.0

@@ -15,7 +15,7 @@ from test_attacks import with_json
 from evalsuite import cli, redaction
 from evalsuite.errors import Exit
 from evalsuite.machine import variables
-from evalsuite.results import log_copies
+from evalsuite.results.publish import log_copies
 from evalsuite.runs.store import RunFolder
 from tests import planted as planting
 from tests.planted import COMMANDS, LAST_LINE, LINES, MADE, SECRETS, VARIABLES, WORD

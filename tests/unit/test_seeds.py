@@ -12,8 +12,8 @@ from evalsuite.documents import Gpu, HostEnvironment
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author
 from evalsuite.report.text import findings, words
-from evalsuite.results import rules
 from evalsuite.results.evaluation import evaluate
+from evalsuite.results.rules import data_rules
 from evalsuite.runs.store import Store
 from tests import seeds
 
@@ -86,7 +86,7 @@ def test_a_v100_with_64_gb_is_d22():
     (claim,) = [row for row in seeds.rows() if row["metric"] == "gpu_memory" and row["system"] == "BlueFog"]
     gpu = Gpu(name="Tesla V100-SXM2", memory_total_bytes=round(float(claim["value"]) * GB))
 
-    (finding,) = rules.findings((), {claim["hardware"]: HostEnvironment(host="n", gpus=(gpu,) * 8)})
+    (finding,) = data_rules.findings((), {claim["hardware"]: HostEnvironment(host="n", gpus=(gpu,) * 8)})
 
     assert finding.code == "D22"
     assert finding.sold_bytes == (16 << 30, 32 << 30)

@@ -79,7 +79,7 @@ REASONS = {  # where it is said why a run has no value: every sentence there has
     "logs/certainty.py": {"doubt", "_explanations"},
     "launch/runner.py": {"_ending", "_meddled"},
     "launch/fault_attribution.py": {"infrastructure"},
-    "results/measurement.py": {"_unused"},
+    "results/measure/measurement.py": {"_unused"},
 }
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite.results import statistics
+from evalsuite.results.measure import statistics
 
 speeds = st.lists(st.floats(min_value=1e-3, max_value=1e7), min_size=2, max_size=9)
 

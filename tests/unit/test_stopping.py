@@ -12,10 +12,10 @@ from evalsuite.plan.plan import Machine
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.quality import price
 from evalsuite.report.text import words
-from evalsuite.results import stopping
-from evalsuite.results.criteria import Criteria, LinearSpeedup
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import summaries
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.judge import stopping
+from evalsuite.results.judge.criteria import Criteria, LinearSpeedup
+from evalsuite.results.measure.summary import summaries
 from evalsuite.runs import journal
 from tests import reports
 from tests.toys import CASE, measured, toynet

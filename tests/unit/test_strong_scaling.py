@@ -12,10 +12,11 @@ from evalsuite.plan.plan import Machine, plan
 from evalsuite.plan.spec import Spec
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import answers_json, finished, summary_json
-from evalsuite.results import answers, breaks, criteria, extrapolation, same_again
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import summaries
-from evalsuite.results.verdicts import verdicts
+from evalsuite.results.compare import answers
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.judge import breaks, criteria, extrapolation, rerun_command
+from evalsuite.results.judge.verdicts import verdicts
+from evalsuite.results.measure.summary import summaries
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import AskedRun
 from evalsuite.runs.store import Store
@@ -91,7 +92,7 @@ def test_it_is_one_question_at_each_scale_in_one_setting_and_no_ground_of_a_fore
 
 
 def test_a_command_that_repeats_it_asks_for_the_same_cases():
-    words = same_again.words("compare", LADDER[1:], repeats=5)
+    words = rerun_command.words("compare", LADDER[1:], repeats=5)
 
     assert words[words.index("--batch-sizes") + 1] == "16" and words[words.index("--scaling") + 1] == "strong"
     again = replace(SPEC, scales=((1, 2), (1, 4)), batch_per_device=(16,))

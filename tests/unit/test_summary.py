@@ -4,9 +4,9 @@ import pytest
 
 from evalsuite.findings import ShortWindow, TooShortWindow
 from evalsuite.model import Unmeasured
-from evalsuite.results import fairness
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import summaries, summary
+from evalsuite.results.compare import fairness
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.measure.summary import summaries, summary
 from tests.toys import CASE, measured
 
 FAST = replace(CASE, framework="fastnet")

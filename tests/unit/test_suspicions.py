@@ -12,9 +12,11 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.sections.verdict import suspicions as suspected
 from evalsuite.report.text import words
-from evalsuite.results import evaluation, published, suspicions
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase
+from evalsuite.results import evaluation
+from evalsuite.results.compare import published_rates
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.rules import suspicions
+from evalsuite.results.rules.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase
 from evalsuite.runs.store import Store
 
 V100 = "8 x Tesla V100-SXM2-16GB, Intel(R) Xeon(R) (64 cores), driver 450.80"
@@ -72,7 +74,7 @@ def test_a_rate_unlike_any_that_is_published_is_asked_about(rate, above):
 
     assert found.above is above
     assert (found.range.device, found.range.low, found.range.high) == ("V100", 356.0, 432.0)
-    assert found.range.figures >= published.FEWEST_FIGURES
+    assert found.range.figures >= published_rates.FEWEST_FIGURES
     assert found.range.sources
 
 
@@ -103,7 +105,7 @@ def test_a_rate_three_times_off_what_is_published_is_asked_about(row, times, ask
 
 
 def test_figures_with_a_known_error_are_no_yardstick():
-    kept = {rate.id for same in published.rates().values() for rate in same}
+    kept = {rate.id for same in published_rates.rates().values() for rate in same}
 
     assert len(kept) > 900
     assert kept.isdisjoint({"nvdle-0781", "nvdle-0782"})  # the second is a value of another column, printed twice
@@ -118,10 +120,10 @@ def test_figures_of_other_conditions_are_no_yardstick(changes):
 
 
 def test_every_published_figure_names_its_place():
-    rows = [line.split(",") for line in published.FILE.read_text("utf-8").splitlines()]
+    rows = [line.split(",") for line in published_rates.FILE.read_text("utf-8").splitlines()]
 
     assert len(rows) > 50
-    known = [rate for same in published.rates().values() for rate in same]
+    known = [rate for same in published_rates.rates().values() for rate in same]
     assert all(each.items_per_s > 0 and each.source for each in known)
     assert len({each.id for each in known}) == len(known) == len(rows) - 1
 

@@ -4,7 +4,7 @@ import pytest
 
 from evalsuite.logs import catalogue, reading, timers
 from evalsuite.model import Breakdown, Case, Phase, Protocol, Window
-from evalsuite.results import breakdown
+from evalsuite.results.measure import breakdown
 from evalsuite.runs.store import Log
 from tests import seeds
 

@@ -6,8 +6,8 @@ import synthetic
 from test_answers import SEVEN, case
 
 from evalsuite.findings import BusyMachine
-from evalsuite.results.answers import answers
-from evalsuite.results.undisturbed import with_and_without
+from evalsuite.results.compare.answers import answers
+from evalsuite.results.rules.machine_noise import with_and_without
 
 
 def summary(framework, speeds, busy=()):

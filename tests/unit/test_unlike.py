@@ -4,7 +4,7 @@ import pytest
 
 from evalsuite.report.book import unlike
 from evalsuite.report.text import words
-from evalsuite.results.fairness import Obstacle
+from evalsuite.results.compare.fairness import Obstacle
 
 
 def said(key, ours, theirs, language="en"):

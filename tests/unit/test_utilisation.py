@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Window
 from evalsuite.report.text.findings import english
-from evalsuite.results import utilisation
+from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import Header, Sample, Samples
 
 GIB = 1 << 30

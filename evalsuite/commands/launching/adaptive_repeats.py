@@ -7,11 +7,13 @@ from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Run
 from evalsuite.plan.plan import Plan
-from evalsuite.results import criteria as criteria_room
-from evalsuite.results import remembered, rules, stopping
-from evalsuite.results.criteria import Criteria
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import summaries
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.judge import criteria as criteria_room
+from evalsuite.results.judge import stopping
+from evalsuite.results.judge.criteria import Criteria
+from evalsuite.results.measure import cache as remembered
+from evalsuite.results.measure.summary import summaries
+from evalsuite.results.rules import data_rules
 
 if TYPE_CHECKING:
     from evalsuite.logs.catalogue import Places
@@ -43,7 +45,7 @@ class Repeating:
             with contextlib.suppress(EvalsuiteError):  # the report says of a folder that cannot be read
                 found.append(remembered.measured(self._store.folder(run), self._places, cache).measurement)
         most = self._plan.spec.most_repeats or self._plan.spec.repeats
-        return stopping.unsettled(with_scaling(summaries(rules.checked(found))), self._criteria, most)
+        return stopping.unsettled(with_scaling(summaries(data_rules.checked(found))), self._criteria, most)
 
     def next(self, missing: list[Run]) -> list[Run]:
         """Of the *missing* runs those that are known to be needed: the least, and the next one of an open case."""

@@ -30,7 +30,7 @@ from evalsuite.runs import group
 from evalsuite.runs.store import RunFolder, Store
 
 if TYPE_CHECKING:
-    from evalsuite.results.criteria import Criteria
+    from evalsuite.results.judge.criteria import Criteria
 
 MOST_READ = 2000  # run folders that are not of the plan
 

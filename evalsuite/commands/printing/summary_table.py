@@ -39,7 +39,7 @@ def _named(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
     """The cases of one model with their names on the page."""
     from evalsuite.report.book import blocks
     from evalsuite.report.text import entrants, names, options, words
-    from evalsuite.results.entrants import contests
+    from evalsuite.results.compare.ranking import contests
 
     spoken = words.read((language,))
     contest, told = contests(cases)[cases[0].model], blocks.told_apart(cases)

@@ -19,7 +19,7 @@ def _cited(items: str) -> Dialect:
             Line(
                 pattern=rb"evalsuite cites (?P<rate>[\d.e+]+) " + unit.encode() + rb"(?!\w)",
                 sample=f"evalsuite cites 392.24 {unit} of the whole job".encode(),
-                source="evalsuite/launch/citing.py",
+                source="evalsuite/importing/published_figures.py",
             ),
         ),
     )

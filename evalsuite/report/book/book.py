@@ -9,18 +9,20 @@ from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Sk
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
-from evalsuite.results import answers as answers_room
-from evalsuite.results import breaks as breaks_room
-from evalsuite.results import entrants, gravity, spending
-from evalsuite.results import next_repeats as next_room
-from evalsuite.results import suspicions as suspicions_room
-from evalsuite.results.answers import Answer
-from evalsuite.results.breaks import Breaks
-from evalsuite.results.entrants import Contest
-from evalsuite.results.next_repeats import NextRepeats
-from evalsuite.results.spending import Spent
-from evalsuite.results.summary import valid
-from evalsuite.results.suspicions import Suspicion
+from evalsuite.results.compare import answers as answers_room
+from evalsuite.results.compare import ranking
+from evalsuite.results.compare.answers import Answer
+from evalsuite.results.compare.ranking import Contest
+from evalsuite.results.judge import breaks as breaks_room
+from evalsuite.results.judge import next_repeats as next_room
+from evalsuite.results.judge import spending
+from evalsuite.results.judge.breaks import Breaks
+from evalsuite.results.judge.next_repeats import NextRepeats
+from evalsuite.results.judge.spending import Spent
+from evalsuite.results.measure.summary import valid
+from evalsuite.results.rules import severity
+from evalsuite.results.rules import suspicions as suspicions_room
+from evalsuite.results.rules.suspicions import Suspicion
 
 Conditions = tuple[str, str, str, bool, int, tuple[tuple[str, str], ...]]  # what the heading of a block says
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
@@ -111,7 +113,7 @@ class Book:
     @cached_property
     def contests(self) -> dict[str, Contest]:
         """Model → what is ranked in it: frameworks, or variants of one."""
-        return entrants.contests(self.planned)
+        return ranking.contests(self.planned)
 
     @cached_property
     def published(self) -> bool:
@@ -180,7 +182,7 @@ class Book:
             *(finding for one in self.summaries for finding in one.findings),
             *(finding for measurement in self.measurements for finding in measurement.findings),
         ]
-        return tuple(sorted(gravity.once(dict.fromkeys(everywhere)), key=finding_order))
+        return tuple(sorted(severity.once(dict.fromkeys(everywhere)), key=finding_order))
 
     @cached_property
     def frameworks(self) -> tuple[str, ...]:

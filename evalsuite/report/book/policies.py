@@ -18,8 +18,8 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.exceptions import of_all
 from evalsuite.report.text import names
-from evalsuite.results import winners
-from evalsuite.results.entrants import WORK
+from evalsuite.results.compare import winners
+from evalsuite.results.compare.ranking import WORK
 
 CellOf = Callable[[Book, Case], Cell]
 NEVER = ("unsupported", "not_planned")  # states of a case that nobody will ever run

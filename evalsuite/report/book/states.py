@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from evalsuite.model import Measurement
-from evalsuite.results.summary import counts
+from evalsuite.results.measure.summary import counts
 
 State = Literal[
     "value", "oom", "unsupported", "not_planned", "not_run", "failed", "timed_out", "invalid", "no_base", "missing"

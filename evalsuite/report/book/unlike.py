@@ -3,7 +3,7 @@
 from evalsuite.report.text import names
 from evalsuite.report.text.options import value_of
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.fairness import CLOCKS, FACT, Obstacle
+from evalsuite.results.compare.fairness import CLOCKS, FACT, Obstacle
 
 OPTION = "options."  # what the condition of a script's own option begins with
 

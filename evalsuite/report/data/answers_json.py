@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalsuite.model import Protocol, Summary
-from evalsuite.results.answers import Answer, Apart, Conditions, Deciding, Missing, Ranked
-from evalsuite.results.entrants import FRAMEWORKS, Contest
+from evalsuite.results.compare.answers import Answer, Apart, Conditions, Deciding, Missing, Ranked
+from evalsuite.results.compare.ranking import FRAMEWORKS, Contest
 
 
 def document(answer: Answer) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from evalsuite.results.breaks import Break, Breaks
+from evalsuite.results.judge.breaks import Break, Breaks
 
 
 def document(found: Breaks | None) -> dict[str, Any] | None:

@@ -23,8 +23,8 @@ from evalsuite.model import (
     Verdict,
 )
 from evalsuite.report.data import answers_json, schema
-from evalsuite.results.answers import Answer
-from evalsuite.results.summary import valid
+from evalsuite.results.compare.answers import Answer
+from evalsuite.results.measure.summary import valid
 
 SCHEMA_VERSION = 1  # of summary.json, written and read; data/schema/summary.schema.json describes it
 COUNTS = {"cases_planned", "cases_valid", "runs_made", "runs_valid"}  # what `publish` shows of the data's quality

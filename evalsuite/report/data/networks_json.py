@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalsuite.documents import NetworkMeasurement
-from evalsuite.results import network
+from evalsuite.results.measure import network
 
 
 def document(found: NetworkMeasurement) -> Mapping[str, Any]:

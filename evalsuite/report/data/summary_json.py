@@ -14,13 +14,14 @@ from evalsuite.report.data.finished import SCHEMA_VERSION
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.fairness import fairness
 from evalsuite.report.text import findings
-from evalsuite.results import convergence, physics
-from evalsuite.results import latency as latency_room
-from evalsuite.results.fairness import Comparison, Stated
-from evalsuite.results.first_prints import first_prints
-from evalsuite.results.next_repeats import NextRepeats
-from evalsuite.results.proven import CasePair, case_pairs
-from evalsuite.results.summary import counts
+from evalsuite.results.compare.equivalence_results import CasePair, case_pairs
+from evalsuite.results.compare.fairness import Comparison, Stated
+from evalsuite.results.judge.next_repeats import NextRepeats
+from evalsuite.results.measure import convergence
+from evalsuite.results.measure import latency as latency_room
+from evalsuite.results.measure.first_prints import first_prints
+from evalsuite.results.measure.summary import counts
+from evalsuite.results.rules import flops_and_energy
 
 
 def document(book: Book, build_hash: str) -> Mapping[str, Any]:
@@ -129,9 +130,9 @@ def _numbers(one: Summary) -> dict[str, Any]:
         "efficiency": _interval(one.efficiency),
         "utilisation": [_utilisation(used) for used in one.utilisation],
         "breakdown": _breakdown(one.breakdown),
-        "compute": _compute(physics.compute(one)),
-        "peak_memory": _peak_memory(physics.peak_memory(one)),
-        "energy": _energy(physics.energy(one)),
+        "compute": _compute(flops_and_energy.compute(one)),
+        "peak_memory": _peak_memory(flops_and_energy.peak_memory(one)),
+        "energy": _energy(flops_and_energy.energy(one)),
     }
 
 
@@ -189,7 +190,7 @@ def _breakdown(found: Breakdown | None) -> dict[str, Any] | None:
     }
 
 
-def _compute(found: physics.Compute | None) -> dict[str, Any] | None:
+def _compute(found: flops_and_energy.Compute | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
@@ -202,11 +203,11 @@ def _compute(found: physics.Compute | None) -> dict[str, Any] | None:
     }
 
 
-def _energy(found: physics.Energy | None) -> dict[str, Any] | None:
+def _energy(found: flops_and_energy.Energy | None) -> dict[str, Any] | None:
     return None if found is None else {"joules_per_item": found.joules_per_item, "method": found.method}
 
 
-def _peak_memory(found: physics.PeakMemory) -> dict[str, Any] | None:
+def _peak_memory(found: flops_and_energy.PeakMemory) -> dict[str, Any] | None:
     if found.printed_bytes is None and found.sampled_bytes is None:
         return None
     return {"printed_bytes": found.printed_bytes, "sampled_bytes": found.sampled_bytes}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evalsuite.results.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase, Suspicion
+from evalsuite.results.rules.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase, Suspicion
 
 
 def document(one: Suspicion) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from evalsuite.report.sections.author import author
 from evalsuite.report.sections.variants import families
 from evalsuite.report.sections.variants.effects import Effect
 from evalsuite.report.text import findings, names
-from evalsuite.results import breakdown, physics
-from evalsuite.results import latency as latency_room
-from evalsuite.results.summary import counts
+from evalsuite.results.measure import breakdown
+from evalsuite.results.measure import latency as latency_room
+from evalsuite.results.measure.summary import counts
+from evalsuite.results.rules import flops_and_energy
 
 Row = dict[str, Any]
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would compute such a cell
@@ -160,9 +161,9 @@ def _summary(book: Book, one: Summary | Unmeasured) -> Row:
 
 def _physics(valid: Summary | None) -> Row:
     """What each device computed, and what an item cost in energy."""
-    found = physics.compute(valid) if valid else None
-    memory = physics.peak_memory(valid) if valid else None
-    energy = physics.energy(valid) if valid else None
+    found = flops_and_energy.compute(valid) if valid else None
+    memory = flops_and_energy.peak_memory(valid) if valid else None
+    energy = flops_and_energy.energy(valid) if valid else None
     return {
         "tflops_per_device": found.tflops_per_device if found else None,
         "peak_tflops": found.peak_tflops if found else None,

@@ -13,7 +13,7 @@ from evalsuite.report.sections.verdict import answers
 from evalsuite.report.sections.verdict.answers import AnsweredQuestion
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Words
-from evalsuite.results.summary import values
+from evalsuite.results.measure.summary import values
 
 WIDTH, LEFT, STRIP, RIGHT = 760, 150, 400, 24
 HEAD, ROW, GAP = 46, 24, 18

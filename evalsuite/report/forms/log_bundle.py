@@ -11,8 +11,8 @@ from evalsuite.files import replacing
 from evalsuite.report.forms import bundle
 from evalsuite.report.forms.bundle import entry
 from evalsuite.report.forms.material import Material
-from evalsuite.results import log_copies
-from evalsuite.results.log_copies import LogCopy
+from evalsuite.results.publish import log_copies
+from evalsuite.results.publish.log_copies import LogCopy
 
 NAME = "report-logs.zip"
 MANIFEST = "manifest.json"

@@ -17,7 +17,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.text import names, numbers
-from evalsuite.results import fairness, winners
+from evalsuite.results.compare import fairness, winners
 
 UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 

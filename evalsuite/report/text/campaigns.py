@@ -2,7 +2,7 @@
 
 from evalsuite.report.text import numbers
 from evalsuite.report.text.words import Text, Words
-from evalsuite.results.changes import Together
+from evalsuite.results.compare.changes import Together
 
 
 def disturbances(before: int, after: int, words: Words) -> Text | None:

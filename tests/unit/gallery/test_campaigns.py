@@ -10,7 +10,7 @@ import synthetic
 
 from evalsuite import cli
 from evalsuite.findings import BusyMachine
-from evalsuite.results import changes
+from evalsuite.results.compare import changes
 from evalsuite.site.history import HistoryPoint, line
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch")

@@ -10,12 +10,13 @@ from evalsuite import paths, registry
 from evalsuite.cli import main
 from evalsuite.commands import import_
 from evalsuite.errors import Exit
-from evalsuite.launch import stated, tables, vocabulary
+from evalsuite.importing import published_tables, user_facts, vocabulary
 from evalsuite.report.text.findings import english
-from evalsuite.results import facts, fairness
+from evalsuite.results.compare import fairness
 from evalsuite.results.evaluation import evaluate
-from evalsuite.results.rules import cited_figure
-from evalsuite.results.summary import valid
+from evalsuite.results.measure import facts
+from evalsuite.results.measure.summary import valid
+from evalsuite.results.rules.data_rules import cited_figure
 from evalsuite.runs.store import Store
 
 LINE = "Epoch: [0][{step:3d}/200]\tTime  {seconds:.3f} ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00\n"
@@ -495,7 +496,7 @@ class TestWhatIsPrinted:
     def test_every_name_stands_in_the_help(self):
         listed = set(import_.EXAMPLES.replace(",", " ").split())
 
-        assert listed >= stated.FIELDS.keys() | tables.COLUMNS.keys()
+        assert listed >= user_facts.FIELDS.keys() | published_tables.COLUMNS.keys()
 
     def test_the_terminal_is_given_no_command(self, tmp_path, capsys):
         main(["import", str(log(tmp_path / "\x1b[31mred.log")), "--runs", str(tmp_path / "runs")])
@@ -614,9 +615,9 @@ class TestMisspeltFacts:
     def test_every_fact_that_reports_know_is_known_here(self):
         keys = {rule.key for rule in facts.rules().fact} | set(facts.OPTION_OF) | set(facts.LAYOUT_AXES)
 
-        assert keys <= {*vocabulary.FACTS, *stated.FIELDS, *stated.RECORDED}
+        assert keys <= {*vocabulary.FACTS, *user_facts.FIELDS, *user_facts.RECORDED}
 
     def test_no_axis_of_a_recipe_is_taken_for_a_misspelt_name(self):
         axes = {name for one in registry.discover().values() for recipe in one.recipes for name in recipe.options or {}}
 
-        vocabulary.misspelt(dict.fromkeys(axes, "2"), (*stated.FIELDS, *stated.RECORDED))
+        vocabulary.misspelt(dict.fromkeys(axes, "2"), (*user_facts.FIELDS, *user_facts.RECORDED))

@@ -9,11 +9,14 @@ from evalsuite.cli import main
 from evalsuite.documents import Gpu, HostEnvironment
 from evalsuite.findings import FactsDisagree, SeveralEnvironments
 from evalsuite.model import Summary
-from evalsuite.results import criteria, facts, fairness, machines, rules
+from evalsuite.results.compare import fairness
+from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.evaluation import evaluate
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import summaries
-from evalsuite.results.verdicts import verdicts
+from evalsuite.results.judge import criteria
+from evalsuite.results.judge.verdicts import verdicts
+from evalsuite.results.measure import facts, machines
+from evalsuite.results.measure.summary import summaries
+from evalsuite.results.rules import data_rules
 from evalsuite.runs.store import Store
 from tests.toys import CASE, measured
 
@@ -161,7 +164,7 @@ def test_fairness_c1_and_d15_agree_on_what_is_another_machine(drivers, others, a
     one, other = rows
 
     verdict = next(each for each in verdicts(with_scaling(rows), criteria.read()) if each.criterion == "C1")
-    d15 = [each for each in rules.findings(rows, {}) if isinstance(each, SeveralEnvironments)]
+    d15 = [each for each in data_rules.findings(rows, {}) if isinstance(each, SeveralEnvironments)]
     assert (not fairness.obstacles(one, other, fairness.SCALES)) is alike
     assert (verdict.outcome == "pass") is alike
     assert (not d15) is alike

@@ -15,10 +15,10 @@ from evalsuite.logs import failures
 from evalsuite.model import Protocol
 from evalsuite.report.text import words
 from evalsuite.report.text.findings import english, sentence
-from evalsuite.results import fairness
+from evalsuite.results.compare import fairness
 from evalsuite.results.evaluation import evaluate
-from evalsuite.results.measurement import measurement
-from evalsuite.results.summary import counts, summary
+from evalsuite.results.measure.measurement import measurement
+from evalsuite.results.measure.summary import counts, summary
 from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.toys import CASE

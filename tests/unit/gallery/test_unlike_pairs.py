@@ -8,10 +8,11 @@ import pytest
 from evalsuite import paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.fairness import fairness as matrix
-from evalsuite.results import criteria, fairness
+from evalsuite.results.compare import fairness
 from evalsuite.results.evaluation import evaluate
-from evalsuite.results.summary import valid
-from evalsuite.results.verdicts import verdicts
+from evalsuite.results.judge import criteria
+from evalsuite.results.judge.verdicts import verdicts
+from evalsuite.results.measure.summary import valid
 from evalsuite.runs.store import Store
 
 CASE = "{framework}-reference-resnet50-cpu-c1-fp32-b8-image_size=64-s5+30-1x2"

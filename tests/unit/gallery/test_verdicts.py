@@ -8,10 +8,10 @@ from evalsuite.findings import ClocksFarApart, RunTakenAway, ShortWindow
 from evalsuite.model import Utilisation
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
-from evalsuite.results import criteria
-from evalsuite.results.scaling import with_scaling
-from evalsuite.results.summary import summaries
-from evalsuite.results.verdicts import verdicts
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.judge import criteria
+from evalsuite.results.judge.verdicts import verdicts
+from evalsuite.results.measure.summary import summaries
 from tests.toys import CASE, measured
 
 SPOKEN = words.read()

@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from evalsuite.model import Fact, Window
 from evalsuite.report.text.findings import english
-from evalsuite.results import epochs, host_clocks, physics, rules, windows
-from evalsuite.results.gravity import once
+from evalsuite.results.compare import windows
+from evalsuite.results.measure import epochs
+from evalsuite.results.rules import data_rules, flops_and_energy
+from evalsuite.results.rules.severity import once
+from evalsuite.results.samples import host_clocks
 from evalsuite.runs.samples import Header, Sample, Samples
 from tests import synthetic
 
@@ -49,7 +52,7 @@ class TestTheWindow:
         assert not list(windows.findings([of("pytorch", SLOWING[46:54], 105), of("mxnet", STEADY, 100)]))
 
     def test_it_stands_among_the_findings_of_the_whole_once_for_each_comparison(self):
-        found = rules.findings([of("pytorch", SLOWING, 105), of("mxnet", STEADY, 100)], {})
+        found = data_rules.findings([of("pytorch", SLOWING, 105), of("mxnet", STEADY, 100)], {})
 
         assert [one.code for one in found].count("winner_changes") == 1
 
@@ -94,22 +97,22 @@ def computing(items_per_s, device=H200, precision="bf16_amp"):
 class TestWhatADeviceCanDo:
     def test_more_operations_than_the_peak_are_a_finding_and_no_mfu(self):
         one = computing(items_per_s=50_000)
-        (found,) = physics.findings([one])
+        (found,) = flops_and_energy.findings([one])
 
-        assert physics.compute(one).mfu is None
+        assert flops_and_energy.compute(one).mfu is None
         assert (found.code, found.where) == ("D20", one.case.id)
         assert english(found).startswith("1,226.76 TFLOP/s per device is more than the peak of NVIDIA H200 (989.50)")
 
     def test_less_than_the_peak_is_none(self):
-        assert not list(physics.findings([computing(items_per_s=3000)]))
+        assert not list(flops_and_energy.findings([computing(items_per_s=3000)]))
 
     def test_an_mfu_from_figures_that_are_not_of_the_device_says_so(self):
-        (found,) = physics.findings([computing(items_per_s=3000, device=MI250X)])
+        (found,) = flops_and_energy.findings([computing(items_per_s=3000, device=MI250X)])
 
         assert found.code == "peak_unverified" and "both dies together" in english(found)
 
     def test_every_peak_names_a_document_of_its_vendor(self):
-        for peak in physics._peaks():
+        for peak in flops_and_energy._peaks():
             assert peak.source.startswith(("NVIDIA ", "AMD ")) and any(c.isdigit() for c in peak.source)
 
 

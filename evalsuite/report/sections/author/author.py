@@ -29,7 +29,7 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.report.text.words import read as read_words
-from evalsuite.results import rules
+from evalsuite.results.rules import data_rules
 
 SEVERITIES = ("note", "flag")
 KEYS = {*LANGUAGES, "severity", "cases", "model", "owner", "decides"}
@@ -207,10 +207,10 @@ def _wrong(book: Book, text: str, source: str) -> Iterable[Finding]:
 
 def _agrees(written: str, computed: float, source: str) -> bool:
     """Whether *written* is *computed* rounded to the digits that were written (docs/data-rules.md, D23)."""
-    number = rules.written(written)
+    number = data_rules.written(written)
     if number is None:
         raise AuthorError(f'{source}: "{written}" is no number; expected one after the bar.')
-    return rules.rounds_to(number, computed)
+    return data_rules.rounds_to(number, computed)
 
 
 def _scale(name: str) -> int:

@@ -1,4 +1,4 @@
-"""What a figure shows, said as its title: only as strong as the rule of `results/winners` lets it be said."""
+"""What a figure shows, said as its title: only as strong as the rule of `results/compare/winners` lets it be said."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from evalsuite.report.book.blocks import Block
 from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
-from evalsuite.results import answers
-from evalsuite.results.answers import Answer, Ranked
-from evalsuite.results.scaling import Scaled, above_base, suspicious
+from evalsuite.results.compare import answers
+from evalsuite.results.compare.answers import Answer, Ranked
+from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
 
 OPEN = ("untold", "unknown_facts", "suspicious")  # the order of the medians is shown, and nothing made of it
 

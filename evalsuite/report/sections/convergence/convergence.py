@@ -16,8 +16,8 @@ from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
-from evalsuite.results import convergence as room
-from evalsuite.results.convergence import Solution
+from evalsuite.results.measure import convergence as room
+from evalsuite.results.measure.convergence import Solution
 
 Trial = tuple[Summary | Unmeasured, Measurement]  # a case, and its run that trained longest
 METRICS = ("top1", "accuracy", "top5", "loss")

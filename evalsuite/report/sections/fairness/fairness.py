@@ -13,10 +13,10 @@ from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Text, Words
-from evalsuite.results.equivalence import Cause
-from evalsuite.results.fairness import Comparison, FactRow, comparison
-from evalsuite.results.first_prints import FirstPrint, first_prints
-from evalsuite.results.proven import CasePair, Shown, case_pairs
+from evalsuite.results.compare.equivalence import Cause
+from evalsuite.results.compare.equivalence_results import CasePair, Shown, case_pairs
+from evalsuite.results.compare.fairness import Comparison, FactRow, comparison
+from evalsuite.results.measure.first_prints import FirstPrint, first_prints
 
 
 @dataclass(frozen=True, kw_only=True)

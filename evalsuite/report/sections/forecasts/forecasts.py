@@ -16,8 +16,8 @@ from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Text, Words
-from evalsuite.results import extrapolation
-from evalsuite.results.extrapolation import Forecast, Outlook, Refusal
+from evalsuite.results.judge import extrapolation
+from evalsuite.results.judge.extrapolation import Forecast, Outlook, Refusal
 
 APPROXIMATELY = MARKS["simulated"]
 MOST_FIGURES = 6

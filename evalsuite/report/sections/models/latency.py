@@ -7,7 +7,7 @@ from evalsuite.report.book.blocks import Model, ToldApart, told_apart
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.results.latency import of_case
+from evalsuite.results.measure.latency import of_case
 
 
 @dataclass(frozen=True, kw_only=True)

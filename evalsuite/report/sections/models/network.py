@@ -12,7 +12,7 @@ from evalsuite.report.sections.common.markdown import MarkdownWriter, table, tex
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results import network
+from evalsuite.results.measure import network
 
 BETTER_IN_US = 1e-3  # below it a time is said in microseconds
 

@@ -11,7 +11,7 @@ from evalsuite.report.sections.common.markdown import MarkdownWriter, table, tex
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.breaks import Break, RecordedChange
+from evalsuite.results.judge.breaks import Break, RecordedChange
 
 NOTHING_BESIDE = 0.01  # of the rate after: what a host alone sends and receives is no part of the training
 

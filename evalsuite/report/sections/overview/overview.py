@@ -16,7 +16,7 @@ from evalsuite.report.sections.overview import breaks
 from evalsuite.report.sections.overview.breaks import BreakFacts
 from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.scaling import Scaled, above_base, suspicious
+from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
 
 MOST_PANELS = 12  # of the small multiples
 FEWEST_RUNS = 2  # of a place among others: one run says nothing of how it varies

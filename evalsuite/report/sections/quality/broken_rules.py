@@ -11,7 +11,7 @@ from evalsuite.report.text import findings as told
 from evalsuite.report.text import names, options
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results import gravity
+from evalsuite.results.rules import severity
 
 SEVERITIES = ("reject", "exclude", "flag", "note")  # the gravest first
 
@@ -118,7 +118,7 @@ def _beyond(breach: Breach) -> float:
 
 
 def _size(finding: Finding) -> Size | None:
-    found = gravity.size(finding)
+    found = severity.size(finding)
     if found is None:
         return None
     form: Form = told.FORMS[found.kind]

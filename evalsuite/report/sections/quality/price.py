@@ -11,8 +11,8 @@ from evalsuite.report.sections.verdict.answers import roughly
 from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
-from evalsuite.results.next_repeats import NextRepeats
-from evalsuite.results.spending import Spent
+from evalsuite.results.judge.next_repeats import NextRepeats
+from evalsuite.results.judge.spending import Spent
 
 MOST_NAMED = 4  # names in a sentence
 

@@ -22,7 +22,7 @@ from evalsuite.report.sections.quality.undisturbed import TwoHeadlines
 from evalsuite.report.text import findings, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.summary import counts
+from evalsuite.results.measure.summary import counts
 
 PARTS = ("counts", "findings", "failures", "attempts", "skips", "repeats", "cost")
 OF_MADE_HERE = ("runs_planned", "runs_made")

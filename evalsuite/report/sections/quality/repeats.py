@@ -11,7 +11,7 @@ from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.drawn import Drawn, panel_name, setting
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
-from evalsuite.results.summary import counts
+from evalsuite.results.measure.summary import counts
 
 MOST_REPEATS_DRAWN = 30  # cases in one strip plot; the table beside it has all
 

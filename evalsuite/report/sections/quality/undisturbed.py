@@ -7,7 +7,7 @@ from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.undisturbed import with_and_without
+from evalsuite.results.rules.machine_noise import with_and_without
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,8 +15,9 @@ from evalsuite.report.sections.reproduction.recount import Proof
 from evalsuite.report.sections.reproduction.shell import Shell
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.results import clocks, same_again
-from evalsuite.results.summary import counts
+from evalsuite.results.judge import rerun_command
+from evalsuite.results.measure import clocks
+from evalsuite.results.measure.summary import counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +190,7 @@ def _again(book: Book, cases: Sequence[CaseReceipt]) -> str:
     """The evalsuite command line that makes *cases*, which differ in scale only, again."""
     asked = book.evaluation
     repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
-    words = same_again.words("compare", [one.case for one in cases], repeats=repeats)
+    words = rerun_command.words("compare", [one.case for one in cases], repeats=repeats)
     return names.visible(shlex.join(words))
 
 

@@ -6,8 +6,8 @@ from itertools import accumulate
 
 from evalsuite.model import LogLine, Measurement, Summary, Throughput
 from evalsuite.report.text import names
-from evalsuite.results import clocks
-from evalsuite.results.summary import median_run
+from evalsuite.results.measure import clocks
+from evalsuite.results.measure.summary import median_run
 
 MOST_REPORTS = 2_000  # of a window; more make no better drawing, and their sums stand beside them anyway
 

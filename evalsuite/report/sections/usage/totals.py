@@ -8,7 +8,7 @@ from evalsuite.report.book.blocks import Block, Model, ToldApart, told_apart
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.results import physics
+from evalsuite.results.rules import flops_and_energy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,34 +45,34 @@ Cell = Callable[[Summary], TotalsCell | None]
 
 
 def _tflops(one: Summary) -> TotalsCell | None:
-    found = physics.compute(one)
+    found = flops_and_energy.compute(one)
     return TotalsCell(number=numbers.quantity(found.tflops_per_device, "")) if found else None
 
 
 def _mfu(one: Summary) -> TotalsCell | None:
-    found = physics.compute(one)
+    found = flops_and_energy.compute(one)
     return TotalsCell(number=numbers.percent(found.mfu)) if found and found.mfu is not None else None
 
 
 def _printed(one: Summary) -> TotalsCell | None:
-    held = physics.peak_memory(one).printed_bytes
+    held = flops_and_energy.peak_memory(one).printed_bytes
     return TotalsCell(number=numbers.memory(held)) if held else None
 
 
 def _sampled(one: Summary) -> TotalsCell | None:
-    held = physics.peak_memory(one).sampled_bytes
+    held = flops_and_energy.peak_memory(one).sampled_bytes
     return TotalsCell(number=numbers.memory(held)) if held else None
 
 
 def _energy(one: Summary) -> TotalsCell | None:
-    found = physics.energy(one)
+    found = flops_and_energy.energy(one)
     if found is None:
         return None
     return TotalsCell(number=numbers.quantity(found.joules_per_item, "J"), method=found.method.replace(" ", "_"))
 
 
 def _cpu(one: Summary) -> TotalsCell | None:
-    found = physics.cpu_s(one)
+    found = flops_and_energy.cpu_s(one)
     return TotalsCell(number=numbers.quantity(found, "s")) if found is not None else None
 
 

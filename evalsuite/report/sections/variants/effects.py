@@ -17,7 +17,7 @@ from evalsuite.report.sections.convergence import convergence
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
-from evalsuite.results.fairness import Obstacle, Ratio, obstacles, relative, setting
+from evalsuite.results.compare.fairness import Obstacle, Ratio, obstacles, relative, setting
 
 OPTIONS = ("xla", "amp")
 CONDITION = {"xla": "xla", "amp": "precision"}  # option → its name among the conditions of a comparison

@@ -13,9 +13,9 @@ from evalsuite.report.sections.variants.effects import Cost, Effect, effect, jud
 from evalsuite.report.text import entrants, names, numbers, options
 from evalsuite.report.text.entrants import NEUTRAL
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results import convergence as room
-from evalsuite.results.entrants import WORK
-from evalsuite.results.scaling import Scaled, above_base
+from evalsuite.results.compare.ranking import WORK
+from evalsuite.results.compare.scaling import Scaled, above_base
+from evalsuite.results.measure import convergence as room
 
 METRICS = ("top1", "accuracy", "top5")  # the first that both sides have tells the cost
 

@@ -12,7 +12,7 @@ from evalsuite.report.sections.variants.effects import Effect
 from evalsuite.report.sections.variants.families import Family, Setting
 from evalsuite.report.text import entrants, names, numbers, options
 from evalsuite.report.text.words import Words
-from evalsuite.results import convergence as room
+from evalsuite.results.measure import convergence as room
 
 MOST_FIGURES = 12  # of lines, in one report: dumbbells and tables have the rest
 LEAST_LENGTH = 2  # of a time axis, in its unit

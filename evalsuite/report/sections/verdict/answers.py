@@ -11,9 +11,9 @@ from evalsuite.report.text import entrants, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.retold import Retold
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
-from evalsuite.results.answers import Answer, Apart, Conditions, Missing, Ranked, headline
-from evalsuite.results.entrants import Entrant
-from evalsuite.results.summary import values
+from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked, headline
+from evalsuite.results.compare.ranking import Entrant
+from evalsuite.results.measure.summary import values
 
 MOST_IN_ORDER = 5  # names that a sentence puts in order; the list below it has all
 DOTS_WIDTH = 200  # of the strip of runs, in its own units

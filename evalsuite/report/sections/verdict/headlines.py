@@ -17,7 +17,7 @@ from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Form
 from evalsuite.report.text.options import option
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
-from evalsuite.results.scaling import Scaled, above_base, suspicious
+from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
 
 NEAR_LINEAR = 0.90  # efficiency and the low end of its interval (docs/report.md#words)
 LINEAR = 0.98

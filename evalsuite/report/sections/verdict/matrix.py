@@ -12,7 +12,7 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.options import unbroken
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.answers import Answer, Conditions, most_efficient
+from evalsuite.results.compare.answers import Answer, Conditions, most_efficient
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # told: published by others
 TIED = {"zh": " = ", "en": " = "}

@@ -18,8 +18,8 @@ from evalsuite.report.sections.verdict.answers import roughly
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Traced, Words
-from evalsuite.results.full_protocol import full_protocol
-from evalsuite.results.summary import FULL_REPEATS, MOST_REPEATS
+from evalsuite.results.judge.full_protocol import full_protocol
+from evalsuite.results.measure.summary import FULL_REPEATS, MOST_REPEATS
 
 FULL_PROTOCOL = Protocol()
 

@@ -9,8 +9,8 @@ from evalsuite.report.sections.common.markdown import MarkdownWriter, listed
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
-from evalsuite.results.published import PublishedRange
-from evalsuite.results.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase, Suspicion
+from evalsuite.results.compare.published_rates import PublishedRange
+from evalsuite.results.rules.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase, Suspicion
 
 Titles = Mapping[Case, str]
 MOST_OPEN = 1  # of one rule, the worst; more are one click away

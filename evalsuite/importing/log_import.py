@@ -1,0 +1,264 @@
+"""Run folders out of logs that were made elsewhere; `citing` makes them out of the rows of a table.
+
+What a log does not say (which framework, how many devices, which repeat) comes from the user, a pattern over its path
+or a small mapping file. A run is its bytes: other bytes are another repeat however the paths are spelled, and the same
+bytes are never a second run. Where path and log contradict each other the log is left out.
+"""
+
+import itertools
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evalsuite import __version__, files
+from evalsuite.dialect import Dialect
+from evalsuite.documents import RunCommand, Source, UsedRecipe
+from evalsuite.errors import EvalsuiteError
+from evalsuite.findings import ContradictsLog
+from evalsuite.importing import user_facts
+from evalsuite.importing.user_facts import Facts
+from evalsuite.logs import catalogue, reading
+from evalsuite.model import Case, Finding, Run
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.store import RunFolder, Store
+
+HOST = "imported"
+Content = tuple[str, ...]  # SHA-256 of each file of a run, sorted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """What became of one log or one row: its run, or why there is none."""
+
+    source: str
+    run: str | None
+    status: str  # of the reading; "skipped", "duplicate" or "other kind" where none was made, "already there", "cited"
+    reason: str = ""
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def made(self) -> bool:
+        return self.run is not None and self.status not in ("already there", "cited")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaidOfLogs:
+    """What is said of the logs, beside what they say themselves."""
+
+    user: Mapping[str, str]  # with --set
+    mapped: tuple[Facts, Sequence[Facts]] = ({}, ())  # (`[defaults]`, `[[runs]]`) of the mapping file
+    found_by: "re.Pattern[str] | None" = None
+    amend: bool = False  # whether what is said now corrects what was said when the same bytes were imported
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Member:
+    """One log, and what is said of it."""
+
+    path: Path
+    facts: Facts
+    sha256: str
+
+    @property
+    def source(self) -> Source:
+        return Source(path=str(self.path), sha256=self.sha256)
+
+
+class Importer:
+    """Brings logs into a store, one command's worth of them: knows by its bytes what is there already."""
+
+    def __init__(self, into: Store, asked: SaidOfLogs, dialects: Mapping[str, Dialect]) -> None:
+        self._into, self._asked, self._dialects = into, asked, dialects
+        self._there = contents(into)
+        self._paths: set[Path] = set()  # those that were met, however they were spelled
+        self._new: dict[Content, Path] = {}
+
+    def logs(self, root: Path) -> Iterator[Imported]:
+        """Makes a run folder of every log under *root* (or of *root* itself), one after the other."""
+        groups: dict[tuple[object, ...], list[_Member]] = {}
+        for path in _files(root):
+            if path.resolve() in self._paths:
+                continue
+            self._paths.add(path.resolve())
+            name = path.name if path == root else path.relative_to(root).as_posix()
+            try:
+                facts = self._facts(name)
+                user_facts.checked(facts)
+            except ValueError as error:
+                yield Imported(source=str(path), run=None, status="skipped", reason=str(error))
+                continue
+            key = tuple(sorted((k, v) for k, v in facts.items() if k != "rank")) if "rank" in facts else (name,)
+            groups.setdefault(key, []).append(_Member(path=path, facts=facts, sha256=files.sha256(path)))
+        for members in groups.values():
+            yield self._imported(members)
+
+    def _facts(self, name: str) -> Facts:
+        said = user_facts.of_path(name, self._asked.found_by, self._asked.user, self._asked.mapped)
+        return user_facts.together(self._asked.mapped[0], *said, amend=self._asked.amend)
+
+    def _imported(self, members: Sequence[_Member]) -> Imported:
+        content = tuple(sorted(member.sha256 for member in members))
+        path = str(members[0].path)
+        if content in self._new:
+            reason = f"the same bytes as {self._new[content]}: one run, and no repeat of it"
+            return Imported(source=path, run=None, status="duplicate", reason=reason)
+        there = self._there.get(content)
+        try:
+            if there is not None:
+                return self._again(members, there)
+            made = self._made(members, members[0].facts)
+        except ValueError as error:
+            return Imported(source=path, run=None, status="skipped", reason=str(error))
+        self._new[content] = members[0].path
+        return made
+
+    def _again(self, members: Sequence[_Member], there: RunFolder) -> Imported:
+        """The same bytes as those of *there*: kept as they are, or corrected if that was asked for."""
+        source, known = str(members[0].path), there.command()
+        before, said = dict(known.stated or {}), user_facts.recorded(members[0].facts)
+        changed = changes(known, said)
+        if known.stated is None and not self._asked.amend:
+            changed = {}  # imported by a version that kept none of them
+        if not changed:
+            return Imported(source=source, run=there.run().id, status="already there")
+        if not self._asked.amend:
+            return Imported(source=source, run=None, status="skipped", reason=otherwise(there, changed, said))
+        if "device" in said:
+            before.pop("device_model", None)
+        facts = {**before, **said, **{k: v for k, v in members[0].facts.items() if k in ("repeat", "rank")}}
+        if "device_model" in facts:
+            facts["device"] = facts.pop("device_model")
+        facts.pop("framework_version", None)
+        corrected = {**(known.corrected or {}), **changed}
+        return self._made(members, facts, corrected=corrected, instead_of=there)
+
+    def _made(
+        self,
+        members: Sequence[_Member],
+        facts: Facts,
+        *,
+        corrected: Mapping[str, str] | None = None,
+        instead_of: RunFolder | None = None,
+    ) -> Imported:
+        """The run folder of *members*. Raises ValueError if a case cannot be made of them."""
+        case, known = self._case(members[0].path, facts)
+        if instead_of is not None:
+            self._into.set_aside(instead_of)
+        repeat = user_facts.whole(facts, "repeat")
+        for number in itertools.count() if repeat is None else itertools.chain((repeat,), itertools.count()):
+            run = Run(case=case, repeat=number)
+            with self._into.claim(run) as folder:
+                if folder is None:
+                    continue
+                try:
+                    self._fill(folder, members, known, user_facts.recorded(facts), corrected)
+                except OSError as error:
+                    raise EvalsuiteError(
+                        f"{folder.path}: {error.strerror}; a copy of the log goes there. Is the disk full?"
+                    ) from error
+                logs = folder.logs()
+            read = reading.read_run(logs, case, known.dialect, dialects=self._dialects) if known.dialect else known
+            findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
+            path = str(members[0].path)
+            return Imported(source=path, run=run.id, status=read.status, reason=read.reason, findings=findings)
+        raise AssertionError("the numbers of repeats do not end")
+
+    def _case(self, path: Path, facts: Facts) -> tuple[Case, reading.Reading]:
+        known = reading.read_file(
+            path,
+            dialect=facts.get("dialect"),
+            devices=user_facts.devices(facts),
+            batch_per_device=user_facts.whole(facts, "batch"),
+            dialects=self._dialects,
+        )
+        against = [one for one in known.findings if isinstance(one, ContradictsLog)]
+        if against:
+            told = ", ".join(_contradiction(one) for one in against)
+            raise ValueError(f"{told}; what a log prints wins: correct what is said of it")
+        try:
+            return user_facts.case(facts, known), known
+        except ValueError as error:
+            if known.dialect is None and known.reason:
+                raise ValueError(f"{known.reason}; {error}") from error
+            raise
+
+    def _fill(
+        self,
+        folder: RunFolder,
+        members: Sequence[_Member],
+        known: reading.Reading,
+        said: Facts,
+        corrected: Mapping[str, str] | None,
+    ) -> None:
+        for member in members:
+            place = folder.log_path(HOST, user_facts.whole(member.facts, "rank"))
+            with open(place, "wb", opener=files.private) as copy, open(member.path, "rb") as log:
+                shutil.copyfileobj(log, copy)
+            if files.sha256(place) != member.sha256:
+                raise EvalsuiteError(
+                    f"{member.path}: it changed while it was imported; expected a log that nobody writes to. Import it "
+                    "again once it has ended."
+                )
+        made = command(
+            self._dialects.get(known.dialect or ""), known.unit, [member.source for member in members], "imported"
+        )
+        folder.write_command(replace(made, stated=said, corrected=corrected))
+        folder.write_outcome(Outcome(status="completed", reason="", origin="imported"))
+
+
+def _contradiction(finding: ContradictsLog) -> str:
+    name = {"batch_per_device": "batch"}.get(finding.what, finding.what)
+    return f"{name} is said to be {finding.given:g}, and the log says {finding.printed:g}"
+
+
+def _files(root: Path) -> list[Path]:
+    if root.is_dir():
+        return sorted(path for path in root.rglob("*") if path.is_file())
+    if not root.exists():
+        raise EvalsuiteError(f"{root}: there is no such file or folder; expected logs or a table.")
+    return [root]
+
+
+def changes(known: RunCommand, said: Mapping[str, str]) -> Facts:
+    """What *said* corrects of the facts that were given when *known* was imported: name → what was given then."""
+    before = known.stated or {}
+    return {name: before.get(name, "not said") for name, value in said.items() if before.get(name) != value}
+
+
+def otherwise(there: RunFolder, changed: Mapping[str, str], said: Mapping[str, str]) -> str:
+    """Why what is there already is neither made again nor left without a word."""
+    told = ", ".join(f'{name} "{said[name]}" (recorded: {before})' for name, before in sorted(changed.items()))
+    return f"the same bytes are there as {there.run().id}, with other facts: {told}; --amend corrects them"
+
+
+def contents(store: Store) -> dict[Content, RunFolder]:
+    """The imported runs of *store* by their bytes."""
+    found: dict[Content, RunFolder] = {}
+    for folder in store.finished():
+        try:
+            copies = folder.command().imported
+        except EvalsuiteError:
+            continue  # `report` names a folder that cannot be read
+        if copies:
+            found[tuple(sorted(copy.sha256 for copy in copies))] = folder
+    return found
+
+
+def command(dialect: Dialect | None, unit: str | None, copies: Sequence[Source], kind: str) -> RunCommand:
+    """What is known of how an imported run was made."""
+    return RunCommand(
+        argv=(),
+        command=(),
+        environment={},
+        engine="replay",
+        evalsuite=__version__,
+        recipe=UsedRecipe(
+            dialect=dialect.name if dialect else None,
+            dialect_source=catalogue.source(dialect),
+            unit=unit,
+            kind=kind,
+        ),
+        imported=tuple(copies),
+    )

@@ -1,0 +1,537 @@
+"""Run folders out of the rows of a table, their origin *cited*: never measured, never deciding.
+
+What a row holds is its *kind*: a single run, a median, or another quantity (a latency, a percentage) that is no
+throughput. A figure is cited as often as it is printed and stays one figure; only single runs of one log set are
+repeats of one another. Speed-ups printed beside figures keep the base that they count from, and medians their single
+runs, so that the report can compute both again.
+"""
+
+import hashlib
+import itertools
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Literal
+
+from evalsuite import files
+from evalsuite.dialect import Dialect
+from evalsuite.documents import Citation, CitedFigure, RunCommand, Source
+from evalsuite.errors import EvalsuiteError
+from evalsuite.importing import published_tables, user_facts
+from evalsuite.importing.log_import import HOST, Content, Imported, changes, command, contents, otherwise
+from evalsuite.importing.published_tables import CitedRow, CitedTable
+from evalsuite.importing.user_facts import Facts
+from evalsuite.logs import reading
+from evalsuite.logs.dialects.cited import ITEMS
+from evalsuite.logs.records import positive
+from evalsuite.logs.wording import counted
+from evalsuite.model import Case, Run
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.store import RunFolder, Store
+
+KINDS = ("run", "median", "speed-up", "latency", "memory", "percent", "accuracy", "epochs", "tflops")
+OF_A_CASE = tuple(
+    name for name in published_tables.COLUMNS if name in user_facts.FIELDS or name in ("version", "features")
+)
+SAID = (*OF_A_CASE, *user_facts.RECORDED)  # by a column, and perhaps by the user too: then both must say the same
+_THROUGHPUTS = ("throughput", "throughput_total", "items_per_s", "speed")  # as long tables call the metric
+_WORDS = {  # in the name of a metric or a unit → the kind
+    r"speed-?_?up": "speed-up",
+    r"flop": "tflops",
+    r"laten|^ms$|_ms$|^s$|seconds": "latency",
+    r"memory|^[kmg]i?b$": "memory",
+    r"accura|top-?\d": "accuracy",
+    r"epoch": "epochs",
+    r"%|percent|efficien|ratio": "percent",
+    r"median": "median",
+}
+_NOTHING = reading.Reading(
+    dialect=None, framework=None, model=None, scope=None, status="unrecognised", total_devices=None
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Figure:
+    """A row as the throughput of a case."""
+
+    row: CitedRow
+    where: str  # "dlperf.csv:12"
+    case: Case
+    facts: Facts
+    printed: str
+    items: str
+    kind: Literal["run", "median"] | None
+    source: str | None
+    log_set: str | None
+
+    @property
+    def value(self) -> Decimal:
+        return Decimal(self.printed)
+
+    def citation(self, base: "_Figure | None" = None) -> Citation:
+        speedup = self.row.cells.get("speedup")
+        if base is None:
+            return Citation(row=self.where, source=self.source, speedup=speedup)
+        return Citation(row=self.where, source=self.source, speedup=speedup, base=base.printed, base_row=base.where)
+
+
+Same = tuple[_Figure, ...]  # the rows that print one figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cited:
+    """One run folder to be: a figure with all the places that print it."""
+
+    members: tuple[_Figure, ...]
+    case: Case
+    repeat: int | None = None
+    runs: tuple[_Figure, ...] = ()  # of a median
+    others: tuple["_Figure", ...] = ()
+
+    @property
+    def first(self) -> _Figure:
+        return min(self.members, key=lambda one: one.row.number)
+
+
+@dataclass(kw_only=True)
+class _Pool:
+    """Figures of one case that belong together: the repeats of a log set, or one figure."""
+
+    kind: Literal["run", "median"] | None
+    cited: list[Same] = field(default_factory=list)
+
+    @property
+    def first(self) -> _Figure:
+        return self.cited[0][0]
+
+    @property
+    def times(self) -> int:
+        return len(self.cited[0])
+
+
+def cited(
+    table: CitedTable,
+    into: Store,
+    defaults: Mapping[str, str],
+    user: Mapping[str, str],
+    dialects: Mapping[str, Dialect],
+    *,
+    amend: bool = False,
+) -> Iterator[Imported]:
+    """Makes a run folder of every figure of *table*; each of its rows is answered for, in the order of the table.
+
+    *amend*: what is said now corrects what was said when the same rows were imported.
+    """
+    results: dict[int, Imported] = {}
+    found: list[_Figure] = []
+    numbered: dict[object, _Figure] = {}
+    for row in table.rows:
+        where = f"{table.file}:{row.number}"
+        try:
+            figure = _figure(row, where, table.columns, defaults, user)
+        except ValueError as error:
+            results[row.number] = Imported(source=where, run=None, status="skipped", reason=str(error))
+            continue
+        if isinstance(figure, str):
+            results[row.number] = Imported(source=where, run=None, status="other kind", reason=figure)
+            continue
+        first = numbered.setdefault(_number(figure), figure) if figure.kind == "run" else figure
+        if "repeat" in figure.facts and first.value != figure.value:
+            reason = f"repeat {figure.facts['repeat']} is {figure.printed} here, and {first.printed} at {first.where}"
+            results[row.number] = Imported(source=where, run=None, status="skipped", reason=reason)
+            continue
+        found.append(figure)
+    to = _To(store=into, dialects=dialects, bases=_Bases(found), amend=amend, there=contents(into))
+    for case, members in _by_case(found):
+        for one in _runs_of(case, members):
+            made = _cited(one, to)
+            for member in one.members:
+                again = member is not one.first and made.run is not None
+                place = replace(made, source=member.where, findings=() if again else made.findings)
+                results[member.row.number] = replace(place, status="cited", reason="") if again else place
+    yield from (results[row.number] for row in table.rows)
+
+
+# a row
+
+
+def _figure(
+    row: CitedRow, where: str, columns: Mapping[str, str], defaults: Mapping[str, str], user: Mapping[str, str]
+) -> _Figure | str:
+    """The row as a figure; a sentence if it holds another kind. Raises ValueError with what is missing or wrong."""
+    cells = row.cells
+    if row.beyond:
+        raise ValueError(
+            f"{counted(row.beyond, 'cell')} more than the header has columns; expected one for each: a number with a "
+            'comma is quoted ("1,234")'
+        )
+    own = {name: text for name, text in cells.items() if name in SAID or name not in published_tables.COLUMNS}
+    facts = user_facts.together(defaults, (user_facts.USER, user), (user_facts.TABLE, own))
+    user_facts.checked(facts, columns)
+    quantity, text, kind = _quantity(cells, facts)
+    if text is None:
+        raise ValueError("no throughput is recorded")
+    if quantity != "throughput":
+        unit = f" {cells['unit']}" if "unit" in cells and quantity not in ("latency", "memory") else ""
+        return f"a row of kind {quantity} ({text}{unit}); run folders hold throughputs"
+    if positive(text.encode()) is None:
+        raise ValueError(f'column "{columns.get("throughput", "value")}": "{text}" is no throughput above 0')
+    return _Figure(
+        row=row,
+        where=where,
+        case=user_facts.case(facts, _NOTHING, "neither the row nor --set"),
+        facts=facts,
+        printed=_digits(text),
+        items=_items(cells.get("unit", "")),
+        kind=kind,
+        source=cells.get("source"),
+        log_set=cells.get("log_set"),
+    )
+
+
+def _quantity(
+    cells: Mapping[str, str], facts: Mapping[str, str]
+) -> tuple[str, str | None, Literal["run", "median"] | None]:
+    """(what the row is of, its figure, whether of a run or a median); the figure is None where there is none."""
+    kind = _kind(cells.get("kind"))
+    if "throughput" in cells:
+        other = _of_unit(cells.get("unit", ""))
+        if other is None and kind not in ("run", "median", None):
+            other = kind
+        of: Literal["run", "median"] | None = "run" if kind == "run" or (kind is None and "repeat" in facts) else None
+        return other or "throughput", cells["throughput"], "median" if kind == "median" else of
+    if "metric" in cells and "value" in cells:
+        metric = cells["metric"].lower()
+        named = "throughput" if metric in _THROUGHPUTS else _word(metric) or _of_unit(cells.get("unit", "")) or metric
+        return named, cells["value"], "median" if kind == "median" else "run" if kind == "run" else None
+    for other in ("speedup", "latency", "memory"):
+        if other in cells:
+            return {"speedup": "speed-up"}.get(other, other), cells[other], None
+    return "throughput", None, None
+
+
+def _kind(text: str | None) -> str | None:
+    """The kind that a cell names, as a word of `KINDS` or in a sentence ("single run, not the median")."""
+    said = (text or "").strip().lower()
+    if said in KINDS:
+        return said
+    if re.search(r"\b(single|individual) run|one of the repeats", said):
+        return "run"
+    return "median" if re.search(r"(?<!not the )\bmedian\b", said) else None
+
+
+def _word(text: str) -> str | None:
+    return next((kind for words, kind in _WORDS.items() if re.search(words, text)), None)
+
+
+def _of_unit(unit: str) -> str | None:
+    """The kind that a unit is of, where it is none of a throughput."""
+    said = unit.strip().lower()
+    return None if re.fullmatch(r"\w+/s(ec(ond)?)?", said) and "flop" not in said else _word(said)
+
+
+def _items(unit: str) -> str:
+    name = re.sub(r"/s(?:ec(?:ond)?)?$", "", unit.strip().lower())
+    if name in ("sequence", "sentence", "image", "sample", "token", "word"):
+        name += "s"
+    if name not in ITEMS:
+        raise ValueError(f'unknown unit "{unit}"; expected one of {", ".join(f"{items}/s" for items in ITEMS)}')
+    return name
+
+
+def _digits(text: str) -> str:
+    """A number as it was written, less what only groups its digits. Raises ValueError if it is none."""
+    said = re.sub(r"[,_\s]", "", text)
+    try:
+        Decimal(said)
+    except InvalidOperation as error:
+        raise ValueError(f'"{text}" is no number') from error
+    return said
+
+
+def _number(one: _Figure) -> object:
+    """What two rows share that claim to be the same repeat."""
+    return one.case, one.items, one.source, one.log_set, one.facts.get("repeat", one.row.number)
+
+
+# figures of one case
+
+
+def _by_case(found: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
+    """The figures of each case; where one is printed in two units they are two cases."""
+    groups: dict[Case, dict[str, list[_Figure]]] = {}
+    for one in found:
+        groups.setdefault(one.case, {}).setdefault(one.items, []).append(one)
+    for case, units in groups.items():
+        for items, members in units.items():
+            yield case if len(units) == 1 else _with(case, "unit", items), members
+
+
+def _runs_of(case: Case, members: Sequence[_Figure]) -> Iterator[_Cited]:
+    """The run folders that the rows of one case make. Raises nothing: what contradicts is kept apart and told."""
+    figures = _figures([one for one in members if one.kind != "run"])
+    sets = _log_sets([one for one in members if one.kind == "run"])
+    for pool, own in _apart(case, figures, sets):
+        for place, same in enumerate(pool.cited):
+            repeat = user_facts.whole(same[0].facts, "repeat") if pool.kind == "run" else None
+            runs = _behind(pool, sets) if pool.kind != "run" else ()
+            others = tuple(other.first for other in figures if other is not pool) if pool.kind != "run" else ()
+            yield _Cited(
+                members=same,
+                case=own,
+                repeat=place if repeat is None and pool.kind == "run" else repeat,
+                runs=runs,
+                others=others,
+            )
+
+
+def _figures(members: Sequence[_Figure]) -> list[_Pool]:
+    """Each figure once, the one printed most often first."""
+    found: dict[Decimal, list[_Figure]] = {}
+    for one in members:
+        found.setdefault(one.value.normalize(), []).append(one)
+    pools = [_Pool(kind=_said(same), cited=[tuple(same)]) for same in found.values()]
+    return sorted(pools, key=lambda pool: (-pool.times, pool.first.value))
+
+
+def _said(same: Sequence[_Figure]) -> Literal["median"] | None:
+    return "median" if any(one.kind == "median" for one in same) else None
+
+
+def _log_sets(members: Sequence[_Figure]) -> list[_Pool]:
+    """The single runs by the log set and the source that print them; copies of a whole set are cited with it."""
+    alike: dict[tuple[object, ...], list[list[Same]]] = {}
+    for runs in _sets(members):
+        ordered = sorted(
+            _once(runs), key=lambda same: (user_facts.whole(same[0].facts, "repeat") or 0, same[0].row.number)
+        )
+        alike.setdefault(tuple(sorted(_value(same).normalize() for same in ordered)), []).append(ordered)
+    pools = []
+    for copies in alike.values():
+        by_value = [sorted(copy, key=_value) for copy in copies]
+        together = sorted(zip(*by_value, strict=True), key=lambda printed: copies[0].index(printed[0]))
+        pools.append(_Pool(kind="run", cited=[tuple(itertools.chain(*printed)) for printed in together]))
+    return pools
+
+
+def _value(same: Same) -> Decimal:
+    return same[0].value
+
+
+def _sets(members: Sequence[_Figure]) -> Iterator[list[_Figure]]:
+    """Single runs that may be repeats of one another: of one source and log set, and of one block of rows.
+
+    Runs without numbers that stand in blocks (DLPerf's reports print seven, and others further down) are as many sets;
+    where they stand one by one among other rows, the table says nothing against one set.
+    """
+    sets: dict[tuple[str | None, str | None], list[_Figure]] = {}
+    for one in members:
+        sets.setdefault((one.source, one.log_set), []).append(one)
+    for runs in sets.values():
+        numbered = [one for one in runs if "repeat" in one.facts]
+        if numbered:
+            yield runs
+            continue
+        blocks = [[runs[0]]]
+        for before, after in itertools.pairwise(runs):
+            if after.row.number == before.row.number + 1:
+                blocks[-1].append(after)
+            else:
+                blocks.append([after])
+        yield from blocks if any(len(block) > 1 for block in blocks) else [runs]
+
+
+def _once(runs: Sequence[_Figure]) -> Iterator[Same]:
+    """Each of *runs* with the rows that say the same: of its number, or word for word."""
+    found: dict[str, list[_Figure]] = {}
+    for one in runs:
+        found.setdefault(one.facts.get("repeat", one.row.raw), []).append(one)
+    return map(tuple, found.values())
+
+
+def _apart(case: Case, figures: Sequence[_Pool], sets: Sequence[_Pool]) -> Iterator[tuple[_Pool, Case]]:
+    """Each pool with a case of its own: figures are no repeats of one another, and single runs none of figures."""
+    first = figures[0] if figures and (len(figures) == 1 or figures[0].times > figures[1].times) else None
+    for pool in figures:
+        yield pool, case if pool is first else _with(case, "source", _source_of(pool.first))
+    for pool in sets:
+        own = _with(case, "figure", "single_run") if figures else case
+        yield pool, own if len(sets) == 1 else _with(own, "log_set", _named(pool, sets))
+
+
+def _named(pool: _Pool, sets: Sequence[_Pool]) -> str:
+    """What tells *pool* from the other *sets* of its case: its log set, else its source, else its rows."""
+    names = [(one.first.log_set, one.first.source) for one in sets]
+    for own, all_of_them in zip((pool.first.log_set, pool.first.source), zip(*names, strict=True), strict=True):
+        if own is not None and len(set(all_of_them)) == len(sets):
+            return own
+    rows = sorted(same[0].row.number for same in pool.cited)
+    return f"rows {rows[0]} to {rows[-1]}"
+
+
+def _source_of(figure: _Figure) -> str:
+    return " ".join(part for part in (figure.source, figure.log_set) if part) or figure.printed
+
+
+def _with(case: Case, name: str, value: str) -> Case:
+    return replace(case, options=tuple(sorted((*case.options, (name, user_facts.safe(value))))))
+
+
+def _behind(pool: _Pool, sets: Sequence[_Pool]) -> tuple[_Figure, ...]:
+    """The single runs that a source of *pool*'s figure prints too: of several sets the one whose median it is."""
+    sources = {one.source for one in pool.cited[0]}
+    fitting = [one for one in sets if {run.source for same in one.cited for run in same} & sources]
+    own = next((one for one in fitting if _median(one) == pool.first.value), None)
+    chosen = own or (fitting[0] if len(fitting) == 1 else None)
+    return tuple(same[0] for same in chosen.cited) if chosen else ()
+
+
+def _median(pool: _Pool) -> Decimal:
+    return statistics.median([same[0].value for same in pool.cited])
+
+
+class _Bases:
+    """What a printed speed-up counts from."""
+
+    def __init__(self, found: Sequence[_Figure]) -> None:
+        self._series: dict[tuple[Case, str], list[_Figure]] = {}
+        for one in found:
+            if one.kind != "run":
+                self._series.setdefault(self._key(one), []).append(one)
+
+    @staticmethod
+    def _key(one: _Figure) -> tuple[Case, str]:
+        return one.case.at_scale(1, 1), one.items
+
+    def of(self, figure: _Figure) -> _Figure | None:
+        """The figure whose speed-up is 1, or that of one device, in the same source; else the one that all print."""
+        if "speedup" not in figure.row.cells:
+            return None
+        series = self._series.get(self._key(figure), [])
+        here = [one for one in series if one.source == figure.source]
+        for candidates in ([one for one in here if _is_one(one)], [one for one in here if _is_single(one)]):
+            if candidates:
+                return min(candidates, key=lambda one: (one.case.total_devices, one.row.number))
+        elsewhere = [one for one in series if _is_single(one)]
+        return elsewhere[0] if len({one.value for one in elsewhere}) == 1 else None
+
+
+def _is_one(figure: _Figure) -> bool:
+    text = re.sub(r"[\s%x×]", "", figure.row.cells.get("speedup", ""))
+    return re.fullmatch(r"1(\.0*)?", text) is not None
+
+
+def _is_single(figure: _Figure) -> bool:
+    return figure.case.total_devices == 1
+
+
+# a run folder
+
+
+@dataclass(frozen=True, kw_only=True)
+class _To:
+    """Where figures go, and what is there."""
+
+    store: Store
+    dialects: Mapping[str, Dialect]
+    bases: _Bases
+    amend: bool
+    there: Mapping[Content, RunFolder]  # by their bytes
+
+
+def _cited(one: _Cited, to: _To) -> Imported:
+    """What becomes of a figure: a run folder, or the one that its row has already."""
+    first = one.first
+    there = to.there.get((hashlib.sha256(_text(first)).hexdigest(),) * len(one.members))
+    if there is None or not there.finished:
+        return _written(one, to)
+    known, said = there.command(), user_facts.recorded(first.facts)
+    changed = {} if known.stated is None else changes(known, said)
+    if not changed:
+        return Imported(source=first.where, run=there.run().id, status="already there")
+    if not to.amend:
+        return Imported(source=first.where, run=None, status="skipped", reason=otherwise(there, changed, said))
+    to.store.set_aside(there)
+    return _written(one, to, corrected={**(known.corrected or {}), **changed})
+
+
+def _written(one: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -> Imported:
+    """The run folder of a figure: its log is the row as it stands in the table, and the figure."""
+    first, dialect = one.first, f"cited_{one.first.items}"
+    for case in _cases(one):
+        run = Run(case=case, repeat=one.repeat or 0)
+        there = to.store.folder(run)
+        if there.finished and _same(there, one):
+            return Imported(source=first.where, run=run.id, status="already there")
+        with to.store.claim(run) as folder:
+            if folder is None:
+                continue  # another figure: never a repeat of this one
+            try:
+                _fill(folder, one, to, corrected)
+            except OSError as error:
+                raise EvalsuiteError(f"{folder.path}: {error.strerror}; a row goes there. Is the disk full?") from error
+            logs = folder.logs()
+        read = reading.read_run(logs, case, dialect, dialects=to.dialects)
+        return Imported(source=first.where, run=run.id, status=read.status, reason=read.reason, findings=read.findings)
+    raise AssertionError("the names of cases do not end")
+
+
+def _cases(one: _Cited) -> Iterator[Case]:
+    """The case, and where another table's figure stands there, the case with what tells the two apart."""
+    yield one.case
+    named = _source_of(one.first) if one.first.source else Path(one.first.where.rpartition(":")[0]).name
+    for attempt in itertools.count(1):
+        yield _with(one.case, "table", named if attempt == 1 else f"{named}.{attempt}")
+
+
+def _same(there: RunFolder, one: _Cited) -> bool:
+    """Whether *there* holds the figure already."""
+    try:
+        known = there.command()
+    except EvalsuiteError:
+        return False
+    if known.recipe.unit != f"{one.first.items}/s":
+        return False
+    figure = known.figure
+    if figure is None:
+        text = "".join(log.path.read_text(encoding="utf-8", errors="replace") for log in there.logs())
+        return one.first.row.raw in text  # imported by a version that kept no figures
+    alike = Decimal(figure.printed) == one.first.value and (figure.kind == "run") == (one.first.kind == "run")
+    return alike and figure.log_set == one.first.log_set
+
+
+def _text(first: _Figure) -> bytes:
+    """The row as it stands, and its figure in a line that is read like a log's."""
+    value = positive(first.printed.encode())
+    return f"{first.row.raw}\nevalsuite cites {value:.10g} {first.items}/s of the whole job\n".encode()
+
+
+def _fill(folder: RunFolder, one: _Cited, to: _To, corrected: Mapping[str, str] | None) -> None:
+    first = one.first
+    path = folder.log_path(HOST)
+    path.write_bytes(_text(first))
+    sources = [Source(path=member.where, sha256=files.sha256(path)) for member in one.members]
+    made = command(to.dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")
+    folder.write_command(replace(_told(made, one, to.bases), corrected=corrected))
+    folder.write_outcome(Outcome(status="completed", reason="", origin="cited"))
+
+
+def _told(made: RunCommand, one: _Cited, bases: _Bases) -> RunCommand:
+    first = one.first
+    n = {member.row.cells["n"] for member in one.members if "n" in member.row.cells}
+    kinds = Counter(member.kind for member in one.members if member.kind)
+    figure = CitedFigure(
+        printed=first.printed,
+        kind=kinds.most_common(1)[0][0] if kinds else None,
+        n=int(next(iter(n))) if len(n) == 1 and user_facts.is_whole(next(iter(n)), least=1) else None,
+        log_set=first.log_set,
+        citations=tuple(member.citation(bases.of(member)) for member in one.members),
+        runs=tuple(run.printed for run in one.runs),
+        others=tuple(other.citation() for other in one.others),
+        others_printed=tuple(other.printed for other in one.others),
+    )
+    return replace(made, stated=user_facts.recorded(first.facts), figure=figure)

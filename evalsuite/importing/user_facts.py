@@ -1,0 +1,288 @@
+"""What is said of runs made elsewhere, by the user, a path or a table, and the case that it makes.
+
+Nothing is assumed. What contradicts itself is refused, and a word that a case has no axis for ("bf16", "3090") keeps
+the run apart from others as an option of its case.
+"""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from evalsuite import redaction
+from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.importing import vocabulary
+from evalsuite.logs.reading import Reading
+from evalsuite.model import Case, Device, Precision
+
+FIELDS = {
+    "framework": "the framework's name: pytorch",
+    "model": "the model: resnet50_v1.5",
+    "recipe": "which script was run; else the dialect's name",
+    "nodes": "nodes of the job",
+    "gpus": "devices on each node",
+    "devices": "devices of the whole job, where the nodes are not said",
+    "batch": "items on each device per step",
+    "batch_policy": "max where that is the most that fits; else leave it out",
+    "precision": "fp32, tf32, fp16_amp, bf16_amp, purefp16, …; fp16 alone does not say whether AMP or pure",
+    "xla": "on or off",
+    "device": "gpu, cpu, or the device's model: A100",
+    "repeat": "number of the repeat",
+    "rank": "whose log it is, where a run has one for each process",
+    "dialect": "the log's dialect, where it cannot be found out",
+    "any": "anything; it is ignored",
+}
+KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu"}  # of device; any other word is a model's name
+RECORDED = ("image", "repository", "note", "log_set", "source", "campaign", "machine")  # of a run, not of its case
+_APART = (*RECORDED, "any")  # no part of a case's name
+USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
+NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → an example
+MOST_DIGITS = 12  # of a whole number; no job has more devices
+LONGEST_VALUE = 80  # characters of an option in a folder's name; a longer one goes by its hash
+LONGEST_NAME = 170  # of a case; file systems take 255, and what tells two sources apart is added
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_POSITIVE = ("nodes", "gpus", "devices", "batch")
+_COUNTED = ("repeat", "rank")  # from 0
+_NAMES = ("framework", "model", "recipe")  # what a run is told from others by
+_PRECISIONS: Mapping[str, Precision] = {  # a word → the axis of a case
+    **dict.fromkeys(("fp32", "float32", "tf32", "fp32_tf32"), "fp32"),
+    **dict.fromkeys(("amp", "mixed", "fp16", "bf16", "half", "float16", "bfloat16", "fp16_amp", "bf16_amp"), "amp"),
+    **dict.fromkeys(("purefp16", "pure_fp16", "purebf16", "pure_bf16", "fp8", "mxfp8", "nvfp4"), "amp"),
+}
+_SAY_NO_MORE = ("fp32", "float32", "amp", "mixed")  # words that say what the axis says
+_ON, _OFF = ("on", "true", "yes", "1", "xla"), ("off", "false", "no", "0")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.+]+")
+Facts = dict[str, str]
+
+
+def pattern(text: str) -> "re.Pattern[str]":
+    """`{framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log` as a regular expression over paths.
+
+    A placeholder takes no `/`; those of numbers take digits. A name that is not one of `FIELDS` becomes an
+    option of the case. Raises EvalsuiteError if a placeholder stands there twice.
+    """
+    names = _PLACEHOLDER.findall(text)
+    twice = sorted({name for name in names if names.count(name) > 1 and name != "any"})
+    if not names or twice:
+        raise EvalsuiteError(
+            f'--pattern "{text}": {"it has no placeholder" if not names else f"{twice[0]} stands there twice"}; '
+            f"the placeholders are {', '.join(f'{{{name}}}' for name in FIELDS)}. "
+            "Try {framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log"
+        )
+    parts = _PLACEHOLDER.split(text)
+    return re.compile("".join(_group(part) if number % 2 else re.escape(part) for number, part in enumerate(parts)))
+
+
+def _group(name: str) -> str:
+    if name == "any":
+        return "[^/]*"
+    text = r"\d+" if name in (*_POSITIVE, *_COUNTED) else "[^/]+?"
+    return f"(?P<{name}>{text})"
+
+
+def mapping(file: Path) -> tuple[Facts, list[Facts]]:
+    """(`[defaults]`, `[[runs]]`) of a mapping file; each run has a `path` that may hold `*`."""
+    try:
+        facts = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise EvalsuiteError(f"{file}: {error}; expected TOML with [defaults] and [[runs]].") from error
+    defaults, runs = facts.get("defaults", {}), facts.get("runs", [])
+    if wrong := _misshapen(facts.keys(), defaults, runs):
+        raise EvalsuiteError(
+            f"{file}: {wrong}; expected [defaults] and "
+            '[[runs]], each run with path = "…" and what its log does not say.'
+        )
+    return _texts(file, "[defaults]", defaults), [_texts(file, "[[runs]]", run) for run in runs]
+
+
+def _misshapen(tables: Iterable[str], defaults: object, runs: object) -> str | None:
+    unknown = sorted(set(tables) - {"defaults", "runs"})
+    if unknown:
+        return f"unknown table {unknown[0]}"
+    if not isinstance(defaults, dict) or not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        return "defaults is no table, or runs is no list of tables"
+    if not all(isinstance(run.get("path"), str) and run["path"].strip("/") for run in runs):
+        return "a run has no path"
+    return None
+
+
+def _texts(file: Path, where: str, facts: Mapping[str, object]) -> Facts:
+    for name, value in facts.items():
+        if isinstance(value, list | dict) or not str(value).strip():
+            raise EvalsuiteError(f"{file}: {where} {name} = {value!r}; expected a text, a number, true or false.")
+        if name in _NAMES and not isinstance(value, str):
+            raise EvalsuiteError(f'{file}: {where} {name} = {str(value)[:60]}; expected a name, in quotes ("pytorch").')
+    return {
+        name: ("on" if value else "off") if isinstance(value, bool) else str(value) for name, value in facts.items()
+    }
+
+
+def together(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]], amend: bool = False) -> Facts:
+    """What all of them say: *defaults* give way; of (who, what) that contradict each other the first wins if *amend*.
+
+    Raises ValueError with the two that contradict each other otherwise.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for who, facts in said:
+        for name, value in facts.items():
+            first, known = found.setdefault(name, (who, value))
+            if not amend and not _same(known, value):
+                raise ValueError(f'{name}: {first} says "{known}", and {who} says "{value}"; leave one of them out')
+    return {**defaults, **{name: value for name, (_, value) in found.items()}}
+
+
+def _same(a: str, b: str) -> bool:
+    return a.lower() == b.lower() or (a.isdecimal() and b.isdecimal() and int(a) == int(b))
+
+
+def checked(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
+    """Raises ValueError if a word is misspelt, a name or a number is none, or nodes and devices do not fit.
+
+    *columns* has a name's own header.
+    """
+    vocabulary.misspelt(facts, (*FIELDS, *RECORDED))
+    if secret := redaction.first_of({name: text for name, text in facts.items() if name not in _APART}):
+        raise ValueError(f"{secret}: it looks like a secret, and names of cases stand in the report; leave it out")
+    for name in _NAMES:
+        if name in facts and not _UNSAFE.sub("", facts[name]).strip("_."):
+            raise ValueError(
+                f"{name}: {ascii(facts[name])[:60]} stands there; expected a name with Latin letters or digits"
+            )
+    for name in (*_POSITIVE, *_COUNTED):
+        if name in facts and not is_whole(facts[name], least=0 if name in _COUNTED else 1):
+            where = f'column "{columns[name]}"' if columns and name in columns else name
+            least = "from 0" if name in _COUNTED else "above 0"
+            raise ValueError(f'{where}: "{facts[name]}" stands there; expected a whole number {least}, such as 8')
+    each, total = whole(facts, "gpus"), whole(facts, "devices")
+    if each and total and "nodes" in facts and each * int(facts["nodes"]) != total:
+        raise ValueError(
+            f"{facts['nodes']} nodes of {each} devices are {each * int(facts['nodes'])}, and devices says {total}; "
+            "correct one of them"
+        )
+
+
+def is_whole(text: str, least: int) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text) >= least
+
+
+def whole(facts: Mapping[str, str], name: str) -> int | None:
+    """The number that *facts*, which are `checked`, have under *name*."""
+    return int(facts[name]) if name in facts else None
+
+
+def devices(facts: Mapping[str, str]) -> int | None:
+    """The devices of the whole job."""
+    each = whole(facts, "gpus")
+    return each * (whole(facts, "nodes") or 1) if each else whole(facts, "devices")
+
+
+def case(facts: Mapping[str, str], known: Reading, who: str = "neither path nor log") -> Case:
+    """The case of a log or a row. Raises ValueError if *who* does not say what a case needs."""
+    framework = facts.get("framework") or known.framework
+    model = facts.get("model") or known.model
+    total = devices(facts) or known.total_devices
+    batch = whole(facts, "batch") or known.batch_per_device
+    if not (framework and model and total and batch):
+        needed = {"framework": framework, "model": model, "devices": total, "batch": batch}
+        absent = [name for name, value in needed.items() if not value]
+        tried = " ".join(f"--set {name}={NEEDED[name]}" for name in absent)
+        raise ValueError(f"{who} says {', '.join(absent)}; try {tried}, or --pattern or --map")
+    nodes = whole(facts, "nodes") or 1
+    if total % nodes:
+        raise ValueError(f"{total} devices do not spread evenly over {nodes} nodes")
+    made = Case(
+        framework=safe(framework),
+        recipe=safe(facts.get("recipe") or f"{known.dialect or 'cited'}-{model}"),  # a case's name holds no model
+        model=safe(model),
+        nodes=nodes,
+        devices_per_node=total // nodes,
+        batch_per_device=round(batch),
+        batch_policy=_batch_policy(facts.get("batch_policy")),
+        precision=_precision(facts.get("precision")),
+        xla=_switch(facts.get("xla", "off")),
+        device=_device(facts),
+        options=tuple(sorted(_options(facts))),
+    )
+    if len(made.id) > LONGEST_NAME:
+        names = ", ".join(name for name, _ in made.options) or "framework, model"
+        raise ValueError(
+            f"the case's name would have {len(made.id)} characters, and {LONGEST_NAME} are the most; "
+            f"shorten {names}, or leave out a column with --map any=COLUMN"
+        )
+    return made
+
+
+def _options(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What tells one case from another and is no axis: options of the script, and words that an axis folds."""
+    for name, value in facts.items():
+        if name not in FIELDS and name not in RECORDED:
+            yield safe(name), safe(value)
+    precision = facts.get("precision", "unknown")
+    if precision.lower() not in _SAY_NO_MORE:
+        yield "stated_precision", safe(precision)
+    if facts.get("device", "gpu").lower() not in KINDS:
+        yield "device_model", safe(facts["device"])
+
+
+def recorded(facts: Mapping[str, str]) -> Facts:
+    """*facts* as a run folder keeps them: as they were said, and nothing for what nobody said."""
+    kept = {name: value for name, value in facts.items() if name not in ("any", "repeat", "rank")}
+    if kept.get("device", "gpu").lower() not in KINDS:
+        kept["device_model"] = kept.pop("device")
+    if "version" in kept:
+        kept["framework_version"] = kept["version"]
+    return kept
+
+
+def _precision(text: str | None) -> Precision:
+    """The axis that *text* belongs to; that nobody said it stands beside it as an option."""
+    if text is None:
+        return "fp32"
+    word = re.sub(r"[\s-]+", "_", text.strip().lower())
+    if word in _PRECISIONS:
+        return _PRECISIONS[word]
+    known = ", ".join(_PRECISIONS)
+    raise ValueError(f'unknown precision "{text}"; expected {known}.{did_you_mean(word, _PRECISIONS)}')
+
+
+def _batch_policy(text: str | None) -> Literal["max"] | None:
+    if text is None:
+        return None
+    if text.strip().lower() != "max":
+        raise ValueError(f'batch_policy: "{text}" stands there; expected max, or nothing')
+    return "max"
+
+
+def _switch(text: str) -> bool:
+    if text.lower() not in (*_ON, *_OFF):
+        raise ValueError(f'xla: "{text}" stands there; expected on or off')
+    return text.lower() in _ON
+
+
+def _device(facts: Mapping[str, str]) -> Device:
+    return KINDS.get(facts.get("device", "gpu").lower(), "gpu")
+
+
+def safe(text: str) -> str:
+    """A value as it may stand in a folder's name."""
+    name = _UNSAFE.sub("_", str(text)).strip("_.") or "unknown"
+    if len(name) <= LONGEST_VALUE:
+        return name
+    return f"{name[: LONGEST_VALUE - 11]}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+
+
+def of_path(
+    name: str, found_by: "re.Pattern[str] | None", user: Mapping[str, str], mapped: tuple[Facts, Sequence[Facts]]
+) -> Iterable[tuple[str, Mapping[str, str]]]:
+    """(who, what) of the log called *name*. Raises ValueError with the reason if it is left out."""
+    runs = mapped[1]
+    own = next((run for run in runs if Path(name).match(run["path"])), None)
+    if runs and own is None and found_by is None:
+        raise ValueError("no [[runs]] of the mapping file has this path")
+    match = found_by.fullmatch(name) if found_by else None
+    if found_by and match is None and own is None:
+        raise ValueError("the path is not as --pattern says")
+    said = {key: value for key, value in (own or {}).items() if key != "path"}
+    return (USER, user), (ENTRY, said), (PATH, match.groupdict() if match else {})

@@ -1,0 +1,1 @@
+"""Summaries against one another: what may be compared, who is ahead, scaling, changes, equivalence."""

@@ -1,0 +1,266 @@
+"""What changed between two evaluations, case by case, and what cannot be compared and why.
+
+The framework's version may differ: that is what is asked about. Everything else must be the same, or the
+pair is not compared and says what stands in the way.
+
+Runs of one evaluation, a campaign, share what changes from day to day (temperature, neighbours, the node), so that
+tests over runs call equal campaigns different in a third of cases and more (docs/method.md). One campaign a side
+can therefore tell a change only where it is larger than campaigns of the same software differ by. With four a side the
+campaign is the unit: what counts of each is its median.
+"""
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from evalsuite.model import Case, Interval, Protocol, Summary, Unmeasured
+from evalsuite.results.compare import fairness, significance
+from evalsuite.results.compare.fairness import Obstacle, Ratio
+from evalsuite.results.measure.statistics import SIGNIFICANCE, ratio_of_medians
+from evalsuite.results.measure.summary import FULL_REPEATS, counts
+
+Outcome = Literal["faster", "slower", "no_difference", "cannot_tell"]
+Side = Literal["before", "after"]
+BY_ATTENTION: tuple[Outcome, ...] = ("slower", "faster", "cannot_tell", "no_difference")
+TOLD_FIRST = (
+    "unit",
+    "origin",
+    fairness.CLOCKS,
+    fairness.RUNS,
+    "environment",
+)  # all that one case in two reports can have unlike
+LEAST_EFFECT = 0.05  # what equal campaigns on one machine are taken to differ by where nobody has measured it
+CAMPAIGN_SDS = 3 * math.sqrt(2)  # a difference of two campaigns has √2 of the scatter of one
+OPTION, NONE = "option:", "-"  # before the name of an option; the value of what one of two cases lacks
+CAMPAIGNS = 4  # of each side, at least, to compare campaigns: of eight equal ones four given are lowest in 1 of 70
+FEWEST_TOGETHER = 3  # cases of which one may say that they move together
+NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstacle → key of its sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Why:
+    """A reason, as the key of its sentence (`why.<key>` in data/text/publishing) and what stands in it."""
+
+    key: str
+    values: tuple[tuple[str, str], ...] = ()
+    differences: tuple[tuple[str, str, str], ...] = ()  # to the nearest case: (field or option, ours, theirs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One case that both evaluations measured."""
+
+    before: Summary
+    after: Summary
+    ratio: Interval  # median after ÷ median before, with a bootstrap interval
+    outcome: Outcome
+    why: Why | None = None  # given with "cannot_tell"
+    by_campaigns: bool = False  # whether campaigns were compared, and not runs
+
+    @property
+    def case(self) -> Case:
+        return self.after.case
+
+    @property
+    def tested(self) -> bool:
+        """Whether a test of significance was made."""
+        return self.outcome != "cannot_tell" or (self.why is not None and self.why.key == "one_campaign")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unpaired:
+    """A case that is not compared, and why."""
+
+    case: Case
+    only_in: Side | None  # None: both evaluations have it
+    why: Why
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together:
+    """All cases became slower, or all faster: the campaigns differ, and no cause can be told from another."""
+
+    outcome: Outcome  # "slower" or "faster"
+    cases: int
+    least: float  # change of the case that changed least, as a share of before, without sign
+    most: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """All cases of two evaluations."""
+
+    changes: tuple[Change, ...]
+    unpaired: tuple[Unpaired, ...]
+
+    def those(self, outcome: Outcome) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.outcome == outcome)
+
+    @property
+    def tested(self) -> int:
+        return sum(change.tested for change in self.changes)
+
+    @property
+    def together(self) -> Together | None:
+        """What is said where every case moved the same way by more than campaigns of one software do."""
+        moved = [change.ratio.value - 1 for change in self.changes]
+        if len(moved) < FEWEST_TOGETHER or not (max(moved) < 0 or min(moved) > 0):
+            return None
+        sizes = [abs(share) for share in moved]
+        if statistics.median(sizes) < LEAST_EFFECT:
+            return None
+        outcome: Outcome = "slower" if moved[0] < 0 else "faster"
+        return Together(outcome=outcome, cases=len(moved), least=min(sizes), most=max(sizes))
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The outcomes that there are, the one that asks for most attention first."""
+        return tuple(outcome for outcome in BY_ATTENTION if self.those(outcome))
+
+    @property
+    def expected_by_chance(self) -> float:
+        """How many of the tested cases would look changed if nothing had: at most 5 % of them."""
+        return self.tested * SIGNIFICANCE
+
+
+def between(
+    before: Sequence[Summary | Unmeasured],
+    after: Sequence[Summary | Unmeasured],
+    *,
+    across_environments: bool = False,
+) -> Changes:
+    """*before* and *after*, paired by case.
+
+    With *across_environments* the machines may differ too: then the machines are compared, not the software.
+    """
+    old = {summary.case: summary for summary in before}
+    new = {summary.case: summary for summary in after}
+    found = [_one(case, old, new, across_environments) for case in dict.fromkeys([*new, *old])]
+    return Changes(
+        changes=tuple(one for one in found if isinstance(one, Change)),
+        unpaired=tuple(one for one in found if isinstance(one, Unpaired)),
+    )
+
+
+def _one(
+    case: Case,
+    old: Mapping[Case, Summary | Unmeasured],
+    new: Mapping[Case, Summary | Unmeasured],
+    across_environments: bool,
+) -> Change | Unpaired:
+    if case in old and case in new:
+        return pair(old[case], new[case], across_environments=across_environments)
+    return _alone(new[case], "after", old) if case in new else _alone(old[case], "before", new)
+
+
+def pair(
+    before: Summary | Unmeasured,
+    after: Summary | Unmeasured,
+    *,
+    across_environments: bool = False,
+    campaign_cv: float | None = None,
+) -> Change | Unpaired:
+    """One case in two evaluations, compared if that is fair.
+
+    *campaign_cv*: how much campaigns of this case scatter, as a share, where that is known from four or more.
+    """
+    if isinstance(before, Unmeasured):
+        return Unpaired(case=after.case, only_in=None, why=_no_valid_run("before", before))
+    if isinstance(after, Unmeasured):
+        return Unpaired(case=after.case, only_in=None, why=_no_valid_run("after", after))
+    purpose = fairness.MACHINES if across_environments else fairness.VERSIONS
+    obstacles = fairness.obstacles(before, after, purpose)
+    if obstacles:
+        return Unpaired(case=after.case, only_in=None, why=_first(obstacles))
+    found = fairness.relative(after, before, purpose)
+    ours, theirs = campaign_medians(after), campaign_medians(before)
+    if found.significant is not None and min(len(ours), len(theirs)) >= CAMPAIGNS and ours.keys().isdisjoint(theirs):
+        new, old = list(ours.values()), list(theirs.values())
+        return Change(
+            before=before,
+            after=after,
+            ratio=ratio_of_medians(new, old),
+            outcome="slower"
+            if significance.apart(new, old)
+            else "faster"
+            if significance.apart(old, new)
+            else "no_difference",
+            by_campaigns=True,
+        )
+    least = max(LEAST_EFFECT, CAMPAIGN_SDS * (campaign_cv or 0.0))
+    outcome, why = _outcome(before, after, found, least)
+    return Change(before=before, after=after, ratio=found.ratio, outcome=outcome, why=why)
+
+
+def campaign_medians(summary: Summary) -> dict[str, float]:
+    """Campaign → the median of its runs that count; empty where that of some run is not known."""
+    found: dict[str | None, list[float]] = {}
+    for run in summary.measurements:
+        if counts(run) and run.value is not None:
+            found.setdefault(run.campaign, []).append(run.value)
+    return {name: statistics.median(values) for name, values in found.items() if name and None not in found}
+
+
+def _first(obstacles: Sequence[Obstacle]) -> Why:
+    """The obstacle that is told, the plainest first."""
+    found = min(obstacles, key=lambda one: TOLD_FIRST.index(one.key))
+    if found.key == fairness.RUNS:
+        return Why(key="same_runs")
+    if found.key == fairness.CLOCKS:
+        return Why(key="clocks_apart")
+    if found.ours is None or found.theirs is None:
+        return Why(key=f"{NAMED[found.key]}_unknown")
+    return Why(key=NAMED[found.key], values=(("before", found.ours), ("after", found.theirs)))
+
+
+def _outcome(before: Summary, after: Summary, found: Ratio, least: float) -> tuple[Outcome, Why | None]:
+    fewest = min(before.n, after.n)
+    if fewest < FULL_REPEATS:
+        return "cannot_tell", Why(key="too_few", values=(("n", str(fewest)), ("needed", str(FULL_REPEATS))))
+    if found.significant is None:
+        return "cannot_tell", Why(key="short_window")
+    if not found.significant:
+        return "no_difference", None
+    if abs(found.ratio.value - 1) < least:
+        return "cannot_tell", Why(key="one_campaign", values=(("least", f"{100 * least:.3g}%"),))
+    return ("faster" if after.items_per_s.value > before.items_per_s.value else "slower"), None
+
+
+def _no_valid_run(side: Side, one: Unmeasured) -> Why:
+    """Why the case has no value: its first run's own reason, else how that run ended."""
+    run = next(iter(one.measurements), None)
+    reason = (run.reason or run.status) if run else ""
+    return Why(key=f"no_valid_run_{side}", values=(("reason", reason),))
+
+
+def _alone(summary: Summary | Unmeasured, side: Side, others: Iterable[Case]) -> Unpaired:
+    """A case without a counterpart, with the one thing that its nearest relative has different."""
+    relatives = [other for other in others if _related(other, summary.case)]
+    nearest = min(relatives, key=lambda case: len(_differences(case, summary.case)), default=None)
+    if nearest is None:
+        return Unpaired(case=summary.case, only_in=side, why=Why(key=f"only_{side}"))
+    differences = tuple(_differences(summary.case, nearest))
+    return Unpaired(case=summary.case, only_in=side, why=Why(key=f"only_{side}_like", differences=differences))
+
+
+def _related(a: Case, b: Case) -> bool:
+    return (a.framework, a.model) == (b.framework, b.model)
+
+
+def _differences(a: Case, b: Case) -> list[tuple[str, str, str]]:
+    """(field, in *a*, in *b*) of every field and every option that the two cases do not share."""
+    names = [field.name for field in fields(Case) if field.compare and field.name != "options"]
+    pairs = [(name, getattr(a, name), getattr(b, name)) for name in names]
+    ours, theirs = dict(a.options), dict(b.options)
+    pairs += [(f"{OPTION}{name}", ours.get(name), theirs.get(name)) for name in dict.fromkeys([*ours, *theirs])]
+    return [(name, _text(one), _text(other)) for name, one, other in pairs if one != other]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Protocol):
+        return f"{value.warmup_steps}+{value.measured_steps}"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return NONE if value is None else str(value)

@@ -1,0 +1,112 @@
+"""Which pairs of cases train the same computation: what a receipt shows, where it is about those that ran."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+from evalsuite.documents import RunCommand
+from evalsuite.model import Summary
+from evalsuite.results.compare.equivalence import WorkloadPair, pair
+from evalsuite.results.measure.summary import counts
+from evalsuite.runs.equivalence import receipts
+from evalsuite.workload import EquivalenceReceipt, WorkloadAnswer
+
+Shown = Literal[
+    "proven",
+    "limited",  # in float32 alone
+    "differs",
+    "other_script",  # a file of the workload that was run is not as the receipt has it, or was not recorded
+    "other_version",  # of the framework
+    "no_receipt",  # nobody has compared the two
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CasePair:
+    """Two cases of reference workloads, and what is shown of their computation."""
+
+    first: Summary
+    second: Summary
+    shown: Shown
+    measured: WorkloadPair | None = None  # None where no receipt is about the two as they were run
+    day: str | None = None  # of the receipt
+    by_lab: bool = False  # whether the receipt is the lab's own, and none that comes with evalsuite
+
+
+def case_pairs(
+    members: Sequence[Summary],
+    commands: Mapping[str, RunCommand],
+    own: Sequence[EquivalenceReceipt] = (),
+) -> tuple[CasePair, ...]:
+    """Each pair of *members* that are reference workloads of one model in two frameworks.
+
+    *commands*: run id → what was run. *own*: the lab's receipts, asked before that of the house.
+    """
+    house = receipts()
+    ours = [one for one in members if _is_reference(one, commands)]
+    return tuple(
+        _shown(first, second, commands, own, house.get(first.case.model))
+        for first, second in combinations(ours, 2)
+        if first.case.framework != second.case.framework and first.case.model == second.case.model
+    )
+
+
+def _shown(
+    first: Summary,
+    second: Summary,
+    commands: Mapping[str, RunCommand],
+    own: Sequence[EquivalenceReceipt],
+    house: EquivalenceReceipt | None,
+) -> CasePair:
+    """By the first receipt that is about both as they were run; without one, why that of the house is not."""
+    ours = (one for one in own if one.model == first.case.model)
+    found = [replace(_case_pair(first, second, commands, one), by_lab=True) for one in ours]
+    of_house = _case_pair(first, second, commands, house)
+    told = next((one for one in (*found, of_house) if one.measured is not None), None)
+    if told is not None:
+        return told
+    return next((one for one in (of_house, *found) if one.shown != "no_receipt"), of_house)
+
+
+def _case_pair(
+    first: Summary, second: Summary, commands: Mapping[str, RunCommand], receipt: EquivalenceReceipt | None
+) -> CasePair:
+    answers = [receipt.answer(one.case.framework) if receipt else None for one in (first, second)]
+    if receipt is None or answers[0] is None or answers[1] is None:
+        return CasePair(first=first, second=second, shown="no_receipt")
+    for one, answer in zip((first, second), answers, strict=True):
+        if answer is not None and (why := _not_about(one, answer, commands)):
+            return CasePair(first=first, second=second, shown=why, day=receipt.day)
+    measured = pair(answers[0], answers[1])
+    if not measured.losses and measured.float32 is None:  # the two share no setting: nothing was compared
+        return CasePair(first=first, second=second, shown="no_receipt")
+    return CasePair(first=first, second=second, shown=measured.verdict, measured=measured, day=receipt.day)
+
+
+def _not_about(
+    one: Summary, answer: WorkloadAnswer, commands: Mapping[str, RunCommand]
+) -> Literal["other_script", "other_version"] | None:
+    """Why *answer* says nothing of the runs of *one*; None if it does."""
+    for command in _commands(one, commands):
+        if not answer.files or command.workload_sha256 != answer.files:
+            return "other_script"
+        if _release(command.framework_version) != _release(answer.version):
+            return "other_version"
+    return None
+
+
+def _release(version: str | None) -> str | None:
+    """2.13.0 of 2.13.0+cpu: the builds of one release compute the same."""
+    return version.partition("+")[0] if version else None
+
+
+def _is_reference(one: Summary, commands: Mapping[str, RunCommand]) -> bool:
+    found = _commands(one, commands)
+    return bool(found) and all(command.recipe.kind == "reference" for command in found)
+
+
+def _commands(one: Summary, commands: Mapping[str, RunCommand]) -> list[RunCommand]:
+    """Of all runs of *one* that count; none where one of them has left no record."""
+    found = [commands.get(run.run.id) for run in one.measurements if counts(run)]
+    return [command for command in found if command is not None] if None not in found else []

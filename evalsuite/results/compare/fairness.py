@@ -1,0 +1,367 @@
+"""May these two be compared? One room answers, with the reasons if not, and gives the ratio if so.
+
+A comparison is about one thing: frameworks, an option, scales, or versions over time. That one thing may differ
+(`Purpose.free`); whatever else is known of how the two were measured must be equal. Between frameworks that is asked of
+every fact that anybody states (`facts`): what the work was and where it ran must be equal, what a framework
+chooses may differ. Where such a fact is unknown, the two are ranked as *indicative*, without a test; where it is the
+model variant, the precision or the device, not at all.
+"""
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evalsuite.findings import ClocksFarApart
+from evalsuite.model import Case, Fact, Interval, Summary
+from evalsuite.results.compare import significance
+from evalsuite.results.measure import facts, machines
+from evalsuite.results.measure.facts import FactRule
+from evalsuite.results.measure.memo import kept
+from evalsuite.results.measure.statistics import differ, ratio_of_medians
+from evalsuite.results.measure.summary import counts, values
+
+Common = tuple[tuple[str, str | None], ...]  # conditions and their values
+CLOCKS = "clocks"  # the condition that a result's two clocks agree: where they do not it is like no other
+RUNS = "runs"  # the obstacle that the same runs are part of both
+FACT = "facts."  # what the name of a fact that is an obstacle begins with
+Stated = tuple[Fact, ...] | None  # of one fact: what the runs of a case state, several where they differ; None: unknown
+Likeness = Literal["same", "different", "unknown"]
+MUST_BE_EQUAL = ("workload", "environment", "compiler")  # kinds of facts
+CONDITIONS_OF: Mapping[str, tuple[str, ...]] = {  # fact → the conditions that say it too, beside an option of its name
+    "model_variant": ("model",),
+    "precision": ("precision", "options.stated_precision"),
+    "batch_per_device": ("batch_per_device", "global_batch"),
+    "compiler": ("xla",),
+    "input_size": ("options.image_size", "options.sequence_length"),
+    "clipping": ("options.gradient_clipping",),
+    "device_model": ("environment",),
+    "device_memory": ("environment",),
+    "driver_generation": ("environment",),
+    "host_kind": ("environment",),
+    "machine": ("environment",),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purpose:
+    """What a comparison is about."""
+
+    free: frozenset[str]  # the conditions that may differ, by their names in `conditions`
+    recorded: frozenset[str] = frozenset()  # those that both sides must have on record: that neither has is no match
+    independent: bool = False  # no run may be part of both
+    # must facts be equal where they are known, or be known too; or as known, of different scripts alone?
+    facts: Literal["free", "as_known", "known", "of_scripts"] = "free"
+
+    def asks_facts(self, a: Summary, b: Summary) -> bool:
+        """Whether what is stated of *a* and *b* must be equal."""
+        if self.facts == "of_scripts":
+            return a.case.recipe != b.case.recipe
+        return self.facts != "free"
+
+
+_OF_FRAMEWORKS = frozenset({"framework", "recipe", "framework_version", "origin"})
+FRAMEWORKS = Purpose(free=_OF_FRAMEWORKS, facts="as_known")
+TESTED = Purpose(free=_OF_FRAMEWORKS, facts="known")  # what may be told apart by a test, and not only put in order
+SCALES = Purpose(free=frozenset({"nodes", "devices_per_node", "origin"}))
+VERSIONS = Purpose(free=frozenset({"framework_version"}), recorded=frozenset({"environment"}), independent=True)
+MACHINES = Purpose(free=frozenset({"framework_version", "environment"}), independent=True)
+
+
+def setting(name: str) -> Purpose:
+    """An option off and on: *name* is "xla", "precision", or "options.<its name>"."""
+    return Purpose(free=frozenset({name}))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Obstacle:
+    """One reason why two summaries may not be compared: a condition that is not the same; None = not recorded."""
+
+    key: str  # its name in `conditions`, or RUNS
+    ours: str | None
+    theirs: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """How many times as fast *numerator* is as *denominator*, and whether that is more than noise."""
+
+    numerator: Case
+    denominator: Case
+    ratio: Interval
+    significant: bool | None  # None: too few repeats or too short a window to tell
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactRow:
+    """One fact of several cases, side by side."""
+
+    rule: FactRule
+    values: tuple[Stated, ...]  # one for each case
+    likeness: Likeness
+
+    @property
+    def apart(self) -> bool:
+        """Whether it keeps the cases out of one ranking."""
+        if self.rule.kind not in MUST_BE_EQUAL:
+            return False
+        return self.likeness == "different" or (self.rule.unknown == "unranked" and None in self.values)
+
+    @property
+    def untold(self) -> bool:
+        """Whether a ranking of the cases is indicative only: nobody can say that they are alike in it."""
+        must = self.rule.kind in MUST_BE_EQUAL and self.rule.unknown != "ranked"
+        return must and self.likeness == "unknown" and not self.apart
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Several cases side by side: what was held equal, and which of them may be ranked together."""
+
+    members: tuple[Summary, ...]
+    rows: tuple[FactRow, ...]
+    ranked: tuple[tuple[Summary, ...], ...]  # parts of the members; across parts nothing is ranked
+
+    @property
+    def apart(self) -> tuple[FactRow, ...]:
+        return tuple(row for row in self.rows if row.apart)
+
+    @property
+    def untold(self) -> tuple[FactRow, ...]:
+        return tuple(row for row in self.rows if row.untold)
+
+    @property
+    def standing(self) -> Literal["ranked", "indicative", "apart"]:
+        """What may be said of the order of all of them."""
+        if len(self.ranked) > 1:
+            return "apart"
+        return "indicative" if self.untold else "ranked"
+
+
+class ComparisonError(ValueError):
+    """Two summaries were compared that must not be: a defect, since `obstacles` says so beforehand."""
+
+
+@kept
+def conditions(summary: Summary) -> dict[str, str | None]:
+    """Everything that decides how fast *summary* is, by name; None = not recorded."""
+    case = summary.case
+    return {
+        "framework": case.framework,
+        "recipe": case.recipe,
+        "model": case.model,
+        "nodes": str(case.nodes),
+        "devices_per_node": str(case.devices_per_node),
+        **_batch(case),
+        "precision": case.precision,
+        "xla": "on" if case.xla else "off",
+        "device": case.device,
+        **({"cores_per_device": str(case.cores_per_device)} if case.cores_per_device else {}),
+        "protocol": f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",
+        **{f"options.{name}": value for name, value in case.options},
+        "unit": summary.unit,
+        "framework_version": "; ".join(versions(summary)) or None,
+        "environment": "; ".join(sorted(set(map(machines.same, environments(summary))))) or None,
+        "origin": summary.origin,
+        **({CLOCKS: f"far apart in {summary.case.id}"} if clocks_apart(summary) else {}),
+    }
+
+
+def _batch(case: Case) -> dict[str, str]:
+    """What the scales of a series share: the batch of each device or, under strong scaling, that of the whole job."""
+    if case.strong_batch is None:
+        return {"batch_per_device": str(case.batch_per_device)}
+    return {"global_batch": str(case.strong_batch), "scaling": "strong"}
+
+
+@kept
+def clocks_apart(summary: Summary) -> bool:
+    """Whether the script's own rate and the clock are so far apart in a run that its value is shown and not ranked."""
+    return any(isinstance(each, ClocksFarApart) for run in summary.measurements if counts(run) for each in run.findings)
+
+
+def environments(summary: Summary) -> tuple[str, ...]:
+    """The machines of all runs that count; empty where none is recorded."""
+    return tuple(sorted({run.environment for run in summary.measurements if counts(run) and run.environment}))
+
+
+def versions(summary: Summary) -> tuple[str, ...]:
+    """The framework's versions in all runs that count; empty where none is recorded."""
+    found = {run.framework_version for run in summary.measurements if counts(run)}
+    return tuple(sorted(version for version in found if version))
+
+
+def group(summary: Summary, purpose: Purpose) -> Common:
+    """What *summary* has in common with every summary that it may be compared with."""
+    return tuple((key, value) for key, value in conditions(summary).items() if key not in purpose.free)
+
+
+def groups(summaries: Iterable[Summary], purpose: Purpose) -> list[list[Summary]]:
+    """*summaries* by what they have in common: within a group all may be compared.
+
+    Across groups none may, but for facts that one group leaves open: a summary is put into the first group with
+    each member of which it may be compared.
+    """
+    found: dict[Common, list[list[Summary]]] = {}
+    for one in summaries:
+        alike = found.setdefault(group(one, purpose), [])
+        fitting = (members for members in alike if not any(_unlike(one, other, purpose) for other in members))
+        members = next(fitting, None)
+        if members is None:
+            alike.append([one])
+        else:
+            members.append(one)
+    return [members for alike in found.values() for members in alike]
+
+
+def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
+    """Why *a* and *b* may not be compared; empty if they may."""
+    ours, theirs = conditions(a), conditions(b)
+    found = [
+        Obstacle(key=key, ours=ours.get(key), theirs=theirs.get(key))
+        for key in dict.fromkeys([*ours, *theirs])
+        if key not in purpose.free and _apart(ours.get(key), theirs.get(key), known=key in purpose.recorded)
+    ]
+    named = {one.key for one in found}
+    for row in _unlike(a, b, purpose):
+        if named.isdisjoint({*CONDITIONS_OF.get(row.rule.key, ()), f"options.{row.rule.key}"}):
+            us, them = (said(value) for value in row.values)
+            found.append(Obstacle(key=f"{FACT}{row.rule.key}", ours=us, theirs=them))
+    if purpose.independent and (shared := _receipts(a) & _receipts(b)):
+        runs = ", ".join(sorted(name for name, _ in shared))
+        found.append(Obstacle(key=RUNS, ours=runs, theirs=runs))
+    return tuple(found)
+
+
+def _apart(ours: str | None, theirs: str | None, *, known: bool) -> bool:
+    return ours != theirs or (known and ours is None)
+
+
+def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
+    """The facts that keep *a* and *b* apart."""
+    if not purpose.asks_facts(a, b):
+        return []
+    return [row for row in _open(a, b) if row.apart or (purpose.facts == "known" and row.untold)]
+
+
+def unknown_facts(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> tuple[str, ...]:
+    """The facts that nobody states of both, for which the order of *a* and *b* is indicative only."""
+    return tuple(row.rule.key for row in _open(a, b) if row.untold) if purpose.asks_facts(a, b) else ()
+
+
+@kept
+def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
+    """What all runs of *summary* that count state, by fact."""
+    return facts.of_runs(run for run in summary.measurements if counts(run))
+
+
+def fact_rows(summaries: Sequence[Summary]) -> list[FactRow]:
+    """The fairness matrix of *summaries*: each fact that concerns one of them and that somebody states."""
+    stated = [facts_of(one) for one in summaries]
+    rows = (_row(rule, summaries, [known.get(rule.key) for known in stated]) for rule in facts.rules().fact)
+    return [row for row in rows if row]
+
+
+def _open(a: Summary, b: Summary) -> list[FactRow]:
+    """The facts that must be equal of *a* and *b* and are not known to be: few, of many pairs."""
+    stated = zip(_must_be_equal(), _must_state(a), _must_state(b), strict=True)
+    rows = (_row(rule, (a, b), (ours, theirs)) for rule, ours, theirs in stated if ours is None or ours != theirs)
+    return [row for row in rows if row]
+
+
+@functools.cache
+def _must_be_equal() -> tuple[FactRule, ...]:
+    return tuple(rule for rule in facts.rules().fact if rule.kind in MUST_BE_EQUAL)
+
+
+@kept
+def _must_state(summary: Summary) -> tuple[Stated, ...]:
+    """What is known of the facts that must be equal, in their order."""
+    known = facts_of(summary)
+    return tuple(known.get(rule.key) for rule in _must_be_equal())
+
+
+def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated]) -> FactRow | None:
+    """None where the fact concerns none of *summaries*, or nobody states it and nothing follows from that."""
+    if not any(rule.concerns(one.case) for one in summaries) or not (any(values) or rule.unknown != "ranked"):
+        return None
+    return FactRow(rule=rule, values=tuple(values), likeness=likeness(values))
+
+
+def comparison(members: Sequence[Summary]) -> Comparison:
+    """*members*, which differ in framework alone by their cases, with all that is stated of them."""
+    return Comparison(
+        members=tuple(members),
+        rows=tuple(fact_rows(members)),
+        ranked=tuple(tuple(part) for part in groups(members, FRAMEWORKS)),
+    )
+
+
+def likeness(values: Sequence[Stated]) -> Likeness:
+    """Whether several cases are alike in one fact. "amp" and "fp16_amp" may be: nobody knows."""
+    if values and values[0] and all(stated == values[0] for stated in values):
+        return "same"  # as nearly all are
+    words = [{fact.value for fact in stated} for stated in values if stated]
+    if any(_clash(one, other) for place, one in enumerate(words) for other in words[:place]):
+        return "different"
+    return "unknown" if len(words) < len(values) or any(one != words[0] for one in words) else "same"
+
+
+def _clash(ours: set[str], theirs: set[str]) -> bool:
+    """Do two cases differ in a fact whatever the words of the other leave open?"""
+    if ours == theirs:
+        return False
+    open_words = facts.MEANT_BY.items()
+    return not any({word} == one and other <= exact for word, exact in open_words for one, other in _both(ours, theirs))
+
+
+def _both(a: set[str], b: set[str]) -> tuple[tuple[set[str], set[str]], ...]:
+    return ((a, b), (b, a))
+
+
+def said(stated: Stated) -> str | None:
+    """What the runs of a case state of one fact, as one text; None: unknown."""
+    return "; ".join(fact.value for fact in stated) if stated else None
+
+
+def share_runs(a: Summary, b: Summary) -> bool:
+    """Whether some run is part of both: then the two are no independent measurements."""
+    return bool(_receipts(a) & _receipts(b))
+
+
+def _receipts(summary: Summary) -> set[tuple[str, float | None]]:
+    """What tells one run from another: its log's hash, else its start, else its number."""
+    return {
+        (run.log_sha256 or run.started_at or f"r{run.run.repeat}", run.value)
+        for run in summary.measurements
+        if counts(run)
+    }
+
+
+def relative(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> Ratio:
+    """How many times as fast *a* is as *b*, with a bootstrap interval over the runs of both.
+
+    Raises ComparisonError if there are obstacles.
+    """
+    found = obstacles(a, b, purpose)
+    if found:
+        why = "; ".join(f"{one.key} is {one.ours} and {one.theirs}" for one in found)
+        raise ComparisonError(f"{a.case.id} and {b.case.id} cannot be compared: {why}")
+    return Ratio(
+        numerator=a.case,
+        denominator=b.case,
+        ratio=ratio_of_medians(values(a), values(b)),
+        significant=tell_apart(a, b, purpose),
+    )
+
+
+def tell_apart(a: Summary, b: Summary, purpose: Purpose) -> bool | None:
+    """Whether two comparable summaries differ by more than noise, by the rule of `significance`.
+
+    Two evaluations (`independent`) share no round, and what they may differ by is asked in `changes`: between
+    them a test over the runs is the first of two hurdles. None if one has too few runs or steps to tell, or if nobody
+    knows that they did the same work in the same place.
+    """
+    if a.partial or b.partial or (purpose.facts != "free" and unknown_facts(a, b)):
+        return None
+    return differ(values(a), values(b)) if purpose.independent else significance.told(a, b)

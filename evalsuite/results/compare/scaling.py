@@ -1,0 +1,129 @@
+"""Summaries against one another: speed-up and efficiency inside a series, ratios between frameworks."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from evalsuite.findings import OddEfficiency, OtherBase, SlowerAtScale, SuperLinear
+from evalsuite.model import Case, Finding, Interval, Summary, Unmeasured
+from evalsuite.results.compare import fairness
+from evalsuite.results.compare.fairness import Common
+from evalsuite.results.measure.statistics import ratio_of_medians
+from evalsuite.results.measure.summary import valid, values
+
+SUPERLINEAR = SuperLinear.limit
+CHECK_BASE_ABOVE = OddEfficiency.highest
+CHECK_BASE_BELOW = OddEfficiency.lowest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaled:
+    """A summary with its efficiency and what that counts from."""
+
+    summary: Summary
+    base: Case
+    efficiency: Interval
+
+    @property
+    def case(self) -> Case:
+        return self.summary.case
+
+
+def above_base(summary: Summary) -> Scaled | None:
+    """*summary* with its efficiency; None for the base itself, which would say 100 %, and where there is no base."""
+    if summary.efficiency is None or summary.base is None or summary.base == summary.case:
+        return None
+    return Scaled(summary=summary, base=summary.base, efficiency=summary.efficiency)
+
+
+def suspicious(summary: Summary) -> bool:
+    """Whether its efficiency is beyond what can be, so that its base is to be doubted first (D12)."""
+    return any(isinstance(finding, OddEfficiency) for finding in summary.findings)
+
+
+def with_scaling(summaries: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
+    """The summaries with speed-up, efficiency and the findings of their series; order kept.
+
+    A series is everything but the scale (`fairness.SCALES`): same framework, version, recipe, precision, XLA, batch
+    per device, options, protocol and environment. Its base is one node with one device, else the smallest scale
+    measured, and the base is named wherever the number is shown (docs/report.md#definitions, D14, D15).
+    """
+    rows = list(summaries)
+    bases = {series: _base(members) for series, members in _series(valid(rows)).items()}
+    scaled = [_scaled(one, bases[_key(one)]) if _may_scale(one) else one for one in rows]
+    falling: dict[str, Finding] = {}
+    for members in _series(valid(scaled)).values():
+        falling |= _falls(members)
+    return [
+        replace(one, findings=(*one.findings, falling[one.case.id])) if one.case.id in falling else one
+        for one in scaled
+    ]
+
+
+def _may_scale(one: Summary | Unmeasured) -> TypeGuard[Summary]:
+    """A value that two clocks leave in doubt is no speed-up, and no base of one."""
+    return isinstance(one, Summary) and not fairness.clocks_apart(one)
+
+
+def _key(summary: Summary) -> Common:
+    return fairness.group(summary, fairness.SCALES)
+
+
+def _series(summaries: Sequence[Summary]) -> dict[Common, list[Summary]]:
+    found: dict[Common, list[Summary]] = {}
+    for summary in summaries:
+        found.setdefault(_key(summary), []).append(summary)
+    return found
+
+
+def _base(members: Sequence[Summary]) -> Summary:
+    return min(members, key=lambda summary: (summary.case.total_devices, summary.case.nodes))
+
+
+def _scaled(summary: Summary, base: Summary) -> Summary:
+    ideal = summary.case.total_devices / base.case.total_devices
+    if summary is base:
+        speedup = efficiency = Interval(value=1.0)
+    else:
+        speedup = ratio_of_medians(values(summary), values(base))
+        efficiency = ratio_of_medians(values(summary), values(base), divisor=ideal)
+    found = tuple(finding for finding in (_superlinear(summary, efficiency), _other_base(summary, base)) if finding)
+    return replace(
+        summary, base=base.case, speedup=speedup, efficiency=efficiency, findings=(*summary.findings, *found)
+    )
+
+
+def _superlinear(summary: Summary, efficiency: Interval) -> Finding | None:
+    low = efficiency.low if efficiency.low is not None else efficiency.value
+    too_low = efficiency.value < CHECK_BASE_BELOW and summary.case.strong_batch is None  # a small batch may well be
+    if efficiency.value > CHECK_BASE_ABOVE or too_low:
+        return OddEfficiency(efficiency=efficiency.value, where=summary.case.id)
+    if low > SUPERLINEAR:
+        return SuperLinear(efficiency=efficiency.value, where=summary.case.id)
+    return None
+
+
+def _other_base(summary: Summary, base: Summary) -> Finding | None:
+    if base.case.total_devices == 1 or summary.case.total_devices != base.case.total_devices:
+        return None
+    return OtherBase(base_devices=base.case.total_devices, where=summary.case.id)
+
+
+def _falls(members: Sequence[Summary]) -> dict[str, Finding]:
+    """D13: scales at which the job is slower than at the next smaller one."""
+    measured = sorted(members, key=lambda summary: summary.case.total_devices)
+    found: dict[str, Finding] = {}
+    for smaller, larger in itertools.pairwise(measured):
+        if larger.case.total_devices > smaller.case.total_devices and (
+            larger.items_per_s.value < smaller.items_per_s.value
+        ):
+            found[larger.case.id] = SlowerAtScale(
+                larger=larger.case.scale,
+                larger_items_per_s=larger.items_per_s.value,
+                smaller=smaller.case.scale,
+                smaller_items_per_s=smaller.items_per_s.value,
+                unit=larger.unit,
+                where=larger.case.id,
+            )
+    return found

@@ -1,0 +1,54 @@
+"""Whether who is ahead rests on the window: the same comparison over each half of the measured steps."""
+
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+
+from evalsuite.findings import AheadInFirstHalf, AheadInSecondHalf
+from evalsuite.model import Finding, Measurement, Summary
+from evalsuite.results.compare import fairness, significance, winners
+from evalsuite.results.measure.summary import counts
+
+FEWEST_REPORTS = 10  # of a run; half of fewer is no speed
+SPOKEN = ("fastest", "consistent", "unknown_facts")  # words that put one ahead of all others
+
+
+def findings(summaries: Sequence[Summary]) -> Iterator[Finding]:
+    """One for each comparison whose winner is another over one half of the window, by at least what tells two apart."""
+    for members in fairness.groups(summaries, fairness.FRAMEWORKS):
+        standing = winners.standing(members)
+        if standing is not None and standing.word in SPOKEN and len(standing.group) == 1:
+            yield from _otherwise(standing.first, members)
+
+
+def _otherwise(first: Summary, members: Iterable[Summary]) -> Iterator[Finding]:
+    halves = {one.case.id: _halves(one) for one in members}
+    if not all(halves.values()):
+        return
+    framework = {one.case.id: one.case.framework for one in members}
+    for half, found in enumerate((AheadInFirstHalf, AheadInSecondHalf)):
+        values = {name: each[half] for name, each in halves.items() if each}
+        ahead = max(values, key=lambda name: statistics.median(values[name]))
+        if framework[ahead] != first.case.framework and _leads(values[ahead], values[first.case.id]):
+            gap = statistics.median(values[ahead]) / statistics.median(values[first.case.id]) - 1
+            yield found(other=framework[ahead], gap=gap, where=first.case.id)
+            return
+
+
+def _leads(other: Sequence[float], first: Sequence[float]) -> bool:
+    return statistics.median(other) / statistics.median(first) - 1 >= significance.LEAST_GAP
+
+
+def _halves(one: Summary) -> tuple[list[float], list[float]] | None:
+    """What the runs of *one* give over the first and over the second half; None where a run does not say it."""
+    found = [_of_run(run) for run in one.measurements if counts(run)]
+    known = [each for each in found if each is not None]
+    return ([a for a, _ in known], [b for _, b in known]) if known and len(known) == len(found) else None
+
+
+def _of_run(run: Measurement) -> tuple[float, float] | None:
+    times: tuple[float, ...] = run.throughput.step_time_s if run.throughput else ()
+    if run.value is None or len(times) < FEWEST_REPORTS:
+        return None
+    middle = len(times) // 2
+    whole, first, second = map(statistics.fmean, (times, times[:middle], times[middle:]))
+    return (run.value * whole / first, run.value * whole / second) if first > 0 and second > 0 else None

@@ -1,0 +1,134 @@
+"""Who is ahead among comparable results: the winner, and the group that the runs do not tell from it.
+
+Those compared are frameworks, or the variants of one (`ranking`).
+
+With five runs or more one of them leaves the winner's group only if it is behind by the rule of `significance`: run
+for run within the rounds of a campaign, else all its runs below all of the winner's, and the medians 1 % apart. How
+often equal frameworks are then left out is simulated and printed (`false_exclusion`; benchmarks/judgement.py).
+With three or four runs such an order is only *consistent*: it is said with the chance that it has among equals.
+"""
+
+import csv
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from evalsuite import paths
+from evalsuite.model import Summary
+from evalsuite.results.compare import fairness, ranking, significance
+from evalsuite.results.compare.ranking import Contest, Entrant
+from evalsuite.results.compare.significance import behind
+from evalsuite.results.measure.summary import FULL_REPEATS, short_window
+
+EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
+FEWEST_RUNS = 3  # of fewer, no order is spoken of
+Word = Literal["fastest", "consistent", "group", "untold", "unknown_facts"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """Who is ahead, and what may be said of it."""
+
+    first: Summary  # of the highest median
+    second: Summary  # the best of another entrant
+    group: tuple[Summary, ...]  # those that the runs do not tell from the first, itself among them
+    word: Word
+    chance: float | None = None  # with "consistent": of such an order where all are equal
+    in_rounds: bool = False  # whether some of them were compared with the first within the rounds of a campaign
+    false_exclusion: float | None = None  # with five runs or more: how often some one of as many equals is left out
+
+
+def standing(found: Sequence[Summary], contest: Contest = ranking.FRAMEWORKS) -> Standing | None:
+    """The standing among *found*, which are all comparable; None without two entrants.
+
+    Where frameworks are compared, each is represented by the best of its recipes.
+    """
+    rivals = _best_of_each(found, contest)
+    if len(rivals) < 2:
+        return None
+    first, second = rivals[:2]
+    group = (first, *(one for one in rivals[1:] if not behind(one, first)))
+    fewest = min(one.n for one in rivals)
+    word: Word = "group" if len(group) > 1 else "fastest"
+    if fewest < FEWEST_RUNS or any(_weak(one) for one in rivals):
+        word = "untold"
+    elif fewest < FULL_REPEATS:
+        word = "untold" if len(group) > 1 else "consistent"
+    if word != "untold" and any(contest.unknown_facts(a, b) for a, b in combinations(rivals, 2)):
+        word = "unknown_facts"
+    tested = word in ("fastest", "group")
+    return Standing(
+        first=first,
+        second=second,
+        group=group,
+        word=word,
+        chance=by_chance([one.n for one in rivals]) if word == "consistent" else None,
+        in_rounds=tested and any(significance.pairs(one, first) for one in rivals[1:]),
+        false_exclusion=false_exclusion(len(rivals), fewest) if tested else None,
+    )
+
+
+def told_apart(a: Summary, b: Summary) -> bool | None:
+    """Whether the runs tell *a* from *b*; None where one has too few, or nobody knows that the two are alike."""
+    if a.partial or b.partial or fairness.clocks_apart(a) or fairness.clocks_apart(b) or fairness.unknown_facts(a, b):
+        return None
+    return significance.told(a, b)
+
+
+def leaders(row: Sequence[Summary | None]) -> frozenset[int]:
+    """The places of the winner and of those that the runs do not tell from it; none where no such thing can be said."""
+    given = [one for one in row if one is not None and not fairness.clocks_apart(one)]
+    found = standing(given) if _comparable(given) else None
+    if found is None or found.word not in ("fastest", "group"):
+        return frozenset()
+    if len(found.group) == len({one.case.framework for one in given}):
+        return frozenset()  # all of them: nobody is ahead
+    ahead = {one.case.id for one in found.group}
+    return frozenset(place for place, one in enumerate(row) if one is not None and one.case.id in ahead)
+
+
+def by_chance(runs: Sequence[int]) -> float:
+    """How likely the runs of some one of several equal frameworks all lie above all others: exact.
+
+    Of the N! orders of all runs each is as likely as any other, so n given ones are the highest in 1 of C(N, n).
+    """
+    together = sum(runs)
+    return min(1.0, sum(1 / math.comb(together, n) for n in runs))
+
+
+def false_exclusion(frameworks: int, runs: int) -> float:
+    """How often some one of *frameworks* equal ones leaves the winner's group, simulated for five runs and more.
+
+    Of runs between two simulated numbers the smaller is taken, of frameworks the larger: both err more often. Beyond
+    the most frameworks that were simulated the share is taken to grow with their number.
+    """
+    simulated = _simulated()
+    sizes = sorted({size for size, _ in simulated})
+    fewer = max(each for _, each in simulated if each <= runs)
+    size = next((size for size in sizes if size >= frameworks), sizes[-1])
+    return min(1.0, simulated[size, fewer] * max(1.0, frameworks / size))
+
+
+@functools.cache
+def _simulated() -> dict[tuple[int, int], float]:
+    with EQUAL_FRAMEWORKS.open(encoding="utf-8", newline="") as file:
+        return {(int(row["frameworks"]), int(row["n"])): float(row["left_out"]) for row in csv.DictReader(file)}
+
+
+def _weak(one: Summary) -> bool:
+    """Whether more than the number of its runs keeps *one* from being compared."""
+    return short_window(one) or (one.partial and one.n >= FULL_REPEATS)
+
+
+def _best_of_each(found: Sequence[Summary], contest: Contest) -> list[Summary]:
+    best: dict[Entrant, Summary] = {}
+    for one in sorted(found, key=lambda one: -one.items_per_s.value):
+        best.setdefault(contest.entrant(one.case), one)
+    return list(best.values())
+
+
+def _comparable(found: Sequence[Summary]) -> bool:
+    return len(fairness.groups(found, fairness.FRAMEWORKS)) == 1

@@ -1,0 +1,72 @@
+"""What the full protocol would take on this machine, from the durations of a shorter one."""
+
+import statistics
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evalsuite import paths
+from evalsuite.model import Measurement, Protocol, Summary
+from evalsuite.results.measure.summary import counts
+
+SPEC = paths.DATA / "specs" / "full.toml"
+COMMAND = "make report PROFILE=full"
+FULL = Protocol()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FullProtocol:
+    """The command, and how long it would run."""
+
+    command: str
+    seconds: float
+
+
+def full_protocol(summaries: Iterable[Summary]) -> FullProtocol | None:
+    """The frameworks and scales of *summaries* under the full protocol; None where no duration is recorded.
+
+    A run is taken apart into its steps and what comes before and after them. The steps become more and, with more
+    and larger images, longer in proportion; the rest stays.
+    """
+    spec = tomllib.loads(SPEC.read_text(encoding="utf-8"))
+    found = [one for one in summaries if one.case.model in spec["models"] and one.case.scale in spec["scales"]]
+    taken = [_of_case(one, spec) for one in found]
+    known = [each for each in taken if each is not None]
+    if not known or len(known) < len(taken):
+        return None
+    return FullProtocol(command=COMMAND, seconds=sum(known))
+
+
+def _of_case(one: Summary, spec: Mapping[str, Any]) -> float | None:
+    runs = [each for run in one.measurements if counts(run) and (each := _of_run(run, spec)) is not None]
+    return least_repeats(spec) * statistics.median(runs) if runs else None
+
+
+def least_repeats(spec: Mapping[str, Any]) -> int:
+    """Of `5-7` five: most cases need no more."""
+    return int(str(spec["repeats"]).partition("-")[0])
+
+
+def _of_run(run: Measurement, spec: Mapping[str, Any]) -> float | None:
+    case = run.run.case
+    return lengthened_s(run, FULL, _growth(case.batch_per_device, case.option("image_size"), spec))
+
+
+def lengthened_s(run: Measurement, protocol: Protocol, growth: float = 1.0) -> float | None:
+    """What *run* would take with the steps of *protocol*, each *growth* times as long; None if it is not known."""
+    case = run.run.case
+    if run.duration_s is None or run.value is None:
+        return None
+    step_s = case.global_batch / run.value
+    rest_s = max(0.0, run.duration_s - case.protocol.total_steps * step_s)
+    return rest_s + protocol.total_steps * step_s * growth
+
+
+def _growth(batch: int, size: str | None, spec: Mapping[str, Any]) -> float:
+    """How many times as much work a step of the full protocol is."""
+    images = float(spec["batch_per_device"][0]) / batch
+    full = spec.get("options", {}).get("image_size")
+    if full is None or size is None or not size.isdecimal() or int(size) == 0:
+        return images
+    return images * (float(full) / int(size)) ** 2

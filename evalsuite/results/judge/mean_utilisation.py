@@ -1,0 +1,186 @@
+"""C2, mean utilisation, read in two ways: C2a of the GPUs alone, C2b of every resource that has a capacity.
+
+Each is judged at every scale in scope that was planned or measured, where it is lowest. A figure counts only if its
+samples cover the window of all planned devices and hosts and are enough for a mean (docs/report.md#verdicts).
+"""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evalsuite.findings import ThinSamples
+from evalsuite.model import Case, Interval, Outcome, Summary, Unmeasured, Utilisation, Verdict, VerdictCell
+from evalsuite.results.judge.criteria import MeanUtilisation
+from evalsuite.results.judge.linear_speedup import CHOSEN
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, valid
+
+GPU_ALONE, ALL = "C2a", "C2b"
+RESOURCES = ("gpu", "cpu", "memory", "disk", "network")
+OF_THE_JOB = ("gpu", "cpu", "memory")  # one figure; disks and networks have one for each direction
+LEAST_COVERAGE = ThinSamples.wanted
+LEAST_SAMPLES = 10  # a run, on average: of fewer the mean is that of a moment
+
+Row = Summary | Unmeasured
+Shares = dict[str, float]  # resource → share of its capacity
+
+
+def mean_utilisation(rows: Sequence[Row], asked: MeanUtilisation, planned: Sequence[Case] = ()) -> list[Verdict]:
+    """C2a and C2b, as far as they are asked for."""
+    found = _read_in_two_ways(rows, asked, planned)
+    if asked.metric == "both":
+        return found
+    wanted = GPU_ALONE if asked.metric == "gpu" else ALL
+    without = replace(_verdict(ALL, asked), reason="no_capacity")  # asked for, and nothing but the GPUs has one
+    return [one for one in found if one.criterion == wanted] or [without]
+
+
+def _read_in_two_ways(rows: Sequence[Row], asked: MeanUtilisation, planned: Sequence[Case]) -> list[Verdict]:
+    """C2a, and C2b where something beside the GPUs has a capacity: else it would say the same or nothing."""
+    deciding = [one for one in valid(rows) if one.origin in DECIDING_ORIGINS]
+    whole = _verdict(GPU_ALONE, asked)
+    if not any(one.utilisation for one in deciding):
+        return _both(replace(whole, reason="no_samples"))
+    if not any(_readings(one, "gpu") for one in deciding):
+        return _both(replace(whole, reason="no_gpu"))
+    cited = {row.case for row in rows if row.origin not in DECIDING_ORIGINS}
+    cases = dict.fromkeys([*planned, *(row.case for row in rows)])
+    scope = [case for case in cases if case.nodes >= asked.min_nodes and case not in cited]
+    measured = [one for one in deciding if one.case in scope]
+    if not measured:
+        largest = max(one.case.nodes for one in deciding)
+        values = (("largest", str(largest)), ("min_nodes", str(asked.min_nodes)))
+        return _both(replace(whole, reason="no_large_scale", values=values))
+    found = {one.case: _shares(one) for one in measured}
+    common = [name for name in RESOURCES if all(name in shares for shares in found.values())]
+    verdicts = [_with_cells(whole, measured, {case: _only(["gpu"], of) for case, of in found.items()}, scope)]
+    if set(common) - {"gpu"}:
+        of_all = {case: _only(common, of) for case, of in found.items()}
+        verdicts.append(_with_cells(_verdict(ALL, asked), measured, of_all, scope, common))
+    return verdicts
+
+
+def _verdict(name: str, asked: MeanUtilisation) -> Verdict:
+    return Verdict(
+        criterion=name,
+        outcome="undetermined",
+        threshold=asked.threshold,
+        min_nodes=asked.min_nodes,
+        scope=asked.scope.named,
+    )
+
+
+def _both(verdict: Verdict) -> list[Verdict]:
+    return [verdict, replace(verdict, criterion=ALL)]
+
+
+def _with_cells(
+    verdict: Verdict,
+    measured: Sequence[Summary],
+    shares: dict[Case, Shares],
+    scope: Sequence[Case],
+    counted: Sequence[str] = ("gpu",),
+) -> Verdict:
+    """*verdict* decided over all cases in scope, with a cell for each framework, model and precision."""
+    cells = []
+    for key in dict.fromkeys(map(_place, scope)):
+        own = [case for case in scope if _place(case) == key]
+        rows = [one for one in measured if _place(one.case) == key]
+        found = _judged(verdict, rows, {one.case: shares[one.case] for one in rows}, own, counted)
+        cells.append(_cell(found, own))
+    return replace(_judged(verdict, measured, shares, scope, counted), cells=tuple(cells))
+
+
+def _place(case: Case) -> tuple[str, str, str]:
+    return case.framework, case.model, case.precision
+
+
+def _cell(found: Verdict, cases: Sequence[Case]) -> VerdictCell:
+    framework, model, precision = _place(cases[0])
+    return VerdictCell(
+        framework=framework,
+        model=model,
+        precision=precision,
+        outcome=found.outcome,
+        scales=tuple(dict.fromkeys(case.scale for case in cases)),
+        measured=found.measured,
+        n=found.n,
+        case=found.case,
+        reason=found.reason,
+        values=found.values,
+    )
+
+
+def _judged(
+    verdict: Verdict,
+    measured: Sequence[Summary],
+    shares: dict[Case, Shares],
+    scope: Sequence[Case],
+    counted: Sequence[str] = ("gpu",),
+) -> Verdict:
+    """*verdict* decided by the mean of the *counted* resources, where it is lowest."""
+    unread = [one.case for one in measured if "gpu" not in shares[one.case]]
+    thin = [one.case for one in measured if any(_too_thin(one, name) for name in counted)]
+    partial = [one for one in measured if one.partial]
+    missing = [case for case in scope if case not in shares]
+    means = {case: statistics.fmean(of.values()) for case, of in shares.items() if of and case not in unread}
+    if means:
+        worst = min((one for one in measured if one.case in means), key=lambda one: means[one.case])
+        verdict = replace(verdict, measured=Interval(value=means[worst.case]), n=worst.n, case=worst.case)
+    sound = [one for one in measured if one.case in means and one.case not in thin and not one.partial]
+    threshold = verdict.threshold or 0.0
+    if any(means[one.case] < threshold for one in sound):
+        lowest = min(sound, key=lambda one: means[one.case])
+        verdict = replace(verdict, measured=Interval(value=means[lowest.case]), n=lowest.n, case=lowest.case)
+        return _decided(verdict, "fail", counted)
+    if missing:
+        return replace(verdict, reason="missing", values=(("scales", _scales(missing)),))
+    if unread:
+        return replace(verdict, reason="gpu_unread", values=(("scales", _scales(unread)),))
+    if thin:
+        return replace(verdict, reason="thin", values=(("scales", _scales(thin)),))
+    if partial:
+        return replace(verdict, reason="partial", values=(("n", str(min(one.n for one in partial))),))
+    if chosen := [one.case for one in measured if any(isinstance(each, CHOSEN) for each in one.findings)]:
+        return replace(verdict, reason="taken_away", values=(("scales", _scales(chosen)),))
+    return _decided(verdict, "pass", counted)
+
+
+def _decided(verdict: Verdict, outcome: Outcome, counted: Sequence[str]) -> Verdict:
+    reason = "met" if outcome == "pass" else "not_met"
+    if verdict.criterion != ALL:
+        return replace(verdict, outcome=outcome, reason=reason)
+    left_out = ", ".join(name for name in RESOURCES if name not in counted) or "–"
+    values = (("resources", ", ".join(counted)), ("left_out", left_out))
+    return replace(verdict, outcome=outcome, reason=f"{reason}_of", values=values)
+
+
+def _only(names: Sequence[str], shares: Shares) -> Shares:
+    return {name: shares[name] for name in names if name in shares}
+
+
+def _too_thin(one: Summary, resource: str) -> bool:
+    readings = _readings(one, resource)
+    return any(used.coverage < LEAST_COVERAGE or used.samples < LEAST_SAMPLES * one.n for used in readings)
+
+
+def _shares(one: Summary) -> Shares:
+    """The mean utilisation of each resource that has a reading and a capacity."""
+    found = {name: [_of_capacity(used) for used in _readings(one, name)] for name in RESOURCES}
+    known = {name: [share for share in shares if share is not None] for name, shares in found.items()}
+    return {name: statistics.fmean(shares) for name, shares in known.items() if shares}
+
+
+def _readings(one: Summary, resource: str) -> list[Utilisation]:
+    if resource in OF_THE_JOB:
+        return [used for used in one.utilisation if used.resource == resource]
+    return [used for used in one.utilisation if used.resource.startswith(f"{resource}_")]
+
+
+def _of_capacity(used: Utilisation) -> float | None:
+    if used.unit == "%":
+        return used.mean / 100
+    return used.mean / used.capacity if used.capacity else None
+
+
+def _scales(cases: Sequence[Case]) -> str:
+    return ", ".join(dict.fromkeys(case.scale for case in cases))

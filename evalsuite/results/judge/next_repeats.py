@@ -1,0 +1,157 @@
+"""The next repeats that would decide something open: of which cases, how many, at what price, and by which command.
+
+A comparison of too few runs is decided by the fifth of each (fastest, or a group that they do not tell apart): so
+many the rule of `significance` needs. Runs that overlap stay so whatever is added: no repeat decides a tie, and none
+is offered for it. A criterion whose interval holds its threshold may be decided by up to seven.
+"""
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from evalsuite.documents import RunCommand
+from evalsuite.model import Case, Measurement, Protocol, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.results.compare import ranking as entrants
+from evalsuite.results.compare.answers import Answer, setting_of
+from evalsuite.results.compare.ranking import Contest, Entrant
+from evalsuite.results.judge import rerun_command
+from evalsuite.results.judge.full_protocol import FULL, lengthened_s
+from evalsuite.results.measure.summary import FULL_REPEATS, MOST_REPEATS, counts, valid
+
+Decides = Literal["order", "criterion"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextRepeats:
+    """More runs of some cases, and what they would decide."""
+
+    decides: Decides
+    model: str
+    entrants: tuple[Entrant, ...]  # whose order or whose criterion it is, the fastest first (at the largest scale)
+    contest: Contest  # that they are entrants of
+    criterion: str | None  # with "criterion": "C1"
+    cases: tuple[Case, ...]
+    repeats: int  # of each, when they are made
+    runs: int  # that are still to be made
+    longer: bool  # whether with the steps of the full protocol, from the first repeat on: those there are too short
+    seconds: float | None  # by the durations on record; None: not known
+    device_hours: float | None
+    command: tuple[str, ...]
+
+    @property
+    def frameworks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.framework for one in self.entrants))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _More:
+    """What is open, and how many runs of each case would close it."""
+
+    decides: Decides
+    entrants: tuple[Entrant, ...]
+    contest: Contest
+    criterion: str | None
+    of: tuple[tuple[Summary, int], ...]
+    repeats: int
+    longer: bool = False
+
+
+def next_repeats(
+    answers: Iterable[Answer],
+    verdicts: Iterable[Verdict],
+    rows: Iterable[Summary | Unmeasured],
+    commands: Mapping[str, RunCommand],
+) -> tuple[NextRepeats, ...]:
+    """What more runs would decide, the fewest runs first. *commands*: run id → what was run, for the engine."""
+    known = valid(rows)
+    open_ = _together(found for one in answers if (found := _of_answer(one)))
+    open_ += [found for one in verdicts for cell in one.cells for found in _of_cell(one, cell, known)]
+    priced = [_priced(one, commands) for one in open_]
+    return tuple(sorted(priced, key=lambda one: (one.longer, one.runs)))
+
+
+def _together(orders: Iterable[_More]) -> list[_More]:
+    """Orders of the same entrants at one setting as one: their scales are made by one command."""
+    found: dict[object, _More] = {}
+    for one in orders:
+        key = (setting_of(one.of[0][0].case, one.contest), frozenset(one.entrants), one.longer)
+        before = found.get(key)
+        found[key] = replace(one, of=(*before.of, *one.of)) if before else one
+    return list(found.values())
+
+
+def _of_answer(answer: Answer) -> _More | None:
+    """The runs that an order of too few, or of too short ones, still needs; None where no one command makes them."""
+    needed = answer.deciding.needed if answer.deciding else None
+    found = [one.summary for one in answer.ranked]
+    if needed not in ("repeats", "window") or any(one.origin != "measured" for one in found):
+        return None
+    if len({one.case.options for one in found}) > 1:
+        return None
+    longer = needed == "window"
+    of = [(one, FULL_REPEATS if longer else FULL_REPEATS - one.n) for one in found]
+    return _More(
+        decides="order",
+        entrants=tuple(map(answer.entrant, found)),
+        contest=answer.contest,
+        criterion=None,
+        of=tuple((one, more) for one, more in of if more > 0),
+        repeats=FULL_REPEATS,
+        longer=longer,
+    )
+
+
+def _of_cell(verdict: Verdict, cell: VerdictCell, known: Sequence[Summary]) -> Iterator[_More]:
+    """The runs of a base and its scales that a criterion still needs, if more of them could decide it."""
+    enough = {"partial": FULL_REPEATS, "spans": MOST_REPEATS}.get(cell.reason)
+    if cell.outcome != "undetermined" or enough is None or cell.case is None:
+        return
+    series = [one for one in known if one.case.series == cell.case.series and one.origin == "measured"]
+    wanted = [one for one in series if one.case.scale in cell.scales or one.base == one.case]
+    of = tuple((one, enough - one.n) for one in wanted if one.n < enough)
+    if of and not any(one.partial and one.n >= FULL_REPEATS for one in wanted):  # their windows are too short
+        yield _More(
+            decides="criterion",
+            entrants=(Entrant(framework=cell.framework),),
+            contest=entrants.FRAMEWORKS,
+            criterion=verdict.criterion,
+            of=of,
+            repeats=enough,
+        )
+
+
+def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
+    prices = [(more, _seconds(one, FULL if open_.longer else None), one.case.total_devices) for one, more in open_.of]
+    known = [(more * seconds, devices) for more, seconds, devices in prices if seconds is not None]
+    whole = len(known) == len(prices)
+    cases = tuple(one.case for one, _ in open_.of)
+    engine = next(
+        (ran.engine for one, _ in open_.of for run in one.measurements if (ran := commands.get(run.run.id))), ""
+    )
+    return NextRepeats(
+        decides=open_.decides,
+        model=cases[0].model,
+        entrants=open_.entrants,
+        contest=open_.contest,
+        criterion=open_.criterion,
+        cases=cases,
+        repeats=open_.repeats,
+        runs=sum(more for more, _, _ in prices),
+        longer=open_.longer,
+        seconds=sum(seconds for seconds, _ in known) if whole else None,
+        device_hours=sum(seconds * devices for seconds, devices in known) / 3600 if whole else None,
+        command=rerun_command.words(
+            "run", cases, repeats=open_.repeats, protocol=FULL if open_.longer else None, engine=engine
+        ),
+    )
+
+
+def _seconds(one: Summary, protocol: Protocol | None) -> float | None:
+    """What a run of *one* takes: the median of those on record; with the steps of *protocol*, if that is given."""
+    taken = [each for run in one.measurements if counts(run) and (each := _of_run(run, protocol)) is not None]
+    return statistics.median(taken) if taken else None
+
+
+def _of_run(run: Measurement, protocol: Protocol | None) -> float | None:
+    return lengthened_s(run, protocol) if protocol else run.duration_s

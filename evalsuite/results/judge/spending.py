@@ -1,0 +1,50 @@
+"""What the runs of an evaluation took: time and device-hours, with those that failed and the trials of batches."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.model import BatchTrial, Measurement
+from evalsuite.results.measure.summary import counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What one framework's runs took."""
+
+    framework: str
+    runs: int
+    lost: int  # runs that count for nothing
+    seconds: float  # one run after the other
+    device_hours: float
+    trials: int = 0  # short runs that searched for the largest batch: in both sums, and in no other number
+    untimed: int = 0  # runs of which no duration is recorded: they are in neither sum
+
+
+def spent(measurements: Iterable[Measurement], trials: Iterable[BatchTrial] = ()) -> tuple[Spent, ...]:
+    """What each framework's measured runs took, in the order of their first appearance, and their *trials* before."""
+    by_framework: dict[str, list[Measurement]] = {}
+    for run in measurements:
+        if run.origin == "measured":
+            by_framework.setdefault(run.run.case.framework, []).append(run)
+    tried: dict[str, list[BatchTrial]] = {}
+    for one in trials:
+        tried.setdefault(one.run.case.framework, []).append(one)
+    return tuple(
+        _spent(framework, by_framework.get(framework, []), tried.get(framework, []))
+        for framework in dict.fromkeys((*by_framework, *tried))
+    )
+
+
+def _spent(framework: str, runs: Sequence[Measurement], trials: Sequence[BatchTrial]) -> Spent:
+    every = [(run.duration_s, run.run.case.total_devices) for run in runs]
+    every += [(one.duration_s, one.run.case.total_devices) for one in trials]
+    timed = [(seconds, devices) for seconds, devices in every if seconds is not None]
+    return Spent(
+        framework=framework,
+        runs=len(runs),
+        lost=sum(not counts(run) for run in runs),
+        seconds=sum(seconds for seconds, _ in timed),
+        device_hours=sum(seconds * devices for seconds, devices in timed) / 3600,
+        trials=len(trials),
+        untimed=len(every) - len(timed),
+    )

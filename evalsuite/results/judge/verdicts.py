@@ -1,0 +1,123 @@
+"""The verdicts: each acceptance criterion passed, failed, or undetermined and why (docs/report.md#verdicts)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evalsuite.model import Case, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups, relative
+from evalsuite.results.compare.winners import Standing, Word, standing
+from evalsuite.results.judge.criteria import CaseScope, Criteria
+from evalsuite.results.judge.linear_speedup import linear_speedup
+from evalsuite.results.judge.mean_utilisation import mean_utilisation
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, valid
+
+BLOCKS = Purpose(free=FRAMEWORKS.free | SCALES.free)
+REASONS: dict[Word, str] = {
+    "fastest": "faster",
+    "group": "no_difference",
+    "consistent": "consistent",
+    "untold": "cannot_tell",
+    "unknown_facts": "unknown_facts",
+}
+
+
+def verdicts(
+    summaries: Sequence[Summary | Unmeasured], criteria: Criteria, planned: Sequence[Case] = ()
+) -> tuple[Verdict, ...]:
+    """C1, C2a, C2b and C3 over *summaries*, as far as they are asked for. What was not measured decides nothing.
+
+    *planned*: every case that was asked for, so that one without a value is not forgotten.
+    """
+    found: list[Verdict] = []
+    if first := criteria.linear_speedup:
+        rows, cases = _within(first.scope, summaries, planned)
+        asked = [one for one in rows if _keeps_batch(one.case, first.scope)]
+        cases_asked = [case for case in cases if _keeps_batch(case, first.scope)]
+        verdict = linear_speedup(asked, first, cases_asked)
+        if (rows or cases) and not (asked or cases_asked):
+            verdict = replace(verdict, reason="strong_only", values=())
+        found.append(verdict)
+    if second := criteria.mean_utilisation:
+        rows, cases = _within(second.scope, summaries, planned)
+        found += mean_utilisation(rows, second, cases)
+    if criteria.fastest:
+        rows, _ = _within(criteria.fastest_scope, summaries, planned)
+        deciding = [one for one in valid(rows) if one.origin in DECIDING_ORIGINS]
+        found.append(replace(fastest(deciding), scope=criteria.fastest_scope.named))
+    return tuple(found)
+
+
+def _within(
+    scope: CaseScope, summaries: Sequence[Summary | Unmeasured], planned: Sequence[Case]
+) -> tuple[list[Summary | Unmeasured], list[Case]]:
+    """What a criterion of *scope* is about."""
+    return [one for one in summaries if scope.holds(one.case)], [case for case in planned if scope.holds(case)]
+
+
+def _keeps_batch(case: Case, scope: CaseScope) -> bool:
+    """Whether the threshold of linear speed-up is asked of *case*: of weak scaling, unless the scope names another."""
+    return case.strong_batch is None or "strong" in scope.scalings
+
+
+def fastest(summaries: Sequence[Summary]) -> Verdict:
+    """C3: who is ahead, at the largest scale that two frameworks share; a cell for each block of cases."""
+    found = _standings(summaries)
+    if not found:
+        return Verdict(criterion="C3", outcome="information", reason="nothing_to_compare")
+    cells = tuple(_ahead(one) for one in found)
+    widest = max(range(len(found)), key=lambda place: (_devices(found[place]), -place))
+    shown = cells[widest]
+    return Verdict(
+        criterion="C3",
+        outcome="information",
+        measured=shown.measured,
+        n=shown.n,
+        case=shown.case,
+        reason=shown.reason,
+        values=shown.values,
+        within_noise=shown.reason not in ("faster", "faster_in_rounds"),
+        cells=cells,
+    )
+
+
+def _ahead(found: Standing) -> VerdictCell:
+    first, second = found.first, found.second
+    reason = REASONS[found.word]
+    if found.word == "untold" and min(first.n, second.n) >= FULL_REPEATS:
+        reason = "short_window"
+    if reason == "faster" and found.in_rounds:
+        reason = "faster_in_rounds"
+    values = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
+    if found.word == "group":
+        values.append(("group", ", ".join(one.case.framework for one in found.group)))
+    if found.chance is not None:
+        values.append(("chance", f"{found.chance:.4f}"))
+    if found.false_exclusion is not None:
+        values.append(("false_exclusion", f"{found.false_exclusion:.4f}"))
+    return VerdictCell(
+        framework=first.case.framework,
+        model=first.case.model,
+        precision=first.case.precision,
+        outcome="information",
+        scales=(first.case.scale,),
+        measured=relative(first, second).ratio,
+        n=min(first.n, second.n),
+        case=first.case,
+        reason=reason,
+        values=tuple(values),
+    )
+
+
+def _standings(summaries: Sequence[Summary]) -> list[Standing]:
+    """Of each block, the standing at the largest scale that two frameworks share."""
+    largest: dict[Common, Standing] = {}
+    for members in groups(summaries, FRAMEWORKS):
+        found = standing(members)
+        block = group(members[0], BLOCKS)
+        if found and (block not in largest or _devices(found) > _devices(largest[block])):
+            largest[block] = found
+    return list(largest.values())
+
+
+def _devices(found: Standing) -> int:
+    return found.first.case.total_devices

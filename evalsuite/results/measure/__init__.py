@@ -1,0 +1,1 @@
+"""One run folder → a measurement; the repeats of a case → a summary."""

@@ -1,0 +1,40 @@
+"""What official scripts print of what they train before they have trained it: parameter count and first losses.
+
+Nothing proves that two of them compute the same, as a receipt does of reference workloads. Two that start far apart do
+not; how near two starts must be nobody can say, for weights and data are drawn anew.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalsuite.documents import RunCommand
+from evalsuite.model import Measurement, Summary
+from evalsuite.results.measure.summary import counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstPrint:
+    """Of the first run of a case that counts."""
+
+    summary: Summary
+    run: Measurement
+    parameters: str | None  # None: its log names no number, or several
+    losses: tuple[tuple[int, float], ...]  # (step, loss); empty where its log prints none
+
+
+def first_prints(members: Sequence[Summary], commands: Mapping[str, RunCommand]) -> tuple[FirstPrint, ...]:
+    """Of those of *members* that are official scripts, measured here, and print any of it."""
+    found = (_first_print(one, commands) for one in members)
+    return tuple(one for one in found if one is not None)
+
+
+def _first_print(one: Summary, commands: Mapping[str, RunCommand]) -> FirstPrint | None:
+    run = next((run for run in one.measurements if counts(run)), None)
+    command = commands.get(run.run.id) if run else None
+    if run is None or command is None or command.recipe.kind != "official" or run.origin != "measured":
+        return None
+    stated = (fact.value for fact in run.facts if fact.key == "parameters" and fact.source == "log")
+    parameters = next(stated, None)
+    if parameters is None and not run.first_losses:
+        return None
+    return FirstPrint(summary=one, run=run, parameters=parameters, losses=run.first_losses)

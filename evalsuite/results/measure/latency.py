@@ -1,0 +1,50 @@
+"""The time of one step: percentiles over each run's window, and their median over the repeats."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalsuite.model import Measurement, Summary
+from evalsuite.results.measure.statistics import nearest_rank
+from evalsuite.results.measure.summary import counts
+
+PERCENTILES = (50, 90, 99)
+FEWEST = {50: 5, 90: 10, 99: 100}  # reports that a percentile needs: one of them lies beyond it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Latency:
+    """The time of one step: percentiles in seconds, as PERCENTILES; None where the reports are too few for one."""
+
+    percentiles_s: tuple[float | None, ...]
+    reports: int
+    steps_per_report: float  # above 1 a report is the mean of several steps
+
+
+def of_run(run: Measurement) -> Latency | None:
+    """The step time of one run; None where its log does not tell it."""
+    if run.throughput is None or not run.throughput.step_time_s:
+        return None
+    times, window = run.throughput.step_time_s, run.throughput.window
+    return Latency(
+        percentiles_s=tuple(nearest_rank(times, one) if len(times) >= FEWEST[one] else None for one in PERCENTILES),
+        reports=len(times),
+        steps_per_report=window.steps / len(times) if window else 1.0,
+    )
+
+
+def of_case(summary: Summary) -> Latency | None:
+    """The median over the runs that count of each run's percentiles; None for one that any of them lacks."""
+    timed = [found for run in summary.measurements if counts(run) and (found := of_run(run))]
+    if not timed:
+        return None
+    return Latency(
+        percentiles_s=tuple(_median(each) for each in zip(*(one.percentiles_s for one in timed), strict=True)),
+        reports=min(one.reports for one in timed),
+        steps_per_report=max(one.steps_per_report for one in timed),
+    )
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if len(known) == len(values) else None

@@ -1,0 +1,325 @@
+"""One run folder → one measurement: throughput from its log, utilisation over the same steps."""
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from evalsuite.dialect import Dialect
+from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
+from evalsuite.errors import EvalsuiteError
+from evalsuite.findings import (
+    BusyMachine,
+    DevicesUnused,
+    HungAtEnd,
+    Oversubscribed,
+    PartialBatch,
+    ShortWindow,
+    SideBySide,
+    TooShortWindow,
+)
+from evalsuite.logs import catalogue, excerpt, options, reading
+from evalsuite.logs.catalogue import Places
+from evalsuite.model import (
+    Case,
+    Fact,
+    Finding,
+    Measurement,
+    Origin,
+    Protocol,
+    Run,
+    Status,
+    Step,
+    Throughput,
+    Timeline,
+    Utilisation,
+    Window,
+)
+from evalsuite.results.measure import epochs, facts, machines, plausibility
+from evalsuite.results.samples import device_totals, host_clocks, utilisation
+from evalsuite.runs import network
+from evalsuite.runs.columns import Recorded
+from evalsuite.runs.endings import AgentOutcome, Outcome
+from evalsuite.runs.store import RunFolder
+
+MIN_MEASURED_STEPS = TooShortWindow.least_steps
+FEWEST_SAMPLES = 5  # of CPU time; at two a second, a shorter window is mostly the edges between two samples
+FULL = Protocol()
+NOT_SAID = ("sequences/s", "images/s")  # what the dialect prints, and the unit that a recipe has by default
+BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
+
+
+HOUSE = Places()  # where dialects are found: the house's alone
+FIRST_LOSSES = 3  # of a run: as many as a receipt of equivalence compares
+
+
+def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
+    """The run in *folder* as numbers, its log read by the dialects of the house and of *places*.
+
+    A folder that cannot be read is a failed measurement with the reason.
+    """
+    run = folder.run()
+    try:
+        return _measurement(run, folder, places)
+    except EvalsuiteError as error:
+        return Measurement(run=run, status="failed", reason=str(error))
+
+
+def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
+    """Utilisation over time on the first host of the run, for drawing; None without samples."""
+    host = next(iter(folder.environments()), None)
+    samples = folder.samples(host) if host else None
+    return utilisation.timeline(samples, window) if samples else None
+
+
+def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
+    outcome, command, environments = folder.outcome(), folder.command(), folder.environments()
+    recipe = command.recipe
+    dialects = catalogue.known(places)
+    _check_known(recipe, dialects)
+    logs = folder.logs()
+    well = outcome.status == "completed" and outcome.exit_code == 0
+    read = reading.read_run(logs, run.case, recipe.dialect, scope=recipe.scope, dialects=dialects, ended_well=well)
+    against = plausibility.implausible(folder, run.case, outcome, environments, read)
+    status, reason = _status(outcome, read)
+    throughput = _in_unit_of(recipe, read.throughput)
+    window = throughput.window if throughput else None
+    samples, planned = _samples(folder, environments), _planned(run.case)
+    used, findings = _utilisation(samples, planned, window)
+    log = next(iter(logs), None)
+    agents = [*folder.agents().values()]
+    stated = _facts(run.case, log.path if log else None, command, environments, read)
+    data = next((fact.value for fact in facts.believed(stated).values() if fact.key == "data"), None)
+    return Measurement(
+        run=run,
+        status=status,
+        origin=cast(Origin, outcome.origin or "measured"),  # another word is for rule D27
+        reason=_unused(against) or reason if status == "doubtful" else reason,
+        throughput=throughput if status in ("ok", "partial") else _without_value(throughput),
+        utilisation=used,
+        breakdown=read.breakdown if status in ("ok", "partial") else None,
+        scores=read.scores,
+        findings=_placed(
+            (
+                *read.findings,
+                *against,
+                *_throughput_findings(throughput),
+                *findings,
+                *_short(run.case, window),
+                *_busy_machine(used),
+                *_shared_cores(agents),
+                *_side_by_side(agents),
+                *_hung(outcome),
+                *_unfinished(outcome, read),
+                *_last_batch(run.case, read, throughput, data),
+                *facts.disagreements(stated),
+            ),
+            run,
+        ),
+        started_at=outcome.started_at,
+        duration_s=outcome.duration_s,
+        exit_code=outcome.exit_code,
+        fault=outcome.fault,
+        host=next(iter(environments), None),
+        hosts=tuple(sorted(environments)),
+        environment=machines.of_run(environments, command),
+        framework_version=command.framework_version,
+        log=f"{folder.path.parent.name}/{folder.path.name}/{log.path.name}" if log else None,
+        log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
+        lines=excerpt.excerpt([log.path for log in logs], read, dialects.get(read.dialect or "")),
+        printed_memory_bytes=device_totals.printed_memory_bytes(
+            logs, dialects.get(read.dialect or ""), _lines(throughput)
+        ),
+        sampled_memory_bytes=device_totals.sampled_memory_bytes(samples),
+        energy_j=device_totals.energy_j(samples, window, planned),
+        cpu_s=device_totals.cpu_s(agents),
+        facts=stated,
+        campaign=command.campaign.id if command.campaign else (command.stated or {}).get("campaign"),
+        round=command.campaign.round if command.campaign else None,
+        probe_s=command.campaign.probe_s if command.campaign else None,
+        first_losses=_first_losses(read.steps),
+        left_s=_left_s(run.case, outcome, throughput, epochs.items_per_epoch(read.items_per_epoch, data, read.unit)),
+    )
+
+
+def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
+    """Raises EvalsuiteError if the run's dialect is not known here, with the file that it came from."""
+    name, source = recipe.dialect, recipe.dialect_source
+    if name is None or name in dialects:
+        return
+    if source is None or source.file is None:
+        raise EvalsuiteError(
+            f'command.json: recipe.dialect: "{name}" stands there, which is no dialect; expected one that `evalsuite '
+            "dialects` lists. Was the file edited? An author's dialect is brought with --dialects DIR."
+        )
+    raise EvalsuiteError(
+        f'the run\'s log is in the dialect "{name}", which came from {source.file} and is not known now; expected that '
+        f"file (SHA-256 {(source.sha256 or '')[:12]}…). Try {source.option} {source.file.rpartition('/')[0]}, or the "
+        "folder where it lies today."
+    )
+
+
+def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
+    """The outcome and the log together: a process that failed has no valid number, whatever it printed."""
+    if outcome.status == "timed_out":
+        own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
+        return "timed_out", "; ".join(filter(None, (outcome.reason, "" if own_signal else read.reason)))
+    if outcome.enough == "silent":  # what it says of being ended is no reason
+        return "failed", outcome.reason
+    if not outcome.ended_well:
+        said = read.reason if read.status == "failed" else ""  # that no step was found is the consequence
+        return "failed", said or outcome.reason or read.reason
+    cut_short = ("failed", "incomplete")  # what a log says that ends where its script was ended
+    if outcome.enough and read.status in cut_short and read.throughput and read.throughput.items_per_s:
+        return "ok", ""
+    return read.status, read.reason
+
+
+def _unused(against: Sequence[Finding]) -> str:
+    """Why a clock and the script are apart, where the number of devices explains it."""
+    found = next((one for one in against if isinstance(one, DevicesUnused)), None)
+    return f"the script seems to have used {found.used} of {found.planned} devices" if found else ""
+
+
+def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput | None:
+    """A line of images/s counts sequences where the recipe says that its batches hold them; tokens stay tokens.
+
+    The other way round the line is believed: images are what a recipe counts whose author has said nothing.
+    """
+    unit = recipe.unit
+    if throughput is None or unit is None or not {unit, throughput.unit} <= set(BATCH_ITEMS):
+        return throughput
+    if (throughput.unit, unit) == NOT_SAID:
+        return throughput
+    return replace(throughput, unit=unit)
+
+
+def _without_value(throughput: Throughput | None) -> Throughput | None:
+    return replace(throughput, items_per_s=None) if throughput else None
+
+
+def _throughput_findings(throughput: Throughput | None) -> tuple[Finding, ...]:
+    return throughput.findings if throughput else ()
+
+
+def _samples(folder: RunFolder, environments: Mapping[str, HostEnvironment]) -> dict[str, Recorded]:
+    hosts = {host: folder.samples(host) for host in environments}
+    return {host: samples for host, samples in hosts.items() if samples}
+
+
+def _planned(case: Case) -> utilisation.Devices:
+    return utilisation.Devices(
+        nodes=case.nodes,
+        accelerators=case.total_devices if case.device != "cpu" else 0,
+        link_mbit=network.link_mbit(case),
+    )
+
+
+def _lines(throughput: Throughput | None) -> tuple[int | None, int | None]:
+    """The lines of the log that bound the window."""
+    return (throughput.line_first, throughput.line_last) if throughput else (None, None)
+
+
+def _utilisation(
+    samples: Mapping[str, Recorded], planned: utilisation.Devices, window: Window | None
+) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
+    if window is None or window.begin_s is None:
+        return (), ()
+    used, found = utilisation.of_job(samples, window, planned=planned)
+    return used, (*found, *host_clocks.findings(samples))
+
+
+def _short(case: Case, window: Window | None) -> tuple[Finding, ...]:
+    """D07: fewer than 100 measured steps or fewer than 20 skipped."""
+    if window is None:
+        return ()
+    warmup = case.protocol.warmup_steps
+    if window.steps >= FULL.measured_steps and warmup >= FULL.warmup_steps:
+        return ()
+    short = TooShortWindow if window.steps < MIN_MEASURED_STEPS else ShortWindow
+    return (short(skipped_steps=warmup, measured_steps=window.steps),)
+
+
+def _busy_machine(used: tuple[Utilisation, ...]) -> tuple[Finding, ...]:
+    """A flag where other programs took CPU time from the run: the machine's busy share against the job's own."""
+    known = [reading for reading in used if reading.device is None and reading.samples >= FEWEST_SAMPLES]
+    shares = {reading.resource: reading.mean for reading in known}
+    if "cpu" not in shares or "job_cpu" not in shares:
+        return ()
+    others = (shares["cpu"] - shares["job_cpu"]) / 100
+    if others <= BusyMachine.limit:
+        return ()
+    return (BusyMachine(others=others),)
+
+
+def _shared_cores(agents: Iterable[AgentOutcome]) -> tuple[Finding, ...]:
+    """A flag where the cores that devices were bound to are not enough for each to have its own."""
+    for agent in agents:
+        each = [core for share in agent.cores or () for core in share]
+        if len(set(each)) < len(each):
+            return (Oversubscribed(processes=len(agent.cores or ()), cores=len(set(each))),)
+    return ()
+
+
+def _side_by_side(agents: Iterable[AgentOutcome]) -> tuple[Finding, ...]:
+    """A flag where another evaluation measured on one of the run's nodes at the same time."""
+    others = max((agent.beside or 0 for agent in agents), default=0)
+    return (SideBySide(evaluations=others),) if others else ()
+
+
+def _hung(outcome: Outcome) -> tuple[Finding, ...]:
+    if outcome.enough != "hung":
+        return ()
+    return (HungAtEnd(),)
+
+
+def _facts(
+    case: Case,
+    path: Path | None,
+    command: RunCommand,
+    environments: Mapping[str, HostEnvironment],
+    read: reading.Reading,
+) -> tuple[Fact, ...]:
+    """What is stated of the run, also in its log at *path*: the first, where processes write one each."""
+    head = options.head(path) if path else b""
+    parameters = options.parameters(head) if not read.printers > 1 else None
+    printed = {**read.printed, **({"parameters": parameters} if parameters else {})}
+    return facts.of_run(case, command, environments, printed, options.printed(head))
+
+
+def _last_batch(
+    case: Case, read: reading.Reading, throughput: Throughput | None, data: str | None
+) -> tuple[Finding, ...]:
+    """A batch that the data do not fill, where the log does not show it to have been left out."""
+    if throughput is None or any(isinstance(one, PartialBatch) for one in throughput.findings):
+        return ()
+    items = epochs.items_per_epoch(read.items_per_epoch, data, throughput.unit)
+    found = epochs.last_batch(case, throughput.window, items)
+    return (found,) if found else ()
+
+
+def _first_losses(steps: Sequence[Step]) -> tuple[tuple[int, float], ...]:
+    found = ((step.index, step.loss) for step in steps if step.loss is not None and math.isfinite(step.loss))
+    return tuple(itertools.islice(found, FIRST_LOSSES))
+
+
+def _left_s(case: Case, outcome: Outcome, throughput: Throughput | None, items_per_epoch: float | None) -> float | None:
+    """Seconds that the epoch in which the run was stopped as planned had left, at the rate that was measured."""
+    if outcome.status != "stopped_as_planned" or throughput is None or not throughput.items_per_s:
+        return None
+    if throughput.window is None or not items_per_epoch:
+        return None
+    trained = throughput.window.last_step * case.global_batch % items_per_epoch
+    return (items_per_epoch - trained) / throughput.items_per_s
+
+
+def _unfinished(outcome: Outcome, read: reading.Reading) -> tuple[Finding, ...]:
+    """D25: the process ended well, and its log has no end."""
+    well = outcome.status == "completed" and outcome.exit_code == 0
+    return (read.unfinished,) if well and read.unfinished is not None else ()
+
+
+def _placed(findings: tuple[Finding, ...], run: Run) -> tuple[Finding, ...]:
+    return tuple(dict.fromkeys(replace(finding, where=finding.where or run.id) for finding in findings))

@@ -1,0 +1,177 @@
+"""Measurements of one case → its summary: the median of the valid repeats, its interval, what to be wary of."""
+
+import statistics as standard
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from evalsuite.findings import (
+    FewRepeats,
+    ManyRepeats,
+    NoisyRepeats,
+    OutlyingRepeat,
+    ShortWindow,
+    TooShortWindow,
+    UnstableRepeats,
+)
+from evalsuite.model import Breakdown, Case, Finding, Measurement, Summary, Unmeasured, Utilisation
+from evalsuite.results.measure.statistics import (
+    NO_RUNS,
+    Pooled,
+    coefficient_of_variation,
+    median_with_range,
+    outliers,
+    pooled,
+)
+
+FULL_REPEATS = FewRepeats.needed  # fewer are partial (docs/data-rules.md, D05)
+MOST_REPEATS = ManyRepeats.usual
+NOISY_CV = NoisyRepeats.limit
+UNSTABLE_CV = UnstableRepeats.limit
+DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simulated decides nothing
+
+
+def summaries(measurements: Iterable[Measurement]) -> list[Summary | Unmeasured]:
+    """One summary for each case, in the order of the cases' first appearance; runs by repeat number."""
+    by_case: dict[Case, list[Measurement]] = {}
+    for measurement in measurements:
+        by_case.setdefault(measurement.run.case, []).append(measurement)
+    scatter = {case: pooled(_values(run for run in runs if counts(run))) for case, runs in by_case.items()}
+    whole: dict[Case, Pooled] = {}
+    for case, own in scatter.items():
+        whole[_block(case)] = whole.get(_block(case), NO_RUNS) + own
+    return [summary(case, runs, whole[_block(case)] - scatter[case]) for case, runs in by_case.items()]
+
+
+def _block(case: Case) -> Case:
+    """What the cases of a block share: all but framework, recipe and scale."""
+    return replace(case, framework="", recipe="", nodes=1, devices_per_node=1)
+
+
+def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO_RUNS) -> Summary | Unmeasured:
+    """*case* over its repeats, the failed runs kept; `Unmeasured` without a valid one.
+
+    *others*: how much the other cases of its block scatter, for D09.
+    """
+    runs = tuple(sorted(measurements, key=lambda measurement: measurement.run.repeat))
+    valid = [run for run in runs if counts(run)]
+    values = _values(valid)
+    unit = next((run.throughput.unit for run in runs if run.throughput), None)
+    if not values or unit is None:
+        return Unmeasured(case=case, unit=unit, measurements=runs, origin=runs[0].origin)
+    return Summary(
+        case=case,
+        unit=unit,
+        measurements=runs,
+        items_per_s=median_with_range(values),
+        n=len(values),
+        cv=coefficient_of_variation(values),
+        utilisation=_over_repeats(valid),
+        breakdown=_breakdown(valid),
+        partial=len(values) < FULL_REPEATS or any(_short(run) for run in valid),
+        origin=runs[0].origin,
+        findings=_findings(case, valid, others),
+    )
+
+
+def counts(measurement: Measurement) -> bool:
+    """Whether this run's value enters the median."""
+    excluded = any(finding.severity in ("exclude", "reject") for finding in measurement.findings)
+    return measurement.value is not None and not excluded
+
+
+def valid(found: Iterable[Summary | Unmeasured]) -> list[Summary]:
+    """Those that have a value."""
+    return [one for one in found if isinstance(one, Summary)]
+
+
+def median_run(summary: Summary) -> Measurement:
+    """The run whose value is the median; of an even number the slower of the two in the middle."""
+    counted = [(run.value, run) for run in summary.measurements if counts(run) and run.value is not None]
+    counted.sort(key=lambda pair: pair[0])
+    return counted[(len(counted) - 1) // 2][1]
+
+
+def values(summary: Summary) -> list[float]:
+    """The run values behind the median, in items/s."""
+    return _values(run for run in summary.measurements if counts(run))
+
+
+def _values(runs: Iterable[Measurement]) -> list[float]:
+    return [run.value for run in runs if run.value is not None]
+
+
+def short_window(summary: Summary) -> bool:
+    """Whether some run that counts measured fewer steps than the full protocol asks for (D07)."""
+    return any(_short(run) for run in summary.measurements if counts(run))
+
+
+def _short(run: Measurement) -> bool:
+    return any(isinstance(finding, ShortWindow | TooShortWindow) for finding in run.findings)
+
+
+def _findings(case: Case, valid: Sequence[Measurement], others: Pooled) -> tuple[Finding, ...]:
+    values = _values(valid)
+    found = [_too_few(values), _more_than_usual(values), _noisy(values), *_far_off(valid, others)]
+    return tuple(replace(f, where=f.where or case.id) for f in found if f)
+
+
+def _too_few(values: Sequence[float]) -> Finding | None:
+    if len(values) >= FULL_REPEATS:
+        return None
+    return FewRepeats(repeats=len(values))
+
+
+def _more_than_usual(values: Sequence[float]) -> Finding | None:
+    if len(values) <= MOST_REPEATS:
+        return None
+    return ManyRepeats(repeats=len(values))
+
+
+def _noisy(values: Sequence[float]) -> Finding | None:
+    cv = coefficient_of_variation(values)
+    if cv is None or cv <= NOISY_CV:
+        return None
+    return UnstableRepeats(cv=cv) if cv > UNSTABLE_CV else NoisyRepeats(cv=cv)
+
+
+def _far_off(valid: Sequence[Measurement], others: Pooled) -> list[Finding]:
+    """D09, with the repeats of the rules: of three values the MAD is the smaller of two gaps, which says nothing."""
+    if len(valid) < FULL_REPEATS:
+        return []
+    values = _values(valid)
+    return [
+        OutlyingRepeat(items_per_s=values[position], where=valid[position].run.id)
+        for position in outliers(values, others)
+    ]
+
+
+def _over_repeats(valid: Sequence[Measurement]) -> tuple[Utilisation, ...]:
+    """Median over the repeats for each resource and device; sample counts are added up (docs/report.md#definitions)."""
+
+    def key(used: Utilisation) -> tuple[str, str]:
+        return (used.resource, used.device or "")
+
+    readings = sorted((used for run in valid for used in run.utilisation), key=key)
+    return tuple(_median(list(group)) for _, group in groupby(readings, key=key))
+
+
+def _breakdown(valid: Sequence[Measurement]) -> Breakdown | None:
+    """That of the run whose step time is the (lower) median: medians of parts need not add up to a whole."""
+    found = sorted((run.breakdown for run in valid if run.breakdown), key=lambda one: one.seconds)
+    return found[(len(found) - 1) // 2] if found else None
+
+
+def _median(readings: Sequence[Utilisation]) -> Utilisation:
+    first = readings[0]
+    return Utilisation(
+        resource=first.resource,
+        unit=first.unit,
+        device=first.device,
+        capacity=first.capacity,
+        mean=standard.median(used.mean for used in readings),
+        p5=standard.median(used.p5 for used in readings),
+        p95=standard.median(used.p95 for used in readings),
+        samples=sum(used.samples for used in readings),
+        coverage=min(used.coverage for used in readings),
+    )

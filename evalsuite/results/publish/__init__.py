@@ -1,0 +1,1 @@
+"""What is handed to others: an evaluation and its logs without secrets."""

@@ -1,0 +1,1 @@
+"""The data rules: what makes a number doubtful, and how grave that is."""

@@ -1,0 +1,315 @@
+"""Data rules of docs/data-rules.md that ask more than one log: duplicates, origins, hardware that cannot be.
+
+`checked` looks at the runs before they are summarised, `findings` at the whole afterwards. Both take values
+and give values. Where each rule is raised, here or elsewhere, stands in docs/data-rules.md.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from decimal import Decimal, InvalidOperation
+from functools import cache, partial
+from statistics import median
+from typing import get_args
+
+from evalsuite import paths
+from evalsuite.documents import Citation, CitedFigure, HostEnvironment, RunCommand
+from evalsuite.findings import (
+    AboveCapacity,
+    ClockBackwards,
+    DeviceAboveCapacity,
+    DuplicateRepeat,
+    FactsDisagree,
+    MethodsDiffer,
+    OddMemory,
+    PrintedSpeedupDiffers,
+    PublishedDiffers,
+    SameBytes,
+    SeveralEnvironments,
+    SeveralVersions,
+    SourcesDiffer,
+    StrangeText,
+    UnknownOrigin,
+)
+from evalsuite.model import Finding, Measurement, Origin, Summary, Unmeasured, Utilisation
+from evalsuite.results.compare import windows
+from evalsuite.results.measure import breakdown, facts, machines
+from evalsuite.results.measure.summary import counts, valid
+from evalsuite.results.rules import drift, flops_and_energy, other_nodes
+
+MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
+GIB = 1024**3
+# D26: control characters but tab and line ends, and what a browser would take for an element
+STRANGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]|<[A-Za-z/!]")
+ORIGINS = get_args(Origin)
+OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
+
+
+def checked(measurements: Iterable[Measurement]) -> list[Measurement]:
+    """The runs with what the rules find in each, and with what they may not keep taken out; order kept."""
+    runs = [_of_known_origin(run) for run in measurements]
+    later = _duplicates(runs)
+    copies = _copies(runs)
+    return [_checked(run, place in later, copies.get(place)) for place, run in enumerate(runs)]
+
+
+def _checked(run: Measurement, duplicate: bool, copy_of: str | None) -> Measurement:
+    too_fast = {used: above for used in run.utilisation if (above := _too_fast(used))}
+    possible = tuple(used for used in run.utilisation if used not in too_fast)
+    found = [
+        *([_duplicate(run)] if duplicate else []),
+        *([SameBytes(first=copy_of)] if copy_of else []),
+        *too_fast.values(),
+        *_backwards(run),
+        *breakdown.findings(run.breakdown),
+        *_strange(run),
+    ]
+    placed = tuple(replace(finding, where=run.run.id) for finding in found)
+    if not placed:
+        return run
+    return replace(run, utilisation=possible, findings=tuple(dict.fromkeys((*run.findings, *placed))))
+
+
+def _of_known_origin(run: Measurement) -> Measurement:
+    """D27: a value of unknown origin is treated as cited, never as measured."""
+    if run.origin in ORIGINS:
+        return run
+    finding = UnknownOrigin(origin=str(run.origin), where=run.run.id)
+    return replace(run, origin="cited", findings=(*run.findings, finding))
+
+
+def _duplicates(runs: Sequence[Measurement]) -> set[int]:
+    """D04: places of runs whose case and repeat were met before; the first by its start is kept."""
+    first: set[str] = set()
+    found = set()
+    for place in sorted(range(len(runs)), key=lambda k: (runs[k].started_at or "~", k)):
+        name = runs[place].run.id
+        found |= {place} if name in first else set()
+        first.add(name)
+    return found
+
+
+def _copies(runs: Sequence[Measurement]) -> dict[int, str]:
+    """D04: places of runs that are copies of another → that one. The bytes of a log are a run, whatever it is called.
+
+    Two runs of a short script without times may print the same; they do not begin and end at the same moment.
+    """
+    first: dict[object, str] = {}
+    found = {}
+    for place, run in enumerate(runs):
+        if run.log_sha256 is None or run.origin not in OWN_LOGS:
+            continue
+        attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
+        told = () if run.origin == "imported" else attempt  # whatever case is said of those
+        known = first.setdefault((run.log_sha256, run.origin, *told), run.run.id)
+        if known != run.run.id:
+            found[place] = known
+    return found
+
+
+def _duplicate(run: Measurement) -> Finding:
+    return DuplicateRepeat(repeat=run.run.repeat)
+
+
+def _too_fast(used: Utilisation) -> Finding | None:
+    """D20: a reading above the capacity of its hardware."""
+    if used.unit == "%" or not used.capacity or used.mean <= used.capacity * AboveCapacity.limit:
+        return None
+    above = AboveCapacity if used.device is None else partial(DeviceAboveCapacity, device=used.device)
+    return above(resource=used.resource, mean=used.mean, capacity=used.capacity, unit=used.unit)
+
+
+def _backwards(run: Measurement) -> Iterable[Finding]:
+    """D21: reports of the window that end before they begin, by the log's own stamps.
+
+    Not by arrivals: two lines in one write have the same, and nothing is wrong.
+    """
+    measured = run.throughput
+    times = measured.step_time_s if measured is not None and measured.method == "log stamps" else ()
+    if (count := sum(seconds <= 0 for seconds in times)) > 0:
+        yield ClockBackwards(reports=count, of_reports=len(times))
+
+
+def _strange(run: Measurement) -> Iterable[Finding]:
+    """D26: which fields of the run hold characters that are shown spelled out."""
+    names = ("reason", "host", "framework_version", "log", "environment")
+    held = [name for name in names if STRANGE.search(str(getattr(run, name) or ""))]
+    held += [f.name for f in fields(run.run.case) if STRANGE.search(str(getattr(run.run.case, f.name)))]
+    if held:
+        yield StrangeText(attributes=tuple(held))
+
+
+def findings(
+    summaries: Sequence[Summary | Unmeasured],
+    environments: Mapping[str, HostEnvironment],
+    commands: Mapping[str, RunCommand] | None = None,
+) -> tuple[Finding, ...]:
+    """What only the whole shows: series of several conditions, machines that cannot be, speed-ups that do not follow.
+
+    *commands* (run id → what was run) hold the speed-ups that imported tables print.
+    """
+    known = commands or {}
+    return (
+        *_split_series(summaries),
+        *_machines(environments),
+        *_said_of_machines(summaries),
+        *_printed_speedups(valid(summaries), known),
+        *_methods(valid(summaries)),
+        *flops_and_energy.findings(valid(summaries)),
+        *windows.findings(valid(summaries)),
+        *drift.findings([run for one in summaries for run in one.measurements]),
+        *other_nodes.findings([run for one in summaries for run in one.measurements]),
+        *_cited_figures((run for one in summaries for run in one.measurements), known),
+    )
+
+
+def _methods(summaries: Sequence[Summary]) -> Iterable[Finding]:
+    """Scales whose runs were timed by another clock than those of their base: the difference of the clocks is in it."""
+    of_case = {one.case: _methods_of(one) for one in summaries}
+    for one in summaries:
+        base = of_case.get(one.base, ()) if one.base else ()
+        if base and one.base != one.case and set(of_case[one.case]) != set(base):
+            yield MethodsDiffer(methods=of_case[one.case], base_methods=base, where=one.case.id)
+
+
+def _methods_of(summary: Summary) -> tuple[str, ...]:
+    return tuple(sorted({run.throughput.method for run in summary.measurements if counts(run) and run.throughput}))
+
+
+def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    """D16: a table prints another speed-up than its own throughputs give; the recomputed one is used."""
+    for one in summaries:
+        known = (commands.get(run.run.id) for run in one.measurements)
+        printing = (command.printed for command in known if command and command.printed)
+        for text in dict.fromkeys(beside.speedup for beside in printing if beside.speedup):
+            printed = written(text)
+            if one.speedup and printed is not None and not rounds_to(printed, one.speedup.value):
+                yield PrintedSpeedupDiffers(printed=text, computed=one.speedup.value, where=one.case.id)
+
+
+def _cited_figures(runs: Iterable[Measurement], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    """D16: what tables print of cited figures, computed again from what they count from."""
+    for run in runs:
+        command = commands.get(run.run.id)
+        if command is not None and command.figure is not None:
+            yield from cited_figure(command.figure, run.run.case.id)
+
+
+def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
+    """The speed-ups, medians and figures that do not follow from one another, each once."""
+    speedups: dict[Decimal | None, tuple[str, float]] = {}
+    for citation in figure.citations:
+        computed = _speedup(figure.printed, citation)
+        if computed is not None and citation.speedup is not None:
+            speedups.setdefault(written(citation.speedup), (citation.speedup, computed))
+    for text, computed in speedups.values():
+        yield PrintedSpeedupDiffers(printed=text, computed=computed, where=where)
+    printed = written(figure.printed)
+    runs = [float(value) for value in map(written, figure.runs) if value is not None]
+    if printed is not None and runs and not rounds_to(printed, median(runs)):
+        yield PublishedDiffers(
+            published_items_per_s=float(printed),
+            median_items_per_s=median(runs),
+            file=figure.citations[0].source or figure.citations[0].row,
+            log=figure.log_set or figure.citations[0].row,
+            where=where,
+        )
+    for other, text in zip(figure.others, figure.others_printed, strict=True):
+        yield SourcesDiffer(
+            printed=figure.printed,
+            source=figure.citations[0].source or figure.citations[0].row,
+            other=text,
+            other_source=other.source or other.row,
+            where=where,
+        )
+
+
+def _speedup(printed: str, citation: Citation) -> float | None:
+    """The speed-up that the printed throughputs give; None where it rounds to the one beside them.
+
+    Some round twice: DLPerf prints 10.75 for 10.74499, which is 10.745 and then 10.75.
+    """
+    of, base = written(printed), written(citation.base or "")
+    said = written(citation.speedup or "")
+    if of is None or base is None or said is None or base <= 0:
+        return None
+    computed = float(of / base)
+    twice = Decimal("0.55").scaleb(int(said.as_tuple().exponent))
+    return None if abs(said - Decimal(computed)) <= twice else computed
+
+
+def written(text: str) -> Decimal | None:
+    """A number as somebody wrote it, digits and all: "1.57x", "12,411"; None where it is none."""
+    try:
+        found = Decimal(re.sub(r"[,\s%x×]", "", text))
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None
+
+
+def rounds_to(printed: Decimal, computed: float) -> bool:
+    """Whether *printed* is *computed* rounded to the digits that were written (docs/data-rules.md, D16 and D23)."""
+    half = Decimal("0.5").scaleb(int(printed.as_tuple().exponent)) * Decimal("1.000001")
+    return abs(printed - Decimal(computed)) <= max(half, abs(printed) * Decimal("1e-9"))
+
+
+def _split_series(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding]:
+    """D15: the cases of one series were run with different versions or on different machines."""
+    series: dict[str, list[Measurement]] = {}
+    for summary in summaries:
+        series.setdefault(summary.case.series, []).extend(summary.measurements)
+    for name, runs in series.items():
+        environments = machines.different({run.environment for run in runs if run.environment})
+        versions = sorted({run.framework_version for run in runs if run.framework_version})
+        if len(environments) > 1:
+            yield SeveralEnvironments(environments=environments, where=name)
+        if len(versions) > 1:
+            yield SeveralVersions(versions=tuple(versions), where=name)
+
+
+def _said_of_machines(summaries: Sequence[Summary | Unmeasured]) -> Iterable[Finding]:
+    """What is said of one machine of imported runs and cannot be: two models of its devices."""
+    devices: dict[str, dict[str, None]] = {}
+    for run in (run for one in summaries for run in one.measurements):
+        known = facts.of_measurement(run)
+        if "machine" in known and "device_model" in known:
+            devices.setdefault(known["machine"].value, {})[known["device_model"].value] = None
+    for machine, (first, *others) in devices.items():
+        if others:
+            yield FactsDisagree(
+                fact="device_model",
+                source="stated",
+                value=first,
+                other_source="stated",
+                other_value=", ".join(others),
+                where=machine,
+            )
+
+
+def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:
+    """D22: an accelerator whose memory its makers never sold it with."""
+    for key, host in sorted(environments.items()):
+        stated = ((gpu.name, gpu.memory_total_bytes) for gpu in host.gpus or ())
+        for name, memory_bytes in sorted({(name, size) for name, size in stated if name and size is not None}):
+            sold = _sold_gib(name)
+            if sold and all(abs(memory_bytes / GIB / size - 1) > MEMORY_TOLERANCE for size in sold):
+                yield OddMemory(
+                    device=name,
+                    memory_bytes=memory_bytes,
+                    sold_bytes=tuple(size * GIB for size in sold),
+                    where=key,
+                )
+
+
+def _sold_gib(name: str) -> tuple[float, ...]:
+    """What the makers sell *name* with; nothing for a device that is not listed, or a slice of one (MIG)."""
+    if "MIG" in name:
+        return ()
+    return next((sizes for known, sizes in _catalogue() if re.search(rf"\b{known}\b", name)), ())
+
+
+@cache
+def _catalogue() -> tuple[tuple[str, tuple[float, ...]], ...]:
+    found = tomllib.loads((paths.DATA / "devices.toml").read_text(encoding="utf-8"))["device"]
+    return tuple((re.escape(one["name"]), tuple(one["memory_gib"])) for one in found)

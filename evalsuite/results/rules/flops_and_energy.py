@@ -1,0 +1,245 @@
+"""What a case computes: TFLOP/s of each device, and their share of what the device can do (model FLOPs utilisation).
+
+Operations by model stand with formula and source in `data/models.toml`, dense peaks by device and precision in
+`data/devices.toml`. Nothing has a default: where model, input size, device or precision is not stated, or not listed,
+there is no number. MFU counts the operations that the model needs, not those that are done twice to save memory
+(Chowdhery et al., "PaLM: Scaling Language Modeling with Pathways", 2022, appendix B).
+"""
+
+import functools
+import re
+import statistics
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from evalsuite import paths
+from evalsuite.documents import noun
+from evalsuite.findings import AbovePeak, PeakUnverified
+from evalsuite.model import Fact, Finding, Measurement, Summary
+from evalsuite.results.compare import fairness
+from evalsuite.results.measure.summary import counts
+
+MODELS = paths.DATA / "models.toml"
+DEVICES = paths.DATA / "devices.toml"
+Arithmetic = Literal["fp8", "fp16", "bf16", "tf32", "fp32"]
+ARITHMETIC: Mapping[str, tuple[Arithmetic, ...]] = {  # a precision → in what its matrices may be multiplied
+    "fp32": ("fp32",),
+    "tf32": ("tf32",),
+    "fp16": ("fp16",),
+    "fp16_amp": ("fp16",),
+    "bf16": ("bf16",),
+    "bf16_amp": ("bf16",),
+    "amp": ("fp16", "bf16"),  # one of the two
+    "fp8": ("fp8",),
+}
+SEQUENCES = ("sentences/s", "sequences/s", "samples/s")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFlops:
+    """A model of the catalogue, and how its operations are counted."""
+
+    names: tuple[str, ...]
+    kind: Literal["convolution", "encoder", "decoder", "parameters"]
+    source: str
+    forward_macs: int | None = None
+    input_size: int | None = None
+    layers: int = 0
+    hidden: int = 0
+    vocabulary: int = 0
+    parameters: int = 0
+
+    def per_item(self, size: int, unit: str) -> float | None:
+        """Floating-point operations for one item of *unit*, forward and backward, at *size* pixels or tokens."""
+        if self.kind == "convolution":
+            fits = unit == "images/s" and size == self.input_size
+            return 6.0 * self.forward_macs if fits and self.forward_macs else None
+        tokens = {"tokens/s": 1, **dict.fromkeys(SEQUENCES, size)}.get(unit)
+        return None if tokens is None else self._sequence(size) / size * tokens
+
+    def _sequence(self, tokens: int) -> float:
+        if self.kind == "parameters":
+            return tokens * (6 * self.parameters + 12 * self.layers * self.hidden * tokens)
+        return transformer_flops(tokens=tokens, layers=self.layers, hidden=self.hidden, vocabulary=self.vocabulary)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peak:
+    """What a device can do at most, dense, by arithmetic."""
+
+    words: tuple[str, ...]  # all of them stand in its name
+    source: str
+    tflops: Mapping[Arithmetic, float]
+    verified: bool = True  # against a data sheet of the product as it is sold
+    without: tuple[str, ...] = field(default_factory=tuple)  # none of these does
+
+    def fits(self, device: str) -> bool:
+        return all(_has(device, word) for word in self.words) and not any(_has(device, word) for word in self.without)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compute:
+    """What the devices of a case computed."""
+
+    flops_per_item: float
+    tflops_per_device: float
+    peak_tflops: float | None  # of one device; None where device or precision is unknown
+    source: str  # of the operations
+    device: str | None = None  # its name, where one is stated
+
+    @property
+    def above_peak(self) -> bool:
+        """More than the device can do: throughput, model, precision or device is not what is stated."""
+        return self.peak_tflops is not None and self.tflops_per_device > self.peak_tflops
+
+    @property
+    def mfu(self) -> float | None:
+        """0..1; None where there is no peak, or where it would be above 1."""
+        if self.peak_tflops is None or self.above_peak:
+            return None
+        return self.tflops_per_device / self.peak_tflops
+
+
+def transformer_flops(*, tokens: int, layers: int, hidden: int, vocabulary: int = 0, recomputed: bool = False) -> float:
+    """Operations to train on one sequence; *recomputed*: the layers' forward pass is done a second time.
+
+    Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", SC21, §5.1:
+    96·s·l·h²·(1 + s/6h + V/16lh) with recomputation. The layers' part of it is four forward passes, else three.
+    """
+    passes = 4 if recomputed else 3
+    return passes * 24 * tokens * layers * hidden**2 * (1 + tokens / (6 * hidden)) + 6 * tokens * hidden * vocabulary
+
+
+def compute(one: Summary) -> Compute | None:
+    """None where the model is not listed, or nothing states the size of its input."""
+    known = fairness.facts_of(one)
+    model = _models().get(one.case.model)
+    size = _only(known.get("input_size"))
+    if model is None or size is None or not re.fullmatch(r"[1-9]\d*", size.value):
+        return None
+    flops = model.per_item(int(size.value), one.unit)
+    if flops is None:
+        return None
+    device, precision = _only(known.get("device_model")), _only(known.get("precision"))
+    return Compute(
+        flops_per_item=flops,
+        tflops_per_device=flops * one.items_per_s_per_device / 1e12,
+        peak_tflops=_peak(device, precision) if device and precision else None,
+        source=model.source,
+        device=device.value if device else None,
+    )
+
+
+def findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
+    """Cases that compute more than their device can (D20), and those whose MFU counts from a peak nobody confirms."""
+    for one in summaries:
+        found = compute(one)
+        if found is None or found.device is None or found.peak_tflops is None:
+            continue
+        tflops, peak = found.tflops_per_device, found.peak_tflops
+        if found.above_peak:
+            yield AbovePeak(device=found.device, tflops=tflops, peak_tflops=peak, where=one.case.id)
+        listed = _of_device(found.device)
+        if listed is not None and not listed.verified:
+            yield PeakUnverified(device=found.device, peak_tflops=peak, source=listed.source, where=one.case.id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Energy:
+    """Of the devices for one item; processors, memory and network of the hosts are not in it."""
+
+    joules_per_item: float
+    method: Literal["energy counter", "sampled power"]
+
+
+def energy(one: Summary) -> Energy | None:
+    """By the devices' own counters where all runs read them, else by their sampled power; None without both."""
+    counted = [_counted_j_per_item(run) for run in one.measurements if counts(run)]
+    known = [each for each in counted if each is not None]
+    if known and len(known) == len(counted):
+        return Energy(joules_per_item=statistics.median(known), method="energy counter")
+    power_w = next((used.mean for used in one.utilisation if used.resource == "gpu_power"), None)
+    if power_w is None:
+        return None
+    return Energy(joules_per_item=power_w / one.items_per_s_per_device, method="sampled power")
+
+
+def _counted_j_per_item(run: Measurement) -> float | None:
+    window = run.throughput.window if run.throughput else None
+    if run.energy_j is None or not run.value or window is None or window.begin_s is None or window.end_s is None:
+        return None
+    return run.energy_j / (run.value * (window.end_s - window.begin_s))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeakMemory:
+    """The most that one device held in any run of a case; None where nothing says it."""
+
+    printed_bytes: float | None  # by the script: what its allocator gave out or kept
+    sampled_bytes: float | None  # by the sensors, a few times a second: all that is on the device
+
+
+def peak_memory(one: Summary) -> PeakMemory:
+    runs = [run for run in one.measurements if counts(run)]
+    return PeakMemory(
+        printed_bytes=max((run.printed_memory_bytes for run in runs if run.printed_memory_bytes), default=None),
+        sampled_bytes=max((run.sampled_memory_bytes for run in runs if run.sampled_memory_bytes), default=None),
+    )
+
+
+def cpu_s(one: Summary) -> float | None:
+    """CPU seconds of a whole run, start and end included: the median over the runs that count and have them."""
+    found = [run.cpu_s for run in one.measurements if counts(run) and run.cpu_s is not None]
+    return statistics.median(found) if found else None
+
+
+def peak_tflops(device: str, precision: str) -> float | None:
+    """Of the device by that name at that precision; None where either is not listed, or several peaks are possible."""
+    peak = _of_device(device)
+    if peak is None:
+        return None
+    found = {peak.tflops[each] for each in ARITHMETIC.get(precision, ()) if each in peak.tflops}
+    return found.pop() if len(found) == 1 else None
+
+
+def _of_device(name: str) -> Peak | None:
+    """What is listed of the device by that name; None for one that is not, and for a slice of one (MIG)."""
+    return None if _has(name, "MIG") else next((one for one in _peaks() if one.fits(name)), None)
+
+
+def _peak(device: Fact, precision: Fact) -> float | None:
+    """As `peak_tflops`. A case's word "fp32" does not say whether the device rounds to TF32, where it can."""
+    told = precision.source != "case" or precision.value != "fp32" or peak_tflops(device.value, "tf32") is None
+    return peak_tflops(device.value, precision.value) if told else None
+
+
+def _only(stated: tuple[Fact, ...] | None) -> Fact | None:
+    return stated[0] if stated and len(stated) == 1 else None
+
+
+def _has(name: str, word: str) -> bool:
+    return re.search(rf"\b{re.escape(word)}\b", name, re.IGNORECASE) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Models:
+    model: tuple[ModelFlops, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Peaks:
+    peak: tuple[Peak, ...]
+
+
+@functools.cache
+def _models() -> Mapping[str, ModelFlops]:
+    read: dict[str, Any] = tomllib.loads(MODELS.read_text(encoding="utf-8"))
+    return {name: model for model in noun(_Models, read, MODELS).model for name in model.names}
+
+
+@functools.cache
+def _peaks() -> tuple[Peak, ...]:
+    read: dict[str, Any] = tomllib.loads(DEVICES.read_text(encoding="utf-8"))
+    return noun(_Peaks, {"peak": read["peak"]}, DEVICES).peak

@@ -1,0 +1,66 @@
+"""What the runs say that no other program disturbed: the same questions, asked of fewer runs."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalsuite.findings import BusyMachine
+from evalsuite.model import Case, Measurement, Skip, Summary, Unmeasured
+from evalsuite.results.compare.answers import Answer, answers
+from evalsuite.results.compare.ranking import Entrant
+from evalsuite.results.compare.scaling import with_scaling
+from evalsuite.results.measure.summary import counts, summaries
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithAndWithout:
+    """One answer of all runs, beside that of the undisturbed ones."""
+
+    every: Answer
+    undisturbed: Answer
+    disturbed_runs: int  # of those that count for it
+    runs: int
+
+    @property
+    def changes(self) -> bool:
+        """Whether another word comes of it, or others in front."""
+        return _found(self.every) != _found(self.undisturbed)
+
+
+def disturbed(run: Measurement) -> bool:
+    return any(isinstance(finding, BusyMachine) for finding in run.findings)
+
+
+def with_and_without(
+    told: Iterable[Answer],
+    rows: Iterable[Summary | Unmeasured],
+    planned: Sequence[Case] = (),
+    skips: Sequence[Skip] = (),
+) -> tuple[WithAndWithout, ...]:
+    """Each answer of *told* that rests on a disturbed run."""
+    touched = [one for one in told if any(map(disturbed, _runs(one)))]
+    if not touched:
+        return ()
+    quiet = [run for row in rows for run in row.measurements if not disturbed(run)]
+    anew = {_key(one): one for one in answers(with_scaling(summaries(quiet)), planned, skips)}
+    return tuple(
+        WithAndWithout(
+            every=one,
+            undisturbed=anew[_key(one)],
+            disturbed_runs=sum(map(disturbed, _runs(one))),
+            runs=len(_runs(one)),
+        )
+        for one in touched
+        if _key(one) in anew
+    )
+
+
+def _runs(answer: Answer) -> list[Measurement]:
+    return [run for one in answer.ranked for run in one.summary.measurements if counts(run)]
+
+
+def _key(answer: Answer) -> tuple[object, ...]:
+    return (answer.setting, answer.nodes, answer.devices_per_node)
+
+
+def _found(answer: Answer) -> tuple[str, frozenset[Entrant]]:
+    return answer.said, frozenset(answer.entrant(one.summary) for one in answer.leaders)

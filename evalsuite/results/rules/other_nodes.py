@@ -1,0 +1,61 @@
+"""Whether the runs of a scale were made on the same machines: a spare one that took a dead one's place is another."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from evalsuite.findings import DifferentNodes, OtherNodes
+from evalsuite.model import Finding, Measurement, Summary, Unmeasured
+from evalsuite.results.compare import fairness
+from evalsuite.results.measure.summary import counts, valid
+
+Nodes = frozenset[tuple[str, ...]]  # of each run of a case, those that it was made on
+
+
+def findings(runs: Sequence[Measurement]) -> Iterable[Finding]:
+    """A finding for each scale over several machines whose runs with a value were not all made on the same ones.
+
+    A single machine has a new name in every container, and says nothing by it.
+    """
+    by_scale: dict[str, list[tuple[str, ...]]] = {}
+    for run in runs:
+        if run.run.case.nodes > 1 and run.value is not None and len(run.hosts) == run.run.case.nodes:
+            by_scale.setdefault(run.run.case.scale, []).append(run.hosts)
+    for scale, hosts in sorted(by_scale.items()):
+        (usual, times), *others = Counter(sorted(hosts)).most_common()
+        if others:
+            yield OtherNodes(scale=scale, nodes=usual, others=others[0][0], runs=len(hosts) - times, of_runs=len(hosts))
+
+
+def marked(rows: Iterable[Summary | Unmeasured]) -> list[Summary | Unmeasured]:
+    """*rows*, with a finding on each case that was made on other machines than most of those it is compared with.
+
+    Of every pair that stood on different machines one has it at least: of two cases the one that comes later.
+    """
+    found = list(rows)
+    marks: dict[str, DifferentNodes] = {}
+    stood = {one.case.id: nodes for one in valid(found) if (nodes := _nodes(one))}
+    known = [one for one in valid(found) if one.case.id in stood]
+    at: dict[str, set[Nodes]] = {}
+    for one in known:
+        at.setdefault(one.case.scale, set()).add(stood[one.case.id])
+    mixed = [one for one in known if len(at[one.case.scale]) > 1]
+    for members in fairness.groups(mixed, fairness.FRAMEWORKS):
+        ((usual, _),) = Counter(stood[one.case.id] for one in members).most_common(1)
+        for case in (one.case.id for one in members):
+            if stood[case] != usual:
+                marks[case] = DifferentNodes(nodes=_all(stood[case]), others=_all(usual), where=case)
+    return [
+        replace(one, findings=(*one.findings, marks[one.case.id])) if one.case.id in marks else one for one in found
+    ]
+
+
+def _nodes(summary: Summary) -> Nodes:
+    """Where the runs that count were made; empty on one machine, and where a run does not say it."""
+    hosts = [tuple(sorted(run.hosts)) for run in summary.measurements if counts(run)]
+    told = summary.case.nodes > 1 and all(len(each) == summary.case.nodes for each in hosts)
+    return frozenset(hosts) if told else frozenset()
+
+
+def _all(nodes: Nodes) -> tuple[str, ...]:
+    return tuple(sorted({name for each in nodes for name in each}))

@@ -1,0 +1,446 @@
+"""Samples → how much of each resource the measured steps used, and how that went over time.
+
+Pure. A mean is weighted with time and taken over the window alone (docs/report.md#definitions): a counter gives the
+rate between two readings, cut at the window's edges; a gauge stands for the time around its reading, at most
+one period long, and counts only if it was read inside the window. What was not measured is absent, and so is what was
+measured on too few of the planned devices or in too little of the window: the mean of the rest would pass for that of
+the job. One resource of all hosts is looked at after the other, so that 1,000 devices fit into little memory.
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalsuite.findings import DevicesIdle, ImpossibleSamples, ThinSamples
+from evalsuite.model import Finding, Timeline, Utilisation, Window
+from evalsuite.results.samples import device_health
+from evalsuite.runs.columns import Recorded
+from evalsuite.runs.samples import Header, gpu_name
+
+if TYPE_CHECKING:
+    from evalsuite.results.samples.sample_arrays import Cells, Flags, Floats, Readings, Readout, Spans
+
+LEAST_COVERAGE = ThinSamples.wanted
+# Two clocks, that of the counter and ours, are never read at the same instant: a little above 100 % is full.
+GRAIN_PERCENT = 2.0
+JOB_CPU_GRAIN_PERCENT = 10.0  # the kernel gives a process's CPU time in steps of 10 ms (proc_pid_stat(5))
+FEWEST_READINGS = 5  # a device may be read between two steps once or twice
+DRAWN_READINGS = 1500  # a figure is some 1,000 points wide
+BITS_PER_BYTE = 8
+MEGA = 1e6
+
+Points = dict[tuple[str, str | None], tuple[tuple[float, float], ...]]  # (resource, device) → (time, value) each
+
+
+class Bounds(NamedTuple):
+    """The measured window on the run's clock."""
+
+    begin_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meter:
+    """How one resource is read."""
+
+    quantities: tuple[str, ...]  # of the samples; their sum is meant
+    unit: str
+    counts: bool = False  # a counter, whose rate is meant
+    limit: float = math.inf  # above it a value cannot be
+    summed: bool = False  # the job's figure is the sum over devices and nodes, not their mean
+    rare: bool = False  # read at the period of PCIe traffic
+
+
+FULL_PERCENT = 100.0 + GRAIN_PERCENT
+METERS: Mapping[str, Meter] = {
+    "cpu": Meter(quantities=("cpu_percent",), unit="%", limit=FULL_PERCENT),
+    "memory": Meter(quantities=("memory_used_bytes",), unit="%", limit=FULL_PERCENT),
+    "job_cpu": Meter(quantities=("tree.cpu_s",), unit="%", counts=True, limit=100.0 + JOB_CPU_GRAIN_PERCENT),
+    "job_memory": Meter(quantities=("tree.memory_bytes",), unit="bytes", summed=True),
+    "disk_read": Meter(quantities=("disks.read_bytes",), unit="bytes/s", counts=True, summed=True),
+    "disk_write": Meter(quantities=("disks.write_bytes",), unit="bytes/s", counts=True, summed=True),
+    "disk_operations": Meter(
+        quantities=("disks.read_operations", "disks.write_operations"), unit="1/s", counts=True, summed=True
+    ),
+    "filesystem_read": Meter(quantities=("filesystems.read_bytes",), unit="bytes/s", counts=True, summed=True),
+    "filesystem_write": Meter(quantities=("filesystems.write_bytes",), unit="bytes/s", counts=True, summed=True),
+    "filesystem_operations": Meter(quantities=("filesystems.operations",), unit="1/s", counts=True, summed=True),
+    "network_receive": Meter(quantities=("interfaces.received_bytes",), unit="bytes/s", counts=True, summed=True),
+    "network_send": Meter(quantities=("interfaces.sent_bytes",), unit="bytes/s", counts=True, summed=True),
+    "loopback": Meter(quantities=("interfaces.received_bytes",), unit="bytes/s", counts=True, summed=True),
+    "gpu": Meter(quantities=("gpus.utilisation_percent",), unit="%", limit=FULL_PERCENT),
+    "gpu_memory": Meter(quantities=("gpus.memory_used_bytes",), unit="%", limit=FULL_PERCENT),
+    "gpu_power": Meter(quantities=("gpus.power_w",), unit="W"),
+    "gpu_temperature": Meter(quantities=("gpus.temperature_c",), unit="°C"),
+    "gpu_sm_clock": Meter(quantities=("gpus.sm_clock_mhz",), unit="MHz"),
+    "gpu_memory_clock": Meter(quantities=("gpus.memory_clock_mhz",), unit="MHz"),
+    "gpu_tensor": Meter(quantities=("gpus.tensor_active_percent",), unit="%", limit=FULL_PERCENT),
+    "gpu_bandwidth": Meter(quantities=("gpus.memory_bandwidth_percent",), unit="%", limit=FULL_PERCENT),
+    "link_receive": Meter(quantities=("gpus.link_received_bytes",), unit="bytes/s", counts=True, summed=True),
+    "link_send": Meter(quantities=("gpus.link_sent_bytes",), unit="bytes/s", counts=True, summed=True),
+    "pcie_receive": Meter(quantities=("gpus.pcie_received_bytes_per_s",), unit="bytes/s", summed=True, rare=True),
+    "pcie_send": Meter(quantities=("gpus.pcie_sent_bytes_per_s",), unit="bytes/s", summed=True, rare=True),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """What a resource is one of: a disk, an interface, an accelerator, or the host itself."""
+
+    name: str  # in the samples
+    label: str | None
+    capacity: float | None = None
+    whole: float | None = None  # what 100 % of it is, where the resource is a share
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingSeries:
+    """One resource of some devices that were read at the same times; of them those values count that can be."""
+
+    devices: tuple[Device, ...]
+    cells: "Cells"
+    sound: "Flags | None"  # None: all
+
+    @property
+    def samples(self) -> list[int]:
+        """Of each device."""
+        if self.sound is None:
+            return [self.cells.values.shape[1]] * len(self.devices)
+        found: list[int] = self.sound.sum(axis=1).tolist()
+        return found
+
+    @property
+    def rejected(self) -> int:
+        """How many values cannot be (D18)."""
+        return 0 if self.sound is None else self.sound.size - int(self.sound.sum())
+
+    @property
+    def busy(self) -> list[bool]:
+        """Of each device, whether a value above zero counts."""
+        above = self.cells.values > 0
+        counting = above if self.sound is None else above & self.sound
+        return [bool(row.any()) for row in counting]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Devices:
+    """What a run was to use; what was sampled of it may be less."""
+
+    nodes: int
+    accelerators: int  # over all nodes; 0 for a run on CPUs
+    link_mbit: int | None = None  # what the link of each node gives, where the run says so
+
+
+def of_job(
+    hosts: Mapping[str, Recorded], window: Window, clock: str | None = None, planned: Devices | None = None
+) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
+    """The job's use of each resource over *window*: one figure a resource, whatever the devices and nodes.
+
+    Percentages, temperatures, clocks and watts are means over the devices (or nodes), bytes and rates are
+    sums over them; the single devices are in `timeline`. A resource of which too little of the window, or too few of
+    the *planned* devices and nodes, were sampled has no figure (D18). The window is on the clock of the host *clock*,
+    the first by default; the others' samples are brought to it by the time of day at which each agent started.
+    """
+    if window.begin_s is None or window.end_s is None or window.end_s <= window.begin_s:
+        return (), ()
+    from evalsuite.results.samples.sample_arrays import on_one_clock
+
+    span = Bounds(window.begin_s, window.end_s)
+    near = [one.near(*span) for one in on_one_clock(hosts, clock)]
+    used: list[Utilisation] = []
+    impossible: dict[str, int] = {}
+    idle: list[Finding] = []
+    for resource in dict.fromkeys(name for one in near for name in _resources(one.header)):
+        same = [series for one in near for series in _over_link(resource, [*_series(one, resource, span)], planned)]
+        if rejected := sum(one.rejected for one in same):
+            impossible[resource] = rejected
+        if same and (figure := _utilisation(resource, same, span, _expected(resource, same, near, planned))):
+            used.append(figure)
+        if resource == "gpu":
+            idle += _idle(same, planned)
+    enough = tuple(figure for figure in used if figure.coverage >= LEAST_COVERAGE)
+    return enough, (*_findings(used, impossible), *idle, *device_health.findings(near, *span))
+
+
+def _over_link(resource: str, of_host: Sequence[ReadingSeries], planned: Devices | None) -> Sequence[ReadingSeries]:
+    """The series of one host, with the rate of the link that the run states in place of the speed that its system
+    names: a link that is held to a rate has an interface that knows nothing of it. Of several interfaces nobody says
+    which is held, and none has a capacity."""
+    if planned is None or planned.link_mbit is None or resource not in OF_NETWORK:
+        return of_host
+    alone = sum(len(one.devices) for one in of_host) == 1
+    rate = planned.link_mbit * MEGA / BITS_PER_BYTE if alone else None
+    return [replace(one, devices=tuple(replace(each, capacity=rate) for each in one.devices)) for one in of_host]
+
+
+def _expected(
+    resource: str, same: Sequence[ReadingSeries], hosts: Sequence["Readings"], planned: Devices | None
+) -> int:
+    """How many devices or nodes there would be a series of, had all that were planned been read."""
+    found, missing = _number(same), (planned.nodes / len(hosts)) if planned and hosts else 1.0
+    if resource in OF_GPU:
+        return max(found, planned.accelerators if planned else 0)
+    if resource in OF_FILESYSTEM:
+        return max(found, round(missing * sum(len(one.header.filesystems or ()) for one in hosts)))
+    if resource.startswith("disk"):
+        return max(found, round(missing * sum(len(one.header.disks or ()) for one in hosts)))
+    if resource.startswith("network"):
+        ports = sum(name != LOOPBACK for one in hosts for name in one.header.interfaces or {})
+        return max(found, round(missing * ports))
+    return max(found, planned.nodes if planned else len(hosts))
+
+
+def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Finding]:
+    """Of the accelerators that the job could see fewer were ever busy than it was to use."""
+    enough = [
+        busy for one in same for busy, samples in zip(one.busy, one.samples, strict=True) if samples >= FEWEST_READINGS
+    ]
+    if planned and sum(enough) < planned.accelerators <= len(enough):
+        yield DevicesIdle(busy=sum(enough), planned=planned.accelerators)
+
+
+def timeline(samples: Recorded, window: Window | None) -> Timeline:
+    """How the use of each resource went over the whole run, on one host: a point where each was read.
+
+    Of a long run every k-th reading is drawn, so that there are at most DRAWN_READINGS.
+    """
+    from evalsuite.results.samples.sample_arrays import on_one_clock
+
+    (host,) = on_one_clock({"": samples}, None)
+    thinned = host.some(slice(None, None, -(-len(host.times_s) // DRAWN_READINGS) or 1))
+    drawn: Points = {}
+    units: dict[str, str] = {}
+    for resource in _resources(thinned.header):
+        same = list(_series(thinned, resource, None))
+        if same:
+            units[resource] = METERS[resource].unit
+            drawn |= _drawn(resource, same)
+    return Timeline(window=window, series={key: points for key, points in drawn.items() if points}, units=units)
+
+
+def _drawn(resource: str, same: Sequence[ReadingSeries]) -> Points:
+    """The points of the whole host, and those of each device where there are several, or where it is an accelerator."""
+    whole = _together(resource, same)
+    found: Points = {(resource, None): tuple(zip(_instants(whole.spans), whole.values[0].tolist(), strict=True))}
+    if _number(same) > 1 or resource.startswith("gpu"):
+        for one in same:
+            at_s = _instants(one.cells.spans)
+            sound = [None] * len(one.devices) if one.sound is None else one.sound.tolist()
+            for device, values, flags in zip(one.devices, one.cells.values.tolist(), sound, strict=True):
+                points = zip(at_s, values, strict=True)
+                found[resource, device.label] = tuple(points if flags is None else itertools.compress(points, flags))
+    return found
+
+
+def _instants(spans: "Spans") -> list[float]:
+    """When each value was read, to the microsecond: where it is drawn."""
+    return [round(at, 6) for at in spans.at_s.tolist()]
+
+
+# from the samples of hosts to series
+
+LOOPBACK = "lo"
+OF_HOST = ("cpu", "memory", "job_cpu", "job_memory")
+OF_DISK = ("disk_read", "disk_write", "disk_operations")
+OF_NETWORK = ("network_receive", "network_send")
+OF_FILESYSTEM = ("filesystem_read", "filesystem_write", "filesystem_operations")
+OF_GPU = tuple(name for name in METERS if name.startswith(("gpu", "link", "pcie")))
+
+
+def _resources(header: Header) -> Iterator[str]:
+    """What may have been read of a host, in the order in which it is told."""
+    yield from OF_HOST
+    yield from OF_DISK if header.disks else ()
+    yield from OF_FILESYSTEM if header.filesystems else ()
+    for name in header.interfaces or {}:
+        yield from ("loopback",) if name == LOOPBACK else OF_NETWORK
+    yield from OF_GPU if header.gpus else ()
+
+
+def _devices(resource: str, readings: "Readings") -> list[Device]:
+    """What there is of *resource* on a host, as its header says."""
+    header = readings.header
+    if resource in OF_HOST:
+        return _host(resource, header, readings.host)
+    if resource in OF_DISK:
+        return [Device(name=name, label=_label(readings, name)) for name in header.disks or ()]
+    if resource in OF_FILESYSTEM:
+        return [Device(name=name, label=_label(readings, name)) for name in header.filesystems or ()]
+    if resource in OF_GPU:
+        return _accelerators(resource, readings)
+    return [
+        Device(
+            name=name,
+            label=_label(readings, name),
+            capacity=about.speed_mbit_s * MEGA / BITS_PER_BYTE if about.speed_mbit_s else None,
+        )
+        for name, about in (header.interfaces or {}).items()
+        if (name == LOOPBACK) == (resource == "loopback")
+    ]
+
+
+def _host(resource: str, header: Header, label: str | None) -> list[Device]:
+    total, cores = header.memory_total_bytes, header.cpu_count
+    if resource == "memory":
+        return [Device(name="", label=label, capacity=100.0, whole=float(total))] if total else []
+    if resource == "job_cpu":
+        return [Device(name="", label=label, capacity=100.0, whole=cores)] if cores else []
+    if resource == "job_memory":
+        return [Device(name="", label=label, capacity=None if total is None else float(total))]
+    return [Device(name="", label=label, capacity=100.0)]
+
+
+def _accelerators(resource: str, readings: "Readings") -> list[Device]:
+    """Those of the job."""
+    found = []
+    for gpu in readings.header.gpus or ():
+        if gpu.of_job is False or (resource == "gpu_memory" and not gpu.memory_total_bytes):
+            continue
+        capacity = {"gpu": 100.0, "gpu_memory": 100.0, "gpu_power": gpu.power_limit_w}.get(resource)
+        whole = gpu.memory_total_bytes if resource == "gpu_memory" else None
+        label = _label(readings, f"gpu{gpu.index}")
+        found.append(Device(name=gpu_name(gpu.index), label=label, capacity=capacity, whole=whole))
+    return found
+
+
+def _series(readings: "Readings", resource: str, window: Bounds | None) -> Iterator[ReadingSeries]:
+    """The series of *resource* on one host, cut to *window* if there is one; those without a value are left out."""
+    from evalsuite.results.samples.sample_arrays import percent_of, read_together
+
+    meter, table = METERS[resource], _table(readings, resource)
+    if table is None:
+        return
+    devices = [device for device in _devices(resource, readings) if device.name in table.of]
+    if not devices:
+        return
+    rows = table.rows([table.of.index(device.name) for device in devices])
+    wholes = [device.whole for device in devices if device.whole is not None]
+    for places, read in read_together(rows):
+        spans = _spans(readings, resource, read, window)
+        if not spans.at_s.size:
+            continue
+        values = spans.values(rows.where(places, read))
+        if wholes:
+            values = percent_of(values, [wholes[place] for place in places])
+        yield _sound(tuple(devices[place] for place in places), spans, values, meter)
+
+
+def _sound(devices: tuple[Device, ...], spans: "Spans", values: "Floats", meter: Meter) -> ReadingSeries:
+    """The series of *values*, of which those count that can be."""
+    from evalsuite.results.samples.sample_arrays import Cells
+
+    most = values.max()
+    every = bool(values.min() >= 0 and most <= meter.limit)
+    sound = None if every else (values >= 0) & (values <= meter.limit)
+    if meter.unit == "%" and not most <= 100.0:
+        values = values.clip(max=100.0)
+    return ReadingSeries(devices=devices, cells=Cells(spans=spans, values=values), sound=sound)
+
+
+def _table(readings: "Readings", resource: str) -> "Readout | None":
+    first, *others = (readings.table(name) for name in METERS[resource].quantities)
+    for other in others:
+        if first is None or other is None or first.of != other.of:
+            return None  # one line holds both, or neither
+        first = first.plus(other)
+    return first
+
+
+def _spans(readings: "Readings", resource: str, read: "Flags | None", window: Bounds | None) -> "Spans":
+    """The times that the values of *resource* stand for where it was *read* (None: always), cut to *window*.
+
+    What was always read shares them with the others of its kind: they are worked out once.
+    """
+    from evalsuite.results.samples import sample_arrays as cells
+
+    meter = METERS[resource]
+    times_s = readings.times_s if read is None else readings.times_s[read]
+    reach_s = max(readings.period_s, (readings.header.pcie_period_s or 0.0) if meter.rare else 0.0)
+
+    def made() -> "Spans":
+        if meter.counts:
+            found = cells.rates(times_s, readings.period_s)
+        elif resource == "cpu":
+            found = cells.since_before(readings.times_s, read)
+        else:
+            found = cells.gauge(times_s, reach_s, window)
+        found = found if window is None else found.inside(*window)
+        return found.where(found.seconds > 0)
+
+    if read is not None:
+        return made()
+    kind = "rate" if meter.counts else "since" if resource == "cpu" else "gauge"
+    return readings.spans((kind, reach_s, window), made)
+
+
+def _label(readings: "Readings", device: str) -> str:
+    return device if readings.host is None else f"{readings.host}/{device}"
+
+
+# from series to the job
+
+
+def _number(same: Iterable[ReadingSeries]) -> int:
+    """How many devices there are."""
+    return sum(len(one.devices) for one in same)
+
+
+def _together(resource: str, same: Sequence[ReadingSeries]) -> "Cells":
+    """The sum (or mean) of the devices at each instant at which all of them were measured."""
+    from evalsuite.results.samples.sample_arrays import together
+
+    found = together([(one.cells, one.sound) for one in same])
+    return found if METERS[resource].summed else replace(found, values=found.values / _number(same))
+
+
+def _capacity(resource: str, same: Sequence[ReadingSeries]) -> float | None:
+    every = [device.capacity for one in same for device in one.devices]
+    known = [capacity for capacity in every if capacity is not None]
+    if len(known) < len(every):
+        return None
+    return sum(known) if METERS[resource].summed else sum(known) / len(known)
+
+
+def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, expected: int) -> Utilisation | None:
+    """The figures of one resource of the job; None if nothing of it lies in the window.
+
+    *expected*: how many series there should be. Each device counts alike in a mean, however often it was read.
+    """
+    from evalsuite.results.samples.sample_arrays import flat, lasting_s, means, percentiles, sum_of
+
+    meter, length_s = METERS[resource], window.end_s - window.begin_s
+    taken = [count for one in same for count in one.samples]
+    if meter.summed:
+        cells = _together(resource, same)
+        values, seconds, whole_s = cells.values[0], cells.spans.seconds, cells.spans.whole_s()
+        found = [sum_of(values * seconds) / whole_s] if seconds.size else []
+    else:
+        parts = [(one.cells, one.sound) for one in same]
+        values, seconds = flat(parts)
+        whole_s = lasting_s(parts, seconds)
+        found = [each for one in same for each in means(one.cells, one.sound)]
+    if not found:
+        return None
+    p5, p95 = percentiles(values, seconds, whole_s, (0.05, 0.95))
+    return Utilisation(
+        resource=resource,
+        unit=meter.unit,
+        mean=math.fsum(found) / len(found),
+        p5=p5,
+        p95=p95,
+        samples=min(taken) if meter.summed else sum(taken),
+        coverage=min(1.0, whole_s / (length_s * (expected / _number(same) if meter.summed else expected))),
+        capacity=_capacity(resource, same),
+        device=None,
+    )
+
+
+def _findings(used: Sequence[Utilisation], impossible: Mapping[str, int]) -> Iterator[Finding]:
+    thin = [one for one in used if one.coverage < LEAST_COVERAGE]
+    if thin:
+        named = tuple(sorted({one.resource for one in thin}))
+        yield ThinSamples(resources=named, coverage=min(one.coverage for one in thin))
+    if impossible:
+        yield ImpossibleSamples(resources=tuple(sorted(impossible)), samples=sum(impossible.values()))
