@@ -31,7 +31,6 @@ COMMANDS = {
     "parse": "say what a training log says",
     "import": "make run folders from logs or tables produced elsewhere",
     "sample": "run a command, sampling the machine and stamping its output (the node agent)",
-    "agent": "pack the node agent into one file that runs with Python alone",
     "on-hosts": "start a command once on each host over ssh, and end it everywhere",
     "doctor": "check this machine: what it can run, what is missing and how to get it",
     "adapters": "list frameworks and recipes, or check your own adapters",

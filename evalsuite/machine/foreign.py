@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
+
 from evalsuite import files
 from evalsuite.runs.preflight import DeviceProcess
 
@@ -15,12 +17,8 @@ WATCHED_S = 0.5
 MOST_NAMED = 3
 
 
-def busy(watched_s: float = WATCHED_S) -> dict[str, float] | None:
-    """Name → the cores that it takes, of the busiest; None where psutil is absent."""
-    try:
-        import psutil
-    except ImportError:
-        return None
+def busy_programs(watched_s: float = WATCHED_S) -> dict[str, float]:
+    """Name → the cores that it takes, of the busiest."""
     ours = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     before = _cpu_s(ours)
     began = time.monotonic()
@@ -34,7 +32,7 @@ def busy(watched_s: float = WATCHED_S) -> dict[str, float] | None:
     return {name: round(cores, 1) for name, cores in loud[:MOST_NAMED]}
 
 
-def named(found: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
+def name_processes(found: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
     """*found* with the names of the programs. A driver counts processes as the machine does: in a container, whose
     numbers are its own, another program would be named, and so none is."""
     try:
@@ -46,8 +44,6 @@ def named(found: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
 
 def _cpu_s(ours: set[int]) -> dict[int, tuple[str, float]]:
     """Process → its name and the CPU time that it has taken; not *ours*, nor those of an evaluation."""
-    import psutil
-
     found = {}
     for process in psutil.process_iter(["name", "cpu_times", "cmdline"]):
         times = process.info["cpu_times"]

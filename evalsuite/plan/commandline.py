@@ -76,9 +76,7 @@ def command_line(
     if sandboxed:
         readable = (sandbox.prefix(python), *_readable(recipe, command), *filter(os.path.isabs, training))
         container = sandbox.argv(training, folder=str(folder), readable=readable, gpus=case.device == "gpu")
-    agent = agent_argv(
-        sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share, engine.agent
-    )
+    agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share)
     handed = {**engine.handed(case.nodes, str(folder)), **environment} if engine.handed else {}
     started = ("env", *(f"{name}={value}" for name, value in handed.items()), *agent) if handed else agent
     return CommandLine(
@@ -154,15 +152,13 @@ def agent_argv(
     timeout_s: float,
     command: Sequence[str],
     share: bool = False,
-    agent: Argv | None = None,
 ) -> Argv:
-    """The node agent's command line for one run: evalsuite as *python* has it, or *agent*, a packed one."""
+    """The node agent's command line for one run: evalsuite as *python* has it."""
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
     cores = ("--cores-per-device", str(case.cores_per_device)) if case.cores_per_device else ()
     once = ("--first-node-only",) if spawn == "once" and case.nodes > 1 else ()
     return (
-        *(agent or (python, "-m", "evalsuite")),
-        *("sample", "-o", folder, "--quiet", "--end-with-parent"),
+        *(python, "-m", "evalsuite", "sample", "-o", folder, "--quiet", "--end-with-parent"),
         *processes,
         *cores,
         *once,

@@ -22,7 +22,6 @@ class Engine:
     wrap: Callable[[int, Argv], Argv]  # number of nodes and what is started on each → the whole line
     refusal: Callable[[Case], str | None] = lambda case: None  # why it cannot serve the case
     unready: Callable[[Mapping[str, str]], str | None] = lambda environment: None  # why nothing can start from here
-    agent: Argv | None = None  # what the agent is on the nodes: a packed one; None: this very evalsuite
     container: Container | None = None  # what the training runs in; None: an environment of its own
     nests: bool = True  # whether a script that it starts may start mpirun itself
     variables: Mapping[str, str] = field(default_factory=dict)  # what the agent finds beside what is set here

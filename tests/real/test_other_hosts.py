@@ -1,4 +1,4 @@
-"""What holds a run on other hosts together: the packed agent, signs of life, and the clock of the evaluator."""
+"""What holds a run on other hosts together: signs of life, and the clock of the evaluator."""
 
 import contextlib
 import json
@@ -7,14 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
 
-from evalsuite import cli
-from evalsuite.agent import clock, node_lock
-from evalsuite.launch import packed
+from evalsuite.agent import clock
 from evalsuite.launch.remote.heartbeat import Pulse
 from evalsuite.runs.store import RunFolder
 
@@ -129,45 +126,3 @@ def test_the_offset_is_recorded_at_the_start_and_the_end(far, tmp_path):
     assert len(told["clock_ahead_s"]) == len(told["clock_error_s"]) == 2
     assert all(abs(ahead) < 0.5 for ahead in told["clock_ahead_s"])
     assert RunFolder(only("agent.far.json", tmp_path).parent).samples("far").header.clock_ahead_s is not None
-
-
-@pytest.fixture(scope="module")
-def archive(tmp_path_factory):
-    file = tmp_path_factory.mktemp("packed") / "agent.pyz"
-    assert cli.main(["agent", "--pack", str(file)]) == 0
-    return file
-
-
-def test_the_packed_agent_runs_with_python_alone(archive, tmp_path):
-    bare = [sys.executable, "-I", "-S", "-E", str(archive)]  # no site-packages: neither psutil nor nvidia-ml-py
-    line = [*bare, "sample", "-o", str(tmp_path / "run"), "--host", "n", "--", "sh", "-c", "echo trained; sleep 0.6"]
-
-    kept = {name: os.environ[name] for name in ("PATH", node_lock.PLACE)}  # it waits for nobody who measures here
-    done = subprocess.run(line, cwd="/", env=kept, capture_output=True, text=True, timeout=180)
-
-    found = RunFolder(tmp_path / "run").samples("n")
-    assert (done.returncode, (tmp_path / "run/log.n.txt").read_text()) == (0, "trained\n")
-    assert found.header.memory_total_bytes > found.readings[-1].memory_used_bytes > 0
-    assert found.readings[-1].tree.processes >= 0
-
-
-def test_the_packed_agent_serves_a_run(archive, tmp_path):
-    where = ("--scales", "1x1", "--repeats", "1", "--steps", "5+20", "--runs", str(tmp_path / "runs"))
-
-    code = cli.main(["run", *TOYNET, *where, "--agent", str(archive)])
-
-    assert code == 0
-    assert str(archive) in json.loads(only("command.json", tmp_path).read_text())["argv"]
-
-
-def test_the_packed_agent_is_the_agent_alone_and_says_so(archive):
-    done = subprocess.run([sys.executable, str(archive), "compare"], capture_output=True, text=True, timeout=180)
-
-    assert (done.returncode, "the node agent alone" in done.stderr) == (1, True)
-
-
-def test_the_same_code_packs_to_the_same_bytes(archive, tmp_path):
-    packed.write(tmp_path / "again.pyz")
-
-    assert archive.read_bytes() == (tmp_path / "again.pyz").read_bytes()
-    assert not any("adapters" in name for name in zipfile.ZipFile(archive).namelist())

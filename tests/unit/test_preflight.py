@@ -194,7 +194,7 @@ def test_a_node_without_the_environment_of_a_framework_is_refused_before_the_run
 
 def test_a_node_says_which_programs_it_cannot_start(tmp_path, monkeypatch):
     monkeypatch.setattr(drift_probe, "seconds", lambda: 0.5)
-    monkeypatch.setattr(foreign, "busy", dict)
+    monkeypatch.setattr(foreign, "busy_programs", dict)
     (tmp_path / "token").write_text("t")
     (tmp_path / "no-program").write_text("")
 
@@ -215,7 +215,7 @@ def test_a_slow_node_is_named_and_taken_only_if_no_other_is_left(tmp_path):
 
 def test_the_runs_folder_is_another_where_the_word_in_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr(drift_probe, "seconds", lambda: 0.5)
-    monkeypatch.setattr(foreign, "busy", dict)
+    monkeypatch.setattr(foreign, "busy_programs", dict)
     (tmp_path / node_check.TOKEN).write_text("ours")
 
     assert node_check.facts(tmp_path, "ours").folder == "shared"
@@ -249,7 +249,7 @@ def test_a_program_that_keeps_cores_busy_is_seen(monkeypatch):
     monkeypatch.setattr(foreign, "MOST_NAMED", 1000)
 
     with subprocess.Popen(["yes"], stdout=subprocess.DEVNULL) as hog:
-        found = foreign.busy(0.4)
+        found = foreign.busy_programs(0.4)
         hog.kill()
 
     assert found and "yes" in found
@@ -270,7 +270,7 @@ def test_a_program_is_named_only_where_processes_are_numbered_as_the_driver_does
     monkeypatch.setattr(foreign.os, "readlink", lambda path: namespace)
     monkeypatch.setattr(foreign.files, "text", lambda path: "init" if path == Path("/proc/1/comm") else None)
 
-    (one,) = foreign.named([DeviceProcess(device=0, pid=1)])
+    (one,) = foreign.name_processes([DeviceProcess(device=0, pid=1)])
 
     assert one.name == name
 

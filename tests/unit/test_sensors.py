@@ -1,20 +1,17 @@
 """Sensors on made-up machines."""
 
 import os
-import sys
 from collections import namedtuple
 
-import psutil
 import pytest
 
 from evalsuite.documents import Gpu, Interface
 from evalsuite.machine import cgroups
-from evalsuite.machine.sensors import kernel, machine, npu_smi, processor
+from evalsuite.machine.sensors import processor, system
 from evalsuite.machine.sensors.disks import Disks
 from evalsuite.machine.sensors.filesystems import Filesystems
 from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.network import Network
-from evalsuite.machine.sensors.visible import visible
 from evalsuite.runs.samples import DiskCounters, FilesystemCounters, InterfaceCounters
 
 Times = namedtuple("Times", "user system idle iowait guest guest_nice")
@@ -63,7 +60,7 @@ GPUS = [Gpu(index=0, uuid="GPU-aaaa"), Gpu(index=1, uuid="GPU-abbb"), Gpu(index=
 def psutil_says(monkeypatch):
     """Lets the one door to psutil answer from a dictionary; what is not in it, psutil cannot say."""
     answers = {}
-    monkeypatch.setattr(machine, "asked", lambda name, **_: answers.get(name))
+    monkeypatch.setattr(system, "read_psutil", lambda name, **_: answers.get(name))
     return answers
 
 
@@ -278,66 +275,3 @@ def test_nfs_is_read_as_what_came_over_the_wire(tmp_path):
 
 def test_a_machine_without_such_file_systems_has_none(tmp_path):
     assert (Filesystems(tmp_path).kinds, Filesystems(tmp_path).reading()) == ({}, {})
-
-
-@pytest.mark.parametrize("name", kernel.ANSWERS)
-def test_the_kernels_files_say_what_psutil_says(name):
-    options = {
-        "cpu_times": {"percpu": True},
-        "disk_io_counters": {"perdisk": True},
-        "net_io_counters": {"pernic": True},
-    }
-    whole = getattr(psutil, name)(**options.get(name, {}))
-    ours = kernel.asked(name)
-
-    pairs = zip(whole, ours, strict=True) if isinstance(whole, list) else [(whole, ours)]
-    if isinstance(whole, dict):
-        assert whole.keys() <= ours.keys()  # psutil leaves out disks that have done nothing
-        pairs = [(whole[each], ours[each]) for each in whole]
-    for theirs, own in pairs:
-        for field in own._fields:
-            assert getattr(own, field) == pytest.approx(getattr(theirs, field), rel=0.05, abs=2**26), field
-
-
-def test_a_node_without_psutil_is_read_by_the_kernels_files(monkeypatch, cores):
-    monkeypatch.setitem(sys.modules, "psutil", None)
-    cpu, whole = processor.Cpu(cgroups.Limits()), Memory(cgroups.Limits())
-
-    assert whole.total_bytes > whole.used_bytes() > 0
-    assert machine.asked("net_io_counters", pernic=True)["lo"].bytes_recv >= 0
-    assert cpu.reading()[1] is None or len(cpu.reading()[1] or "ab") == 2
-
-
-def test_the_table_of_npu_smi_is_read():
-    assert list(npu_smi.rows(NPU_SMI)) == [
-        npu_smi.Row(
-            name="Ascend 910B3",
-            utilisation_percent=12,
-            power_w=93.8,
-            temperature_c=46,
-            memory_used_bytes=3390 << 20,
-            memory_total_bytes=65536 << 20,
-        ),
-        npu_smi.Row(
-            name="Ascend 910B3",
-            utilisation_percent=None,
-            power_w=None,
-            temperature_c=45,
-            memory_used_bytes=3389 << 20,
-            memory_total_bytes=65536 << 20,
-        ),
-    ]
-    assert list(npu_smi.rows("npu-smi: command failed | 0 | 1")) == []
-
-
-@pytest.mark.parametrize(
-    ("devices", "shown"),
-    [(None, [0, 1, 2]), ("", []), ("2,0", [2, 0]), ("GPU-abbb", [1]), ("0,7,1", [0]), ("-1", []), ("GPU-a", [0])],
-)
-def test_cuda_visible_devices_shows_what_the_driver_would_show(devices, shown):
-    assert [gpu.index for gpu in visible(GPUS, devices)] == shown
-
-
-@pytest.mark.parametrize(("text", "numbers"), [("0-3,8", [0, 1, 2, 3, 8]), ("0", [0]), ("", []), (None, [])])
-def test_the_kernels_lists_of_cores_are_read(text, numbers):
-    assert processor.numbers(text) == numbers

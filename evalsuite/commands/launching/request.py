@@ -146,8 +146,6 @@ def planned(arguments: argparse.Namespace) -> Asked:
             f"--image {arguments.image[0]}: no --container says what runs it; expected one of "
             f"{', '.join(containers.RUNTIMES)}. Try --container docker."
         )
-    if arguments.agent:
-        engine = replace(engine, agent=("python3", str(arguments.agent.absolute())))
     spec = axes.spec_from(arguments)
     adapters = _varied(spec, with_images(discover(arguments.adapters), arguments.image), arguments.container)
     found = campaign.machine(arguments.device)

@@ -90,12 +90,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="before the first run of each scale with several devices, time all-reduces and a read from storage there",
     )
     where.add_argument(
-        "--agent",
-        metavar="FILE",
-        type=Path,
-        help="the node agent in one file (`evalsuite agent --pack`), as it lies on every node; default: this evalsuite",
-    )
-    where.add_argument(
         "--environment",
         choices=("managed", "current"),
         default="managed",

@@ -108,8 +108,8 @@ def _over_mpi(case: Case, place: Path) -> Argv:
 
 def _line(case: Case, engine: Engine, rest: Argv, place: Path, share: bool) -> Argv:
     agent = (
-        *(engine.agent or (sys.executable, "-m", "evalsuite")),
-        *("sample", "-o", str(place), "--quiet", "--end-with-parent", *(("--share",) if share else ())),
+        *(sys.executable, "-m", "evalsuite", "sample", "-o", str(place), "--quiet", "--end-with-parent"),
+        *(("--share",) if share else ()),
         *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{TIMEOUT_S:g}", *rest),
     )
     handed = engine.handed(case.nodes, str(place)) if engine.handed else {}

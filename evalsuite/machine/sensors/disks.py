@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from evalsuite.machine.sensors import machine
+from evalsuite.machine.sensors import system
 from evalsuite.runs.samples import DiskCounters
 
 
@@ -15,13 +15,13 @@ class Disks:
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
-        counters = machine.asked("disk_io_counters", perdisk=True, nowrap=False) or {}
+        counters = system.read_psutil("disk_io_counters", perdisk=True, nowrap=False) or {}
         blocks = root / "sys/block"
         real = [name for name in counters if (blocks / name.replace("/", "!") / "device").exists()]
         self.names = sorted(real or (name for name in counters if not name.startswith(("loop", "ram", "zram"))))
 
     def reading(self) -> dict[str, DiskCounters]:
-        counters = machine.asked("disk_io_counters", perdisk=True, nowrap=False) or {}
+        counters = system.read_psutil("disk_io_counters", perdisk=True, nowrap=False) or {}
         return {name: _disk(counters[name]) for name in self.names if name in counters}
 
 

@@ -1,14 +1,14 @@
 """Main memory."""
 
 from evalsuite.machine import cgroups
-from evalsuite.machine.sensors import machine
+from evalsuite.machine.sensors import system
 
 
 class Memory:
     """Main memory: of the machine, or of the container where its limit is tighter."""
 
     def __init__(self, limits: cgroups.Limits) -> None:
-        found = machine.asked("virtual_memory")
+        found = system.read_psutil("virtual_memory")
         whole = found.total if found else None
         limited = limits.memory_bytes is not None and (whole is None or limits.memory_bytes < whole)
         self._group = limits.memory_group if limited else None
@@ -21,5 +21,5 @@ class Memory:
     def used_bytes(self) -> int | None:
         if self._group is not None:
             return self._group.memory_used_bytes()
-        memory = machine.asked("virtual_memory")
+        memory = system.read_psutil("virtual_memory")
         return memory.total - memory.available if memory else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from evalsuite import files
 from evalsuite.documents import Interface
-from evalsuite.machine.sensors import machine
+from evalsuite.machine.sensors import system
 from evalsuite.runs.samples import InterfaceCounters
 
 # InfiniBand's data counters count 32-bit words: the kernel's Documentation/ABI/stable/sysfs-class-infiniband
@@ -28,7 +28,7 @@ class Network:
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._ports = {f"{port.parent.parent.name}/{port.name}": port for port in _ports(root)}
-        state = machine.asked("net_if_stats") or {}
+        state = system.read_psutil("net_if_stats") or {}
         folder = root / "sys/class/net"
         names = _interfaces(state, folder, bool(self._ports))
         self.facts = {name: _facts(folder / name, state[name].speed) for name in names} | {
@@ -36,7 +36,7 @@ class Network:
         }
 
     def reading(self) -> dict[str, InterfaceCounters]:
-        counters = machine.asked("net_io_counters", pernic=True, nowrap=False) or {}
+        counters = system.read_psutil("net_io_counters", pernic=True, nowrap=False) or {}
         found = {name: _interface(counters[name]) for name in self.facts if name in counters}
         for name, port in self._ports.items():
             received, sent = _carried(port)

@@ -9,7 +9,7 @@ from typing import Any
 
 from evalsuite import files
 from evalsuite.machine import cgroups
-from evalsuite.machine.sensors import machine
+from evalsuite.machine.sensors import system
 
 
 class Cpu:
@@ -49,7 +49,7 @@ class Cpu:
         return 100.0 * used / self.capacity
 
     def _now(self) -> "CpuTimes":
-        times = machine.asked("cpu_times", percpu=True)
+        times = system.read_psutil("cpu_times", percpu=True)
         cores = [times[place] for place in self._positions if place < len(times)] if times else None
         group_s = self._group.cpu_s() if self._group else None
         return CpuTimes(cores=cores, group_s=group_s, at_s=time.monotonic())
