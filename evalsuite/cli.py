@@ -94,7 +94,7 @@ def _main(arguments: list[str]) -> int:
     try:
         return int(_module(command).run(parsed))
     except EvalsuiteError as error:
-        print(f"evalsuite {command}: {for_terminal(speech.retold(str(error)))}", file=sys.stderr)
+        print(f"evalsuite {command}: {for_terminal(speech.retold(error.message))}", file=sys.stderr)
         return int(error.exit_code)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
@@ -103,11 +103,11 @@ def _main(arguments: list[str]) -> int:
         mendable = of_machine(error)
         if mendable is None:
             raise
-        print(f"evalsuite {command}: {for_terminal(speech.retold(str(mendable)))}", file=sys.stderr)
+        print(f"evalsuite {command}: {for_terminal(speech.retold(mendable.message))}", file=sys.stderr)
         return int(mendable.exit_code)
     except MemoryError:
-        lack = of_machine(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))
-        print(f"evalsuite {command}: {for_terminal(speech.retold(str(lack)))}", file=sys.stderr)
+        lack = of_machine(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))) or EvalsuiteError("")
+        print(f"evalsuite {command}: {for_terminal(speech.retold(lack.message))}", file=sys.stderr)
         return Exit.USAGE
     except KeyboardInterrupt:
         print(f"\nevalsuite {command}: {speech.say('command.stopped')}", file=sys.stderr)

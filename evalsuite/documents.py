@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message, Phrase, from_json
 
 LONGEST_SHOWN = 60  # characters of a value that an error quotes
 TRY = "Was the file edited, or written by another version? Move the run folder away and run the case again."
@@ -223,7 +224,7 @@ class NetworkMeasurement(Document):
     link_mbit: int | None = None  # what the links give, where the runs' own option of that name says so
     all_reduce: tuple[AllReduceTimes, ...] = ()
     storage: tuple[StorageReading, ...] = ()
-    error: str | None = None  # why it could not be measured
+    error: Phrase | None = None  # why it could not be measured
 
     @property
     def scale(self) -> str:
@@ -404,7 +405,12 @@ def _kind(hint: Any) -> _Kind:
     """What a field with the annotation *hint* takes."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        (inner,) = (_kind(each) for each in arguments if each is not types.NoneType)
+        if Message in arguments:
+            inner = _Kind("a text or a message", _phrase)
+        else:
+            (inner,) = (_kind(each) for each in arguments if each is not types.NoneType)
+        if types.NoneType not in arguments:
+            return inner
         return _Kind(inner.words, lambda found: None if found is None else inner.taken(found))
     if origin is Literal:
         return _Kind(_listed(arguments), functools.partial(_one_of, arguments))
@@ -425,6 +431,13 @@ def _text(found: object) -> str:
     if not _is_unicode(found):
         raise _Wrong(f"the text {ascii(found)[:LONGEST_SHOWN]} stands there; expected one of Unicode")
     return found
+
+
+def _phrase(found: object) -> str:
+    try:
+        return _text(from_json(found))
+    except ValueError as error:
+        raise _stands(found, "a text or a message") from error
 
 
 def _is_unicode(text: str) -> bool:
@@ -541,6 +554,8 @@ def _listed(words: tuple[object, ...]) -> str:
 def _plain(value: object) -> object:
     if is_dataclass(value):
         return facts_of(value)
+    if isinstance(value, Message):
+        return value.to_json()
     if isinstance(value, Mapping):
         return {name: _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value

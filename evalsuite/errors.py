@@ -4,6 +4,8 @@ import errno
 from collections.abc import Iterable
 from enum import IntEnum
 
+from evalsuite.messages import Message
+
 
 class Exit(IntEnum):
     """The exit codes, the same for every command."""
@@ -18,9 +20,15 @@ class Exit(IntEnum):
 
 
 class EvalsuiteError(Exception):
-    """An error the user can mend: where, what stood there, what was expected, what to try."""
+    """An error the user can mend. Its message, a `Message` if it is ours, has four parts: where, "got …", "expected …",
+    and what to try.
+    """
 
     exit_code: int = Exit.USAGE
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 class NothingMeasured(EvalsuiteError):
@@ -29,32 +37,11 @@ class NothingMeasured(EvalsuiteError):
     exit_code = Exit.NOTHING_MEASURED
 
 
-# What the machine lacks, in words, and what to do; nothing of it is a defect of ours, wherever it is met.
-_LACKS = {
-    errno.ENOSPC: ("the disk is full", "Free some space, or name a folder on another disk; what is finished is kept."),
-    errno.EDQUOT: ("your quota is used up", "Free some space, or name a folder elsewhere; what is finished is kept."),
-    errno.EFBIG: ("the file may not grow further", "Look at `ulimit -f`; what is finished is kept."),
-    errno.EROFS: (
-        "it is on a read-only file system",
-        "Name a folder that can be written; EVALSUITE_CACHE names the cache.",
-    ),
-    errno.EACCES: ("it may not be used by you", "Name a folder of yours; EVALSUITE_CACHE names the cache."),
-    errno.EPERM: ("the system does not permit it", "Name a folder of yours; EVALSUITE_CACHE names the cache."),
-    errno.EMFILE: ("too many files are open", "Look at `ulimit -n`; 256 are enough for most machines."),
-    errno.ENFILE: ("too many files are open on this machine", "End other programs, and start again."),
-    errno.ENAMETOOLONG: ("the name is too long for the file system", "Name a folder that lies less deep."),
-    errno.ENOMEM: ("there is no memory left", "End other programs, or look at `ulimit -v`."),
-    errno.ENOTDIR: ("a file stands where a folder is needed", "Name another folder."),
-    errno.EISDIR: ("a folder stands where a file is needed", "Name a file."),
-    errno.ELOOP: ("its links lead in a circle", "Name the file itself."),
-    errno.EIO: ("the device cannot be read or written", "Look at the machine's own log (`dmesg`)."),
-    errno.ESTALE: ("the file system has lost it", "Is the share still mounted? Start again; what is finished is kept."),
-    errno.ENOLCK: ("the file system gives no locks", "Name a folder on another file system."),
-    errno.ENOSYS: ("the file system gives no locks", "Mount it with locks (Lustre: -o flock), or name another folder."),
-    errno.EOPNOTSUPP: (
-        "the file system gives no locks",
-        "Mount it with locks (Lustre: -o flock), or name another folder.",
-    ),
+# States of the machine, no defects of ours wherever they are met: what is wrong, and what to do about it.
+_STATES = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
+    *(errno.ENAMETOOLONG, errno.ENOMEM, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EIO, errno.ESTALE),
+    *(errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP),
 }
 
 
@@ -63,11 +50,13 @@ def of_machine(error: OSError, where: object = None) -> EvalsuiteError | None:
 
     *where*: what was written or read, if the error itself does not say it.
     """
-    if error.errno not in _LACKS:
+    if error.errno not in _STATES:
         return None
-    lack, advice = _LACKS[error.errno]
-    place, said = error.filename or where, f"{lack} ({error.strerror}). {advice}"
-    return EvalsuiteError(f"{place}: {said}" if place else said)
+    name = errno.errorcode[error.errno].lower()
+    state, advice = (Message(f"system.{part}_{name}") for part in ("state", "try"))
+    what = Message("system.lacks", state=state, error=error, advice=advice)
+    place = error.filename or where
+    return EvalsuiteError(Message("system.lacks_at", path=place, what=what) if place else what)
 
 
 def for_terminal(message: str) -> str:
@@ -86,4 +75,4 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     import difflib  # needed only once something is wrong, and every command imports this room
 
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
-    return f" Did you mean {near[0]}?" if near else ""
+    return Message("system.near", name=near[0]) if near else ""

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 
 from evalsuite.documents import Document
 from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Phrase
 
 Enough = Literal[  # why a run was ended
     "no_limit",  # after its last measured step: the script has no limit of its own
@@ -27,7 +28,7 @@ class Outcome(Document):
     LEAST: ClassVar[Mapping[str, float]] = {"duration_s": 0}
 
     status: Literal["completed", "stopped_as_planned", "failed", "timed_out"]
-    reason: str  # empty where there is nothing to say
+    reason: Phrase  # empty where there is nothing to say
     exit_code: int | None = None  # negative: ended by that signal
     started_at: str | None = None  # ISO 8601 with zone
     duration_s: float | None = None
@@ -80,7 +81,7 @@ class AgentOutcome(Document):
     signal: str | None  # what killed the first process that failed: "SIGKILL"
     timed_out: bool
     interrupted_by: str | None  # the signal that asked the agent to end
-    error: str | None  # why the agent could not do its work
+    error: Phrase | None  # why the agent could not do its work
     started_at: str  # ISO 8601 with zone
     duration_s: float
     cpu_s: float  # of the agent itself
@@ -90,7 +91,7 @@ class AgentOutcome(Document):
     samples_missed: int
     cores: tuple[tuple[int, ...], ...] | None = None  # of each device; None: no process was bound to any
     group_cpu_s: float | None = None  # CPU seconds of all that it started, by the control group of the run
-    no_group: str | None = None  # why the run had no control group of its own
+    no_group: Phrase | None = None  # why the run had no control group of its own
     beside: int | None = None  # other evaluations that measured on the node at the same time; None: nobody knows
     clock_ahead_s: tuple[float, float] | None = None  # of the evaluator's at the start and the end; None: not known
     clock_error_s: tuple[float, float] | None = None  # so far off that may be

@@ -13,7 +13,20 @@ import pytest
 from evalsuite import paths
 
 GROUND = {
-    *("model", "documents", "lab", "errors", "paths", "files", "findings", "redaction", "locks", "sources", "workload"),
+    *(
+        "model",
+        "documents",
+        "lab",
+        "errors",
+        "messages",
+        "paths",
+        "files",
+        "findings",
+        "redaction",
+        "locks",
+        "sources",
+        "workload",
+    ),
     "processes",
 }
 CONTRACT = {"adapter", "authored", "customs", "reference", "launchers", "dialect", "placeholders", "registry"}

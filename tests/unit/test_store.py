@@ -112,7 +112,7 @@ def test_a_runs_folder_that_is_no_folder_is_an_error(tmp_path):
     (tmp_path / "runs").write_text("")
 
     with (
-        pytest.raises(EvalsuiteError, match="a file stands where a folder is needed"),
+        pytest.raises(EvalsuiteError, match="it is a file, and a folder is needed"),
         Store(tmp_path / "runs").claim(RUN),
     ):
         pass

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from evalsuite.messages import Message, wording
 from evalsuite.report.text import names
 from evalsuite.report.text.words import TERMINAL, Rendered, Words, placeholders, read
 
@@ -47,8 +48,8 @@ class Retold(Rendered):
 
 def retold(text: str, language: str) -> str:
     """*text*, which came in English, in *language*; as it is where no sentence of ours fits it."""
-    if language == ENGLISH:
-        return text
+    if isinstance(text, Message) or language == ENGLISH:
+        return wording(text, language)
     return _retold(text, language, DEEPEST)
 
 

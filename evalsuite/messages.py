@@ -1,0 +1,159 @@
+"""What evalsuite says of a problem: an id and values, worded in every language.
+
+A `Message` is a text, its English wording, and so goes wherever a text goes: into an error, a reason, a JSON file. On a
+Chinese page or terminal it is asked for its other wording:
+
+    raise EvalsuiteError(Message("plan.unknown_key", path=path, key=key, near=near))
+    wording(error.message, "zh")
+
+The words stand in `data/text/messages/<first part of the id>.toml`, both languages in one table:
+
+    [unknown_key]
+    en = '{path}: unknown key "{key}"; the keys are {names}.{near}'
+    zh = '{path}：没有“{key}”这个键；可用的键有 {names}。{near}'
+
+Places take Python's formats, `{seconds:.1f}`, and English plurals, `{n} {n|run|runs}`. A value may be a message itself,
+or a list of them. Putting a message into an f-string makes English text of it: make it a value of another message.
+"""
+
+import errno
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLACE = re.compile(r"\{(\w+)(?::([^{}|]+)|\|([^{}|]*)\|([^{}|]*))?\}")  # {name}, {name:.1f}, {name|one|many}
+BETWEEN = {"en": ", ", "zh": "、"}  # the parts of a list
+ENGLISH = "en"
+
+Value = str | int | float | bool | tuple["Value", ...]  # a Message is a str
+
+
+class Message(str):
+    """A text of ours. Two are equal if their English wordings are. Raises KeyError if *id* has no words."""
+
+    __slots__ = ("id", "values")
+
+    id: str
+    values: Mapping[str, Value]
+
+    def __new__(cls, id: str, /, **values: object) -> "Message":
+        plain = {name: _value(value) for name, value in values.items()}
+        message = super().__new__(cls, _worded(id, plain, ENGLISH))
+        object.__setattr__(message, "id", id)
+        object.__setattr__(message, "values", MappingProxyType(plain))
+        return message
+
+    def in_language(self, language: str) -> str:
+        """Its wording in *language*, "en" or "zh"."""
+        return str(self) if language == ENGLISH else _worded(self.id, self.values, language)
+
+    def to_json(self) -> dict[str, object]:
+        """`{"id": …, "values": {…}}`, as run folders keep it."""
+        return {"id": self.id, "values": {name: _to_json(value) for name, value in self.values.items()}}
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{name}: a message is frozen")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _message, (self.id, dict(self.values))
+
+
+Phrase = Message | str  # ours, or somebody else's words, which have one language
+
+
+def wording(text: str, language: str) -> str:
+    """*text* in *language*; as it is if it is no message."""
+    return text.in_language(language) if isinstance(text, Message) else text
+
+
+def message_of(error: BaseException) -> str:
+    """What *error* says: its message; what the system says of a file, without the file; else its text."""
+    if isinstance(error, OSError) and error.errno is not None:
+        name = errno.errorcode.get(error.errno, "").lower()
+        return Message(f"system.{name}") if name in _table("system") else error.strerror or str(error)
+    return error.args[0] if error.args and isinstance(error.args[0], Message) else str(error)
+
+
+def from_json(found: object) -> str:
+    """The phrase that *found*, a text or the JSON of a message, holds. Raises ValueError if it holds none."""
+    if isinstance(found, str):
+        return found
+    if isinstance(found, dict) and found.keys() == {"id", "values"}:
+        try:
+            return _message(found["id"], {name: _from_json(value) for name, value in found["values"].items()})
+        except (AttributeError, KeyError, OSError, TypeError) as error:
+            raise ValueError(f"{found['id']} has no words here, or others than its values") from error
+    raise ValueError("neither a text nor a message")
+
+
+def places(sentence: str) -> frozenset[str]:
+    """The names of the places in *sentence*."""
+    return frozenset(place[1] for place in PLACE.finditer(sentence))
+
+
+def _message(id: str, values: Mapping[str, object]) -> Message:
+    return Message(id, **values)
+
+
+def _value(value: object) -> Value:
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, BaseException):
+        return message_of(value)
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        return tuple(map(_value, value))
+    return str(value)
+
+
+def _to_json(value: Value) -> object:
+    if isinstance(value, Message):
+        return value.to_json()
+    return [_to_json(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _from_json(value: object) -> object:
+    if isinstance(value, dict):
+        return from_json(value)
+    return tuple(map(_from_json, value)) if isinstance(value, list) else value
+
+
+def _worded(id: str, values: Mapping[str, Value], language: str) -> str:
+    room, _, key = id.partition(".")
+    sentence = _table(room)[key][language]
+    if places(sentence) != values.keys():
+        raise KeyError(f"{id} has the places {sorted(places(sentence))} and the values {sorted(values)}")
+    return PLACE.sub(lambda place: _filled(place, values[place[1]], language), sentence)
+
+
+def _filled(place: re.Match[str], value: Value, language: str) -> str:
+    if place[3] is not None:
+        return place[3] if value in (1, "1") else place[4]
+    if isinstance(value, tuple):
+        return BETWEEN[language].join(_text(each, language) for each in value)
+    return format(value, place[2]) if place[2] else _text(value, language)
+
+
+def _text(value: Value, language: str) -> str:
+    return wording(value, language) if isinstance(value, str) else str(value)
+
+
+def folder() -> "Path":
+    """Where the words lie."""
+    from evalsuite import paths
+
+    return paths.DATA / "text" / "messages"
+
+
+@functools.cache
+def _table(room: str) -> Mapping[str, Mapping[str, str]]:
+    """Key → language → sentence, of the ids that begin with *room*."""
+    import tomllib  # needed only once something is to be said, and every command imports this room
+
+    if not re.fullmatch(r"\w+", room):
+        raise KeyError(room)
+    return tomllib.loads((folder() / f"{room}.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,181 @@
+"""Messages: their words in both languages, and that the code says nothing to a user in any other way."""
+
+import ast
+import pickle
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evalsuite import messages, paths
+from evalsuite.errors import EvalsuiteError
+from evalsuite.messages import Message, from_json, message_of, wording
+
+WORDS = {
+    f"{file.stem}.{key}": texts
+    for file in sorted(messages.folder().glob("*.toml"))
+    for key, texts in tomllib.loads(file.read_text(encoding="utf-8")).items()
+}
+SOURCES = {
+    f"{root.name}/{file.relative_to(root)}": ast.parse(file.read_text("utf-8"))
+    for root in (paths.PACKAGE, paths.ADAPTERS)
+    for file in sorted(root.rglob("*.py"))
+    if file.name != "messages.py" and not (root == paths.ADAPTERS and file.parent != root)
+}
+SENTENCE = re.compile(r"(?:[A-Za-z'`,;:-]+ ){3}")  # that many words are a sentence
+SPOKEN = ("reason", "what", "advice", "detail", "remedy", "why", "refused", "note", "hint")  # arguments that users read
+# How many places still say something in English alone. It shrinks: lower it with each one that becomes a message.
+ENGLISH_ALONE = 440
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    """Every `Message(…)` of the code, with the module that it stands in."""
+    for name, tree in SOURCES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Message":
+                yield f"{name}:{node.lineno}", node
+
+
+def literal(node: ast.expr) -> str:
+    """The text of a constant or an f-string, its places as {}; nothing of any other expression."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+@pytest.mark.parametrize("id", WORDS)
+def test_every_message_is_worded_in_both_languages_with_the_same_places(id):
+    assert set(WORDS[id]) == {"en", "zh"}
+    assert all(isinstance(text, str) and text.strip() for text in WORDS[id].values())
+    assert messages.places(WORDS[id]["en"]) == messages.places(WORDS[id]["zh"])
+
+
+def test_every_message_of_the_code_has_words_and_gives_their_values():
+    wrong = []
+    for where, call in calls():
+        id = literal(call.args[0])
+        known = [one for one in WORDS if re.fullmatch(re.escape(id).replace(r"\{\}", ".+"), one)]
+        given = {keyword.arg for keyword in call.keywords}
+        if not known:
+            wrong.append(f"{where}: {id} has no words; write them into data/text/messages/{id.partition('.')[0]}.toml")
+        elif None not in given and "{}" not in id and given != messages.places(WORDS[id]["en"]):
+            wrong.append(
+                f"{where}: {id} has the places {sorted(messages.places(WORDS[id]['en']))}, not {sorted(given)}"
+            )
+
+    assert wrong == []
+
+
+def test_no_words_lie_unused():
+    shapes = [re.escape(literal(call.args[0])).replace(r"\{\}", ".+") for _, call in calls()]
+    shapes += [r"system\.e[a-z]+"]  # by error number: messages.message_of
+
+    assert [id for id in WORDS if not any(re.fullmatch(shape, id) for shape in shapes)] == []
+
+
+def english_alone() -> Iterator[str]:
+    """Where the code says a sentence to a user that has no other language."""
+    for name, tree in SOURCES.items():
+        for node in ast.walk(tree):
+            said: list[ast.expr] = []
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                said = list(node.exc.args)
+            elif isinstance(node, ast.Call):
+                said = [keyword.value for keyword in node.keywords if keyword.arg in SPOKEN]
+            yield from (f"{name}:{node.lineno}" for one in said if SENTENCE.search(literal(one)))
+
+
+def test_nothing_more_is_said_in_english_alone():
+    assert len(list(english_alone())) <= ENGLISH_ALONE
+
+
+def test_a_message_is_its_english_wording_and_knows_the_other():
+    message = Message("system.near", name="resnet50")
+
+    assert message == " Did you mean resnet50?"
+    assert type(str(message)) is str
+    assert message.in_language("zh") == "是否指 resnet50？"
+    assert wording(message, "zh") == message.in_language("zh")
+    assert wording("somebody else's", "zh") == "somebody else's"
+
+
+@pytest.fixture
+def words(monkeypatch):
+    """Words for a test: key → (English, Chinese)."""
+
+    def put(**sentences):
+        table = {key: dict(zip(("en", "zh"), pair, strict=True)) for key, pair in sentences.items()}
+        monkeypatch.setattr(messages, "_table", lambda room: table)
+
+    return put
+
+
+def test_values_take_formats_plurals_lists_and_messages(words):
+    words(
+        whole=("{n} {n|run|runs} in {seconds:.1f} s: {names}; {why}", "{n} 次运行，{seconds:.1f} 秒：{names}；{why}"),
+        why=("no {path}", "没有 {path}"),
+    )
+
+    message = Message("x.whole", n=1, seconds=2.04, names=["a", "b"], why=Message("x.why", path=Path("c")))
+
+    assert message == "1 run in 2.0 s: a, b; no c"
+    assert message.in_language("zh") == "1 次运行，2.0 秒：a、b；没有 c"
+
+
+def test_what_the_system_says_has_both_languages():
+    error = OSError(2, "No such file or directory", "here")
+
+    assert message_of(error) == "No such file or directory"
+    assert wording(message_of(error), "zh") == "没有这个文件或文件夹"
+    assert message_of(OSError(71, "Protocol error")) == "Protocol error"
+
+
+def test_an_error_says_its_message():
+    error = EvalsuiteError(Message("system.near", name="x"))
+
+    assert str(error) == " Did you mean x?"
+    assert isinstance(message_of(error), Message)
+    assert wording(error.message, "zh") == "是否指 x？"
+
+
+def test_a_message_goes_to_json_and_back(words):
+    words(outer=("{n} {why} {names}", "{n}{why}{names}"), inner=("of {path}", "属 {path}"))
+    message = Message("x.outer", n=3, why=Message("x.inner", path="p"), names=("a", "b"))
+
+    facts = message.to_json()
+
+    inner = {"id": "x.inner", "values": {"path": "p"}}
+    assert facts == {"id": "x.outer", "values": {"n": 3, "why": inner, "names": ["a", "b"]}}
+    assert wording(from_json(facts), "zh") == "3属 pa、b"
+    assert from_json("a text") == "a text"
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        None,
+        3,
+        {"id": "system.near"},
+        {"id": "system.near", "values": {}},
+        {"id": "system.nothing", "values": {}},
+        {"id": "no_room.near", "values": {}},
+        {"id": "../en.near", "values": {}},
+        {"id": "system.near", "values": {"name": "x"}, "more": 1},
+        {"id": "system.near", "values": {"name": {"id": 3}}},
+    ],
+)
+def test_what_is_no_message_is_refused(facts):
+    with pytest.raises(ValueError):
+        from_json(facts)
+
+
+def test_a_message_is_frozen_and_goes_to_other_processes():
+    message = Message("system.near", name="x")
+
+    with pytest.raises(AttributeError):
+        message.id = "y"
+
+    again = pickle.loads(pickle.dumps(message))
+    assert (again, again.id, again.values) == (message, message.id, message.values)
