@@ -13,10 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from evalsuite import files, placeholders
-from evalsuite.agent import clock, heartbeat, processes, rendezvous, signals
-from evalsuite.agent.calls import Calls
-from evalsuite.agent.clock import Offset
-from evalsuite.agent.heartbeat import Beat
+from evalsuite.agent import heartbeat, processes, rendezvous, signals
+from evalsuite.agent.heartbeat import Heartbeat, Offset
 from evalsuite.agent.node_lock import Presence
 from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
 from evalsuite.agent.recording import Quota, Reader
@@ -94,10 +92,10 @@ class _Agent:
         self.timed_out = False
         self.complete = False  # every process ended by itself
         self.readers: list[Reader] = []
-        self.evaluator = heartbeat.evaluator(folder.pulse)
-        self.beat = Beat(folder.beat_path(order.host), self.evaluator, self._fail) if self.evaluator else None
-        self.calls = Calls(order.host, self.evaluator, self._fail) if self.evaluator else None
-        self.clocks: list[Offset | None] = [self._clock()]  # at the start, and at the end
+        self.evaluator = evaluator = heartbeat.read_evaluator(folder.pulse)
+        own = folder.beat_path(order.host)
+        self.heartbeat = Heartbeat(order.host, own, evaluator, self._fail) if evaluator else None
+        self.clocks: list[Offset | None] = [self._measure_offset()]  # at the start, and at the end
         self.quota = Quota(order.most_log_bytes)
         self.cores = bound_to(order)
         self.sampler = Sampler(order, folder, self._fail, sorted({core for share in self.cores for core in share}))
@@ -107,9 +105,8 @@ class _Agent:
         self.start_s = time.monotonic()
 
     def run(self) -> AgentOutcome:
-        for sign in (self.beat, self.calls):
-            if sign:
-                sign.start()
+        if self.heartbeat:
+            self.heartbeat.start()
         self.sampler.start(self.start_s, self.clocks[0].ahead_s if self.clocks[0] else None)
         self._start_children()
         self._watch()
@@ -120,7 +117,7 @@ class _Agent:
         self._drain()
         self.sampler.stop()
         self.cpu_s = time.process_time() - self.cpu_before_s  # beside the training; what follows takes nothing from it
-        self.clocks.append(self._clock())
+        self.clocks.append(self._measure_offset())
         self._pack_samples()
         outcome = self._outcome(ended, duration_s)
         if self.failure is None:
@@ -137,14 +134,12 @@ class _Agent:
         if self.group:
             self.group.end()
         self.sampler.stop()
-        for sign in (self.beat, self.calls):
-            if sign:
-                sign.stop()
+        if self.heartbeat:
+            self.heartbeat.stop()
 
-    def _clock(self) -> Offset | None:
+    def _measure_offset(self) -> Offset | None:
         """How far our clock is ahead of the evaluator's now."""
-        found = self.evaluator
-        return clock.offset(found.addresses, found.port) if found and found.port is not None else None
+        return heartbeat.measure_offset(self.evaluator) if self.evaluator else None
 
     def _start_children(self) -> None:
         for local_rank in range(self.order.processes or 1):

@@ -1,14 +1,17 @@
-"""Signs of life between the evaluator and the agents of a run, by files in the folder that both see.
+"""Signs of life between the evaluator and the agents of a run, in two ways at once.
 
-The evaluator touches its file, each agent one of its own. Whoever finds the other's unchanged for long, by its own
-clock, takes it for lost: an agent then ends the training, so that nothing is left when the evaluator's host dies, and
-the evaluator ends the run as a failure of the infrastructure. Times of files are compared with each other alone, for
-the file server's clock may be another.
+By files in the run folder: the evaluator touches its file, each agent one of its own. Times of files are compared with
+each other alone, for the file server's clock may be another. And by UDP: each agent calls the evaluator every few
+seconds, which answers with its time. Storage may have a network of its own: a host whose link to the others is cut may
+go on writing for days. Only a silence that follows an answer counts, for a firewall may let no call through.
+
+An agent that hears nothing ends the training, so that nothing is left when the evaluator's host dies.
 """
 
 import contextlib
 import json
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -19,8 +22,12 @@ from evalsuite.agent.order import EVALUATOR_LOST
 from evalsuite.errors import EvalsuiteError
 
 PERIOD_S = 5.0
-CACHED_S = 60.0  # for so long an NFS client may show the times of yesterday (nfs(5), acregmax)
-SILENT_S = 3 * CACHED_S
+FILE_SILENT_S = 180.0  # an NFS client may show the times of a minute ago (nfs(5), acregmax)
+CALL_SILENT_S = 90.0  # eighteen calls: a network that is full of a training loses some
+ANSWER_S = 1.0
+GREETING = b"evalsuite "  # before the name of the host that calls; "" where it only asks the time
+OFFSET_QUESTIONS = 5  # of which the one with the shortest way counts
+OFFSET_ANSWER_S = 0.3
 
 
 class EvaluatorLost(EvalsuiteError):
@@ -28,15 +35,14 @@ class EvaluatorLost(EvalsuiteError):
 
     exit_code = EVALUATOR_LOST
 
+    def __init__(self, silent_s: float) -> None:
+        super().__init__(
+            f"nothing was heard of the evaluator for {silent_s:.0f} s, and the training was ended; expected a sign of "
+            "it every few seconds. Start it again: finished runs are kept."
+        )
 
-def lost(silent_s: float) -> EvaluatorLost:
-    return EvaluatorLost(
-        f"nothing was heard of the evaluator for {silent_s:.0f} s, and the training was ended; expected a sign of it "
-        "every few seconds. Start it again: finished runs are kept."
-    )
 
-
-class Heard:
+class FileWatch:
     """How long ago a file was last seen to change."""
 
     def __init__(self, file: Path) -> None:
@@ -54,23 +60,25 @@ class Heard:
         return now - self._at_s
 
 
-def touch(file: Path) -> None:
-    """Says through *file* that we live. A file system that refuses is seen as silence, at the other end."""
-    with contextlib.suppress(OSError):
-        os.utime(file)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Evaluator:
     """What the evaluator wrote for the agents of a run."""
 
     file: Path  # which it touches
     silent_s: float  # after which it is taken for lost
-    addresses: tuple[str, ...]  # at which its clock answers
+    addresses: tuple[str, ...]  # at which it answers
     port: int | None
 
 
-def evaluator(file: Path) -> Evaluator | None:
+@dataclass(frozen=True, kw_only=True)
+class Offset:
+    """Of our clock against the evaluator's."""
+
+    ahead_s: float
+    error_s: float  # half of the way there and back: so far off it may be
+
+
+def read_evaluator(file: Path) -> Evaluator | None:
     """What the evaluator wrote; None where there is none: an agent at a shell, or one whose end it sees by itself."""
     try:
         facts = json.loads(file.read_bytes())
@@ -84,28 +92,73 @@ def evaluator(file: Path) -> Evaluator | None:
         return None
 
 
-class Beat:
-    """An agent's own sign of life, and its ear for the evaluator's, on a thread: a file system may hang."""
+def touch(file: Path) -> None:
+    """Says through *file* that we live. A file system that refuses is seen as silence, at the other end."""
+    with contextlib.suppress(OSError):
+        os.utime(file)
 
-    def __init__(self, own: Path, of: Evaluator, fail: Callable[[BaseException], None]) -> None:
-        self._own = own
-        self._heard = Heard(of.file)
-        self._silent_s = of.silent_s
-        self._fail = fail
+
+def ask_clock(address: str, port: int, timeout_s: float, host: str = "") -> Offset | None:
+    """Our offset by one question, as NTP computes it (RFC 5905, section 8); None where nobody answers."""
+    with contextlib.suppress(OSError, ValueError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.settimeout(timeout_s)
+        client.connect((address, port))
+        sent_s = time.time()
+        client.send(GREETING + host.encode())
+        theirs_s = float(client.recv(64))
+        received_s = time.time()
+        return Offset(ahead_s=(sent_s + received_s) / 2 - theirs_s, error_s=(received_s - sent_s) / 2)
+    return None
+
+
+def measure_offset(evaluator: Evaluator) -> Offset | None:
+    """How far our clock is ahead of the evaluator's; None where it answers at none of its addresses."""
+    for address in evaluator.addresses if evaluator.port is not None else ():
+        assert evaluator.port is not None
+        if first := ask_clock(address, evaluator.port, OFFSET_ANSWER_S):
+            more = [ask_clock(address, evaluator.port, OFFSET_ANSWER_S) for _ in range(OFFSET_QUESTIONS - 1)]
+            return min([first, *filter(None, more)], key=lambda offset: offset.error_s)
+    return None
+
+
+class Heartbeat:
+    """An agent's own signs of life, and its watch over the evaluator's; *fail* is told once it is lost.
+
+    Files and calls have a thread each: a file system that hangs must not silence the calls.
+    """
+
+    def __init__(self, host: str, own: Path, evaluator: Evaluator, fail: Callable[[BaseException], None]) -> None:
+        self._host, self._own, self._evaluator, self._fail = host, own, evaluator, fail
+        self._watch = FileWatch(evaluator.file)
         self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._go, name="beat", daemon=True)
 
     def start(self) -> None:
         with contextlib.suppress(OSError):
             self._own.touch()
-        self._thread.start()
+        for work in (self._beat, self._call):
+            threading.Thread(target=work, daemon=True).start()
 
     def stop(self) -> None:
         self._closed.set()
 
-    def _go(self) -> None:
-        while not self._closed.wait(min(PERIOD_S, self._silent_s / 4)):
+    def _beat(self) -> None:
+        most_s = self._evaluator.silent_s
+        while not self._closed.wait(min(PERIOD_S, most_s / 4)):
             touch(self._own)
-            if (silent := self._heard.silent_s()) > self._silent_s:
-                self._fail(lost(silent))
+            if (silent_s := self._watch.silent_s()) > most_s:
+                self._fail(EvaluatorLost(silent_s))
                 return
+
+    def _call(self) -> None:
+        addresses, port = self._evaluator.addresses, self._evaluator.port
+        if port is None:
+            return
+        most_s = min(CALL_SILENT_S, self._evaluator.silent_s)
+        answered_s: float | None = None
+        while not self._closed.is_set():
+            if address := next((at for at in addresses if ask_clock(at, port, ANSWER_S, self._host)), None):
+                answered_s, addresses = time.monotonic(), (address,)
+            elif answered_s is not None and (silent_s := time.monotonic() - answered_s) > most_s:
+                self._fail(EvaluatorLost(silent_s))
+                return
+            self._closed.wait(min(PERIOD_S, most_s / 4))

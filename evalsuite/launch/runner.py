@@ -20,7 +20,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import engine_process, fault_attribution, integrity
 from evalsuite.launch.provision import checkouts, images, readiness, virtualenvs
 from evalsuite.launch.remote import launcher_errors
-from evalsuite.launch.remote.heartbeat import Pulse
+from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
 from evalsuite.logs import catalogue
 from evalsuite.model import Case, Run
 from evalsuite.plan import repositories, sandbox
@@ -98,10 +98,10 @@ def launch(
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
     _write_files(line.files, folder.scratch)
     asked = folder.asked()
-    with _pulse(folder, launcher.engine, run.case.nodes) as pulse:
-        exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, pulse)
-        if pulse and not why:
-            lost = lost or launcher_errors.lost_in(folder.engine_log) or (pulse.cut_off() if exit_code else [])
+    with _monitor(folder, launcher.engine, run.case.nodes) as monitor:
+        exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, monitor)
+        if monitor and not why:
+            lost = lost or launcher_errors.lost_in(folder.engine_log) or (monitor.find_cut_off() if exit_code else [])
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
     outcome = replace(
@@ -123,18 +123,18 @@ def _write_files(texts: Mapping[str, str], scratch: Path) -> None:
 
 
 @contextlib.contextmanager
-def _pulse(folder: RunFolder, engine: Engine, nodes: int) -> Iterator[Pulse | None]:
+def _monitor(folder: RunFolder, engine: Engine, nodes: int) -> Iterator[HeartbeatMonitor | None]:
     """Lets the agents on other hosts hear of us, and us of them. An agent of this machine sees our end by itself, and
     we see its own."""
     if engine.name == "local":
         yield None
         return
-    with Pulse(folder, nodes=nodes) as pulse:
-        yield pulse
+    with HeartbeatMonitor(folder, nodes=nodes) as monitor:
+        yield monitor
 
 
 def _finish(
-    line: CommandLine, folder: RunFolder, launcher: Launcher, tick: Tick, enough: Asks, pulse: Pulse | None
+    line: CommandLine, folder: RunFolder, launcher: Launcher, tick: Tick, enough: Asks, monitor: HeartbeatMonitor | None
 ) -> tuple[int, Enough | None, float, list[str]]:
     """Starts *line* and waits for its end: its exit code (negative: ended by that signal), why *enough* had it ended,
     if it did, how long it took (without the wait for another evaluation on the machine), and which hosts were lost."""
@@ -164,7 +164,7 @@ def _finish(
                     if why := enough():
                         engine_process.end(process)
                         return process.returncode, why, time.monotonic() - began, []
-                if pulse and ((lost := pulse.lost()) or pulse.incomplete()):
+                if monitor and ((lost := monitor.find_lost()) or monitor.is_incomplete()):
                     engine_process.end(process)
                     return process.returncode, None, time.monotonic() - began, lost
                 tick(now - began)

@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evalsuite.agent import clock
-from evalsuite.launch.remote.heartbeat import Pulse
+from evalsuite.agent import heartbeat
+from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
 from evalsuite.runs.store import RunFolder
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
@@ -38,10 +39,9 @@ def far(tmp_path, monkeypatch):
     stand_in.parent.mkdir()
     stand_in.write_text(STAND_IN.replace("LIVES_ON", repr(LIVES_ON)))
     stand_in.chmod(0o755)
-    program = f"import evalsuite.agent.heartbeat as b; b.SILENT_S = {SILENT_S}\n"
-    program += "from evalsuite.launch.remote import heartbeat as pulse\n"
+    program = "from evalsuite.launch.remote.heartbeat import HeartbeatMonitor\n"
     program += "from evalsuite.launch import engine_process\nengine_process.TERMINATE_S = 1.0\n"
-    program += f"pulse.Pulse.__init__.__defaults__ = ({SILENT_S},)\n"
+    program += f"HeartbeatMonitor.__init__.__defaults__ = ({SILENT_S},)\n"
     program += "from evalsuite.cli import main\nraise SystemExit(main())"
     where = ["--engine", "slurm", "--scales", "1x1", "--repeats", "1", "--retries", "0"]
     environment = os.environ | {"PATH": f"{stand_in.parent}:{os.environ['PATH']}", "SLURM_JOB_ID": "1"}
@@ -109,12 +109,13 @@ def test_a_host_that_falls_silent_ends_the_run_as_the_infrastructure_s_failure(f
 def test_a_clock_is_asked_and_its_error_is_half_the_way(tmp_path):
     folder = RunFolder(tmp_path)
     folder.scratch.mkdir()
-    with Pulse(folder):
-        facts = json.loads(folder.pulse.read_text())
-        found = clock.offset(["no-such-host.invalid", "127.0.0.1"], facts["port"])
+    with HeartbeatMonitor(folder):
+        addresses = ("no-such-host.invalid", "127.0.0.1")
+        evaluator = replace(heartbeat.read_evaluator(folder.pulse), addresses=addresses)
+        found = heartbeat.measure_offset(evaluator)
 
     assert abs(found.ahead_s) <= found.error_s + 0.001 < 0.3
-    until(lambda: clock.offset(["127.0.0.1"], facts["port"]) is None)
+    until(lambda: heartbeat.measure_offset(evaluator) is None)
 
 
 def test_the_offset_is_recorded_at_the_start_and_the_end(far, tmp_path):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite import cli
-from evalsuite.agent import heartbeat
+from evalsuite.agent.heartbeat import EvaluatorLost
 from evalsuite.agent.order import EVALUATOR_LOST, NOT_FOUND
 from evalsuite.documents import HostEnvironment
 from evalsuite.errors import EvalsuiteError
@@ -154,7 +154,7 @@ def test_an_agent_that_heard_nothing_of_the_evaluator_is_the_platforms_failure(t
     folder = RunFolder(tmp_path / "r0")
     folder.path.mkdir()
     node(folder, "a", ended=False)
-    folder.write_agent("a", replace(AGENT, exit_code=EVALUATOR_LOST, error=str(heartbeat.lost(90.0))))
+    folder.write_agent("a", replace(AGENT, exit_code=EVALUATOR_LOST, error=str(EvaluatorLost(90.0))))
 
     outcome = runner._recorded_end(EVALUATOR_LOST, None, folder, CASE, LAUNCHER, [])
 

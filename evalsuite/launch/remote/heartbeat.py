@@ -1,51 +1,101 @@
-"""The evaluator's side of a run on other hosts: its sign of life, its ear for theirs, and the clock that they ask."""
+"""The evaluator's side of a run on other hosts: its sign of life, and who is heard (`agent.heartbeat`)."""
 
 import contextlib
 import json
+import select
 import socket
+import threading
 import time
 from types import TracebackType
 
 from evalsuite import files
-from evalsuite.agent import calls, heartbeat
+from evalsuite.agent.heartbeat import CALL_SILENT_S, FILE_SILENT_S, GREETING, PERIOD_S, FileWatch, touch
 from evalsuite.launch.remote import launcher_errors
-from evalsuite.launch.remote.door import Door
 from evalsuite.runs.store import RunFolder
 
-PERIOD_S = heartbeat.PERIOD_S
 START_S = 300.0  # from the first agent to the last: a scheduler may start the tasks of a step one by one
+LOOK_S = 0.5  # between two looks at whether the server is to be closed
+LONGEST = 512  # bytes of a call: a host's name has 255 at most
 ELSEWHERE = "192.0.2.1"  # an address that belongs to nobody (RFC 5737)
 
 
-class Pulse:
-    """While this is entered, the agents of the run in *folder* hear of us and may ask our clock."""
+class CallServer:
+    """UDP server of the evaluator: answers each call with the time, and remembers when each host last called."""
 
-    def __init__(self, folder: RunFolder, silent_s: float = heartbeat.SILENT_S, *, nodes: int = 1) -> None:
+    def __init__(self) -> None:
+        self._called_s: dict[str, float] = {}  # host → when, by our monotonic clock
+        self._emptied_s = time.monotonic()
+        self._closed = threading.Event()
+        self.port: int | None = None  # None where no socket can be opened
+
+    def open(self) -> None:
+        with contextlib.suppress(OSError):
+            server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            server.bind(("", 0))
+            server.setblocking(False)
+            self.port = int(server.getsockname()[1])
+            threading.Thread(target=self._serve, args=(server,), daemon=True).start()
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def silent_s(self, host: str) -> float | None:
+        """Seconds without a call of *host*, up to when no call was left to answer: one that came while we were stopped
+        still waits. None for a host that has never called: a firewall may keep it from it."""
+        called_s = self._called_s.get(host)
+        return None if called_s is None else max(0.0, self._emptied_s - called_s)
+
+    def _serve(self, server: socket.socket) -> None:
+        with server:
+            while not self._closed.is_set():
+                ready, _, _ = select.select([server], [], [], LOOK_S)
+                while ready and self._answer_next(server):
+                    pass
+                self._emptied_s = time.monotonic()
+
+    def _answer_next(self, server: socket.socket) -> bool:
+        """Answers the next call; False if none waits."""
+        try:
+            call, caller = server.recvfrom(LONGEST)
+        except OSError:
+            return False
+        unix_s = time.time()
+        if call.startswith(GREETING):
+            self._called_s[call.removeprefix(GREETING).decode(errors="replace")] = time.monotonic()
+            with contextlib.suppress(OSError):  # who asked has gone
+                server.sendto(f"{unix_s:.6f}".encode(), caller)
+        return True
+
+
+class HeartbeatMonitor:
+    """While this is entered, the agents of the run in *folder* hear of us, may ask our clock, and are watched."""
+
+    def __init__(self, folder: RunFolder, silent_s: float = FILE_SILENT_S, *, nodes: int = 1) -> None:
         self._folder = folder
         self._nodes = nodes
         self._silent_s = silent_s
-        self._call_silent_s = calls.silent_s(silent_s)
+        self._call_silent_s = min(CALL_SILENT_S, silent_s)
         self._period_s = min(PERIOD_S, self._call_silent_s / 4)
         self._gap_s = 3 * self._period_s  # between a host's last call and the last change of its file
-        self._heard: dict[str, heartbeat.Heard] = {}
+        self._watches: dict[str, FileWatch] = {}
         self._ended_cut: dict[str, tuple[float, bool]] = {}  # host that has ended → when, and whether cut off then
-        self._door = Door()
+        self._server = CallServer()
         self._next_s = 0.0
         self._looked_s = 0.0
         self._began_s: float | None = None  # when the first agent was heard, and none waited for its turn
 
-    def __enter__(self) -> "Pulse":
-        self._door.open()
-        facts = {"addresses": _addresses(), "port": self._door.port, "silent_s": self._silent_s}
+    def __enter__(self) -> "HeartbeatMonitor":
+        self._server.open()
+        facts = {"addresses": _own_addresses(), "port": self._server.port, "silent_s": self._silent_s}
         files.write_atomically(self._folder.pulse, json.dumps(facts).encode())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._door.close()
+        self._server.close()
 
-    def lost(self) -> list[str]:
+    def find_lost(self) -> list[str]:
         """The hosts without which the run cannot go on. Called often.
 
         Their agent has not ended and nothing was heard of it for too long, by its file or by the network; or it ended
@@ -55,67 +105,61 @@ class Pulse:
         if time.monotonic() < self._next_s:
             return []
         self._next_s = time.monotonic() + self._period_s
-        heartbeat.touch(self._folder.pulse)
+        touch(self._folder.pulse)
         for host in self._folder.beating():
-            self._heard.setdefault(host, heartbeat.Heard(self._folder.beat_path(host)))
+            self._watches.setdefault(host, FileWatch(self._folder.beat_path(host)))
         self._note_ended()
         self._looked_s = time.monotonic()
-        found = {host for host in self._heard if self._is_lost(host)}
-        return sorted(found.union(launcher_errors.lost_in(self._folder.engine_log)))
+        lost = {host for host in self._watches if self._is_lost(host)}
+        return sorted(lost.union(launcher_errors.lost_in(self._folder.engine_log)))
 
-    def incomplete(self) -> bool:
-        """Whether an agent has worked for long, and that of another node was never heard: a launcher may wait for a
-        host that its ssh did not reach until the end of days (MPICH 4)."""
-        if not self._heard or self._folder.waiting():
+    def is_incomplete(self) -> bool:
+        """Whether an agent has worked for long, and that of another node was never heard: a launcher may wait for ever
+        for a host that its ssh did not reach (MPICH 4)."""
+        if not self._watches or self._folder.waiting():
             self._began_s = None
         elif self._began_s is None:
             self._began_s = time.monotonic()
         return (
             self._began_s is not None
-            and len(self._heard) < self._nodes
+            and len(self._watches) < self._nodes
             and time.monotonic() - self._began_s > max(START_S, self._silent_s)
         )
 
-    def cut_off(self) -> list[str]:
+    def find_cut_off(self) -> list[str]:
         """The hosts whose agent lives, or lived until it ended, and was not heard by the network any more."""
         self._note_ended()
-        return sorted(host for host in self._heard if self._is_cut(host))
+        return sorted(host for host in self._watches if self._is_cut_off(host))
 
     def _note_ended(self) -> None:
         for host in self._folder.agents():
-            if host in self._heard and host not in self._ended_cut:
-                self._ended_cut[host] = (time.monotonic(), self._is_cut(host))
+            if host in self._watches and host not in self._ended_cut:
+                self._ended_cut[host] = (time.monotonic(), self._is_cut_off(host))
 
     def _is_lost(self, host: str) -> bool:
         if host in self._ended_cut:
-            at_s, cut = self._ended_cut[host]
-            return cut and time.monotonic() - at_s > self._gap_s
-        calls_silent_s = self._door.silent_s(host) or 0.0
-        return self._heard[host].silent_s() > self._silent_s or calls_silent_s > self._call_silent_s
+            at_s, cut_off = self._ended_cut[host]
+            return cut_off and time.monotonic() - at_s > self._gap_s
+        call_silent_s = self._server.silent_s(host) or 0.0
+        return self._watches[host].silent_s() > self._silent_s or call_silent_s > self._call_silent_s
 
-    def _is_cut(self, host: str) -> bool:
+    def _is_cut_off(self, host: str) -> bool:
         """Whether its calls do not come while its file changes: a host that is busy or stopped is silent in both."""
         if host in self._ended_cut:
             return self._ended_cut[host][1]
         if time.monotonic() - self._looked_s > self._gap_s:
             return False  # we were kept from looking, and cannot tell when the file changed
-        by_network_s = self._door.silent_s(host)
-        return by_network_s is not None and by_network_s - self._heard[host].silent_s() > self._gap_s
+        call_silent_s = self._server.silent_s(host)
+        return call_silent_s is not None and call_silent_s - self._watches[host].silent_s() > self._gap_s
 
 
-def _addresses() -> list[str]:
+def _own_addresses() -> list[str]:
     """By what other hosts may reach us: our addresses, less the loopback's. Our name only where we know none: one that
     nobody knows keeps a resolver waiting for seconds, and the training with it."""
-    name = socket.gethostname()
-    found = {_outward()}
+    name, found = socket.gethostname(), set()
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.connect((ELSEWHERE, 9))  # nothing is sent: a datagram's socket only looks up the route
+        found.add(str(client.getsockname()[0]))
     with contextlib.suppress(OSError):
         found |= {str(place[0]) for *_, place in socket.getaddrinfo(name, None, socket.AF_INET)}
-    return sorted(address for address in found if address and not address.startswith("127.")) or [name]
-
-
-def _outward() -> str | None:
-    """Our address on the way out of this network. Nothing is sent: a datagram's socket only looks up the route."""
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
-        door.connect((ELSEWHERE, 9))
-        return str(door.getsockname()[0])
-    return None
+    return sorted(address for address in found if not address.startswith("127.")) or [name]
