@@ -1,15 +1,23 @@
 """`evalsuite compare`: plan, run what is missing, report."""
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import replace
 
+from evalsuite import paths
+from evalsuite.commands import report
+from evalsuite.commands.launching.batch_searches import find_batches
+from evalsuite.commands.launching.request import read_request
+from evalsuite.commands.options import axes
+from evalsuite.commands.printing.terminal import note
+from evalsuite.commands.run import add_redo, run_missing
 from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
-
-if TYPE_CHECKING:
-    from evalsuite.commands.launching.request import Asked
-    from evalsuite.model import Case
-    from evalsuite.runs.store import Store
+from evalsuite.launch import campaign
+from evalsuite.model import Case, Skip
+from evalsuite.results.judge import criteria
+from evalsuite.results.measure.summary import valid
+from evalsuite.runs.store import Store
 
 HELP = "plan, run what is missing, and report: the main job"
 EXAMPLES = """  evalsuite compare
@@ -20,13 +28,9 @@ EXAMPLES = """  evalsuite compare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from evalsuite.commands.options import axes
-    from evalsuite.commands.report import add_output_arguments
-    from evalsuite.commands.run import add_redo
-
     axes.add_arguments(parser)
     add_redo(parser)
-    add_output_arguments(parser)
+    report.add_output_arguments(parser)
     parser.add_argument(
         "--recorded",
         action="store_true",
@@ -35,27 +39,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from dataclasses import replace
-
-    from evalsuite.commands import report
-    from evalsuite.commands.launching import batch_searches
-    from evalsuite.commands.launching.request import planned
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.commands.run import run_missing
-    from evalsuite.launch import campaign
-    from evalsuite.results.judge import criteria
-    from evalsuite.results.measure.summary import valid
-
-    asked = planned(arguments)
-    report.check(arguments, [*asked.plan.cases, *(skip.case for skip in asked.plan.skips)])
-    campaign.redo(arguments.redo, asked.plan, asked.store)
-    asked = batch_searches.with_batches(arguments, asked)
+    request = read_request(arguments)
+    plan, store = request.plan, request.place.store
+    report.check(arguments, [*plan.cases, *(skip.case for skip in plan.skips)])
+    campaign.redo(arguments.redo, plan, store)
+    request = find_batches(arguments, request)
     if arguments.criteria:
-        asked = replace(asked, criteria=criteria.read(arguments.criteria))
-    asked, failed = run_missing(asked, arguments.environment)
-    if not asked.plan.cases:
-        return _recorded(asked, arguments)
-    evaluation = report.write(asked.store, arguments, only=[*asked.plan.cases])
+        options = replace(request.options, criteria=criteria.read(arguments.criteria))
+        request = replace(request, options=options)
+    plan, failed = run_missing(request)
+    if not plan.cases:
+        return _report_recorded(plan.skips, arguments)
+    evaluation = report.write(store, arguments, only=[*plan.cases])
     if not valid(evaluation.summaries):
         note(say("compare.nothing_valid"))
         return Exit.NOTHING_MEASURED
@@ -65,30 +60,23 @@ def run(arguments: argparse.Namespace) -> int:
     return verdict
 
 
-def _recorded(asked: "Asked", arguments: argparse.Namespace) -> int:
+def _report_recorded(skips: Sequence[Skip], arguments: argparse.Namespace) -> int:
     """The report of the recorded runs, where nothing could be run here; said plainly, also in the report."""
-    from evalsuite import paths
-    from evalsuite.commands import report
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.runs.store import Store
-
     recorded = Store(paths.DATA / "recorded")
     note(say("compare.nothing_here"))
     if not recorded.finished():
         return Exit.NOTHING_MEASURED
-    only = None if arguments.recorded else _asked_for(recorded, asked)
+    only = None if arguments.recorded else _recorded_cases(recorded, skips)
     if only == []:
         note(say("compare.none_recorded"))
         return Exit.NOTHING_MEASURED
     note(say("compare.recorded", root=recorded.root))
-    report.write(recorded, arguments, only=only, recorded_elsewhere=True, skips=asked.plan.skips)
+    report.write(recorded, arguments, only=only, recorded_elsewhere=True, skips=skips)
     return Exit.NOTHING_MEASURED
 
 
-def _asked_for(recorded: "Store", asked: "Asked") -> "list[Case]":
+def _recorded_cases(recorded: Store, skips: Sequence[Skip]) -> list[Case]:
     """The recorded cases that were asked for, on however many cores."""
-    from dataclasses import replace
-
-    wanted = {replace(skip.case, cores_per_device=None).id for skip in asked.plan.skips}
+    wanted = {replace(skip.case, cores_per_device=None).id for skip in skips}
     found = [folder.run().case for folder in recorded.finished()]
     return [case for case in found if replace(case, cores_per_device=None).id in wanted]

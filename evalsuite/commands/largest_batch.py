@@ -2,17 +2,20 @@
 
 import argparse
 import json
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import Any
 
 from evalsuite.commands import speech
+from evalsuite.commands.launching.batch_searches import history, search_batches
+from evalsuite.commands.launching.found_batches import MOST
+from evalsuite.commands.launching.request import Request, read_request
+from evalsuite.commands.options import axes
+from evalsuite.commands.printing.terminal import line, table
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
-
-if TYPE_CHECKING:
-    from evalsuite.commands.launching.request import Asked
-    from evalsuite.model import Case
-    from evalsuite.plan.largest import Largest
+from evalsuite.launch.batch_search import Purse
+from evalsuite.model import Case
+from evalsuite.plan.largest import Largest
 
 HELP = "find the largest batch per device that fits, by short runs, and print it for a spec"
 EXAMPLES = """  evalsuite largest-batch --frameworks pytorch,paddlepaddle --scales 1x8 --precision amp --batch-sizes 64
@@ -22,8 +25,6 @@ EXAMPLES = """  evalsuite largest-batch --frameworks pytorch,paddlepaddle --scal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from evalsuite.commands.options import axes
-
     axes.add_arguments(parser)
     parser.add_argument(
         "--most", metavar="B", type=int, help="try no more per device (65536; needed with --device cpu)"
@@ -33,18 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.commands.launching import batch_searches
-    from evalsuite.commands.launching.request import planned
-    from evalsuite.launch.batch_search import Purse
-
-    asked = planned(arguments)
-    most = _most(arguments, asked)
-    if asked.plan.spec.find_batch:
+    request = read_request(arguments)
+    most = _most(arguments, request)
+    if request.plan.spec.find_batch:
         raise EvalsuiteError(
             "--batch-sizes max: this command finds it; expected the batch to begin at. Try --batch-sizes 8."
         )
-    purse = Purse(most=asked.plan.spec.max_device_hours)
-    found = batch_searches.searched(asked, arguments.environment, _starts, most, purse)
+    purse = Purse(most=request.plan.spec.max_device_hours)
+    found = search_batches(request.plan, request.place, request.options, _starts, most, purse)
     if arguments.json:
         print(json.dumps([_facts(case, one) for case, one in found], indent=1, ensure_ascii=False))
     else:
@@ -54,41 +51,34 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE if all(one.batch for _, one in found) and not purse.refused else Exit.SOME_FAILED
 
 
-def _most(arguments: argparse.Namespace, asked: "Asked") -> int:
+def _most(arguments: argparse.Namespace, request: Request) -> int:
     """Up to which batch is tried. Raises EvalsuiteError where too much would take the whole machine down."""
-    limited = asked.plan.spec.memory_gb_per_device is not None
-    if arguments.most is None and asked.machine.device == "cpu" and not limited:
+    limited = request.plan.spec.memory_gb_per_device is not None
+    if arguments.most is None and request.place.machine.device == "cpu" and not limited:
         raise EvalsuiteError(
             "--most: none is given, and on a CPU a batch that does not fit takes the memory of everything else on the "
             "machine; expected the largest batch to try, or the memory of a device. Try --most 256, or "
             "--memory-per-device 4."
         )
-    from evalsuite.commands.launching.found_batches import MOST
-
     most = MOST if arguments.most is None else arguments.most
     if not 1 <= most <= MOST:
         raise EvalsuiteError(f"--most {most}: expected a whole number from 1 to {MOST}. Try --most 1024.")
     return int(most)
 
 
-def _starts(cases: "tuple[Case, ...]") -> "list[Case]":
+def _starts(cases: tuple[Case, ...]) -> list[Case]:
     """Of cases that differ in their batch alone the one with the smallest: there the search begins."""
-    from dataclasses import replace
-
     first: dict[Case, Case] = {}
     for case in sorted(cases, key=lambda case: case.batch_per_device):
         first.setdefault(replace(case, batch_per_device=1), case)
     return list(first.values())
 
 
-def _print(found: "list[tuple[Case, Largest]]") -> None:
-    from evalsuite.commands.launching import batch_searches
-    from evalsuite.commands.printing.terminal import line, table
-
+def _print(found: list[tuple[Case, Largest]]) -> None:
     names = ("framework", "recipe", "scale", "precision", "batch", "note")
     columns = [(say(f"columns.{name}"), "right" if name == "batch" else "left") for name in names]
     rows = [
-        (case.framework, case.recipe, case.scale, case.precision, str(one.batch or "–"), batch_searches.history(one))
+        (case.framework, case.recipe, case.scale, case.precision, str(one.batch or "–"), history(one))
         for case, one in found
     ]
     table(say("largest.title"), columns, rows)
@@ -96,7 +86,7 @@ def _print(found: "list[tuple[Case, Largest]]") -> None:
         line(f'batch_per_device = [{batch}]\nbatch_policy = "max"')
 
 
-def _facts(case: "Case", one: "Largest") -> dict[str, Any]:
+def _facts(case: Case, one: Largest) -> dict[str, Any]:
     return {
         "framework": case.framework,
         "recipe": case.recipe,

@@ -3,18 +3,25 @@
 import argparse
 import json
 import shlex
-import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 
+from evalsuite import redaction
 from evalsuite.commands import speech
+from evalsuite.commands.launching import batch_searches, prices
+from evalsuite.commands.launching.adaptive_repeats import missing_runs, repeats_asked
+from evalsuite.commands.launching.request import Request, read_request
+from evalsuite.commands.options import axes
+from evalsuite.commands.printing.terminal import SIZES, table
 from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evalsuite.commands.launching.request import Asked
-    from evalsuite.model import Case, Finding
+from evalsuite.launch.provision import virtualenvs
+from evalsuite.model import Case, Finding, Run
+from evalsuite.plan import searched
+from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
+from evalsuite.plan.plan import Plan
+from evalsuite.report.text.findings import english
+from evalsuite.runs.store import Store
 
 HELP = "show the test matrix; nothing is started"
 EXAMPLES = """  evalsuite plan
@@ -27,8 +34,6 @@ EXAMPLES = """  evalsuite plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from evalsuite.commands.options import axes
-
     axes.add_arguments(parser)
     parser.add_argument("--commands", action="store_true", help="print each exact command line")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -36,47 +41,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.commands.launching.request import planned
-
-    asked = planned(arguments)
+    request = read_request(arguments)
     if arguments.json:
-        from evalsuite import redaction
-
-        print(json.dumps(redaction.shown(_facts(asked, arguments)), indent=1, ensure_ascii=False))
+        facts = _facts(request, with_commands=arguments.commands)
+        print(json.dumps(redaction.shown(facts), indent=1, ensure_ascii=False))
     elif arguments.commands:
-        _print_commands(asked)
+        _print_commands(request)
     else:
-        _print_table(asked)
-    return Exit.DONE if asked.plan.cases else Exit.NOTHING_MEASURED
+        _print_table(request)
+    return Exit.DONE if request.plan.cases else Exit.NOTHING_MEASURED
 
 
-def _print_table(asked: "Asked") -> None:
-    from evalsuite.commands.launching import prices
-    from evalsuite.commands.printing.terminal import table
-
-    flags, done = _flags(asked, speech.finding), asked.done()
-    _note_searches(asked, flags)
-    rows = [
-        (*_axes(case), f"{done[case.id]}/{asked.repeats}", "; ".join(flags.get(case.id, ())))
-        for case in asked.plan.cases
-    ]
-    rows += [(*_axes(skip.case), say("plan.skip"), speech.retold(skip.reason)) for skip in asked.plan.skips]
+def _print_table(request: Request) -> None:
+    plan, place, options = request.plan, request.place, request.options
+    flags, done = _flags(plan, speech.finding), _count_done(plan, place.store)
+    _note_searches(plan, flags)
+    repeats = repeats_asked(plan.spec)
+    rows = [(*_axes(case), f"{done[case.id]}/{repeats}", "; ".join(flags.get(case.id, ()))) for case in plan.cases]
+    rows += [(*_axes(skip.case), say("plan.skip"), speech.retold(skip.reason)) for skip in plan.skips]
     sides = {"framework": "left", "recipe": "left", "model": "left", "scale": "left", "precision": "left",
              "batch": "right", "done": "right", "note": "left"}  # fmt: skip
     columns = [(say(f"columns.{name}"), side) for name, side in sides.items()]
-    runs, device = len(asked.plan.runs), say(f"plan.on_{asked.machine.device}")
-    table(say("plan.title", name=asked.plan.spec.name, runs=runs, device=device), columns, rows)
-    left = asked.missing()
+    runs, device = len(plan.runs), say(f"plan.on_{place.machine.device}")
+    table(say("plan.title", name=plan.spec.name, runs=runs, device=device), columns, rows)
+    left = missing_runs(plan, place.store, options.search_paths)
     if not left:
         print(say("plan.nothing_left", runs=runs) if runs else say("plan.nothing_can"))
         return
-    for sentence in prices.sentences(asked, left):
+    for sentence in prices.sentences(plan, place, options, left):
         print(sentence)
 
 
-def _axes(case: "Case") -> tuple[str, ...]:
-    from evalsuite.commands.printing.terminal import SIZES
+def _count_done(plan: Plan, store: Store) -> Mapping[str, int]:
+    """How many repeats of each case are finished, by its id."""
+    ended = store.ended()
+    repeats = range(plan.spec.most_repeats or plan.spec.repeats)
+    return {case.id: sum(ended(Run(case=case, repeat=repeat)) for repeat in repeats) for case in plan.cases}
 
+
+def _axes(case: Case) -> tuple[str, ...]:
     precision = case.precision + ("+XLA" if case.xla else "")
     recipe = " ".join([case.recipe, *(f"{name}={value}" for name, value in case.options if name not in SIZES)])
     batch = str(case.batch_per_device)
@@ -85,73 +88,94 @@ def _axes(case: "Case") -> tuple[str, ...]:
     return (case.framework, recipe, case.model, case.scale, precision, batch)
 
 
-def _note_searches(asked: "Asked", flags: dict[str, list[str]]) -> None:
+def _note_searches(plan: Plan, flags: dict[str, list[str]]) -> None:
     """Notes where the batch is not found yet, and how it was found."""
-    from evalsuite.commands.launching import batch_searches
-    from evalsuite.plan import searched
-
-    unfound = [searched.series(case) for case in asked.plan.to_search]
-    for case in asked.plan.cases:
-        found = searched.behind(case, asked.plan.spec.searched) if case.batch_policy else None
+    unfound = [searched.series(case) for case in plan.to_search]
+    for case in plan.cases:
+        found = searched.behind(case, plan.spec.searched) if case.batch_policy else None
         if searched.series(case) in unfound:
             flags.setdefault(case.id, []).append(say("plan.batch_unfound", batch=case.batch_per_device))
         elif found is not None:
             flags.setdefault(case.id, []).append(say("plan.batch_found", history=batch_searches.history(found)))
 
 
-def _flags(asked: "Asked", told: "Callable[[Finding], str]") -> dict[str, list[str]]:
-    """The id of each case that there is something to know of → what, each finding as *told* says it."""
+def _flags(plan: Plan, sentence: Callable[[Finding], str]) -> dict[str, list[str]]:
+    """Case id → its findings as sentences."""
     found: dict[str, list[str]] = {}
-    for finding in asked.plan.findings:
-        found.setdefault(finding.where, []).append(told(finding))
+    for finding in plan.findings:
+        found.setdefault(finding.where, []).append(sentence(finding))
     return found
 
 
-def _print_commands(asked: "Asked") -> None:
-    from evalsuite import redaction
-
-    for case in asked.plan.cases:
+def _print_commands(request: Request) -> None:
+    plan = request.plan
+    for case in plan.cases:
         print(f"# {case.id} ({case.nodes} node{'s' if case.nodes > 1 else ''})")
-        whole = asked.command_line(case)
+        whole = _command_line(request, case)
         print(shlex.join(redaction.words(whole.engine)))
-        for node, line in enumerate(whole.on_nodes(case, asked.recipe(case))):
+        for node, line in enumerate(whole.on_nodes(case, plan.recipe(case))):
             words = shlex.join(redaction.words(line)) if line else "(samples only: the first node reaches it)"
             print(f"#   on node {node}: {words}")
-        if why := asked.without_python(case):
-            print(f"#   {why}")
-    for skip in asked.plan.skips:
-        print(f"# skipped: {skip.case.id}: {skip.reason}", file=sys.stdout)
+        if NOT_MADE_YET in whole.training and not request.place.engine.container:
+            print(f"#   {_why_without_python(plan, case)}")
+    for skip in plan.skips:
+        print(f"# skipped: {skip.case.id}: {skip.reason}")
 
 
-def _facts(asked: "Asked", arguments: argparse.Namespace) -> dict[str, object]:
-    from dataclasses import asdict
+def _command_line(request: Request, case: Case) -> CommandLine:
+    """What starts *case*'s first repeat."""
+    plan, place, options = request.plan, request.place, request.options
+    recipe = plan.recipe(case)
+    made = virtualenvs.existing(recipe, device=case.device) if recipe.pins(case.device) else None
+    return command_line(
+        recipe,
+        case,
+        python=options.python or (made.python if made else NOT_MADE_YET),
+        folder=place.store.folder(Run(case=case, repeat=0)).path.resolve(),
+        engine=place.engine,
+        timeout_s=plan.spec.timeout_s,
+        share=options.share,
+        sandboxed=options.sandboxed,
+    )
 
-    from evalsuite import redaction
-    from evalsuite.commands.launching import prices
-    from evalsuite.report.text.findings import english
 
-    flags, done = _flags(asked, english), asked.done()
-    left = asked.missing()
-    estimate = asked.estimate(left)
+def _why_without_python(plan: Plan, case: Case) -> str:
+    """Why the command line of *case* still holds `{python}`, and what to do."""
+    if plan.recipe(case).pins(case.device):
+        return "{python} is the interpreter of an environment that is made before the first run"
+    return f"{{python}}: recipe {case.recipe} names no requirements to make one; try --environment current"
+
+
+CASE_FACTS = (
+    *("id", "framework", "model", "scale", "precision", "xla"),
+    *("batch_per_device", "strong_batch", "batch_policy"),
+)
+
+
+def _facts(request: Request, *, with_commands: bool) -> dict[str, object]:
+    plan, place, options = request.plan, request.place, request.options
+    flags, done = _flags(plan, english), _count_done(plan, place.store)
+    left = missing_runs(plan, place.store, options.search_paths)
+    estimate = prices.estimate(plan, place.store, left)
+    cases = []
+    for case in plan.cases:
+        facts = {name: getattr(case, name) for name in CASE_FACTS}
+        facts |= {"done": done[case.id], "notes": flags.get(case.id, [])}
+        if with_commands:
+            facts["command"] = list(redaction.words(_command_line(request, case).engine))
+        cases.append(facts)
     return {
-        "profile": asked.plan.spec.name,
-        "repeats": asked.plan.spec.repeats,
-        "most_repeats": asked.plan.spec.most_repeats,
+        "profile": plan.spec.name,
+        "repeats": plan.spec.repeats,
+        "most_repeats": plan.spec.most_repeats,
         "estimated_seconds": estimate.total(left),
-        "prices": [asdict(one) for one in estimate.prices(left)],
-        "search_prices": [asdict(one) for one in prices.searches(asked)],
-        "cases": [
-            {"id": case.id, "framework": case.framework, "model": case.model, "scale": case.scale,
-             "precision": case.precision, "xla": case.xla, "batch_per_device": case.batch_per_device,
-             "strong_batch": case.strong_batch, "batch_policy": case.batch_policy,
-             "done": done[case.id], "notes": flags.get(case.id, []),
-             **({"command": list(redaction.words(asked.command_line(case).engine))} if arguments.commands else {})}
-            for case in asked.plan.cases
-        ],
+        "prices": [asdict(price) for price in estimate.prices(left)],
+        "search_prices": [asdict(price) for price in prices.search_prices(plan, place, options)],
+        "cases": cases,
         "searches": [
-            {"of": one.of.id, "batch": one.batch, "tried": [asdict(each) for each in one.tried]}
-            for one in asked.plan.spec.searched
+            {"of": found.of.id, "batch": found.batch, "tried": [asdict(trial) for trial in found.tried]}
+            for found in plan.spec.searched
         ],
-        "to_search": [case.id for case in asked.plan.to_search],
-        "skips": [{"id": skip.case.id, "reason": skip.reason} for skip in asked.plan.skips],
-    }  # fmt: skip
+        "to_search": [case.id for case in plan.to_search],
+        "skips": [{"id": skip.case.id, "reason": skip.reason} for skip in plan.skips],
+    }

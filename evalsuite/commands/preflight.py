@@ -1,21 +1,25 @@
 """`evalsuite preflight`: looks at every node before anything is spent. `compare` and `run` do it first on a cluster."""
 
 import argparse
+import json
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from evalsuite.commands import speech
+from evalsuite.commands.launching.request import MANAGED, Options, Place
+from evalsuite.commands.options import engine_options
+from evalsuite.commands.printing.terminal import note, table
 from evalsuite.commands.speech import say
-from evalsuite.errors import Exit
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch.checks import node_check, preflight
+from evalsuite.launch.provision import virtualenvs
+from evalsuite.model import Run
+from evalsuite.plan.engines import Engine
+from evalsuite.plan.plan import Plan
+from evalsuite.runs.preflight import Preflight
 
-if TYPE_CHECKING:
-    from evalsuite.commands.launching.request import Asked
-    from evalsuite.model import Run
-    from evalsuite.plan.engines import Engine
-    from evalsuite.runs.preflight import Preflight
-
-MANAGED = "managed"  # each framework has an environment of its own
 HELP = "look at every node before the first run: same evalsuite, shared folder, clock, devices, room, speed"
 EXAMPLES = """\
   evalsuite preflight --hosts gpu01,gpu02 --runs /shared/runs --devices-per-node 8
@@ -24,8 +28,6 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from evalsuite.commands.options import engine_options
-
     engine_options.add_arguments(parser)
     parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
     parser.add_argument("--nodes", metavar="N", type=int, help="nodes that are wanted (default: all)")
@@ -38,11 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    import json
-
     if arguments.on_node is not None:
         return _on_node(arguments.on_node, arguments.token or "", arguments.program)
-    found = looked(_engine(arguments), arguments.runs, arguments.nodes, arguments.devices_per_node)
+    found = look(_engine(arguments), arguments.runs, arguments.nodes, arguments.devices_per_node)
     if arguments.json:
         print(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
     else:
@@ -53,20 +53,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _on_node(folder: Path, token: str, programs: Sequence[str]) -> int:
-    from evalsuite.launch.checks import node_check
-
     node_check.report(folder, token, programs, lambda line: print(line, flush=True))
     return Exit.DONE
 
 
-def _engine(arguments: argparse.Namespace) -> "Engine":
+def _engine(arguments: argparse.Namespace) -> Engine:
     """The engine whose nodes shall be looked at; for the local one, this machine."""
-    import os
-    from dataclasses import replace
-
-    from evalsuite.commands.options import engine_options
-    from evalsuite.errors import EvalsuiteError
-
     engine = engine_options.engine(arguments)
     if why := engine.unready(os.environ):
         raise EvalsuiteError(why)
@@ -77,29 +69,42 @@ def _engine(arguments: argparse.Namespace) -> "Engine":
     return engine
 
 
-def looked(
-    engine: "Engine", runs: Path, nodes: int | None, devices: int | None, programs: Sequence[str] = ()
-) -> "Preflight":
+def look(engine: Engine, runs: Path, nodes: int | None, devices: int | None, programs: Sequence[str] = ()) -> Preflight:
     """What is found on the nodes of *engine*, of which *nodes* are wanted (all) with so many accelerators each, and
     with these *programs*."""
-    from evalsuite.launch.checks import preflight
-
     return preflight.look(
         engine, runs, preflight.Wanted(nodes=nodes or len(engine.nodes), devices=devices, programs=tuple(programs))
     )
 
 
-def mending(asked: "Asked", missing: "Sequence[Run]", environment: str) -> "Callable[[Engine], Engine]":
+def choose_nodes(plan: Plan, place: Place, options: Options, missing: Sequence[Run]) -> Place:
+    """*place* on the nodes that are fit for the *missing* runs, saying what was found. As it is where the engine knows
+    no nodes. Raises EvalsuiteError if too few are fit: before anything is spent."""
+    engine = place.engine
+    if not engine.nodes or engine.on is None or not missing:
+        return place
+    nodes, devices = _largest(missing)
+    note(say("preflight.begins", nodes=len(engine.nodes)))
+    found = look(engine, place.store.root, nodes, devices, interpreters(plan, options, missing))
+    for sentence in sentences(found):
+        note(sentence)
+    if not found.enough:
+        raise EvalsuiteError(
+            f"--engine {engine.name}: {len(found.chosen)} of {len(found.nodes)} nodes are fit and {nodes} are wanted; "
+            "expected as many as the largest scale has. Mend what is said above, or ask for smaller --scales."
+        )
+    return replace(place, engine=engine.on(found.chosen))
+
+
+def replace_nodes(root: Path, missing: Sequence[Run], programs: Sequence[str]) -> Callable[[Engine], Engine]:
     """What looks at the nodes again once the infrastructure has failed a run, and gives the engine on those that are
     fit. Where too few are left for the largest of the *missing* runs, the smaller ones go on with them."""
-    from evalsuite.commands.printing.terminal import note
+    wanted = _largest(missing)
 
-    wanted, made = _wanted(missing), _made(asked, missing, environment)
-
-    def mended(engine: "Engine") -> "Engine":
+    def on_fit_nodes(engine: Engine) -> Engine:
         if not engine.nodes or engine.on is None:
             return engine
-        found = looked(engine, asked.store.root, *wanted, made)
+        found = look(engine, root, *wanted, programs)
         names = (*found.chosen, *(node.name for node in found.nodes if not node.fit))
         if names == engine.nodes:
             return engine
@@ -108,59 +113,25 @@ def mending(asked: "Asked", missing: "Sequence[Run]", environment: str) -> "Call
         note(say("preflight.mended", nodes=_named(found.chosen) or "—"))
         return engine.on(names)
 
-    return mended
+    return on_fit_nodes
 
 
-def _wanted(missing: "Sequence[Run]") -> "tuple[int, int | None]":
+def _largest(missing: Sequence[Run]) -> tuple[int, int | None]:
     """The nodes of the largest run, and the accelerators of each."""
     devices = [run.case.devices_per_node for run in missing if run.case.device != "cpu"]
     return max(run.case.nodes for run in missing), max(devices, default=None)
 
 
-def _made(asked: "Asked", missing: "Sequence[Run]", environment: str) -> list[str]:
-    """The interpreters of the environments that are here already for the *missing* runs."""
-    from evalsuite.launch.provision import virtualenvs
-
-    if asked.environment(environment) != MANAGED:
+def interpreters(plan: Plan, options: Options, missing: Sequence[Run]) -> list[str]:
+    """Those of the environments that are here already for the *missing* runs."""
+    if options.environment != MANAGED:
         return []
-    recipes = {
-        (run.case.device, run.case.framework, run.case.recipe): asked.adapters[run.case.framework].recipe(
-            run.case.recipe
-        )
-        for run in missing
-    }
-    made = [virtualenvs.existing(recipe, device=device) for (device, *_), recipe in recipes.items()]
-    return sorted({str(one.python) for one in made if one})
+    cases = {(run.case.device, run.case.framework, run.case.recipe): run.case for run in missing}.values()
+    made = [virtualenvs.existing(plan.recipe(case), device=case.device) for case in cases]
+    return sorted({str(environment.python) for environment in made if environment})
 
 
-def fit(asked: "Asked", missing: "Sequence[Run]", environment: str) -> "Asked":
-    """*asked* on the nodes that are fit for its *missing* runs, and what was found said. As it is where the engine
-    knows no nodes. *environment*: where the frameworks come from.
-
-    Raises EvalsuiteError if too few are fit: before anything is spent.
-    """
-    from dataclasses import replace
-
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.errors import EvalsuiteError
-
-    engine = asked.engine
-    if not engine.nodes or engine.on is None or not missing:
-        return asked
-    nodes, devices = _wanted(missing)
-    note(say("preflight.begins", nodes=len(engine.nodes)))
-    found = looked(engine, asked.store.root, nodes, devices, _made(asked, missing, environment))
-    for sentence in sentences(found):
-        note(sentence)
-    if not found.enough:
-        raise EvalsuiteError(
-            f"--engine {engine.name}: {len(found.chosen)} of {len(found.nodes)} nodes are fit and {nodes} are wanted; "
-            "expected as many as the largest scale has. Mend what is said above, or ask for smaller --scales."
-        )
-    return replace(asked, engine=engine.on(found.chosen))
-
-
-def sentences(found: "Preflight") -> list[str]:
+def sentences(found: Preflight) -> list[str]:
     """What is not as it should be, a sentence each, the same of several nodes in one."""
     alike: dict[tuple[str, tuple[tuple[str, str], ...]], list[str]] = {}
     for node in found.nodes:
@@ -181,9 +152,7 @@ def _named(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _print_table(found: "Preflight") -> None:
-    from evalsuite.commands.printing.terminal import table
-
+def _print_table(found: Preflight) -> None:
     sides = {"node": "left", "fit": "left", "clock": "right", "cores": "right", "accelerators": "right",
              "free": "right", "probe": "right"}  # fmt: skip
     columns = [(say(f"preflight.column_{name}"), side) for name, side in sides.items()]

@@ -2,19 +2,39 @@
 
 import argparse
 import contextlib
-from typing import TYPE_CHECKING
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from evalsuite.commands import speech
+from evalsuite import locks
+from evalsuite.commands import preflight, speech
+from evalsuite.commands.launching import batch_searches, prices
+from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats, missing_runs, repeats_asked
+from evalsuite.commands.launching.launcher import make_launcher
+from evalsuite.commands.launching.request import Options, Place, Request, read_request
+from evalsuite.commands.options import axes
+from evalsuite.commands.printing.terminal import note, progress
 from evalsuite.commands.speech import say
-from evalsuite.errors import Exit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from evalsuite.commands.launching.request import Asked
-    from evalsuite.model import Measurement, Run, Skip
-    from evalsuite.runs.store import RunFolder
+from evalsuite.documents import COLLECTIVES
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch import campaign
+from evalsuite.launch.campaign import Environments
+from evalsuite.launch.checks import disk_space, network
+from evalsuite.launch.checks.wall_time_left import RemainingTime
+from evalsuite.launch.remote.schedulers import slurm
+from evalsuite.logs import excerpt
+from evalsuite.model import Measurement, Run, Skip
+from evalsuite.plan import collectives
+from evalsuite.plan import plan as planning
+from evalsuite.plan.plan import Plan
+from evalsuite.results.measure import measurement
+from evalsuite.results.measure.summary import counts
+from evalsuite.runs.journal import Campaign
+from evalsuite.runs.planned import Planned
+from evalsuite.runs.store import RunFolder, Store
 
 HELP = "run what is missing of the test matrix"
 EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
@@ -24,8 +44,6 @@ EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from evalsuite.commands.options import axes
-
     axes.add_arguments(parser)
     add_redo(parser)
     speech.add_argument(parser)
@@ -42,138 +60,125 @@ def add_redo(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.commands.launching import batch_searches
-    from evalsuite.commands.launching.request import planned
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.launch import campaign
-
-    asked = planned(arguments)
-    campaign.redo(arguments.redo, asked.plan, asked.store)
-    asked = batch_searches.with_batches(arguments, asked)
-    asked, failed = run_missing(asked, arguments.environment)
-    if not asked.plan.cases:
+    request = read_request(arguments)
+    store = request.place.store
+    campaign.redo(arguments.redo, request.plan, store)
+    request = batch_searches.find_batches(arguments, request)
+    plan, failed = run_missing(request)
+    if not plan.cases:
         return Exit.NOTHING_MEASURED
-    if not _measured(asked):
+    measured = (measurement.measurement(folder, request.options.search_paths) for folder in _ended(plan, store))
+    if not any(map(counts, measured)):
         note(say("run.nothing_valid"))
         return Exit.NOTHING_MEASURED
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
-def run_missing(asked: "Asked", environment: str) -> tuple["Asked", int]:
-    """Runs what is missing of *asked* and says so as it goes.
+def run_missing(request: Request) -> tuple[Plan, int]:
+    """Runs what is missing, and says so as it goes.
 
-    Returns the plan less the cases whose framework could not be installed, and how many of all its runs
-    have failed.
+    Returns the plan less the cases whose framework could not be installed, and how many of all its runs have failed.
     """
-    import os
-    from dataclasses import replace
-
-    from evalsuite import locks
-    from evalsuite.commands import preflight
-    from evalsuite.commands.launching import prices
-    from evalsuite.commands.launching.adaptive_repeats import Repeating
-    from evalsuite.commands.printing.terminal import note, progress
-    from evalsuite.errors import EvalsuiteError
-    from evalsuite.launch import campaign, runner
-    from evalsuite.launch.checks import disk_space
-    from evalsuite.launch.checks.wall_time_left import RemainingTime
-    from evalsuite.launch.remote.schedulers import slurm
-    from evalsuite.logs import catalogue
-    from evalsuite.plan import plan
-    from evalsuite.results.measure import measurement
-    from evalsuite.runs.planned import Planned
-
-    _say_left_out(asked.plan.skips)
-    for finding in asked.plan.findings:
+    plan, place, options = request.plan, request.place, request.options
+    _say_left_out(plan.skips)
+    for finding in plan.findings:
         note(say("run.flagged", where=finding.where, finding=speech.finding(finding)))
-    ready = campaign.Environments(pythons={}, packages={}, skips=())
-    missing = asked.missing()
+    missing = missing_runs(plan, place.store, options.search_paths, options.criteria)
+    ready = Environments(pythons={}, packages={}, skips=())
     if missing:
-        if why := asked.engine.unready(os.environ):
-            raise EvalsuiteError(why)
-        kind = asked.environment(environment)
-        asked = preflight.fit(asked, missing, environment)
-        ready = campaign.environments(asked.plan, asked.adapters, kind, note, asked.engine.container)
-        _say_skips(ready.skips)
-        asked = replace(asked, plan=asked.plan.without(ready.skips))
-        missing = asked.missing()  # without the cases that cannot be run, and what others have run meanwhile
-    spec = asked.plan.spec
-    whole = Planned(
-        profile=spec.name,
-        repeats=spec.repeats,
-        cases=tuple(asked.plan.cases),
-        skips=tuple(asked.plan.skips),
-        most_repeats=spec.most_repeats,
-    )
-    asked.store.write_plan(whole)
-    if not missing and asked.plan.runs:
-        failed = _failed(asked)
-        runs = len(asked.plan.runs)
+        place, ready = _prepare(plan, place, options, missing)
+        plan = plan.without(ready.skips)
+        missing = missing_runs(plan, place.store, options.search_paths, options.criteria)  # others may have run some
+    planned = _planned(plan)
+    place.store.write_plan(planned)
+    if missing:
+        _check_store(place.store, missing)
+        for sentence in prices.sentences(plan, place, options, missing):
+            note(sentence)
+        started = campaign.begin(planned, place.store)
+        if options.measures_network:
+            _measure_network(plan, place, missing, ready.pythons, started.id, options.share)
+        _launch(plan, place, options, ready, missing, started)
+    failed = sum(not folder.outcome().ended_well for folder in _ended(plan, place.store))
+    if not missing and plan.runs:
+        runs = len(plan.runs)
         note(say("run.all_done_failed", runs=runs, failed=failed) if failed else say("run.all_done", runs=runs))
-    if not missing:
-        return asked, _failed(asked)
-    if not locks.has_flock(asked.store.root):
-        note(say("run.no_flock", folder=asked.store.root))
-    for sentence in prices.sentences(asked, missing):
-        note(sentence)
-    disk_space.check(missing, asked.store)
-    started = campaign.begin(whole, asked.store)
-    if asked.measures_network:
-        _measure_network(asked, missing, ready.pythons, started.id)
-    estimate = asked.estimate(missing)
+    return plan, failed
+
+
+def _prepare(plan: Plan, place: Place, options: Options, missing: Sequence[Run]) -> tuple[Place, Environments]:
+    """*place* on nodes that are fit, and the environments of the plan's frameworks."""
+    if why := place.engine.unready(os.environ):
+        raise EvalsuiteError(why)
+    place = preflight.choose_nodes(plan, place, options, missing)
+    ready = campaign.environments(plan, options.environment, note, place.engine.container)
+    _say_skips(ready.skips)
+    return place, ready
+
+
+def _planned(plan: Plan) -> Planned:
+    return Planned(
+        profile=plan.spec.name,
+        repeats=plan.spec.repeats,
+        cases=tuple(plan.cases),
+        skips=tuple(plan.skips),
+        most_repeats=plan.spec.most_repeats,
+    )
+
+
+def _check_store(store: Store, missing: Sequence[Run]) -> None:
+    """Raises EvalsuiteError if the disk is too small for the *missing* runs."""
+    if not locks.has_flock(store.root):
+        note(say("run.no_flock", folder=store.root))
+    disk_space.check(missing, store)
+
+
+def _launch(
+    plan: Plan, place: Place, options: Options, ready: Environments, missing: Sequence[Run], started: Campaign
+) -> None:
+    """Launches what is missing run by run, says what came of each, and then what was left out."""
+    spec, store = plan.spec, place.store
+    estimate = prices.estimate(plan, store, missing)
     remaining = RemainingTime(slurm.left_s(os.environ), estimate)
+    on_fit_nodes = preflight.replace_nodes(store.root, missing, preflight.interpreters(plan, options, missing))
+    launcher = replace(make_launcher(spec, place.engine, options, ready), after_fault=on_fit_nodes)
+    extent = campaign.Extent(
+        retries=spec.retries,
+        device_hours=spec.max_device_hours,
+        spent_h=options.spent_h,
+        fits=remaining.fits,
+    )
+    repeats = AdaptiveRepeats(plan, store, options.search_paths, options.criteria)
+    stopped: list[Measurement] = []
     with interruptible(), progress(missing, estimate) as shown:
-        launcher = runner.Launcher(
-            engine=asked.engine,
-            timeout_s=spec.timeout_s,
-            pythons=ready.pythons,
-            packages=ready.packages,
-            dialects=catalogue.known(asked.places),
-            sandboxed=asked.sandboxed,
-            stop_after_window=spec.stop_after_window,
-            share=asked.share,
-            waits=lambda words: note(say("run.waiting", who=words)),
-            after_fault=preflight.mending(asked, missing, environment),
-        )
-        extent = campaign.Extent(
-            retries=spec.retries,
-            device_hours=spec.max_device_hours,
-            spent_h=asked.searched_h,
-            fits=remaining.fits,
-        )
-        repeating = Repeating(asked.plan, asked.store, asked.places, asked.criteria)
-        launched = campaign.launch_all(
-            plan.missing(asked.plan, asked.store),
-            asked.store,
-            asked.adapters,
+        for ended in campaign.launch_all(
+            planning.missing(plan, store),
+            store,
+            plan.adapters,
             launcher,
             started,
             tick=shown.tick,
             seed=spec.seed,
             extent=extent,
-            needed=lambda run: shown.needed(run, repeating.needs(run)),
-        )
-        stopped: list[Measurement] = []
-        for ended in launched:
-            measured = measurement.measurement(asked.store.folder(ended.run), asked.places)
-            given = measured.throughput
-            campaign.note_value(ended, started, asked.store, measured.value, given.unit if given else None)
+            needed=lambda run: shown.needed(run, repeats.is_needed(run)),
+        ):
+            measured = measurement.measurement(store.folder(ended.run), options.search_paths)
+            unit = measured.throughput.unit if measured.throughput else None
+            campaign.note_value(ended, started, store, measured.value, unit)
             shown.ended(ended.run, ended.outcome.duration_s, measured)
-            _say_log(measured, asked.store.root)
+            _say_log(measured, store.root)
             stopped += [measured] if ended.outcome.status == "stopped_as_planned" else []
     _say_stopped(stopped)
-    _say_spared(asked, shown.spared)
+    _say_spared(plan, store, shown.spared)
     if remaining.refused:
-        note(say("run.no_time", runs=len(asked.missing())))
-    return asked, _failed(asked)
+        left = missing_runs(plan, store, options.search_paths, options.criteria)
+        note(say("run.no_time", runs=len(left)))
 
 
 @contextlib.contextmanager
-def interruptible() -> "Iterator[None]":
+def interruptible() -> Iterator[None]:
     """While this holds, SIGTERM (the end of an allocation's time) is what Ctrl-C is: the run that goes on is given up
     in order, and a second SIGTERM does not disturb that."""
-    import signal
-    import threading
 
     def interrupt(number: int, frame: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -189,10 +194,8 @@ def interruptible() -> "Iterator[None]":
         signal.signal(signal.SIGTERM, before)
 
 
-def _say_left_out(skips: "Sequence[Skip]") -> None:
+def _say_left_out(skips: Sequence[Skip]) -> None:
     """What the plan leaves out, a line for each framework and reason: batches and precisions share one."""
-    from evalsuite.commands.printing.terminal import note
-
     alike: dict[tuple[str, str], list[Skip]] = {}
     for skip in skips:
         alike.setdefault((skip.case.framework, skip.reason), []).append(skip)
@@ -202,11 +205,8 @@ def _say_left_out(skips: "Sequence[Skip]") -> None:
         note(say("run.skipped", framework=framework, scale=scales, n=n, reason=speech.retold(reason)))
 
 
-def _say_log(measured: "Measurement", root: "Path") -> None:
+def _say_log(measured: Measurement, root: Path) -> None:
     """Where the log of a run without a value lies, and its last line: what its script said may explain it."""
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.logs import excerpt
-
     if measured.value is None and measured.log is not None:
         last = excerpt.last_line(root / measured.log)
         file = root / measured.log
@@ -214,10 +214,8 @@ def _say_log(measured: "Measurement", root: "Path") -> None:
         note(say("run.log", file=file) if known else say("run.log_says", file=file, line=last))
 
 
-def _say_stopped(stopped: "Sequence[Measurement]") -> None:
+def _say_stopped(stopped: Sequence[Measurement]) -> None:
     """That scripts were stopped as planned, and what that saved at least: the rest of the epoch each was in."""
-    from evalsuite.commands.printing.terminal import note
-
     if not stopped:
         return
     known = [(run.left_s, run.run.case.total_devices) for run in stopped if run.left_s is not None]
@@ -229,61 +227,43 @@ def _say_stopped(stopped: "Sequence[Measurement]") -> None:
     note(say(key, runs=len(stopped), hours=f"{hours:.2g}", known=len(known)))
 
 
-def _say_spared(asked: "Asked", spared: "Sequence[Run]") -> None:
+def _say_spared(plan: Plan, store: Store, spared: Sequence[Run]) -> None:
     """What adaptive repeats did without, and what these runs would have taken."""
-    from evalsuite.commands.printing.terminal import note
-
     if spared:
-        prices = asked.estimate(spared).prices(spared)
-        hours = [one.device_hours for one in prices if one.device_hours is not None]
-        saved = f"{sum(hours):.2g}" if len(hours) == len(prices) else "?"
-        note(say("run.spared", runs=len(spared), hours=saved, repeats=asked.repeats))
+        spared_prices = prices.estimate(plan, store, spared).prices(spared)
+        hours = [price.device_hours for price in spared_prices if price.device_hours is not None]
+        saved = f"{sum(hours):.2g}" if len(hours) == len(spared_prices) else "?"
+        note(say("run.spared", runs=len(spared), hours=saved, repeats=repeats_asked(plan.spec)))
 
 
 def _measure_network(
-    asked: "Asked", missing: "Sequence[Run]", pythons: "Mapping[tuple[str, str], Path]", campaign: str
+    plan: Plan,
+    place: Place,
+    missing: Sequence[Run],
+    pythons: Mapping[tuple[str, str], Path],
+    campaign_id: str,
+    share: bool,
 ) -> None:
     """Measures the network of each scale of *missing* that has one, by what carries the all-reduces of its cases."""
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.documents import COLLECTIVES
-    from evalsuite.launch.checks import network
-    from evalsuite.plan import collectives
-
     measured = {}
     for case in (run.case for run in missing if run.case.total_devices > 1):
-        measured[case.scale, collectives.of(asked.recipe(case), case)] = case
+        measured[case.scale, collectives.of(plan.recipe(case), case)] = case
     for (scale, collective), case in measured.items():
         note(say("run.measuring_network", scale=scale, collective=COLLECTIVES[collective]))
-        interpreter = network.python(pythons, asked.adapters, case)
-        root, engine = asked.store.root, asked.engine
-        found = network.measure(case, engine, interpreter, root, campaign, asked.share, collective)
+        interpreter = network.python(pythons, plan.adapters, case)
+        found = network.measure(case, place.engine, interpreter, place.store.root, campaign_id, share, collective)
         if found.error:
             note(say("run.no_network", scale=scale, reason=found.error))
 
 
-def _say_skips(skips: "Sequence[Skip]") -> None:
-    from evalsuite.commands.printing.terminal import note
-
+def _say_skips(skips: Sequence[Skip]) -> None:
     for reason in dict.fromkeys(skip.reason for skip in skips):
         cases = [skip.case.id for skip in skips if skip.reason == reason]
         more = ", …" if len(cases) > 1 else ""
         note(say("run.skipped_cases", n=len(cases), first=cases[0], more=more, reason=speech.retold(reason)))
 
 
-def _measured(asked: "Asked") -> bool:
-    """Whether any run of the plan, made in this call or before, gave a number that counts."""
-    from evalsuite.results.measure import measurement
-    from evalsuite.results.measure.summary import counts
-
-    return any(counts(measurement.measurement(folder, asked.places)) for folder in _ended(asked))
-
-
-def _failed(asked: "Asked") -> int:
-    """Runs of the plan that have ended badly, in this call or before."""
-    return sum(not folder.outcome().ended_well for folder in _ended(asked))
-
-
-def _ended(asked: "Asked") -> "Iterator[RunFolder]":
+def _ended(plan: Plan, store: Store) -> Iterator[RunFolder]:
     """The folders of the plan's finished runs."""
-    ended = asked.store.ended()
-    return (asked.store.folder(run) for run in asked.plan.runs if ended(run))
+    ended = store.ended()
+    return (store.folder(run) for run in plan.runs if ended(run))

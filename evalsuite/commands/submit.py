@@ -1,16 +1,21 @@
 """`evalsuite submit`: one allocation for a whole evaluation, as a script to read; with --go it is submitted."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from evalsuite.commands import compare
+from evalsuite.commands.launching import kubernetes_submission
+from evalsuite.commands.launching.request import cases_asked
 from evalsuite.commands.options import number_parsing
+from evalsuite.commands.printing.terminal import line
 from evalsuite.commands.speech import say
-from evalsuite.errors import Exit
-
-if TYPE_CHECKING:
-    from evalsuite.plan.sbatch import Allocation
+from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.launch.remote import forwarded_environment
+from evalsuite.launch.remote.schedulers import slurm
+from evalsuite.plan import sbatch
+from evalsuite.plan.sbatch import Allocation
 
 HELP = "write the script that takes the nodes and evaluates on them; with --go, submit it"
 EXAMPLES = """\
@@ -22,8 +27,6 @@ SLURM, KUBERNETES = "slurm", "kubernetes"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from evalsuite.commands import compare
-
     compare.add_arguments(parser)
     job = parser.add_argument_group("the allocation")
     job.add_argument("--account", metavar="A", help="who pays")
@@ -46,13 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.commands.launching import kubernetes_submission
-    from evalsuite.commands.printing.terminal import line
-    from evalsuite.errors import EvalsuiteError
-    from evalsuite.launch.remote import forwarded_environment
-    from evalsuite.launch.remote.schedulers import slurm
-    from evalsuite.plan import sbatch
-
     if arguments.engine == KUBERNETES:
         return kubernetes_submission.submit(arguments, evaluation)
     if arguments.engine not in (None, SLURM):
@@ -79,19 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _allocation(arguments: argparse.Namespace) -> "Allocation":
-    from evalsuite.commands.launching.request import planned
-    from evalsuite.errors import EvalsuiteError
-    from evalsuite.plan.sbatch import Allocation
-
+def _allocation(arguments: argparse.Namespace) -> Allocation:
     if not 0 <= arguments.nodes_spare <= 1000:
         raise EvalsuiteError(f"--nodes-spare: {arguments.nodes_spare} stands there; expected 0 to 1000.")
-    asked = planned(argparse.Namespace(**{**vars(arguments), "engine": SLURM, "commands": True}))
-    cases = [*asked.plan.cases, *(skip.case for skip in asked.plan.skips)]
-    if not cases:
-        raise EvalsuiteError("nothing is asked for: the test matrix is empty; expected a case. Look at evalsuite plan.")
     return Allocation(
-        nodes=max(case.nodes for case in cases),
+        nodes=max(case.nodes for case in cases_asked(arguments, SLURM)),
         spare=arguments.nodes_spare,
         account=arguments.account,
         partition=arguments.partition,
@@ -104,10 +92,6 @@ def _allocation(arguments: argparse.Namespace) -> "Allocation":
 
 def evaluation(arguments: argparse.Namespace, engine: Sequence[str] = ("--engine", SLURM)) -> list[str]:
     """The line of `compare` that does what *arguments* ask for, on the nodes of an allocation."""
-    import sys
-
-    from evalsuite.commands import compare
-
     parser = argparse.ArgumentParser(add_help=False)
     compare.add_arguments(parser)
     words = [sys.executable, "-m", "evalsuite", "compare", *engine]

@@ -59,7 +59,6 @@ class Environments:
 
 def environments(
     plan: Plan,
-    adapters: Mapping[str, Adapter],
     kind: str,
     progress: Callable[[str], None],
     container: Container | None = None,
@@ -71,7 +70,7 @@ def environments(
     """
     pythons, packages, skips = {}, {}, []
     for (framework, name), cases in _by_recipe(plan.cases).items():
-        recipe = adapters[framework].recipe(name)
+        recipe = plan.recipe(cases[0])
         try:
             python = _python(recipe, kind, cases[0].device, progress)
         except virtualenvs.CannotInstall as error:

@@ -32,6 +32,7 @@ class Plan:
     """The matrix, unrolled."""
 
     spec: Spec
+    adapters: Mapping[str, Adapter]  # by name, with the spec's variants
     cases: tuple[Case, ...]  # the ones to be run
     runs: tuple[Run, ...]  # in the order in which they are started
     skips: tuple[Skip, ...]
@@ -41,14 +42,16 @@ class Plan:
     def without(self, skips: Sequence[Skip]) -> "Plan":
         """The plan less the cases of *skips*, which are kept as skips."""
         gone = {skip.case.id for skip in skips}
-        return Plan(
-            spec=self.spec,
+        return replace(
+            self,
             cases=tuple(case for case in self.cases if case.id not in gone),
             runs=tuple(run for run in self.runs if run.case.id not in gone),
             skips=(*self.skips, *skips),
-            findings=self.findings,
             to_search=tuple(case for case in self.to_search if case.id not in gone),
         )
+
+    def recipe(self, case: Case) -> Recipe:
+        return self.adapters[case.framework].recipe(case.recipe)
 
 
 Refusal = Callable[[Case, Recipe], str | None]
@@ -84,6 +87,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
         )
     return Plan(
         spec=spec,
+        adapters=adapters,
         cases=cases,
         runs=tuple(_in_blocks(cases, spec)),
         skips=tuple(skips),

@@ -271,7 +271,7 @@ def test_what_the_search_for_a_batch_took_counts_before_the_first_run(tmp_path, 
 
 def asked(*cases):
     runs = tuple(Run(case=case, repeat=0) for case in cases)
-    return planning.Plan(spec=spec.Spec(), cases=cases, runs=runs, skips=())
+    return planning.Plan(spec=spec.Spec(), adapters={}, cases=cases, runs=runs, skips=())
 
 
 def test_failed_runs_are_set_aside_by_one_word(tmp_path, monkeypatch):

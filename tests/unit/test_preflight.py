@@ -7,7 +7,6 @@ import sys
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -23,7 +22,6 @@ from evalsuite.machine import foreign
 from evalsuite.model import Run
 from evalsuite.plan.engines import Engine
 from evalsuite.runs.preflight import DeviceProcess, NodeFacts, Preflight
-from evalsuite.runs.store import Store
 from tests.processes import running
 from tests.toys import CASE
 
@@ -279,9 +277,7 @@ def test_nodes_that_are_gone_after_a_failed_run_come_last_and_the_rest_goes_on(t
     engine = acted({"a": "exit 1", "b": saying(), "c": saying()})
     missing = [Run(case=replace(CASE, nodes=3), repeat=0)]
 
-    asked = SimpleNamespace(store=Store(tmp_path), environment=lambda kind: kind)
-
-    mended = door.mending(asked, missing, "current")(engine)
+    mended = door.replace_nodes(tmp_path, missing, [])(engine)
 
     assert mended.nodes == ("b", "c", "a")
     assert "the nodes from here on: b, c" in capsys.readouterr().err

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Run
+from evalsuite.plan import plan as planning
 from evalsuite.plan.plan import Plan
+from evalsuite.plan.spec import Spec
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria as criteria_room
 from evalsuite.results.judge import stopping
@@ -20,8 +22,21 @@ if TYPE_CHECKING:
     from evalsuite.runs.store import Store
 
 
-class Repeating:
-    """Asked for each run in the order of the plan whether it is needed; looks once before each further repeat."""
+def missing_runs(plan: Plan, store: "Store", places: "Places", criteria: Criteria | None = None) -> list[Run]:
+    """The runs that are not finished and, as far as that can be known now, needed."""
+    missing = planning.missing(plan, store)
+    if plan.spec.most_repeats is None:
+        return missing
+    return AdaptiveRepeats(plan, store, places, criteria).next_runs(missing)
+
+
+def repeats_asked(spec: Spec) -> str:
+    """`5`, or `5-7`."""
+    return f"{spec.repeats}-{spec.most_repeats}" if spec.most_repeats else str(spec.repeats)
+
+
+class AdaptiveRepeats:
+    """Which repeats of a plan are needed, asked for each run in its order."""
 
     def __init__(self, plan: Plan, store: "Store", places: "Places", criteria: Criteria | None = None) -> None:
         self._plan, self._store, self._places = plan, store, places
@@ -29,15 +44,15 @@ class Repeating:
         self._open: frozenset[str] = frozenset()  # ids of the cases that are not settled
         self._looked_before: int | None = None
 
-    def needs(self, run: Run) -> bool:
+    def is_needed(self, run: Run) -> bool:
         """Whether *run* is one of the least repeats, or its case is not settled by those before it."""
         if run.repeat < self._plan.spec.repeats:
             return True
         if self._looked_before != run.repeat:
-            self._looked_before, self._open = run.repeat, self.unsettled()
+            self._looked_before, self._open = run.repeat, self.unsettled_cases()
         return run.case.id in self._open
 
-    def unsettled(self) -> frozenset[str]:
+    def unsettled_cases(self) -> frozenset[str]:
         """The cases that need another repeat, by all finished runs."""
         cache = paths.cache() / "measurements"
         found = []
@@ -47,7 +62,7 @@ class Repeating:
         most = self._plan.spec.most_repeats or self._plan.spec.repeats
         return stopping.unsettled(with_scaling(summaries(data_rules.checked(found))), self._criteria, most)
 
-    def next(self, missing: list[Run]) -> list[Run]:
+    def next_runs(self, missing: list[Run]) -> list[Run]:
         """Of the *missing* runs those that are known to be needed: the least, and the next one of an open case."""
         least = [run for run in missing if run.repeat < self._plan.spec.repeats]
         begun = {run.case for run in least}
@@ -55,5 +70,5 @@ class Repeating:
         for run in missing:
             if run.repeat >= self._plan.spec.repeats and run.case not in begun:
                 further.setdefault(run.case.id, run)
-        open_ = self.unsettled() if further and not least else frozenset()
+        open_ = self.unsettled_cases() if further and not least else frozenset()
         return [*least, *(run for id, run in further.items() if id in open_)]

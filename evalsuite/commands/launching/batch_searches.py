@@ -4,19 +4,23 @@ import argparse
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from evalsuite.commands import speech
+from evalsuite.commands import preflight, speech
+from evalsuite.commands.launching import prices
 from evalsuite.commands.launching.found_batches import MOST, memory_bytes
+from evalsuite.commands.launching.launcher import make_launcher
+from evalsuite.commands.launching.request import Options, Place, Request, read_request
+from evalsuite.commands.printing.terminal import note
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case, Skip
+from evalsuite.launch import batch_search, campaign
+from evalsuite.launch.batch_search import Purse
+from evalsuite.model import Case, Run, Skip
 from evalsuite.plan import searched as plan_searched
 from evalsuite.plan.largest import Largest, Tried
-
-if TYPE_CHECKING:
-    from evalsuite.commands.launching.request import Asked
-    from evalsuite.launch.batch_search import Purse
+from evalsuite.plan.plan import Plan
+from evalsuite.runs import trials
 
 
 class Searched(Protocol):
@@ -28,81 +32,61 @@ class Searched(Protocol):
     def at_limit(self) -> bool: ...
 
 
-def with_batches(arguments: argparse.Namespace, asked: "Asked") -> "Asked":
-    """*asked* with the batch of every case, searched for now where it is not known; the same without such cases."""
-    from evalsuite.commands import preflight
-    from evalsuite.commands.launching import prices
-    from evalsuite.commands.launching.request import planned
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.launch.batch_search import Purse
-    from evalsuite.model import Run
-
-    if not asked.plan.to_search:
-        return asked
-    if why := asked.engine.unready(os.environ):
+def find_batches(arguments: argparse.Namespace, request: Request) -> Request:
+    """*request* with the batch of every case, searched for now where it is not known; the same without such cases."""
+    plan, place, options = request.plan, request.place, request.options
+    if not plan.to_search:
+        return request
+    if why := place.engine.unready(os.environ):
         raise EvalsuiteError(why)
-    for sentence in prices.of_searches(asked, prices.searches(asked)):
+    for sentence in prices.search_sentences(plan, prices.search_prices(plan, place, options)):
         note(sentence)
-    searches = [Run(case=case, repeat=0) for case in asked.plan.to_search]
-    fit = preflight.fit(asked, searches, arguments.environment)
-    purse = Purse(most=asked.plan.spec.max_device_hours)
-    for case, one in searched(fit, arguments.environment, lambda cases: fit.plan.to_search, MOST, purse):
-        label = f"{case.framework}/{case.recipe} {case.scale} {case.precision}"
-        note(say("largest.found", label=label, batch=one.batch or "–", history=history(one)))
-    again = planned(arguments)
+    place = preflight.choose_nodes(plan, place, options, [Run(case=case, repeat=0) for case in plan.to_search])
+    purse = Purse(most=plan.spec.max_device_hours)
+    for case, found in search_batches(plan, place, options, lambda cases: plan.to_search, MOST, purse):
+        note(say("largest.found", label=_label(case), batch=found.batch or "–", history=history(found)))
+    again = read_request(arguments)
     left = tuple(
         Skip(case=case, reason="the search for its largest batch has not ended")
         for case in again.plan.cases
-        if any(plan_searched.series(case) == plan_searched.series(one) for one in again.plan.to_search)
+        if any(plan_searched.series(case) == plan_searched.series(unfound) for unfound in again.plan.to_search)
     )
-    return replace(again, plan=again.plan.without(left), searched_h=purse.spent)
+    return replace(again, plan=again.plan.without(left), options=replace(again.options, spent_h=purse.spent))
 
 
-def searched(
-    asked: "Asked",
-    environment: str,
+def search_batches(
+    plan: Plan,
+    place: Place,
+    options: Options,
     starts: Callable[[tuple[Case, ...]], Sequence[Case]],
     most: int,
-    purse: "Purse",
+    purse: Purse,
 ) -> list[tuple[Case, Largest]]:
     """Searches from each case that *starts* gives of those that can be run, by short runs, saying each trial; those
     that *purse* does not pay to the end are left out, and said."""
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.launch import batch_search, campaign, runner
-    from evalsuite.logs import catalogue
-    from evalsuite.runs import trials
-
-    ready = campaign.environments(
-        asked.plan, asked.adapters, asked.environment(environment), note, asked.engine.container
-    )
-    launcher = runner.Launcher(
-        engine=asked.engine,
-        timeout_s=asked.plan.spec.timeout_s,
-        pythons=ready.pythons,
-        packages=ready.packages,
-        dialects=catalogue.known(asked.places),
-        sandboxed=asked.sandboxed,
-        memory_bytes=memory_bytes(asked.plan.spec, asked.machine.device),
-        share=asked.share,
-        waits=lambda words: note(say("run.waiting", who=words)),
-    )
-    store = trials.store(asked.store.root, launcher.memory_bytes)
-    runnable = asked.plan.without(ready.skips)
+    ready = campaign.environments(plan, options.environment, note, place.engine.container)
+    limit = memory_bytes(plan.spec, place.machine.device)
+    launcher = make_launcher(plan.spec, place.engine, options, ready)
+    launcher = replace(launcher, stop_after_window=False, memory_bytes=limit)
+    store = trials.store(place.store.root, limit)
     found = []
-    for case in starts(runnable.cases):
+    for case in starts(plan.without(ready.skips).cases):
         if (case.framework, case.recipe) not in ready.pythons:
             continue
-        label = f"{case.framework}/{case.recipe} {case.scale} {case.precision}"
 
-        def told(batch: int, aim: str, label: str = label) -> None:
+        def say_trial(batch: int, aim: str, label: str = _label(case)) -> None:
             note(say("largest.trying", label=label, batch=batch, aim=say(f"largest.{aim}")))
 
-        one = batch_search.search(case, asked.recipe(case), store, launcher, most, told, purse)
+        one = batch_search.search(case, plan.recipe(case), store, launcher, most, say_trial, purse)
         if one is None:
-            note(say("largest.no_hours", label=label, limit=f"{purse.most:g}"))
+            note(say("largest.no_hours", label=_label(case), limit=f"{purse.most:g}"))
         else:
             found.append((case, one))
     return found
+
+
+def _label(case: Case) -> str:
+    return f"{case.framework}/{case.recipe} {case.scale} {case.precision}"
 
 
 def history(one: Searched) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.adapter import Adapter
 from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Device
 from evalsuite.plan.plan import Plan
@@ -30,9 +29,7 @@ def memory_bytes(spec: Spec, device: Device) -> int | None:
     return round(limit * BYTES_PER_GB)
 
 
-def known(
-    plan: Plan, adapters: Mapping[str, Adapter], root: Path, dialects: "Mapping[str, Dialect]", device: Device
-) -> tuple[SearchedBatch, ...]:
+def known(plan: Plan, root: Path, dialects: "Mapping[str, Dialect]", device: Device) -> tuple[SearchedBatch, ...]:
     """What the finished trials in the runs folder *root* have found of the cases that *plan* is to search with.
 
     Raises EvalsuiteError where nothing limits a search.
@@ -47,10 +44,7 @@ def known(
             "expected the memory of a device, memory_gb_per_device in the spec. Try --memory-per-device 4."
         )
     store = trials.store(root, limit)
-    found = (
-        (case, batch_search.known(case, adapters[case.framework].recipe(case.recipe), store, dialects, MOST))
-        for case in plan.to_search
-    )
+    found = ((case, batch_search.known(case, plan.recipe(case), store, dialects, MOST)) for case in plan.to_search)
     return tuple(
         SearchedBatch(of=case, batch=one.batch, tried=one.tried, at_limit=one.at_limit)
         for case, one in found

@@ -3,13 +3,14 @@
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from evalsuite.commands.launching.request import cases_asked
+from evalsuite.commands.printing.terminal import line
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
-
-if TYPE_CHECKING:
-    from evalsuite.plan.kubernetes import Values
+from evalsuite.launch.remote import kubectl
+from evalsuite.plan import kubernetes
+from evalsuite.plan.kubernetes import HOSTFILE, Values
 
 Evaluation = Callable[[argparse.Namespace, Sequence[str]], list[str]]
 WHY = (
@@ -22,21 +23,13 @@ WHY = (
 def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     """Writes the manifests that *arguments* of `submit` ask for; with --go it applies them. *evaluation* gives the
     line that does in the launcher's pod what they ask for."""
-    from evalsuite.commands.launching.request import planned
-    from evalsuite.commands.printing.terminal import line
-    from evalsuite.launch.remote import kubectl
-    from evalsuite.plan import kubernetes
-
     if arguments.values is None:
         raise EvalsuiteError(
             "--engine kubernetes: nothing says what the cluster is like; expected --values FILE with image and claim "
             "(docs/kubernetes.md)."
         )
     values = kubernetes.read(arguments.values)
-    asked = planned(argparse.Namespace(**{**vars(arguments), "engine": "mpi", "commands": True}))
-    cases = [*asked.plan.cases, *(skip.case for skip in asked.plan.skips)]
-    if not cases:
-        raise EvalsuiteError("nothing is asked for: the test matrix is empty; expected a case. Look at evalsuite plan.")
+    cases = cases_asked(arguments, "mpi")
     found = kubernetes.manifests(
         values,
         _in_the_pods(arguments, values, evaluation),
@@ -55,10 +48,8 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     return Exit.DONE
 
 
-def _in_the_pods(arguments: argparse.Namespace, values: "Values", evaluation: Evaluation) -> Sequence[str]:
+def _in_the_pods(arguments: argparse.Namespace, values: Values, evaluation: Evaluation) -> Sequence[str]:
     """The line of `compare` in the launcher's pod: runs and report on the volume that all pods see."""
-    from evalsuite.plan.kubernetes import HOSTFILE
-
     mount = Path(values.mount)
     placed = {"runs": mount / arguments.runs, "out": mount / (arguments.out or "report")}
     there = argparse.Namespace(**{**vars(arguments), **placed})

@@ -1,76 +1,103 @@
 """What the runs to be made will take, in sentences: for `plan`, and before `run` and `compare` start anything."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 
+from evalsuite.commands.launching.found_batches import MOST, memory_bytes
+from evalsuite.commands.launching.request import MANAGED, Options, Place
 from evalsuite.commands.printing.terminal import duration
 from evalsuite.commands.speech import say
+from evalsuite.errors import EvalsuiteError
+from evalsuite.launch import batch_search
+from evalsuite.launch.provision import virtualenvs
+from evalsuite.logs import catalogue
 from evalsuite.model import Run
 from evalsuite.plan.estimate import Estimate, Price
+from evalsuite.plan.plan import Plan
+from evalsuite.runs import trials
+from evalsuite.runs.store import RunFolder, Store
 
-if TYPE_CHECKING:
-    from evalsuite.commands.launching.request import Asked
+MOST_READ = 2000  # run folders that are not of the plan
 
 
-def sentences(asked: "Asked", left: Sequence[Run]) -> Iterator[str]:
+def estimate(plan: Plan, store: Store, left: Iterable[Run]) -> Estimate:
+    """Expected times of the runs *left*, from the finished runs of *store*: those of the plan, and others."""
+    ended = store.ended()
+    known = dict(_durations(store.folder(run) for run in plan.runs if ended(run)))
+    if {run.case for run in left} - {run.case for run in known}:
+        known |= dict(_durations(store.finished()[:MOST_READ]))
+    return Estimate(list(known.items()))
+
+
+def _durations(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
+    """The runs that have ended, and their seconds; folders that cannot be read are left out."""
+    for folder in folders:
+        if folder.finished:
+            with contextlib.suppress(EvalsuiteError):
+                taken = folder.outcome().duration_s
+                if taken is not None:
+                    yield folder.run(), taken
+
+
+def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -> Iterator[str]:
     """What the runs *left* take: a line for each framework where there are several, the sum, and what it leaves out."""
-    found = asked.estimate(left).prices(left)
-    if len(found) > 1:
-        yield from map(_of_framework, found)
-    runs = len(asked.plan.runs)
-    seconds = [one.seconds for one in found if one.seconds is not None]
-    hours = _device_hours(found)
-    if seconds and len(seconds) == len(found):
-        cost = say("plan.cost", hours=_hours(hours))
-        yield say("plan.left", missing=len(left), runs=runs, time=duration(sum(seconds)), cost=cost)
-    elif seconds:
-        cost = say("plan.cost", hours=_hours(hours))
-        yield say("plan.left_partly", missing=len(left), runs=runs, time=duration(sum(seconds)), cost=cost)
-    else:
-        yield say("plan.left", missing=len(left), runs=runs, time=say("plan.unknown_time"), cost="")
-    trials = searches(asked)
-    yield from of_searches(asked, trials)
-    limit = asked.plan.spec.max_device_hours
-    if limit is not None and hours + asked.searched_h + _device_hours(trials) > limit:
+    prices = estimate(plan, place.store, left).prices(left)
+    if len(prices) > 1:
+        yield from map(_of_framework, prices)
+    seconds = [price.seconds for price in prices if price.seconds is not None]
+    hours = _device_hours(prices)
+    key = "plan.left" if not seconds or len(seconds) == len(prices) else "plan.left_partly"
+    cost = say("plan.cost", hours=_hours(hours)) if seconds else ""
+    time = duration(sum(seconds)) if seconds else say("plan.unknown_time")
+    yield say(key, missing=len(left), runs=len(plan.runs), time=time, cost=cost)
+    trial_prices = search_prices(plan, place, options)
+    yield from search_sentences(plan, trial_prices)
+    limit = plan.spec.max_device_hours
+    if limit is not None and hours + options.spent_h + _device_hours(trial_prices) > limit:
         yield say("plan.beyond_limit", limit=f"{limit:g}")
-    if unmade := asked.not_made_yet(left):
+    if unmade := _unmade_environments(plan, options, left):
         yield say("plan.not_made_yet", frameworks=", ".join(unmade))
 
 
-def of_searches(asked: "Asked", found: Sequence[Price]) -> Iterator[str]:
-    """What the searches for the largest batch will take, by the prices *found*, where a batch is still to be found."""
-    if not found:
+def search_sentences(plan: Plan, prices: Sequence[Price]) -> Iterator[str]:
+    """What the searches for the largest batch will take, where a batch is still to be found."""
+    if not prices:
         return
-    trials = sum(one.runs for one in found)
-    known = [one.seconds for one in found if one.seconds is not None]
-    whole = len(known) == len(found)
+    known = [price.seconds for price in prices if price.seconds is not None]
+    whole = len(known) == len(prices)
     yield say(
         "plan.searches",
-        n=len(asked.plan.to_search),
-        trials=trials,
+        n=len(plan.to_search),
+        trials=sum(price.runs for price in prices),
         time=duration(sum(known)) if whole else say("plan.unknown_trial"),
-        cost=say("plan.cost", hours=_hours(_device_hours(found))) if whole else "",
+        cost=say("plan.cost", hours=_hours(_device_hours(prices))) if whole else "",
     )
 
 
-def searches(asked: "Asked") -> tuple[Price, ...]:
+def search_prices(plan: Plan, place: Place, options: Options) -> tuple[Price, ...]:
     """The price of the trials that are still to be made, by those that have ended; framework by framework."""
-    if not asked.plan.to_search:
+    if not plan.to_search:
         return ()
-    from evalsuite.commands.launching.found_batches import MOST, memory_bytes
-    from evalsuite.commands.launching.request import timed
-    from evalsuite.launch import batch_search
-    from evalsuite.logs import catalogue
-    from evalsuite.runs import trials
+    root = place.store.root
+    store = trials.store(root, memory_bytes(plan.spec, place.machine.device))
+    dialects = catalogue.known(options.search_paths)
+    left = [run for case in plan.to_search for run in batch_search.left(case, plan.recipe(case), store, dialects, MOST)]
+    return Estimate(list(_durations(trials.finished(root)))).prices(left)
 
-    store = trials.store(asked.store.root, memory_bytes(asked.plan.spec, asked.machine.device))
-    dialects = catalogue.known(asked.places)
-    left = [
-        run
-        for case in asked.plan.to_search
-        for run in batch_search.left(case, asked.recipe(case), store, dialects, MOST)
-    ]
-    return Estimate(list(timed(trials.finished(asked.store.root)))).prices(left)
+
+def _unmade_environments(plan: Plan, options: Options, left: Iterable[Run]) -> list[str]:
+    """The frameworks of the runs *left* whose environment is made before them, which takes a time of its own."""
+    if options.environment != MANAGED:
+        return []
+    cases = {(run.case.framework, run.case.recipe, run.case.device): run.case for run in left}.values()
+    return list(
+        dict.fromkeys(
+            case.framework
+            for case in cases
+            if plan.recipe(case).pins(case.device)
+            and virtualenvs.existing(plan.recipe(case), device=case.device) is None
+        )
+    )
 
 
 def _of_framework(one: Price) -> str:

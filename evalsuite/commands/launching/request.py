@@ -1,143 +1,111 @@
-"""What a launching command was asked for: spec, adapters, machine, plan and store, from its arguments."""
+"""The request of a launching command, read from its arguments: what is run, where, and how."""
 
 import argparse
-import contextlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.adapter import Adapter, Recipe
-from evalsuite.commands.options import axes, engine_options
-from evalsuite.commands.options.search_paths import places
+from evalsuite.commands.launching import found_batches
+from evalsuite.commands.options import axes, engine_options, search_paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import campaign
 from evalsuite.launch.provision import readiness, virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import Case, Run
+from evalsuite.model import Case
 from evalsuite.plan import containers, plan, sandbox
-from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.engines import Engine
-from evalsuite.plan.estimate import Estimate
 from evalsuite.plan.given_images import with_images
 from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.plan.spec import Spec
 from evalsuite.plan.variants import varied
 from evalsuite.registry import discover
 from evalsuite.runs import group
-from evalsuite.runs.store import RunFolder, Store
+from evalsuite.runs.store import Store
 
 if TYPE_CHECKING:
     from evalsuite.results.judge.criteria import Criteria
 
-MOST_READ = 2000  # run folders that are not of the plan
+CONTAINER, CURRENT, MANAGED = "container", "current", "managed"  # where the frameworks come from
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """The matrix that the command line asks for, and where it is kept."""
+class Place:
+    """Where the runs are made, and where they are kept."""
 
-    plan: Plan
-    adapters: Mapping[str, Adapter]
     machine: Machine
     engine: Engine
     store: Store
-    places: Places  # where dialects beside the house's are found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How each run is made and judged, beside what its case says."""
+
+    environment: str  # CONTAINER, CURRENT or MANAGED
+    search_paths: Places  # of dialects that are not built in
     measures_network: bool = False  # before the first run of each scale
-    sandboxed: bool = False  # whether each script is kept from the rest of the machine
-    share: bool = False  # whether a run may go on beside another evaluation on the machine
-    criteria: "Criteria | None" = None  # what adaptive repeats decide; None: those of every report
-    searched_h: float = 0.0  # device-hours that this start has spent on the search for the largest batches
-    python: Path | None = None  # the interpreter of every framework; None: each has an environment of its own
-
-    def missing(self) -> list[Run]:
-        """The runs that are not finished and, as far as that can be told now, needed."""
-        left = plan.missing(self.plan, self.store)
-        if self.plan.spec.most_repeats is None:
-            return left
-        from evalsuite.commands.launching.adaptive_repeats import Repeating
-
-        return Repeating(self.plan, self.store, self.places, self.criteria).next(left)
-
-    def done(self) -> Mapping[str, int]:
-        """How many repeats of each case are finished, by its id."""
-        ended = self.store.ended()
-        repeats = range(self.plan.spec.most_repeats or self.plan.spec.repeats)
-        return {case.id: sum(ended(Run(case=case, repeat=repeat)) for repeat in repeats) for case in self.plan.cases}
+    sandboxed: bool = False
+    share: bool = False  # a run may go on beside another evaluation on the machine
+    criteria: "Criteria | None" = None  # that adaptive repeats decide by; None: those of every report
+    spent_h: float = 0.0  # device-hours that the search for the largest batches has taken
 
     @property
-    def repeats(self) -> str:
-        """As they were asked for: 5, or 5-7."""
-        spec = self.plan.spec
-        return f"{spec.repeats}-{spec.most_repeats}" if spec.most_repeats else str(spec.repeats)
-
-    def environment(self, kind: str) -> str:
-        """Where the frameworks come from: the *kind* that was asked for, or the images of a container runtime."""
-        return "container" if self.engine.container else kind
-
-    def estimate(self, left: Iterable[Run]) -> Estimate:
-        """Expected times of the runs *left*, from the finished runs of this store: those of the plan, and others."""
-        ended = self.store.ended()
-        known = dict(timed(self.store.folder(run) for run in self.plan.runs if ended(run)))
-        if {run.case for run in left} - {run.case for run in known}:
-            known |= dict(timed(self.store.finished()[:MOST_READ]))
-        return Estimate(list(known.items()))
-
-    def not_made_yet(self, left: Iterable[Run]) -> list[str]:
-        """The frameworks of the runs *left* whose environment is made before them, which takes a time of its own."""
-        if self.python or self.engine.container:
-            return []
-        recipes = dict.fromkeys((run.case.framework, run.case.recipe, run.case.device) for run in left)
-        found = [(name, self.adapters[name].recipe(recipe), device) for name, recipe, device in recipes]
-        return list(
-            dict.fromkeys(
-                name
-                for name, recipe, device in found
-                if recipe.pins(device) and virtualenvs.existing(recipe, device=device) is None
-            )
-        )
-
-    def command_line(self, case: Case) -> CommandLine:
-        """What starts *case*'s first repeat."""
-        recipe = self.recipe(case)
-        made = virtualenvs.existing(recipe, device=case.device) if recipe.pins(case.device) else None
-        return command_line(
-            recipe,
-            case,
-            python=self.python or (made.python if made else NOT_MADE_YET),
-            folder=self.store.folder(Run(case=case, repeat=0)).path.resolve(),
-            engine=self.engine,
-            timeout_s=self.plan.spec.timeout_s,
-            share=self.share,
-            sandboxed=self.sandboxed,
-        )
-
-    def without_python(self, case: Case) -> str | None:
-        """Why the command line of *case* still holds `{python}`, and what to do; None if it does not."""
-        if self.python or self.engine.container or NOT_MADE_YET not in self.command_line(case).training:
-            return None
-        if self.recipe(case).pins(case.device):
-            return "{python} is the interpreter of an environment that is made before the first run"
-        return f"{{python}}: recipe {case.recipe} names no requirements to make one; try --environment current"
-
-    def recipe(self, case: Case) -> Recipe:
-        return self.adapters[case.framework].recipe(case.recipe)
+    def python(self) -> Path | None:
+        """The interpreter of every framework; None: each has one of its own."""
+        return Path(sys.executable) if self.environment == CURRENT else None
 
 
-def timed(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
-    """The runs that have ended, and what each took; a folder that cannot be read tells nothing."""
-    for folder in folders:
-        if folder.finished:
-            with contextlib.suppress(EvalsuiteError):
-                taken = folder.outcome().duration_s
-                if taken is not None:
-                    yield folder.run(), taken
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    plan: Plan
+    place: Place
+    options: Options
 
 
-def planned(arguments: argparse.Namespace) -> Asked:
-    """The plan of *arguments*. Starts nothing and installs nothing."""
+def read_request(arguments: argparse.Namespace) -> Request:
+    """The request of *arguments*. Starts nothing and installs nothing."""
+    engine = _engine(arguments)
+    spec = axes.spec_from(arguments)
+    adapters = _varied(spec, with_images(discover(arguments.adapters), arguments.image), arguments.container)
+    machine = campaign.machine(arguments.device)
+    machine = replace(machine, binds=engine.name == "local" and engine.container is None)
+    refusals = _refusals(arguments, engine)
+    made = plan.plan(spec, adapters, machine, refusals)
+    paths = search_paths.places(arguments)
+    dialects = catalogue.known(paths)
+    for framework, recipe in dict.fromkeys((case.framework, case.recipe) for case in made.cases):
+        catalogue.spoken(framework, adapters[framework].recipe(recipe), dialects)  # raises before the first run
+    store = Store(_folder(arguments.runs), group.number(arguments.group) if arguments.group is not None else None)
+    if made.to_search:
+        searched = found_batches.known(made, store.root, dialects, machine.device)
+        made = plan.plan(replace(spec, searched=searched), adapters, machine, refusals)
+    return Request(
+        plan=made,
+        place=Place(machine=machine, engine=engine, store=store),
+        options=Options(
+            environment=CONTAINER if engine.container else arguments.environment,
+            search_paths=paths,
+            measures_network=arguments.measure_network,
+            sandboxed=arguments.sandbox,
+            share=arguments.share,
+        ),
+    )
+
+
+def cases_asked(arguments: argparse.Namespace, engine: str) -> list[Case]:
+    """Every case of *arguments* on *engine*, the skipped ones too. Raises EvalsuiteError if there is none."""
+    plan = read_request(argparse.Namespace(**{**vars(arguments), "engine": engine, "commands": True})).plan
+    cases = [*plan.cases, *(skip.case for skip in plan.skips)]
+    if not cases:
+        raise EvalsuiteError("nothing is asked for: the test matrix is empty; expected a case. Look at evalsuite plan.")
+    return cases
+
+
+def _engine(arguments: argparse.Namespace) -> Engine:
     engine = engine_options.engine(arguments)
     if arguments.container:
         engine = replace(engine, container=containers.here(arguments.container))
@@ -146,54 +114,35 @@ def planned(arguments: argparse.Namespace) -> Asked:
             f"--image {arguments.image[0]}: no --container says what runs it; expected one of "
             f"{', '.join(containers.RUNTIMES)}. Try --container docker."
         )
-    spec = axes.spec_from(arguments)
-    adapters = _varied(spec, with_images(discover(arguments.adapters), arguments.image), arguments.container)
-    found = campaign.machine(arguments.device)
-    machine = replace(found, binds=engine.name == "local" and engine.container is None)
+    return engine
+
+
+def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
+    """What says why a case cannot be run. Raises EvalsuiteError for a sandbox that no case can have."""
+    shown_only = getattr(arguments, "commands", False)  # what would be run can be shown without what it needs
     refusals = [lambda case, recipe: engine.refusal(case), _mpirun_in_mpirun(engine)]
     if arguments.sandbox:
-        _check_sandbox(engine, arguments)
+        _check_sandbox(engine, shown_only)
         refusals.append(sandbox.refusal)
     if engine.container:
         refusals.append(_no_image)
-    if not getattr(arguments, "commands", False):  # what would be run can be shown without what it needs
-        refusals.append(readiness.refusal())
-        if engine.container:
-            refusals.append(_absent_image)
-        else:
-            refusals.append(_no_interpreter(arguments.environment))
-    made = plan.plan(spec, adapters, machine, refusals)
-    _check_dialects(made, adapters, places(arguments))
-    store = Store(_folder(arguments.runs), group.number(arguments.group) if arguments.group is not None else None)
-    asked = Asked(
-        plan=made,
-        adapters=adapters,
-        machine=machine,
-        engine=engine,
-        store=store,
-        places=places(arguments),
-        measures_network=arguments.measure_network,
-        sandboxed=arguments.sandbox,
-        share=arguments.share,
-        python=Path(sys.executable) if arguments.environment == "current" and not engine.container else None,
-    )
-    if not made.to_search:
-        return asked
-    from evalsuite.commands.launching import found_batches
-
-    dialects = catalogue.known(asked.places)
-    searched = found_batches.known(made, adapters, store.root, dialects, machine.device)
-    resolved = replace(spec, searched=searched)
-    return replace(asked, plan=plan.plan(resolved, adapters, machine, refusals))
+    if shown_only:
+        return refusals
+    kind = arguments.environment
+    return [
+        *refusals,
+        readiness.refusal(),
+        _absent_image if engine.container else lambda case, recipe: virtualenvs.refusal(recipe, kind, case.device),
+    ]
 
 
 def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
     """*adapters* with the variants and versions of *spec*, those of its parts too."""
     matrices = spec.matrices()
-    asked = tuple(dict.fromkeys(one for matrix in matrices for one in matrix.variants))
-    versions = tuple(dict.fromkeys(one for matrix in matrices for one in matrix.versions))
+    asked = tuple(dict.fromkeys(variant for matrix in matrices for variant in matrix.variants))
+    versions = tuple(dict.fromkeys(version for matrix in matrices for version in matrix.versions))
     frameworks = [name for matrix in matrices for name in matrix.frameworks]
-    with_image = next((one for one in asked if one.image), None)
+    with_image = next((variant for variant in asked if variant.image), None)
     if with_image and not container:
         raise EvalsuiteError(
             f"[[variants]] {with_image.name}: image = {with_image.image} and no --container says what runs it; "
@@ -207,14 +156,7 @@ def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) 
     return varied(adapters, asked, versions, frameworks)
 
 
-def _check_dialects(made: Plan, adapters: Mapping[str, Adapter], places: Places) -> None:
-    """Raises EvalsuiteError if a log could not be read: before the first run, not after each."""
-    dialects = catalogue.known(places)
-    for framework, recipe in dict.fromkeys((case.framework, case.recipe) for case in made.cases):
-        catalogue.spoken(framework, adapters[framework].recipe(recipe), dialects)
-
-
-def _check_sandbox(engine: Engine, arguments: argparse.Namespace) -> None:
+def _check_sandbox(engine: Engine, shown_only: bool) -> None:
     """Raises EvalsuiteError if there can be no sandbox; on other machines than this one the first run tells."""
     if engine.container:
         raise EvalsuiteError(
@@ -222,7 +164,7 @@ def _check_sandbox(engine: Engine, arguments: argparse.Namespace) -> None:
             "one of the two."
         )
     why = readiness.sandbox_missing() if engine.name == "local" else None
-    if why and not getattr(arguments, "commands", False):
+    if why and not shown_only:
         raise EvalsuiteError(f"--sandbox: {why}.")
 
 
@@ -248,10 +190,6 @@ def _absent_image(case: Case, recipe: Recipe) -> str | None:
     if not recipe.image.startswith("/") or Path(recipe.image).exists():
         return None
     return f"the image {recipe.image} does not exist here; expected a file or folder that every node sees. Try --image"
-
-
-def _no_interpreter(kind: str) -> Refusal:
-    return lambda case, recipe: virtualenvs.refusal(recipe, kind, case.device)
 
 
 def _folder(path: Path) -> Path:
