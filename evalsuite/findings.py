@@ -1,12 +1,11 @@
 """Every rule that a report can find broken, declared once: its code, how grave it is, its fields and its limits.
 
 A finding is one of these classes with its numbers and names: `Drift(change=0.07, where=run.id)`. It holds no
-sentence. What it says stands in `data/text/{zh,en}.toml` under `findings.<name>`, its title under
-`rules.<code>`, what it checks, why it matters and what to do in `data/text/rules/`; how a number is printed,
-in `report/text/numbers.py`. Limits are fields with a default: the code that judges reads them here
-(`Drift.limit`), and the sentences are filled from here.
+sentence. What it says, its title, what it checks, why it matters and what to do stand in `data/rules/<code>.toml`, in
+both languages; how a number is printed, in `report/text/numbers.py`. Limits are fields with a default: the code that
+judges reads them here (`Drift.limit`), and the sentences are filled from here.
 
-To add a rule: declare it below, write its words in both languages, raise it, and run `tools/write_data_rules.py`.
+To add a rule: declare it below, write its file of words, and raise it. tests/unit/test_findings.py names what lacks.
 """
 
 import dataclasses
@@ -84,12 +83,12 @@ UNRAISED: Mapping[str, str] = {  # data rules that are kept without a finding �
     "D02": "evalsuite.report.book.blocks",
     "D28": "evalsuite.importing.published_tables",
 }
-_NUMBERS: dict[str, str] = {}  # code → the data rule of docs/data-rules.md that it keeps
+_NUMBERS: dict[str, str] = {}  # code → the data rule that it keeps
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def rule(code: str, severity: Severity, *, keeps: str | None = None) -> Callable[[type[F]], type[F]]:
-    """Declares the class under it as a rule. *keeps*: the rule of docs/data-rules.md behind a code that is a word."""
+    """Declares the class under it as a rule. *keeps*: the data rule behind a code that is a word."""
 
     def declared(kind: type[F]) -> type[F]:
         made = with_fields(kind)
@@ -740,7 +739,7 @@ class Oversubscribed(Finding):
 
 
 def number(code: str) -> str | None:
-    """The data rule of docs/data-rules.md that *code* keeps: "D16" of `clock_disagrees`; None where it has none."""
+    """The data rule that *code* keeps: "D16" of `clock_disagrees`; None where it has none."""
     return code if code in UNRAISED else _NUMBERS.get(code)
 
 

@@ -150,7 +150,7 @@ def with_fields(kind: type[F]) -> type[F]:
 class Finding:
     """Something a reader must know. Every rule that can be found broken is a class of its own, in `findings.py`."""
 
-    code: ClassVar[str]  # a data rule of docs/data-rules.md ("D08") or a word ("clock_disagrees")
+    code: ClassVar[str]  # a data rule ("D08") or a word ("clock_disagrees")
     name: ClassVar[str]  # of the rule; two of them may go by one code
     severity: ClassVar[Severity]
     where: str = ""  # a run id, a case id, or file:line

@@ -3,7 +3,7 @@
 Every value is *cited*: it carries †, decides no criterion, and its receipt leads to a line of a file at a
 commit, with that file's SHA-256. Where single runs are printed too and their median is the published figure,
 it rests on the runs; where their median is another, the published figure stays and the difference is
-flagged (docs/data-rules.md, D16).
+flagged (data/rules, D16).
 """
 
 import csv

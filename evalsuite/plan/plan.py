@@ -62,7 +62,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
 
     *refusals* say for other rooms (the engine, the environments) why a case cannot be run. Repeats are
     interleaved: every case once, then every case again, so that a machine that gets slower during the
-    evaluation gets slower for all (docs/data-rules.md, D10).
+    evaluation gets slower for all (data/rules, D10).
     """
     for matrix in spec.matrices():
         _check_models(matrix, adapters)

@@ -12,7 +12,7 @@ from evalsuite import paths
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 4600,
+    "": 4750,  # with messages
     "agent": 4200,
     "commands": 5800,
     "launch": 5400,

@@ -7,7 +7,7 @@ from functools import cache
 from evalsuite import findings
 from evalsuite.model import Finding
 from evalsuite.report.text.findings import limits, rule, with_limits
-from evalsuite.report.text.words import FOLDER, PLACEHOLDER, Words, read
+from evalsuite.report.text.words import PLACEHOLDER, Words, read
 
 PARTS = ("checks", "matters", "remedy")
 LEFT_OUT = "…"  # where a finding has its numbers and names
@@ -26,30 +26,24 @@ class Explained:
 
 def explained(code: str, language: str) -> Explained:
     """The words of *code*, one of `findings.codes()`, in *language*."""
-    told, rules = spoken(language), findings.of_code(code)
+    words, rules = _words(language), findings.of_code(code)
     severities = dict.fromkeys(rule.severity for rule in rules)
     return Explained(
         code=code,
-        title=rule(code, _page(language)).plain(language),
+        title=rule(code, words).plain(language),
         levels=tuple(label(each, language) for each in severities or ("silent",)),
-        parts={part: with_limits(f"{code}.{part}", code, told).plain(language) for part in PARTS},
-        says=tuple(_without_values(each, _page(language)) for each in rules),
+        parts={part: with_limits(f"rules.{code}.{part}", code, words).plain(language) for part in PARTS},
+        says=tuple(_without_values(each, words) for each in rules),
     )
 
 
 def label(name: str, language: str) -> str:
     """A heading of an explanation, or the words of a level."""
-    return spoken(language)(f"explain.{name}").plain(language)
+    return _words(language)(f"explain.{name}").plain(language)
 
 
 @cache
-def spoken(language: str) -> Words:
-    """What each rule checks, why it matters, and what to do."""
-    return read((language,), FOLDER / "rules")
-
-
-@cache
-def _page(language: str) -> Words:
+def _words(language: str) -> Words:
     return read((language,))
 
 

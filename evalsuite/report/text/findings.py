@@ -9,9 +9,8 @@ from evalsuite.model import Finding
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.retold import Retold
-from evalsuite.report.text.words import FOLDER, Rendered, Text, Words, placeholders, read
+from evalsuite.report.text.words import Rendered, Text, Words, placeholders, read
 
-RULES = FOLDER / "rules"  # what each rule checks, why it matters, and what to do
 ENGLISH = "en"
 FORMS: Mapping[Kind, Form] = {
     Kind.SHARE: numbers.percent,
@@ -76,7 +75,7 @@ def document(finding: Finding) -> dict[str, object]:
 
 def rule(code: str, words: Words) -> Text:
     """The rule behind a finding's code, in words."""
-    return with_limits(f"rules.{code}", code, words)
+    return with_limits(f"rules.{code}.title", code, words)
 
 
 def with_limits(key: str, code: str, words: Words) -> Text:

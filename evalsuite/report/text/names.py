@@ -77,7 +77,7 @@ def anchor(kind: str, name: str) -> str:
 
 
 def visible(text: object) -> str:
-    """*text* with control characters and direction marks spelled out (docs/data-rules.md, D26)."""
+    """*text* with control characters and direction marks spelled out (data/rules, D26)."""
     said = str(text)
     if said.isascii() and said.isprintable():  # as nearly all is
         return said

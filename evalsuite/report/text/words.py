@@ -22,6 +22,7 @@ from evalsuite.model import LANGUAGES
 from evalsuite.report.text import names
 
 FOLDER = paths.DATA / "text"
+RULES = paths.DATA / "rules"  # a file for each code of findings, with all that is said of it in every language
 TERMINAL = FOLDER / "terminal"  # what commands print
 BEYOND_THE_PAGE = FOLDER / "publishing"  # site, Markdown, spreadsheet and `compare-reports`
 HTML_LANG = {"zh": "zh-CN", "en": "en"}
@@ -230,6 +231,8 @@ def _read(languages: tuple[str, ...], folder: Path, on_cpu: bool) -> Words:
     if not languages or any(language not in HTML_LANG for language in languages):
         raise WordsError(f"--lang {','.join(languages)}: unknown language; the languages are {', '.join(known)}.")
     tables = {language: table(folder / f"{language}.toml") for language in languages}
+    if folder == FOLDER:
+        tables = {language: {**sentences, **rule_sentences(language)} for language, sentences in tables.items()}
     check(tables)
     if on_cpu and "zh" in tables:
         tables["zh"] = {
@@ -252,11 +255,26 @@ def read_beyond_the_page(languages: Iterable[str] = LANGUAGES) -> Words:
 
 def table(file: Path) -> dict[str, str]:
     """Dotted key → sentence of one file."""
+    return dict(_flat(_parsed(file)))
+
+
+def rule_sentences(language: str) -> dict[str, str]:
+    """What is said of each rule: `findings.<name>` is what its findings say, `rules.<code>.<part>` the rest."""
+    found = {}
+    for file in sorted(RULES.glob("*.toml")):
+        for key, sentence in _flat(_parsed(file)):
+            part, _, of = key.rpartition(".")
+            if of == language:
+                found[re.sub(r"^says\.", "findings.", part) if "." in part else f"rules.{file.stem}.{part}"] = sentence
+    return found
+
+
+@functools.cache
+def _parsed(file: Path) -> Mapping[str, Any]:
     try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
-        raise WordsError(f"{file}: {error}; expected the sentences of one language in TOML.") from error
-    return dict(_flat(found))
+        raise WordsError(f"{file}: {error}; expected sentences in TOML.") from error
 
 
 def check(tables: Mapping[str, Mapping[str, str]]) -> None:

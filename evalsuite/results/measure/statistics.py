@@ -92,7 +92,7 @@ def pooled(values: Sequence[float]) -> Pooled:
 
 
 def outliers(values: Sequence[float], others: Pooled = NO_RUNS) -> list[int]:
-    """Positions of the values that are far off by each of three measures (docs/data-rules.md, D09).
+    """Positions of the values that are far off by each of three measures (data/rules, D09).
 
     More than 3 scaled MADs from the median, more than 2 % of it, and more than three times the CV pooled over the
     rest of these runs and the *others* of the block. The last is needed because of five values the MAD itself

@@ -24,7 +24,7 @@ from evalsuite.results.measure.statistics import (
     pooled,
 )
 
-FULL_REPEATS = FewRepeats.needed  # fewer are partial (docs/data-rules.md, D05)
+FULL_REPEATS = FewRepeats.needed  # fewer are partial (data/rules, D05)
 MOST_REPEATS = ManyRepeats.usual
 NOISY_CV = NoisyRepeats.limit
 UNSTABLE_CV = UnstableRepeats.limit

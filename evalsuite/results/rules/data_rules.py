@@ -1,7 +1,7 @@
-"""Data rules of docs/data-rules.md that ask more than one log: duplicates, origins, hardware that cannot be.
+"""Data rules that ask more than one log: duplicates, origins, hardware that cannot be.
 
 `checked` looks at the runs before they are summarised, `findings` at the whole afterwards. Both take values
-and give values. Where each rule is raised, here or elsewhere, stands in docs/data-rules.md.
+and give values. Where each rule is raised, here or elsewhere, stands in data/rules.
 """
 
 import re
@@ -249,7 +249,7 @@ def written(text: str) -> Decimal | None:
 
 
 def rounds_to(printed: Decimal, computed: float) -> bool:
-    """Whether *printed* is *computed* rounded to the digits that were written (docs/data-rules.md, D16 and D23)."""
+    """Whether *printed* is *computed* rounded to the digits that were written (data/rules, D16 and D23)."""
     half = Decimal("0.5").scaleb(int(printed.as_tuple().exponent)) * Decimal("1.000001")
     return abs(printed - Decimal(computed)) <= max(half, abs(printed) * Decimal("1e-9"))
 

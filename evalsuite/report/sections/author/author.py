@@ -206,7 +206,7 @@ def _wrong(book: Book, text: str, source: str) -> Iterable[Finding]:
 
 
 def _agrees(written: str, computed: float, source: str) -> bool:
-    """Whether *written* is *computed* rounded to the digits that were written (docs/data-rules.md, D23)."""
+    """Whether *written* is *computed* rounded to the digits that were written (data/rules, D23)."""
     number = data_rules.written(written)
     if number is None:
         raise AuthorError(f'{source}: "{written}" is no number; expected one after the bar.')
