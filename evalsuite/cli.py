@@ -41,6 +41,7 @@ COMMANDS = {
 }
 RENAMED = {"models": "repositories"}  # said for a release
 LIBRARIES = {
+    "filelock",
     "jinja2",
     "markupsafe",
     "matplotlib",

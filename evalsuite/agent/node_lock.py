@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import locks
-from evalsuite.agent import run_groups
+from evalsuite.agent import processes, run_groups
+from evalsuite.machine import environment
 
 PLACE = "EVALSUITE_NODE_LOCK"  # another folder than the machine's own, for what shall not wait for it
 COMMON = Path("/tmp/evalsuite-measuring")  # local on all but the strangest machines, and the same for all users
@@ -59,7 +59,7 @@ class Presence:
     def joined(self) -> None:
         """Notes that this process, too, ends what the run starts."""
         with contextlib.suppress(OSError):
-            os.write(self._handle, _line({"pid": os.getpid(), "began": locks.began(os.getpid())}))
+            os.write(self._handle, _line({"pid": os.getpid(), "began": processes.started_ticks(os.getpid())}))
 
     @property
     def name(self) -> str:
@@ -126,8 +126,8 @@ def _present(place: Path, run: Path, others: list[Holder]) -> Presence:
     file = place / f"{os.getpid()}-{secrets.token_hex(8)}{PRESENT}"
     handle = _opened(file, os.O_RDWR | os.O_APPEND)
     fcntl.flock(handle, fcntl.LOCK_EX)
-    me = {"pid": os.getpid(), "began": locks.began(os.getpid()), "run": str(run), "user": _user()}
-    os.write(handle, _line({**me, "boot": locks.boot(), "pids": _namespace()}))
+    me = {"pid": os.getpid(), "began": processes.started_ticks(os.getpid()), "run": str(run), "user": _user()}
+    os.write(handle, _line({**me, "boot": environment.boot_id(), "pids": _namespace()}))
     for other in others:
         with contextlib.suppress(OSError):
             theirs = os.open(other.file, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -171,10 +171,10 @@ def _holder(file: Path, lines: list[dict[str, object]]) -> Holder:
 
 def _dead(lines: list[dict[str, object]]) -> bool:
     """Whether guard and agent of a run are gone: told only of processes that this one would see."""
-    if not lines or lines[0].get("boot") != locks.boot() or lines[0].get("pids") != _namespace():
+    if not lines or lines[0].get("boot") != environment.boot_id() or lines[0].get("pids") != _namespace():
         return False
     known = [(line.get("pid"), line.get("began")) for line in lines]
-    return all(isinstance(pid, int) and locks.began(pid) != began for pid, began in known)
+    return all(isinstance(pid, int) and processes.started_ticks(pid) != began for pid, began in known)
 
 
 def survivors(file: Path) -> list[int]:

@@ -28,6 +28,7 @@ class Stat:
 
     state: str
     parent: int
+    started_ticks: int  # after the machine did
     cpu_s: float  # its own and that of its children which it has waited for
     memory_bytes: int  # resident; pages shared with another process count in both
 
@@ -103,9 +104,16 @@ def stat(pid: int) -> Stat | None:
     return Stat(
         state=fields[0].decode(),
         parent=int(fields[1]),
+        started_ticks=int(fields[19]),
         cpu_s=sum(map(int, fields[11:15])) / TICKS_PER_S,
         memory_bytes=int(fields[21]) * PAGE_BYTES,
     )
+
+
+def started_ticks(pid: int) -> int | None:
+    """When *pid* began, which tells it from a later process of that number; None if it has ended."""
+    found = stat(pid)
+    return found.started_ticks if found and found.state != "Z" else None
 
 
 def descendants() -> list[int]:

@@ -51,6 +51,11 @@ def found(host: str, node_rank: int, root: Path = Path("/")) -> HostEnvironment:
     )
 
 
+def boot_id() -> str | None:
+    """Which start of this machine's kernel it is that runs (proc_sys_kernel(5)); None where it does not say."""
+    return _line(Path("/proc/sys/kernel/random/boot_id"))
+
+
 def operating_system(root: Path = Path("/")) -> str:
     """`Debian GNU/Linux 12 (bookworm)`."""
     for line in _lines(root / "etc/os-release"):

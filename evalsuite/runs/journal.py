@@ -99,7 +99,7 @@ class Journal:
     @contextlib.contextmanager
     def _open(self) -> Iterator[list[str]]:
         """The lines so far, held by this process alone."""
-        with locks.held(self.root / f".{ATTEMPTS}.lock"):
+        with locks.hold_lock(self.root / f".{ATTEMPTS}.lock"):
             yield self._lines()
 
     def _append(self, lines: Sequence[str], entry: JournalLine) -> None:

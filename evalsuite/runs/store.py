@@ -330,7 +330,7 @@ class Store:
             try:
                 folder.path.parent.mkdir(parents=True, exist_ok=True)
                 lock = folder.path.with_name(f".r{run.repeat}.lock")
-                ours = stack.enter_context(locks.held(lock, wait=False))
+                ours = stack.enter_context(locks.hold_lock(lock, wait=False))
             except OSError as error:
                 raise _unwritable(folder.path.parent, error) from error
             if not ours or folder.finished:

@@ -79,7 +79,7 @@ def _check_ours(site: Path) -> None:
 @contextlib.contextmanager
 def _alone(site: Path) -> Iterator[None]:
     """This process alone writes the site; another one waits. What a killed one left half-copied is removed."""
-    with locks.held(site / LOCK):
+    with locks.hold_lock(site / LOCK):
         for half in (site / REPORTS).glob(f"{INCOMING}*"):
             shutil.rmtree(half)
         yield

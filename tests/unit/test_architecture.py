@@ -82,6 +82,7 @@ ASKS_TIME = {
 ADAPTERS_MAY_IMPORT = {f"evalsuite.{room}" for room in ("adapter", "customs", "reference", "launchers", "model")}
 ADAPTERS_MAY_NOT = {"os", "subprocess", "pathlib", "socket", "shutil", "time"}
 THIRD_PARTY = {  # package → where it may be imported
+    "filelock": ("evalsuite.locks",),  # its soft lock, where a file system has no flock
     "jinja2": ("evalsuite.report.page.templates",),
     "markupsafe": ("evalsuite.report", "evalsuite.site"),
     "matplotlib": ("evalsuite.report.figures",),

@@ -8,8 +8,7 @@ import time
 
 import pytest
 
-from evalsuite import locks
-from evalsuite.agent import node_lock, turn
+from evalsuite.agent import node_lock, processes, turn
 from evalsuite.placeholders import Node
 
 
@@ -97,12 +96,12 @@ os.kill(os.getpid(), 9)
     for inherits in ([], ["yes"]):
         said = subprocess.run([sys.executable, "-c", program, *inherits], stdout=subprocess.PIPE, check=False).stdout
         survivor = int(said)
-        assert locks.began(survivor)
+        assert processes.started_ticks(survivor)
 
         found = node_lock.enter(tmp_path / "b", share=False, waiting=lambda words: None)
 
         deadline = time.monotonic() + 10
-        while locks.began(survivor):
+        while processes.started_ticks(survivor):
             assert time.monotonic() < deadline
             time.sleep(0.02)
         assert found.beside() == 0

@@ -11,10 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import __version__, documents, files, paths
+from evalsuite import __version__, documents, paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.checks import drift_probe
-from evalsuite.machine import cgroups, foreign
+from evalsuite.machine import cgroups, environment, foreign
 from evalsuite.machine.sensors.accelerators import Accelerators
 from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.runs.preflight import NodeFacts
@@ -23,9 +23,6 @@ CLOCK, FACTS = "evalsuite-clock ", "evalsuite-node "
 STAMPS = 5
 Seen = Literal["shared", "another", "read_only"]
 TOKEN = "token"  # a file that tells this runs folder from another of the same name
-
-
-BOOT_ID = Path("/proc/sys/kernel/random/boot_id")  # one for each start of a kernel: proc_sys_kernel(5)
 
 
 def report(folder: Path, token: str, programs: Sequence[str], say: Callable[[str], None]) -> None:
@@ -59,7 +56,7 @@ def facts(folder: Path, token: str, programs: Sequence[str] = ()) -> NodeFacts:
 
 def _machine() -> str | None:
     """What no other machine, and no container with a name of its own, has; None where the kernel does not say it."""
-    booted = files.text(BOOT_ID)
+    booted = environment.boot_id()
     return f"{booted}/{os.uname().nodename}" if booted else None
 
 

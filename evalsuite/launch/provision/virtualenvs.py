@@ -325,7 +325,7 @@ def _size_bytes(folder: Path) -> int:
 def _only_maker(folder: Path, progress: Progress) -> Iterator[None]:
     """Holds the lock of this environment; the system frees it if we die."""
     lock = folder.with_name(f"{folder.name}.lock")
-    with locks.held(lock, waiting=lambda: progress(f"another evalsuite is making {folder.name}; waiting for it")):
+    with locks.hold_lock(lock, waiting=lambda: progress(f"another evalsuite is making {folder.name}; waiting for it")):
         yield
 
 
