@@ -35,12 +35,9 @@ GREATER, ALIKE = " > ", " ≈ "
 TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
 
 
-PROCESSES = (
-    (re.compile("单卡批大小"), "每进程批大小"),
-    (re.compile("单卡|各卡"), "单进程"),
-    (re.compile(r"(\{\w+\}|机 1) 卡"), r"\1 进程"),
-)
-OF_CARDS = ("background.size", "answers.gpus", "figures.at_gpu", "rules_text.largest", "fields.gpu_memory")
+# What Chinese calls a device, `{单卡}` in a sentence; the values are for reports whose devices are processes on a CPU.
+ON_CPU = {"单卡批大小": "每进程批大小", "单卡": "单进程", "卡": "进程"}
+TERM = re.compile(rf"\{{({'|'.join(ON_CPU)})\}}")
 
 
 class WordsError(EvalsuiteError):
@@ -232,20 +229,17 @@ def _read(languages: tuple[str, ...], folder: Path, on_cpu: bool) -> Words:
         raise WordsError(f"--lang {','.join(languages)}: unknown language; the languages are {', '.join(known)}.")
     tables = {language: table(folder / f"{language}.toml") for language in languages}
     if folder == FOLDER:
-        tables = {language: {**sentences, **rule_sentences(language)} for language, sentences in tables.items()}
-    check(tables)
-    if on_cpu and "zh" in tables:
-        tables["zh"] = {
-            key: sentence if key in OF_CARDS else of_processes(sentence) for key, sentence in tables["zh"].items()
+        tables = {
+            language: {key: of_devices(text, on_cpu) for key, text in {**table, **rule_sentences(language)}.items()}
+            for language, table in tables.items()
         }
+    check(tables)
     return Words(tables, on_cpu=on_cpu)
 
 
-def of_processes(sentence: str) -> str:
-    """A Chinese sentence about cards as one about processes."""
-    for shape, said in PROCESSES:
-        sentence = shape.sub(said, sentence)
-    return sentence
+def of_devices(sentence: str, on_cpu: bool) -> str:
+    """*sentence* with the names of devices in their places."""
+    return TERM.sub(lambda term: ON_CPU[term[1]] if on_cpu else term[1], sentence)
 
 
 def read_beyond_the_page(languages: Iterable[str] = LANGUAGES) -> Words:

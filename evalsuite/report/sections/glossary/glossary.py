@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import glossary
 from evalsuite.report.text.glossary import Term
-from evalsuite.report.text.words import Words, of_processes, read
+from evalsuite.report.text.words import ON_CPU, Words, read
 
 # where readers stumbled over the glossary's word: "partial" runs did complete, and a solver has a time to solution
 OWN_WORDS = {"partial": "columns.partial", "time_to_solution": "columns.time_to_solution"}
@@ -25,7 +25,9 @@ def spoken(term: Term, words: Words) -> Term:
         own = read()(OWN_WORDS[term.key])
         term = replace(term, zh=own.plain("zh"), en=own.plain("en"))
     if words.on_cpu:
-        term = replace(term, zh=of_processes(term.zh), definition_zh=of_processes(term.definition_zh))
+        for card in ("单卡批大小", "单卡"):
+            zh, definition = (text.replace(card, ON_CPU[card]) for text in (term.zh, term.definition_zh))
+            term = replace(term, zh=zh, definition_zh=definition)
     return term
 
 
