@@ -1,6 +1,6 @@
-"""What large evaluations cost: one run of 1,000 devices, 1,000 and 10,000 runs, and a plan of 10,000 cases.
+"""What large evaluations cost: one run of 1,000 devices, and reports of 1,000 and 10,000 runs.
 
-`python benchmarks/scale.py` prints the figures beside their goals, `--json` as JSON; `--only big_run,plan_10000` takes
+`python benchmarks/scale.py` prints the figures beside their goals, `--json` as JSON; `--only big_run,runs_1000` takes
 some alone. The run of 1,000 devices is 125 hosts with 8 accelerators and 64 cores each, sampled twice a second for ten
 minutes; the others are runs of a minute on one such host. Seconds are wall time, which whoever else uses the machine
 lengthens; `cpu` beside them has the CPU seconds of all processes. Making the folders takes some minutes.
@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import synthetic_runs
-from report import Cost, as_installed, measured
+from harness import Cost, compile_sources, measure
 
 from evalsuite.model import Run
 from evalsuite.runs.store import Store
@@ -27,7 +27,6 @@ GOALS = {
     "big_run": {"disk_mb": 25.0, "cpu_s": 3.0, "peak_mib": 200.0},
     "runs_1000": {"cold_s": 6.0, "warm_s": 4.0},
     "runs_10000": {"cold_s": 60.0, "after_one_s": 25.0, "peak_mib": 1536.0},
-    "plan_10000": {"s": 2.0},
 }
 READ = """
 import sys
@@ -47,7 +46,7 @@ def big_run(root: Path) -> tuple[Figures, Figures]:
         Store(root), Run(case=case, repeat=0), random.Random(1), hosts=HOSTS, step_s=STEP_S, sampled_s=BIG_RUN_S
     )
     disk = sum(file.stat().st_size for file in folder.path.iterdir())
-    cost = measured([sys.executable, "-c", READ, str(folder.path)])
+    cost = measure([sys.executable, "-c", READ, str(folder.path)])
     return {"disk_mb": disk / 1e6, "cpu_s": cost.cpu_s, "peak_mib": cost.peak_mib}, {"wall_s": cost.wall_s}
 
 
@@ -68,31 +67,16 @@ def runs_10000(root: Path) -> tuple[Figures, Figures]:
     return figures, {"cold": cold.cpu_s, "after_one": after.cpu_s}
 
 
-def plan_10000(root: Path) -> tuple[Figures, Figures]:
-    """A plan of 10,000 cases, as a table."""
-    axes = {
-        "--frameworks": "tensorflow,mxnet,paddlepaddle,pytorch",
-        "--batch-sizes": ",".join(map(str, range(1, 626))),
-        "--scales": "1x1,1x2,1x4,1x8",
-        "--device": "cpu",
-        "--runs": str(root / "none"),
-    }
-    words = [word for axis in axes.items() for word in axis]
-    cost = measured([sys.executable, "-m", "evalsuite", "plan", "--oversubscribe", *words])
-    return {"s": cost.wall_s}, {"plan": cost.cpu_s}
-
-
 MEASURED: dict[str, Callable[[Path], tuple[Figures, Figures]]] = {
     "big_run": big_run,
     "runs_1000": runs_1000,
     "runs_10000": runs_10000,
-    "plan_10000": plan_10000,
 }
 
 
 def _report(root: Path) -> Cost:
     argv = [sys.executable, "-m", "evalsuite", "report", "--runs", str(root / "runs"), "--out", str(root / "out")]
-    return measured(argv, EVALSUITE_CACHE=str(root / "cache"))
+    return measure(argv, EVALSUITE_CACHE=str(root / "cache"))
 
 
 def main() -> None:
@@ -101,7 +85,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(MEASURED), help="some of them, with commas between")
     arguments = parser.parse_args()
     found, cpu_s = {}, {}
-    as_installed()
+    compile_sources()
     for name in arguments.only.split(","):
         with tempfile.TemporaryDirectory() as folder:
             found[name], cpu_s[name] = MEASURED[name](Path(folder))
@@ -110,8 +94,7 @@ def main() -> None:
                 print(f"{name:12}{figure:14}{value:9.2f}   goal {GOALS[name][figure]:g}", flush=True)
             print(f"{'':12}beside them {', '.join(f'{one} {value:.2f}' for one, value in cpu_s[name].items())}")
     if arguments.json:
-        plan = found.pop("plan_10000", None)
-        print(json.dumps({**found, **({"plan_10000_s": plan["s"]} if plan else {}), "cpu": cpu_s}))
+        print(json.dumps({**found, "cpu": cpu_s}))
 
 
 if __name__ == "__main__":

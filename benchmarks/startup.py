@@ -4,9 +4,9 @@ Yardstick: the interpreter itself. The aim is at most 3.
 """
 
 import statistics
-import subprocess
 import sys
-import time
+
+from harness import compile_sources, measure
 
 ROUNDS = 30
 COMMANDS = {
@@ -16,22 +16,15 @@ COMMANDS = {
 }
 
 
-def seconds(argv: list[str]) -> float:
-    began = time.perf_counter()
-    subprocess.run(argv, stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - began
-
-
 def main() -> None:
-    taken = {name: [] for name in COMMANDS}
-    for _ in range(ROUNDS):
-        for name, argv in COMMANDS.items():
-            taken[name].append(seconds(argv))
-    bare = statistics.median(taken["python -c pass"])
+    compile_sources()
+    costs = [{name: measure(argv) for name, argv in COMMANDS.items()} for _ in range(ROUNDS)]
     print(f"start-up, median of {ROUNDS} interleaved rounds")
-    for name, values in taken.items():
-        middle = statistics.median(values)
-        print(f"  {name:34} {middle * 1000:7.1f} ms   {middle / bare:5.2f}x")
+    bare = statistics.median(costs_of["python -c pass"].cpu_s for costs_of in costs)
+    for name in COMMANDS:
+        wall_s = statistics.median(costs_of[name].wall_s for costs_of in costs)
+        cpu_s = statistics.median(costs_of[name].cpu_s for costs_of in costs)
+        print(f"  {name:34} {wall_s * 1000:7.1f} ms wall {cpu_s * 1000:7.1f} ms CPU   {cpu_s / bare:5.2f}x")
 
 
 if __name__ == "__main__":
