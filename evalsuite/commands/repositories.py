@@ -71,12 +71,13 @@ def _get(chosen: Sequence["Repository"], mirror: str | None) -> int:
     """Fetches each; one that cannot be had does not stop the others."""
     from evalsuite.commands.printing.terminal import note
     from evalsuite.launch.provision import checkouts
+    from evalsuite.launch.provision.git import CannotFetch
 
     failed = 0
     for repository in chosen:
         try:
             print(f"{repository.name} {checkouts.get(repository, mirror=mirror, progress=note)}")
-        except checkouts.CannotFetch as error:
+        except CannotFetch as error:
             failed += 1
             note(f"{repository.name}: {speech.retold(str(error))}")
     if failed == len(chosen):

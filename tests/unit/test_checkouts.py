@@ -1,3 +1,4 @@
+import contextlib
 import subprocess
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ from evalsuite import cli, registry
 from evalsuite.adapter import Recipe
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import checkouts
-from evalsuite.launch.provision.checkouts import CannotFetch
+from evalsuite.launch.provision.git import CannotFetch
 from evalsuite.plan import repositories
 from evalsuite.plan.repositories import Repository
 
@@ -91,32 +92,72 @@ def test_a_changed_script_is_no_longer_the_official_one(mirror, repository):
         checkouts.get(repository, mirror=str(mirror.parent))
 
 
-@pytest.mark.parametrize("told", ["--assume-unchanged", "--skip-worktree"])
-def test_a_change_that_the_index_was_told_to_pass_over_is_seen(told, mirror, repository):
-    folder = checkouts.get(repository, mirror=str(mirror.parent))
-    git(folder, "update-index", told, "train/train.py")
-    (folder / "train" / "train.py").write_text("print('mine')\n")
+def pass_over(told):
+    """The index is told to pass over the script, which is then another."""
 
-    assert git(folder, "status", "--porcelain") == ""  # git itself is talked out of it
-    assert checkouts.state(repository).changed == ("train/train.py",)
-    assert "train/train.py" in checkouts.refusal(RECIPE, {"toynet": repository})
+    def change(folder, elsewhere):
+        git(folder, "update-index", told, "train/train.py")
+        (folder / "train/train.py").write_text("print('mine')\n")
+        assert git(folder, "status", "--porcelain") == ""  # git itself is talked out of it
+
+    return change
 
 
-def test_a_removed_script_is_a_change(mirror, repository):
-    folder = checkouts.get(repository, mirror=str(mirror.parent))
+def remove(folder, elsewhere):
     git(folder, "update-index", "--skip-worktree", "train/train.py")
-    (folder / "train" / "train.py").unlink()
-
-    assert checkouts.state(repository).changed == ("train/train.py",)
+    (folder / "train/train.py").unlink()
 
 
-def test_a_script_in_the_place_of_a_folder_of_links_is_a_change(mirror, repository, tmp_path):
+def link_script(folder, elsewhere):
+    (folder / "train/train.py").rename(elsewhere / "train.py")
+    (folder / "train/train.py").symlink_to(elsewhere / "train.py")
+
+
+def link_folder(folder, elsewhere):
+    (folder / "train").rename(elsewhere / "train")
+    (folder / "train").symlink_to(elsewhere / "train")
+
+
+def point_elsewhere(folder, elsewhere):
+    git(folder, "worktree", "add", "--quiet", str(elsewhere / "clean"), "HEAD")
+    git(folder, "config", "core.worktree", str(elsewhere / "clean"))
+    (folder / "train/train.py").write_text("print('mine')\n")
+
+
+def filter_back(folder, elsewhere):
+    """git is told to read the script through a program that gives the official text."""
+    (elsewhere / "official.py").write_bytes((folder / "train/train.py").read_bytes())
+    git(folder, "config", "filter.x.clean", f"touch {elsewhere}/hit; cat {elsewhere}/official.py")
+    (folder / ".git/info/attributes").write_text("*.py filter=x\n")
+    (folder / "train/train.py").write_text("print('mine')\n")
+
+
+CHANGES = [pass_over("--assume-unchanged"), pass_over("--skip-worktree"), remove, link_script, link_folder]
+
+
+@pytest.mark.parametrize("change", [*CHANGES, point_elsewhere, filter_back])
+def test_a_change_that_git_is_talked_out_of_is_seen_and_starts_nothing(change, mirror, repository, tmp_path):
     folder = checkouts.get(repository, mirror=str(mirror.parent))
-    (tmp_path / "mine.py").write_bytes((folder / "train" / "train.py").read_bytes())
-    (folder / "train" / "train.py").unlink()
-    (folder / "train" / "train.py").symlink_to(tmp_path / "mine.py")
+    change(folder, tmp_path)
 
-    assert checkouts.state(repository).changed == ("train/train.py",)
+    assert any(path.startswith("train") for path in checkouts.state(repository).changed)
+    assert "has changes (train" in checkouts.refusal(RECIPE, {"toynet": repository})
+    assert not (tmp_path / "hit").exists()
+
+
+@pytest.mark.parametrize("which", ["HEAD", "HEAD^{tree}", "HEAD:train"])
+def test_objects_that_do_not_add_up_to_the_commit_are_seen(which, mirror, repository):
+    folder = checkouts.get(repository, mirror=str(mirror.parent))
+    forged, other = (git(mirror, "rev-parse", f"{name}{which[4:]}") for name in (repository.commit, "HEAD"))
+    objects = mirror / ".git/objects"
+    file = objects / forged[:2] / forged[2:]
+    file.chmod(0o644)
+    file.write_bytes((objects / other[:2] / other[2:]).read_bytes())
+    if which != "HEAD":
+        (folder / "train/train.py").write_text("print('second')\n")
+
+    with contextlib.suppress(CannotFetch):
+        assert not checkouts.state(repository).clean
 
 
 def test_another_commit_in_the_place_of_the_pinned_one_is_seen(mirror, repository):

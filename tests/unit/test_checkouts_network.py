@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite.launch.provision import checkouts
-from evalsuite.launch.provision.checkouts import CannotFetch
+from evalsuite.launch.provision.git import CannotFetch
 from evalsuite.plan.repositories import Repository
 from tests.unit.test_checkouts import git
 

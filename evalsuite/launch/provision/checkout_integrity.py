@@ -1,29 +1,23 @@
-"""Is a checkout what its commit says? Proven by hashing, for git's own answer can be talked out of it.
+"""Is a checkout what its commit says? git answers, from a repository of its own that was made for the question.
 
-`git status` believes its index, and an index can be told to pass over a file (`update-index --assume-unchanged`).
-Here every file is hashed as git hashes it, the hashes are put together into trees up to the commit, whose own hash is
-the pin: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects.
+The checkout's own index can be told to pass over a file (`update-index --assume-unchanged`), and its settings to start
+programs or to hide files. So git gets a fresh folder with an empty index and no settings, and of the checkout only the
+objects and the files. Its index is filled from the commit's entries, every file is hashed against it, and the tree and
+the commit are hashed again from these entries: the last hash is the pin.
 """
 
-import hashlib
+import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-Git = Callable[..., bytes]  # git with these arguments, in the folder
-LINK, SUBMODULE, FOLDER = "120000", "160000", "40000"  # kinds of entries; the rest are files
+from evalsuite import files
+from evalsuite.launch.provision.git import CannotFetch, run_git
+
 BYTECODE = "__pycache__"  # what importing a module leaves beside it; it is removed before a run
 IMPORTED = (".py", ".pyc", ".pyd", ".so", ".pth")  # what Python takes before the module of that name that was meant
 BUILT = "build"  # a folder into which scripts compile kernels of their own
-
-
-@dataclass(frozen=True, kw_only=True)
-class TreeEntry:
-    """One path of a commit: what it is, and the hash of its content."""
-
-    mode: str
-    sha: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,26 +29,48 @@ class Differences:
     forged: bool = False  # the repository's own objects do not add up to the commit's number
 
 
-def differences(folder: Path, commit: str, wanted: tuple[str, ...], git: Git) -> Differences:
-    """What in *folder* is not as *commit* has it; *wanted* are the folders that were checked out, () for all."""
-    entries = _entries(git("ls-tree", "-r", "-z", "--full-tree", commit, "--"))
-    if _commit_hash(git("cat-file", "commit", commit)) != commit or not _adds_up(entries, commit, git):
-        return Differences(forged=True)
-    expected = {path: one for path, one in entries.items() if one.mode != SUBMODULE and _is_wanted(path, wanted)}
-    gone = tuple(path for path in expected if not os.path.lexists(folder / path))
-    other = [path for path, one in entries.items() if path not in gone and _is_other(folder / path, one)]
-    more = [path for path in _strange(git) if BYTECODE not in path.split("/")]
-    return Differences(changed=tuple(sorted({*other, *more})), gone=gone)
+def find_differences(folder: Path, commit: str, wanted: tuple[str, ...]) -> Differences:
+    """What in *folder* is not as *commit* has it; *wanted* are the folders that were checked out, () for all.
+
+    Raises CannotFetch where git cannot read the commit.
+    """
+    with files.scratch("checkout") as fresh:
+        run_git("init", "--quiet", "--bare", folder=fresh, variables=_without_git())
+        (fresh / "objects" / "info" / "alternates").write_text(f"{folder.absolute()}/.git/objects\n")
+        git = partial(run_git, folder=folder, variables=_of_fresh(fresh))
+        git("update-index", "-z", "--index-info", stdin=git("ls-tree", "-r", "-z", "--full-tree", commit, "--"))
+        content = git("cat-file", "commit", commit)
+        tree = content.split(b"\n", 1)[0].removeprefix(b"tree ")
+        written = git("hash-object", "-t", "commit", "--stdin", stdin=content).decode().strip()
+        if written != commit or git("write-tree", "--missing-ok").strip() != tree:
+            return Differences(forged=True)
+        with contextlib.suppress(CannotFetch):  # where files differ; diff-files says which
+            git("update-index", "-q", "--refresh")
+        listed = _split(git("diff-files", "-z", "--name-status", "--ignore-submodules"))
+        strange = _split(git("ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"))
+        every = _split(git("ls-files", "-z", "--others"))
+    states = dict(zip(listed[1::2], listed[::2], strict=True))
+    # an ignored module is run in place of another, and a .gitignore that was added hides others
+    strange += [path for path in every if path.endswith((".gitignore", *IMPORTED)) and not _is_built(path)]
+    changed = {path for path, state in states.items() if state != "D"}
+    changed |= {path for path in strange if BYTECODE not in path.split("/")}
+    gone = tuple(path for path, state in states.items() if state == "D" and _is_wanted(path, wanted))
+    return Differences(changed=tuple(sorted(changed)), gone=gone)
 
 
-def _entries(listing: bytes) -> dict[str, TreeEntry]:
-    found = {}
-    for line in listing.split(b"\0"):
-        if line:
-            facts, _, path = line.partition(b"\t")
-            mode, _, sha = facts.decode("ascii").split(" ")
-            found[os.fsdecode(path)] = TreeEntry(mode=mode, sha=sha)
-    return found
+def _of_fresh(fresh: Path) -> dict[str, str]:
+    """What lets git look at a work tree from the repository *fresh*, with nobody's settings."""
+    return _without_git() | {
+        "GIT_DIR": str(fresh),
+        "GIT_WORK_TREE": ".",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+    }
+
+
+def _without_git() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
 
 def _is_wanted(path: str, wanted: tuple[str, ...]) -> bool:
@@ -68,62 +84,9 @@ def _is_wanted(path: str, wanted: tuple[str, ...]) -> bool:
     )
 
 
-def _is_other(file: Path, entry: TreeEntry) -> bool:
-    """Whether *file* is there and is not what *entry* says. Line ends alone make no other file (`eol=crlf`)."""
-    if entry.mode == SUBMODULE or not os.path.lexists(file):
-        return False
-    if file.is_symlink() or entry.mode == LINK:
-        return not file.is_symlink() or entry.mode != LINK or _hashed(os.fsencode(os.readlink(file))) != entry.sha
-    if not file.is_file():
-        return True
-    content = file.read_bytes()
-    return entry.sha not in (_hashed(content), _hashed(content.replace(b"\r\n", b"\n")))
-
-
-def _strange(git: Git) -> set[str]:
-    """The files that are not in the commit, less those that the commit's own `.gitignore` expects (what scripts leave).
-
-    A `.gitignore` that was added hides others, and a module beside the script is run in place of another.
-    """
-    shown = _listed(git("ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"))
-    every = _listed(git("ls-files", "-z", "--others"))
-    return shown | {path for path in every if path.endswith((".gitignore", *IMPORTED)) and not _is_built(path)}
-
-
-def _listed(paths: bytes) -> set[str]:
-    return {path for path in paths.decode(errors="replace").split("\0") if path}
+def _split(paths: bytes) -> list[str]:
+    return [os.fsdecode(path) for path in paths.split(b"\0") if path]
 
 
 def _is_built(path: str) -> bool:
     return BUILT in path.split("/")[:-1] and not path.endswith(".gitignore")
-
-
-def _hashed(content: bytes, kind: str = "blob") -> str:
-    return hashlib.sha1(f"{kind} {len(content)}\0".encode() + content, usedforsecurity=False).hexdigest()
-
-
-def _commit_hash(content: bytes) -> str:
-    return _hashed(content, "commit")
-
-
-def _adds_up(entries: Mapping[str, TreeEntry], commit: str, git: Git) -> bool:
-    first = git("cat-file", "commit", commit).split(b"\n", 1)[0]
-    return first == f"tree {_tree(entries.items())}".encode()
-
-
-def _tree(entries: Iterable[tuple[str, TreeEntry]]) -> str:
-    """The hash of the tree that holds *entries*, by their paths below it."""
-    inside: dict[str, list[tuple[str, TreeEntry]]] = {}
-    lines: list[tuple[bytes, bytes]] = []  # what git sorts by, the line
-    for path, entry in entries:
-        name, slash, rest = path.partition("/")
-        if slash:
-            inside.setdefault(name, []).append((rest, entry))
-        else:
-            lines.append((os.fsencode(name), _line(entry.mode, name, entry.sha)))
-    lines += [(os.fsencode(f"{name}/"), _line(FOLDER, name, _tree(below))) for name, below in inside.items()]
-    return _hashed(b"".join(line for _, line in sorted(lines)), "tree")
-
-
-def _line(mode: str, name: str, sha: str) -> bytes:
-    return f"{mode} ".encode() + os.fsencode(name) + b"\0" + bytes.fromhex(sha)

@@ -5,30 +5,23 @@ from a mirror of the user's. A recipe names an entry of `data/repositories.toml`
 bring a `repositories.toml` of its own.
 """
 
-import os
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.adapter import Recipe
 from evalsuite.documents import Checkout
-from evalsuite.errors import EvalsuiteError
-from evalsuite.launch.provision.checkout_integrity import BYTECODE, Differences, differences
+from evalsuite.launch.provision.checkout_integrity import BYTECODE, Differences, find_differences
+from evalsuite.launch.provision.git import CannotFetch, read_git, run_git
 from evalsuite.plan.repositories import ADDRESS, COMMIT, Repository, named
 from evalsuite.redaction import redacted
 
-LAST_LINES = 6
 BRANCHES_ALONE = (  # what git says of a server that gives no single commit
     "does not allow request for unadvertised object",  # protocol 0 without uploadpack.allowReachableSHA1InWant
     "does not support shallow capabilities",  # files served by a plain web server
 )
 FORGED = "its own records"  # said where the objects of a repository do not add up to its commit
-
-
-class CannotFetch(EvalsuiteError):
-    """The repository cannot be had from there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,16 +46,12 @@ def state(repository: Repository) -> State:
     """What the cache holds; nothing is changed."""
     if not (repository.folder / ".git").exists():
         return State(present=False)
-    commit = _git("rev-parse", "--verify", "HEAD", folder=repository.folder).strip()
-    found = _differences(repository.folder, commit, repository.paths)
+    commit = read_git("rev-parse", "--verify", "HEAD", folder=repository.folder)
+    found = find_differences(repository.folder, commit, repository.paths)
     parts = [_of_submodule(repository.folder, place, commit) for place in repository.submodules]
     absent = tuple(path for path in found.gone if not _has_content(repository, commit, path))
     changed = (*found.changed, *(path for path in found.gone if path not in absent), *(one for one in parts if one))
     return State(present=True, commit=commit, changed=(FORGED,) if found.forged else changed, absent=absent)
-
-
-def _differences(folder: Path, commit: str, wanted: tuple[str, ...]) -> Differences:
-    return differences(folder, commit, wanted, lambda *arguments: _git_bytes(*arguments, folder=folder))
 
 
 def _of_submodule(folder: Path, place: str, commit: str) -> str | None:
@@ -70,8 +59,8 @@ def _of_submodule(folder: Path, place: str, commit: str) -> str | None:
     if not (folder / place / ".git").exists():
         return None  # it is fetched when it is missing
     pinned = _pinned(folder, place, commit)
-    standing = _git("rev-parse", "--verify", "HEAD", folder=folder / place).strip()
-    found = _differences(folder / place, standing, ())
+    standing = read_git("rev-parse", "--verify", "HEAD", folder=folder / place)
+    found = find_differences(folder / place, standing, ())
     return None if standing == pinned and found == Differences(gone=found.gone) else place
 
 
@@ -181,32 +170,32 @@ def _fetch(repository: Repository, address: str, folder: Path) -> None:
 
     Using them in place also works with mirrors that hold no large files, from which git refuses to copy.
     """
-    _git("init", "--quiet", folder=folder)
+    run_git("init", "--quiet", folder=folder)
     if Path(address).is_dir():
-        _git("remote", "add", "--", "origin", address, folder=folder)
+        run_git("remote", "add", "--", "origin", address, folder=folder)
         (folder / ".git" / "objects" / "info" / "alternates").write_text(f"{address}/objects\n")
     else:
         _fetch_commit(repository.commit, address, folder)
     if repository.paths:
-        _git("sparse-checkout", "set", "--cone", *repository.paths, folder=folder)
-    _git("checkout", "--quiet", "--detach", repository.commit, "--", folder=folder)
-    standing = _git("rev-parse", "--verify", "HEAD", folder=folder).strip()
+        run_git("sparse-checkout", "set", "--cone", *repository.paths, folder=folder)
+    run_git("checkout", "--quiet", "--detach", repository.commit, "--", folder=folder)
+    standing = read_git("rev-parse", "--verify", "HEAD", folder=folder)
     if standing != repository.commit:
         raise CannotFetch(f"{address}: it gave {standing}; expected {repository.commit}. Try the public address.")
 
 
 def _fetch_commit(commit: str, address: str, folder: Path) -> None:
     """One commit, its files only as they are checked out; from a server that gives branches alone, all of them."""
-    _git("remote", "add", "--", "origin", address, folder=folder)
+    run_git("remote", "add", "--", "origin", address, folder=folder)
     one = ("--depth", "1", "--no-tags", "--filter=blob:none", "--no-recurse-submodules")
     try:
-        _git("fetch", "--quiet", *one, "--", "origin", commit, folder=folder)
+        run_git("fetch", "--quiet", *one, "--", "origin", commit, folder=folder)
     except CannotFetch as error:
         if not any(words in str(error) for words in BRANCHES_ALONE):
             raise
-        _git("remote", "remove", "origin", folder=folder)  # it is noted by now as one that is asked for single files
-        _git("remote", "add", "--", "origin", address, folder=folder)
-        _git("fetch", "--quiet", "--tags", "--", "origin", "+refs/heads/*:refs/remotes/origin/*", folder=folder)
+        run_git("remote", "remove", "origin", folder=folder)  # noted by now as one that is asked for single files
+        run_git("remote", "add", "--", "origin", address, folder=folder)
+        run_git("fetch", "--quiet", "--tags", "--", "origin", "+refs/heads/*:refs/remotes/origin/*", folder=folder)
 
 
 def _submodules_missing(repository: Repository) -> list[str]:
@@ -216,7 +205,7 @@ def _submodules_missing(repository: Repository) -> list[str]:
 def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Callable[[str], None]) -> None:
     """Puts the submodule at *place* where the checkout in *folder* wants it, at the commit that it names."""
     commit = _pinned(folder, place, "HEAD")
-    address = _git("config", "--file", ".gitmodules", "--get", f"submodule.{place}.url", folder=folder).strip()
+    address = read_git("config", "--file", ".gitmodules", "--get", f"submodule.{place}.url", folder=folder)
     if not ADDRESS.fullmatch(address):
         raise CannotFetch(f"{place}: .gitmodules has its address as {address!r}; expected https://HOST/OWNER/NAME.")
     part = Repository(name=place, address=address, commit=commit, licence="")
@@ -227,7 +216,7 @@ def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Cal
 
 def _pinned(folder: Path, place: str, commit: str) -> str:
     """The commit of the submodule at *place*, as *commit* of the repository around it has it."""
-    facts = _git("ls-tree", commit, "--", place, folder=folder).split()
+    facts = read_git("ls-tree", commit, "--", place, folder=folder).split()
     if facts[1:2] != ["commit"] or not COMMIT.fullmatch(facts[2]):
         raise CannotFetch(f"{place}: it is no submodule of {folder.name}; expected one that `.gitmodules` names.")
     return facts[2]
@@ -235,49 +224,10 @@ def _pinned(folder: Path, place: str, commit: str) -> str:
 
 def _has_content(repository: Repository, commit: str, path: str) -> bool:
     try:
-        _git("cat-file", "-e", f"{commit}:{path}", folder=repository.folder)
+        run_git("cat-file", "-e", f"{commit}:{path}", folder=repository.folder)
     except CannotFetch:
         return False
     return True
-
-
-# No program but git itself is started: no hook, no watcher of files, no transport helper that is a shell.
-SETTINGS = (
-    "core.hooksPath=/dev/null", "core.fsmonitor=false", "protocol.ext.allow=never", "core.quotePath=off",
-    "core.autocrlf=false", "submodule.recurse=false",
-)  # fmt: skip
-# No filter for large files, no question to the user, no object in the place of another.
-VARIABLES = {
-    "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C",
-}  # fmt: skip
-
-
-def _git(*arguments: str, folder: Path) -> str:
-    """What git prints, as text."""
-    return _git_bytes(*arguments, folder=folder).decode(errors="replace")
-
-
-def _git_bytes(*arguments: str, folder: Path) -> bytes:
-    """What git prints. Raises CannotFetch with its last lines if it fails."""
-    settings = [word for setting in SETTINGS for word in ("-c", setting)]
-    try:
-        answer = subprocess.run(
-            ["git", *settings, "-C", str(folder), *arguments],
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, **VARIABLES},
-        )
-    except FileNotFoundError as error:
-        raise CannotFetch(
-            "git: there is no such program; official repositories need it. Try: apt install git"
-        ) from error
-    if answer.returncode != 0:
-        said = "\n  ".join(answer.stderr.decode(errors="replace").strip().splitlines()[-LAST_LINES:])
-        raise CannotFetch(
-            f"git {arguments[0]}: it ended with {answer.returncode} in {folder.name}. Where this machine reaches no "
-            f"code host, try --mirror with a folder of clones. Its last lines:\n  {said}"
-        )
-    return answer.stdout
 
 
 def _difference(found: State) -> str:

@@ -1,0 +1,52 @@
+"""Runs git, and of all that a repository or this machine could have it start, nothing else."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from evalsuite.errors import EvalsuiteError
+
+LAST_LINES = 6
+# no hook, no watcher of files, no transport helper that is a shell
+SETTINGS = (
+    "core.hooksPath=/dev/null", "core.fsmonitor=false", "protocol.ext.allow=never", "core.quotePath=off",
+    "core.autocrlf=false", "submodule.recurse=false", "core.fileMode=false",
+)  # fmt: skip
+# no filter for large files, no question to the user, no object in the place of another
+VARIABLES = {
+    "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C",
+}  # fmt: skip
+
+
+class CannotFetch(EvalsuiteError):
+    """git failed, or the repository cannot be had from there."""
+
+
+def run_git(*arguments: str, folder: Path, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
+    """What git prints in *folder*; *variables* instead of this process's own. Raises CannotFetch with its last lines
+    if it fails."""
+    settings = [word for setting in SETTINGS for word in ("-c", setting)]
+    try:
+        answer = subprocess.run(
+            ["git", *settings, "-C", str(folder), *arguments],
+            capture_output=True,
+            input=stdin,
+            env={**(os.environ if variables is None else variables), **VARIABLES},
+        )
+    except FileNotFoundError as error:
+        raise CannotFetch(
+            "git: there is no such program; official repositories need it. Try: apt install git"
+        ) from error
+    if answer.returncode != 0:
+        last_lines = "\n  ".join(answer.stderr.decode(errors="replace").strip().splitlines()[-LAST_LINES:])
+        raise CannotFetch(
+            f"git {arguments[0]}: it ended with {answer.returncode} in {folder.name}. Where this machine reaches no "
+            f"code host, try --mirror with a folder of clones. Its last lines:\n  {last_lines}"
+        )
+    return answer.stdout
+
+
+def read_git(*arguments: str, folder: Path) -> str:
+    """What git prints, as text without the last line's end."""
+    return run_git(*arguments, folder=folder).decode(errors="replace").strip()
