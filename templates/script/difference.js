@@ -1,6 +1,6 @@
 /*
  * What may be said of two pinned cases. Whether they may be compared and whether they differ by more than noise stands
- * in the data (evalsuite/results/fairness.py decides it, evalsuite/report/page/embedded.py says the rule).
+ * in the data (evalsuite/results/compare/fairness.py decides it, evalsuite/report/page/embedded.py says the rule).
  */
 
 /**
