@@ -237,7 +237,7 @@ class Dialect:
     def check(self, where: str) -> None:
         """Raises EvalsuiteError if a field has a value that its type forbids, or if a pattern does not compile, has
         unknown groups or misses its own sample. *where* is the file that declares it."""
-        authored.checked(self, where)
+        authored.check(self, where)
         for line in self.lines:
             _check(f"{where}: dialect {self.name}", line)
 

@@ -1,51 +1,46 @@
 """The files of a run as nouns: a frozen dataclass each, a JSON object on disk, key for field.
 
-What lies in a file is checked once, when it is read: a noun holds what its fields say, or there is none and an
-EvalsuiteError names the file and the key. A field that is None by default is one that some recordings lack; it is
-left out of the file where it is None. Keys that are not known are passed over: a later evalsuite may add some
-without a new schema. Here lie the two that the model names, `runs` holds the others and the files' names.
+A field that is None by default is left out of the file where it is None. Keys that are not known are passed over: a
+later evalsuite may add some without a new schema. Here lie the two that the model names, `runs` holds the others and
+the files' names.
 """
 
-import functools
-import sys
-import types
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, ClassVar, Literal, Self
 
+from evalsuite import decode
+from evalsuite.decode import at_least
 from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message, Phrase, from_json
+from evalsuite.messages import Phrase
 
-LONGEST_SHOWN = 60  # characters of a value that an error quotes
-TRY = "Was the file edited, or written by another version? Move the run folder away and run the case again."
-Noun = TypeVar("Noun")
+TRY = "try_run_folder"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
     """What one JSON file holds. Each class of documents has its fields as keys, and `schema` beside them."""
 
-    SCHEMAS: ClassVar[range] = range(1, 2)  # those that are read; the last one is written
-    TRY: ClassVar[str] = TRY  # what to do about a file that is not as it should be
-    LEAST: ClassVar[Mapping[str, float]] = {}  # field → the least number that can stand there, or in its lists
+    SCHEMA: ClassVar[int] = 1
+    TRY: ClassVar[str] = TRY  # message `decode.…` that says what to do about a file that is not as it should be
 
     def to_json(self) -> dict[str, object]:
         """The object to write."""
-        return {"schema": self.SCHEMAS[-1], **facts_of(self)}
+        return {"schema": self.SCHEMA, **decode.encode(self)}
 
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> Self:
-        """The noun in *facts*, the JSON of the file *where*. Raises EvalsuiteError with the file and the key."""
-        checked_schema(facts, cls.SCHEMAS, where, cls.TRY)
-        found = noun(cls, facts, where, cls.TRY)
-        for name, least in cls.LEAST.items():
-            for value in _numbers(getattr(found, name)):
-                if value >= least:
-                    continue
-                said = f"{name}: {_shown(value)} stands there; expected at least {least:g}"
-                raise EvalsuiteError(f"{where}: {said}. {cls.TRY}")
-        return found
+        """The noun in *facts*, the JSON of the file *where*. Raises EvalsuiteError with all mistakes in it."""
+        check_schema(facts, cls.SCHEMA, where)
+        return decode.decode(cls, facts, where, cls.TRY)
+
+
+def check_schema(facts: object, schema: int, where: Path | str) -> None:
+    """Raises EvalsuiteError if *facts*, the JSON of the file *where*, were written by another *schema*."""
+    found = facts.get("schema") if isinstance(facts, Mapping) else schema
+    if isinstance(found, bool) or not isinstance(found, int) or found != schema:
+        raise EvalsuiteError(decode.said("schema", where=where, found=decode.shown(found), schema=schema))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,8 +142,6 @@ class CampaignPlace:
 class RunCommand(Document):
     """What exactly was run."""
 
-    LEAST: ClassVar[Mapping[str, float]] = {"timeout_s": 0}
-
     argv: tuple[str, ...]  # the whole line, from the engine inward; empty where nothing was launched
     command: tuple[str, ...]  # the training script's own part of it
     environment: Mapping[str, str]  # variables that the recipe sets
@@ -160,7 +153,7 @@ class RunCommand(Document):
     sandbox: str | None = None  # the program that kept the script from the rest of the machine: "bwrap"
     image_digest: str | None = None
     data_sets: tuple[Mapping[str, object], ...] | None = None  # "name", and what the folder's own file says
-    timeout_s: float | None = None
+    timeout_s: Annotated[float, at_least(0)] | None = None
     checkout: Checkout | None = None
     script_sha256: str | None = None
     workload_sha256: Mapping[str, str] | None = None  # of a reference workload: its script and what that imports
@@ -255,24 +248,17 @@ class ContainerLimits:
 class HostEnvironment(Document):
     """What one machine of a run is: hardware, drivers, versions, and the variables that change its speed."""
 
-    LEAST: ClassVar[Mapping[str, float]] = {
-        "node_rank": 0,
-        "cpu_count": 1,
-        "cpu_count_usable": 0,
-        "memory_total_bytes": 0,
-    }
-
     host: str
-    node_rank: int | None = None
+    node_rank: Annotated[int, at_least(0)] | None = None
     os: str | None = None
     kernel: str | None = None
     architecture: str | None = None
     cpu_model: str | None = None
-    cpu_count: int | None = None
-    cpu_count_usable: float | None = None  # less, where affinity or a container leaves less
+    cpu_count: Annotated[int, at_least(1)] | None = None
+    cpu_count_usable: Annotated[float, at_least(0)] | None = None  # less, where affinity or a container leaves less
     cpu_governor: str | None = None
     numa_nodes: int | None = None
-    memory_total_bytes: int | None = None
+    memory_total_bytes: Annotated[int, at_least(0)] | None = None
     container: ContainerLimits | None = None  # None: no limits
     disks: tuple[str, ...] | None = None
     interfaces: Mapping[str, Interface] | None = None
@@ -288,274 +274,3 @@ class HostEnvironment(Document):
     def cores(self) -> float | None:
         """The cores that the job may use, or all of them where that is not known."""
         return self.cpu_count_usable or self.cpu_count
-
-
-# from JSON to nouns and back
-
-
-def noun(cls: type[Noun], facts: object, where: Path | str, hint: str = TRY) -> Noun:
-    """The noun in *facts*, the JSON of the file *where*. Raises EvalsuiteError with the file, the key and *hint*."""
-    try:
-        return cast(Noun, _read(cls, facts))
-    except _Wrong as error:
-        raise EvalsuiteError(f"{where}: {error}. {hint}") from error
-
-
-def facts_of(noun: Any) -> dict[str, object]:
-    """The JSON object of *noun*, less what is None by default."""
-    values = ((field, getattr(noun, field.name)) for field in fields(noun))
-    return {field.name: _plain(value) for field, value in values if value is not None or field.default is not None}
-
-
-def checked_schema(facts: object, schemas: range, where: Path | str, hint: str = TRY) -> Mapping[str, object]:
-    """*facts*, the JSON of the file *where*. Raises EvalsuiteError if they were not written by one of *schemas*."""
-    try:
-        return _checked_schema(facts, schemas)
-    except _Wrong as error:
-        raise EvalsuiteError(f"{where}: {error}. {error.hint or hint}") from error
-
-
-def _numbers(value: Any) -> Iterator[float]:
-    """The numbers in *value*: itself, or those in its lists."""
-    if isinstance(value, tuple):
-        for one in value:
-            yield from _numbers(one)
-    elif value is not None:
-        yield value
-
-
-class _Wrong(Exception):
-    """What stands at *key* is not what was expected there."""
-
-    def __init__(self, said: str, key: str = "", hint: str = "") -> None:
-        super().__init__(said)
-        self.said = said
-        self.key = key
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return f"{self.key}: {self.said}" if self.key else self.said
-
-    def inside(self, name: str) -> "_Wrong":
-        """The same, seen from the object or list that holds it: `name` or `[0]` comes before the key."""
-        dot = "." if self.key and not self.key.startswith("[") else ""
-        return _Wrong(self.said, f"{name}{dot}{self.key}", self.hint)
-
-
-class _Kind(NamedTuple):
-    """What may stand at a key: in words, and as the function that takes it or raises _Wrong."""
-
-    words: str
-    taken: Callable[[object], Any]
-
-
-class _Key(NamedTuple):
-    """A field of a noun as a key of its object."""
-
-    name: str
-    kind: _Kind
-    required: bool
-
-
-def _checked_schema(facts: object, schemas: range) -> Mapping[str, object]:
-    if not isinstance(facts, Mapping):
-        raise _stands(facts, "an object")
-    first, last = schemas[0], schemas[-1]
-    read = str(first) if first == last else f"{first} to {last}"
-    if "schema" not in facts:
-        raise _Wrong(f"the key is missing; expected {read}", "schema")
-    found = facts["schema"]
-    if isinstance(found, bool) or not isinstance(found, int):
-        raise _stands(found, read).inside("schema")
-    if found not in schemas:
-        raise _Wrong(
-            f"it was written by schema {found}; this evalsuite reads {read}",
-            "schema",
-            "Read it with the evalsuite that wrote it, or with a newer one.",
-        )
-    return facts
-
-
-def _read(cls: Any, facts: object) -> Any:
-    if not isinstance(facts, Mapping):
-        raise _stands(facts, "an object")
-    values = {}
-    for name, kind, required in _keys(cls):
-        if name in facts:
-            try:
-                values[name] = kind.taken(facts[name])
-            except _Wrong as error:
-                raise error.inside(name) from error
-        elif required:
-            raise _Wrong(f"the key is missing; expected {kind.words}", name)
-    return cls(**values)
-
-
-@functools.cache
-def _keys(cls: Any) -> tuple[_Key, ...]:
-    hints = get_type_hints(cls)
-    return tuple(_Key(field.name, _kind(hints[field.name]), _is_required(field)) for field in fields(cls))
-
-
-def _is_required(field: "Field[Any]") -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
-
-
-def _kind(hint: Any) -> _Kind:
-    """What a field with the annotation *hint* takes."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        if Message in arguments:
-            inner = _Kind("a text or a message", _phrase)
-        else:
-            (inner,) = (_kind(each) for each in arguments if each is not types.NoneType)
-        if types.NoneType not in arguments:
-            return inner
-        return _Kind(inner.words, lambda found: None if found is None else inner.taken(found))
-    if origin is Literal:
-        return _Kind(_listed(arguments), functools.partial(_one_of, arguments))
-    if origin is tuple and arguments[-1] is not Ellipsis:
-        return _Kind(f"a list of {len(arguments)}", functools.partial(_of_length, len(arguments), _kind(arguments[0])))
-    if origin is tuple:
-        return _Kind("a list", functools.partial(_items, _kind(arguments[0])))
-    if origin is not None:  # Mapping[str, …]
-        return _Kind("an object", functools.partial(_values, _kind(arguments[1])))
-    if is_dataclass(hint):
-        return _Kind("an object", functools.partial(_read, hint))
-    return _SIMPLE[hint]
-
-
-def _text(found: object) -> str:
-    if not isinstance(found, str):
-        raise _stands(found, "a text")
-    if not _is_unicode(found):
-        raise _Wrong(f"the text {ascii(found)[:LONGEST_SHOWN]} stands there; expected one of Unicode")
-    return found
-
-
-def _phrase(found: object) -> str:
-    try:
-        return _text(from_json(found))
-    except ValueError as error:
-        raise _stands(found, "a text or a message") from error
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether no half of a pair stands alone in *text*, as JSON lets it; bytes of a name that is no UTF-8 may."""
-    try:
-        text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _flag(found: object) -> bool:
-    if not isinstance(found, bool):
-        raise _stands(found, "true or false")
-    return found
-
-
-def _whole(found: object) -> int:
-    if isinstance(found, bool) or not isinstance(found, int) or abs(found) > sys.float_info.max:
-        raise _stands(found, "a whole number")
-    return found
-
-
-def _number(found: object) -> float:
-    """JSON as Python reads it has NaN, Infinity and whole numbers beyond every float; none of them is measured."""
-    if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) <= sys.float_info.max:
-        raise _stands(found, "a number")
-    return found
-
-
-_SIMPLE: Mapping[Any, _Kind] = {
-    str: _Kind("a text", _text),
-    bool: _Kind("true or false", _flag),
-    int: _Kind("a whole number", _whole),
-    float: _Kind("a number", _number),
-    object: _Kind("anything", lambda found: found),
-}
-
-
-def _one_of(known: tuple[object, ...], found: object) -> object:
-    if not isinstance(found, str) or found not in known:
-        raise _stands(found, _listed(known))
-    return found
-
-
-def _items(of: _Kind, found: object) -> tuple[Any, ...]:
-    if not isinstance(found, list | tuple):
-        raise _stands(found, "a list")
-    try:
-        return tuple(map(of.taken, found))
-    except _Wrong:
-        for place, each in enumerate(found):
-            _inside(f"[{place}]", of, each)
-        raise
-
-
-def _of_length(length: int, of: _Kind, found: object) -> tuple[Any, ...]:
-    """A tuple of *length* things of one kind, as `tuple[str, str]` is."""
-    items = _items(of, found)
-    if len(items) != length:
-        raise _stands(found, f"a list of {length}")
-    return items
-
-
-def _values(of: _Kind, found: object) -> dict[str, Any]:
-    if not isinstance(found, Mapping):
-        raise _stands(found, "an object")
-    try:
-        return {_text(name): of.taken(each) for name, each in found.items()}
-    except _Wrong:
-        for name, each in found.items():
-            _inside(ascii(name)[1:-1], of, each)
-        raise
-
-
-def _inside(name: str, of: _Kind, found: object) -> None:
-    try:
-        of.taken(found)
-    except _Wrong as error:
-        raise error.inside(name) from error
-
-
-def _stands(found: object, expected: str) -> _Wrong:
-    return _Wrong(f"{_shown(found)} stands there; expected {expected}")
-
-
-def _shown(found: object) -> str:
-    """A JSON value with its type, shortened: `the text "abc"`, `a list of 3`, `null`."""
-    match found:
-        case None:
-            return "null"
-        case bool():
-            return str(found).lower()
-        case int() | float():
-            return f"the number {_shortened(repr(found))}"
-        case str():
-            return f'the text "{_shortened(found)}"'
-        case Mapping():
-            return f"an object of {len(found)} keys"
-        case list() | tuple():
-            return f"a list of {len(found)}"
-    return f"a {type(found).__name__}"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
-
-
-def _listed(words: tuple[object, ...]) -> str:
-    *most, last = map(str, words)
-    return f"{', '.join(most)} or {last}" if most else last
-
-
-def _plain(value: object) -> object:
-    if is_dataclass(value):
-        return facts_of(value)
-    if isinstance(value, Message):
-        return value.to_json()
-    if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value

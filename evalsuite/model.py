@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar, datacl
 
 if TYPE_CHECKING:  # only an evaluation holds them, and every command imports this module
     from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
-    from evalsuite.lab import KeptProblem, LabDocument
+    from evalsuite.lab import AuthorNote, KeptProblem, LabDocument
     from evalsuite.workload import EquivalenceReceipt
 
 Language = Literal["zh", "en"]  # of reports, in the order in which they show them
@@ -487,20 +487,6 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuthorNote:
-    """A finding that a person wrote, in every language; numbers in braces are computed (report/author.py)."""
-
-    zh: str
-    en: str
-    severity: Literal["note", "flag"] = "note"
-    cases: tuple[str, ...] = ()  # ids of the cases it is about
-    model: str | None = None
-    owner: str = ""
-    decides: bool = False  # whether a verdict depends on it
-    source: str = ""  # file:number
-
-
-@dataclass(frozen=True, kw_only=True)
 class BatchTrial:
     """A short run that tried, before the runs, whether a batch fits."""
 
@@ -524,7 +510,7 @@ class Evaluation:
     commands: "Mapping[str, RunCommand]"  # run id → what exactly was run, where that can be read
     timelines: Mapping[str, "Timeline"] = field(default_factory=dict)  # run id → utilisation over time
     recorded_elsewhere: bool = False
-    author_notes: tuple[AuthorNote, ...] = ()
+    author_notes: "tuple[AuthorNote, ...]" = ()
     document: "LabDocument | None" = None  # how the lab publishes it
     kept_problems: "tuple[KeptProblem, ...]" = ()
     targets: tuple[Target, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import authored, paths
+from evalsuite import authored, decode, paths
 from evalsuite.adapter import Adapter, Command, Recipe, listed
 from evalsuite.dialect import Dialect, Line, Origin, Timers
 from evalsuite.errors import EvalsuiteError
@@ -57,7 +57,7 @@ def load(file: Path) -> Adapter:
     adapter = authored.declared(module, file, CONTRACT)
     if not isinstance(adapter, Adapter):
         raise EvalsuiteError(
-            f"{file}: ADAPTER = {authored.shown(adapter)}; expected {CONTRACT.example}. See {CONTRACT.page}."
+            f"{file}: ADAPTER = {decode.shown(adapter)}; expected {CONTRACT.example}. See {CONTRACT.page}."
         )
     return adapter
 
@@ -65,7 +65,7 @@ def load(file: Path) -> Adapter:
 def _author(adapter: Adapter, file: Path) -> Adapter:
     """*adapter* as its author's *file* declares it, if that is right: its dialects know where they come from, and
     what its functions raise is said as a mistake in the file."""
-    authored.checked(adapter, str(file))
+    authored.check(adapter, str(file))
     for recipe in adapter.recipes:
         _check_facts(recipe, file)
     dialects: dict[int, Dialect] = {}
@@ -97,8 +97,8 @@ def _guarded(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Rec
     return replace(
         recipe,
         dialect=dialects.get(id(recipe.dialect), recipe.dialect),
-        command=authored.guarded(recipe.command, f"{where}: command", Command),
-        unsupported=authored.guarded(recipe.unsupported, f"{where}: unsupported", str, None.__class__),
+        command=authored.guarded(recipe.command, f"{where}: command", "Command(…)", Command),
+        unsupported=authored.guarded(recipe.unsupported, f"{where}: unsupported", "a text or None", (str, type(None))),
     )
 
 

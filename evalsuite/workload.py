@@ -5,13 +5,12 @@ each file of each workload: a proof is about those files and about no others.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
+from evalsuite.decode import Mistake, said
 from evalsuite.documents import Document
-from evalsuite.errors import EvalsuiteError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +29,7 @@ class TrainedSetting:
 class WorkloadAnswer(Document):
     """What one framework's workload says after training from the given start."""
 
-    TRY: ClassVar[str] = "Was it written by another version? Run `evalsuite equivalence` again."
+    TRY: ClassVar[str] = "try_equivalence"
 
     framework: str
     version: str
@@ -65,17 +64,10 @@ class EquivalenceReceipt(Document):
     evalsuite: str
     answers: tuple[WorkloadAnswer, ...]
 
-    @classmethod
-    def from_json(cls, facts: object, where: Path | str) -> Self:
-        """As `Document.from_json`. Raises EvalsuiteError for an answer that has trained nothing, too."""
-        found = super().from_json(facts, where)
-        for answer in found.answers:
+    def mistakes(self) -> Iterator[Mistake]:
+        for answer in self.answers:
             if not answer.settings or not all(setting.losses for setting in answer.settings):
-                raise EvalsuiteError(
-                    f"{where}: answers: that of {answer.framework} has no loss; expected those of its first steps. "
-                    f"{cls.TRY}"
-                )
-        return found
+                yield Mistake("answers", said("no_loss", framework=answer.framework))
 
     def answer(self, framework: str) -> WorkloadAnswer | None:
         return next((each for each in self.answers if each.framework == framework), None)

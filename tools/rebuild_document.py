@@ -20,7 +20,7 @@ import rebuild_dlperf as dlperf
 from evalsuite import paths
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.model import Case, Evaluation, Measurement, Protocol, Run, Throughput
-from evalsuite.report.sections.author import author
+from evalsuite.report.sections.author import author, author_file
 from evalsuite.results.compare import scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.verdicts import verdicts
@@ -50,7 +50,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
         findings=tuple(dict.fromkeys(dlperf._findings(summaries))),
         commands={**known.commands, **{run.run.id: dlperf.command_of(dlperf.recipe_of(row)) for row, run in runs}},
     )
-    return author.attached(found, author.read(folder / "author.toml"))
+    return author.attached(found, author_file.read(folder / "author.toml"))
 
 
 def _measurement(row: Mapping[str, str], source: Mapping, machine: str, host: HostEnvironment) -> Measurement:

@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 
-from evalsuite import authored, placeholders
+from evalsuite import decode, placeholders
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.dialect import Dialect, Line
 from evalsuite.errors import EvalsuiteError, did_you_mean
@@ -129,7 +129,7 @@ def _text(value: object) -> str:
         return f"{getattr(value, '__name__', 'a function')}()"
     if isinstance(value, tuple) and value and isinstance(value[0], Line):
         return f"{len(value)} kind{'s' if len(value) > 1 else ''} of line"
-    return " ".join(map(str, value)) if isinstance(value, tuple) else authored.shown(value)
+    return " ".join(map(str, value)) if isinstance(value, tuple) else decode.shown(value)
 
 
 def _matrix(adapter: Adapter, recipe: Recipe) -> Iterator[Built]:

@@ -19,7 +19,7 @@ from evalsuite.model import LANGUAGES, Case, Evaluation, Skip
 if TYPE_CHECKING:
     from evalsuite.logs.catalogue import Places
     from evalsuite.report.book.book import Book
-    from evalsuite.report.sections.author.author import Authored
+    from evalsuite.report.sections.author.author_file import Authored
     from evalsuite.runs.store import Store
 
 MOST_EDITS = 5  # run folders that are named, of those that somebody has changed
@@ -108,9 +108,9 @@ def check(arguments: argparse.Namespace, cases: "Sequence[Case] | None" = None) 
             asked.check(cases)
     check_receipts(arguments.receipts)
     if arguments.author:
-        from evalsuite.report.sections.author import author
+        from evalsuite.report.sections.author import author_file
 
-        author.read(arguments.author)
+        author_file.read(arguments.author)
 
 
 def check_receipts(folder: Path | None) -> None:
@@ -221,9 +221,9 @@ def _authored(file: Path | None) -> "Authored | None":
     """What an author says, read before anything is measured."""
     if file is None:
         return None
-    from evalsuite.report.sections.author import author
+    from evalsuite.report.sections.author import author_file
 
-    return author.read(file)
+    return author_file.read(file)
 
 
 def _unknown_dialects(evaluation: Evaluation, where: "Places") -> Iterator[str]:

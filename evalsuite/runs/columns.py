@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from evalsuite import files
+from evalsuite.decode import said
 from evalsuite.documents import TRY
 from evalsuite.errors import EvalsuiteError
 from evalsuite.runs import samples
@@ -299,7 +300,7 @@ def read(file: Path) -> Columns:
 
 
 def damaged(file: Path, error: Exception) -> EvalsuiteError:
-    return EvalsuiteError(f"{file}: {error}; expected the packed samples of a host, whole. {TRY}")
+    return EvalsuiteError(f"{file}: {error}; expected the packed samples of a host, whole. {said(TRY)}")
 
 
 def _columns(content: memoryview, file: Path) -> Columns:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from evalsuite import documents, locks
+from evalsuite import decode, locks
 from evalsuite.documents import Document
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import read_json, write_json
@@ -46,7 +46,7 @@ class Campaign(Document):
 class JournalLine(Document):
     """One line of the journal."""
 
-    TRY: ClassVar[str] = "Was the file edited? Move it away; which runs were made again is then not known."
+    TRY: ClassVar[str] = "try_journal"
 
     event: Event
     run: str  # its id
@@ -64,7 +64,7 @@ def seal(cases: Sequence[Case], repeats: int, most_repeats: int | None = None) -
     """The hash of what is to be run, whatever the order of its cases."""
     asked: dict[str, object] = {
         "repeats": repeats,
-        "cases": sorted(json.dumps(documents.facts_of(one)) for one in cases),
+        "cases": sorted(json.dumps(decode.encode(one)) for one in cases),
     }
     if most_repeats is not None:
         asked["most_repeats"] = most_repeats
@@ -151,7 +151,9 @@ class Journal:
             return []
         except OSError as error:
             where = self.root / ATTEMPTS
-            raise EvalsuiteError(f"{where}: {error.strerror}; expected a file. {JournalLine.TRY}") from error
+            raise EvalsuiteError(
+                f"{where}: {error.strerror}; expected a file. {decode.said(JournalLine.TRY)}"
+            ) from error
         return content.decode("utf-8", "surrogateescape").split("\n")[:-1]
 
     def _read(self, lines: Iterable[str]) -> list[JournalLine]:
@@ -162,7 +164,7 @@ class Journal:
         try:
             facts = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise EvalsuiteError(f"{where}: {error}; expected a JSON object. {JournalLine.TRY}") from error
+            raise EvalsuiteError(f"{where}: {error}; expected a JSON object. {decode.said(JournalLine.TRY)}") from error
         return JournalLine.from_json(facts, where)
 
 

@@ -1,13 +1,13 @@
 """What was asked for: the matrix beside the run folders, and the one case that each of them is for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar
 
-from evalsuite import documents, redaction
-from evalsuite.documents import Document
-from evalsuite.errors import EvalsuiteError
+from evalsuite import decode, redaction
+from evalsuite.decode import Mistake, at_least, refusal, said
+from evalsuite.documents import Document, check_schema
 from evalsuite.model import Case, Measurement, Run, Skip
 
 
@@ -15,22 +15,18 @@ from evalsuite.model import Case, Measurement, Run, Skip
 class Planned(Document):
     """What was asked for last: what was to be run, and what was skipped."""
 
-    TRY: ClassVar[str] = "Was the file edited, or written by another version? `evalsuite compare` writes it anew."
+    TRY: ClassVar[str] = "try_plan"
 
     profile: str
-    repeats: int
+    repeats: Annotated[int, at_least(0)]
     cases: tuple[Case, ...]
     skips: tuple[Skip, ...]
     most_repeats: int | None = None  # of a case that *repeats* leave open; None: none gets more
 
-    LEAST: ClassVar[Mapping[str, float]] = {"repeats": 0}
-
-    @classmethod
-    def from_json(cls, facts: object, where: Path | str) -> Self:
-        found = super().from_json(facts, where)
-        for case in (*found.cases, *(skip.case for skip in found.skips)):
-            _check(case, where, cls.TRY)
-        return found
+    def mistakes(self) -> Iterator[Mistake]:
+        for place, case in enumerate((*self.cases, *(skip.case for skip in self.skips))):
+            key = f"cases[{place}]" if place < len(self.cases) else f"skips[{place - len(self.cases)}].case"
+            yield from (Mistake(f"{key}.{name}", text) for name, text in _mistakes(case))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,57 +41,50 @@ class AskedRun(Document):
 
     def to_json(self) -> dict[str, object]:
         case = {name: value for name, value in asdict(self.case).items() if value is not None}
-        return {"schema": self.SCHEMAS[-1], "repeat": self.repeat, **case}
+        return {"schema": self.SCHEMA, "repeat": self.repeat, **case}
 
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> "AskedRun":
-        known = documents.checked_schema(facts, cls.SCHEMAS, where)
-        case = {name: value for name, value in known.items() if name not in ("schema", "repeat")}
-        unknown = sorted(case.keys() - {field.name for field in fields(Case)})
-        if unknown:
-            keys = ", ".join(field.name for field in fields(Case))
-            raise EvalsuiteError(f"{where}: {unknown[0]}: no case has such a key; expected {keys}. {cls.TRY}")
-        found = cls(
-            repeat=documents.noun(_Repeat, known, where, cls.TRY).repeat,
-            case=documents.noun(Case, case, where, cls.TRY),
+        check_schema(facts, cls.SCHEMA, where)
+        given = (
+            {name: value for name, value in facts.items() if name != "schema"} if isinstance(facts, Mapping) else facts
         )
-        _check(found.case, where, cls.TRY)
-        if found.repeat < 0:
-            raise EvalsuiteError(f"{where}: repeat: {found.repeat} stands there; expected at least 0. {cls.TRY}")
-        return found
+        found = decode.decode(_CaseFile, given, where, cls.TRY)
+        return cls(repeat=found.repeat, case=Case(**{one.name: getattr(found, one.name) for one in fields(Case)}))
 
     @property
     def run(self) -> Run:
         return Run(case=self.case, repeat=self.repeat)
 
 
-def _check(case: Case, where: Path | str, hint: str) -> None:
-    """Raises EvalsuiteError if no run can be of such a *case*."""
-    numbers: dict[str, tuple[float, float]] = {  # key → (what stands there, the least that can be)
+@dataclass(frozen=True, kw_only=True)
+class _CaseFile(Case):
+    """What `case.json` holds."""
+
+    CLOSED: ClassVar[bool] = True
+    repeat: Annotated[int, at_least(0)]
+
+    def mistakes(self) -> Iterator[Mistake]:
+        return _mistakes(self)
+
+
+def _mistakes(case: Case) -> Iterator[Mistake]:
+    """Key and sentence of each thing for which no run can be of such a *case*."""
+    least = {  # key → (what was got, the least that can be)
         "nodes": (case.nodes, 1),
         "devices_per_node": (case.devices_per_node, 1),
         "protocol.warmup_steps": (case.protocol.warmup_steps, 0),
         "protocol.measured_steps": (case.protocol.measured_steps, 1),
     }
-    for key, (found, least) in numbers.items():
-        if found < least:
-            raise EvalsuiteError(f"{where}: {key}: {found} stands there; expected at least {least}. {hint}")
+    for key, (found, low) in least.items():
+        if found < low:
+            yield Mistake(key, refusal(found, said("at_least", least=low)))
     if case.batch_per_device <= 0:
-        raise EvalsuiteError(f"{where}: batch_per_device: {case.batch_per_device} stands there; expected more. {hint}")
+        yield Mistake("batch_per_device", refusal(case.batch_per_device, said("above", least=0)))
     names = {"framework": case.framework, "recipe": case.recipe, "model": case.model}
+    yield from (Mistake(key, refusal(name, said("filled_text"))) for key, name in names.items() if not name)
     if secret := redaction.first_of({**names, "options": dict(case.options)}):
-        raise EvalsuiteError(
-            f"{where}: {secret}: it looks like a secret, and names of cases stand in the report; expected none. Give "
-            "it to the script by a variable of the environment, run the case again, and make the secret invalid."
-        )
-    for key in ("framework", "recipe", "model"):
-        if not getattr(case, key):
-            raise EvalsuiteError(f"{where}: {key}: nothing stands there; expected a name. {hint}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Repeat:
-    repeat: int
+        yield Mistake(secret, said("secret_in_case"))
 
 
 def cases(planned: Planned | None, measurements: Sequence[Measurement], wanted: set[str] | None) -> tuple[Case, ...]:

@@ -10,9 +10,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
-from evalsuite import documents
+from evalsuite import decode
+from evalsuite.decode import above
 from evalsuite.documents import TRY, Document, Gpu, Interface
 from evalsuite.errors import EvalsuiteError
 
@@ -21,7 +22,7 @@ from evalsuite.errors import EvalsuiteError
 class Header(Document):
     """What the readings are measured against. The first line of the file."""
 
-    hz: float  # readings per second, on the mean
+    hz: Annotated[float, above(0)]  # readings per second, on the mean
     jitter: float | None = None  # share of a period by which each interval was varied; None: they were all alike
     started_at_unix_s: float | None = None  # the time of day at which the run's clock began
     clock_ahead_s: float | None = None  # of this host, of the evaluator's; None: not known
@@ -43,11 +44,10 @@ class Header(Document):
     def from_json(cls, facts: object, where: Path | str) -> Self:
         """As `Document.from_json`. A header without a schema is of the first."""
         if not isinstance(facts, Mapping) or facts.get("header") is not True:
-            raise EvalsuiteError(f"{where}: header: it is not true; expected the header before all samples. {TRY}")
-        found = super().from_json({"schema": 1, **facts}, where)
-        if found.hz <= 0:
-            raise EvalsuiteError(f"{where}: hz: {found.hz:g} stands there; expected more than 0. {TRY}")
-        return found
+            raise EvalsuiteError(
+                f"{where}: header: it is not true; expected the header before all samples. {decode.said(TRY)}"
+            )
+        return super().from_json({"schema": 1, **facts}, where)
 
 
 # JSON tells 1 from 1.0, and nothing depends on it: what is counted in bytes may be either.
@@ -148,7 +148,7 @@ class Sample:
     gpus: tuple[GpuReading, ...] | None = None
 
     def to_json(self) -> dict[str, object]:
-        return documents.facts_of(self)
+        return dict(decode.encode(self))
 
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> "Sample":
@@ -156,7 +156,7 @@ class Sample:
         try:
             return _plain(facts)
         except UNLIKELY:
-            return documents.noun(cls, facts, where)
+            return decode.decode(cls, facts, where, TRY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,7 +201,7 @@ def _lines(file: Path) -> Iterator[tuple[int, object]]:
             except ValueError:
                 return  # the agent was killed while it wrote this line
             except RecursionError as error:
-                raise EvalsuiteError(f"{file}:{number}: {error}; expected a sample. {TRY}") from error
+                raise EvalsuiteError(f"{file}:{number}: {error}; expected a sample. {decode.said(TRY)}") from error
 
 
 # quantity by quantity

@@ -15,6 +15,7 @@ from evalsuite import paths
 GROUND = {
     *(
         "model",
+        "decode",
         "documents",
         "lab",
         "errors",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalsuite import authored, cli, registry
+from evalsuite import authored, cli, decode, registry
 from evalsuite.adapter import Command
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.logs import catalogue
@@ -46,17 +46,14 @@ ADAPTERS = {
     "a misspelt field": (adapter(RECIPE.replace("model", "modle")), "line 2: Recipe has no field modle; its fields"),
     "the nearest field": (adapter(RECIPE.replace("model", "modle")), "Did you mean model?"),
     "a field is missing": (adapter('name="train", model="tiny"'), "Recipe(…) is without 'dialect' and 'command'"),
-    "a wrong type": (adapter(more=", python=3.11"), "Adapter tinynet: Recipe train: python = 3.11; expected text."),
-    "a text for a tuple": (
-        adapter(more=', requirements="tiny==1"'),
-        "requirements = 'tiny==1'; expected a tuple of text; a single one is written ('tiny==1',).",
-    ),
-    "a wrong word": (adapter(more=', spawn="per_nod"'), "or per_device. Did you mean per_node?"),
+    "a wrong type": (adapter(more=", python=3.11"), "Adapter tinynet: recipes[0].python: got 3.11; expected a text."),
+    "a text for a tuple": (adapter(more=', requirements="tiny==1"'), 'requirements: got "tiny==1"; expected a list.'),
+    "a wrong word": (adapter(more=', spawn="per_nod"'), "per_device. Did you mean per_node?"),
     "a wrong kind": (adapter(more=', kind="offical"'), "Did you mean official?"),
     "a wrong bound": (adapter(more=', step_bound="step"'), "Did you mean steps?"),
-    "a wrong scope": (adapter(more=', scope="globl"'), "scope = 'globl'; expected global or"),
-    "no function": (adapter(more=', unsupported="no"'), "unsupported = 'no'; expected a function."),
-    "options that are no tuples": (adapter(more=', options={"size": 3}'), "expected a dict of text to a tuple of text"),
+    "a wrong scope": (adapter(more=', scope="globl"'), 'scope: got "globl"; expected one of global'),
+    "no function": (adapter(more=', unsupported="no"'), 'unsupported: got "no"; expected a function.'),
+    "options that are no tuples": (adapter(more=', options={"size": 3}'), "options.size: got 3; expected a list."),
 }  # fmt: skip
 
 DIALECTS = {
@@ -66,18 +63,18 @@ DIALECTS = {
     "a misspelt field": (dialect(DIALECT.replace("averaging", "avreaging")), "Dialect has no field avreaging"),
     "the nearest field": (dialect(DIALECT.replace("averaging", "avreaging")), "Did you mean averaging?"),
     "a field of a line": (dialect(DIALECT.replace("sample=", "smaple=")), "Line has no field smaple"),
-    "a wrong scope": (dialect(DIALECT.replace('"global"', '"globl"')), "Dialect tiny: scope = 'globl'; expected"),
+    "a wrong scope": (dialect(DIALECT.replace('"global"', '"globl"')), 'Dialect tiny: scope: got "globl"; expected'),
     "the nearest scope": (dialect(DIALECT.replace('"global"', '"globl"')), "Did you mean global?"),
-    "a final scope": (dialect(more=', final_scope="globl"'), "final_scope = 'globl'"),
+    "a final scope": (dialect(more=', final_scope="globl"'), 'final_scope: got "globl"'),
     "an averaging": (dialect(DIALECT.replace('"step"', '"steps"')), "Did you mean step?"),
     "a restart": (dialect(more=', steps_restart="epochs"'), "Did you mean epoch?"),
-    "a yes or no": (dialect(more=", number_repeats='yes'"), "number_repeats = 'yes'; expected True or False."),
-    "a number": (dialect(more=", each=True"), "each = True; expected a whole number."),
+    "a yes or no": (dialect(more=", number_repeats='yes'"), 'number_repeats: got "yes"; expected true or false.'),
+    "a number": (dialect(more=", each=True"), "each: got true; expected a whole number."),
     "timers": (
         dialect(more=f', timers=Timers(line={LINE}, whole="all", of="steps", phases={{}})'),
-        "Timers: of = 'steps'; expected step or task. Did you mean step?",
+        'timers.of: got "steps"; expected one of step, task. Did you mean step?',
     ),
-    "text for bytes": (dialect(DIALECT.replace('rb"', 'r"')), "; expected bytes"),
+    "text for bytes": (dialect(DIALECT.replace('rb"', 'r"')), "pattern: got "),
 }  # fmt: skip
 
 
@@ -122,7 +119,7 @@ def test_a_command_that_gives_no_command_is_refused(gives, tmp_path):
 def test_the_adapters_and_dialects_of_the_house_keep_their_types():
     house = [*registry.discover().values(), *catalogue.known().values()]
 
-    assert [found for one in house for found in authored.mistakes(one, "house")] == []
+    assert [found for one in house for found in decode.mistakes_of(one)] == []
 
 
 def test_what_an_author_may_write_as_a_list_is_taken(tmp_path):
@@ -134,6 +131,6 @@ def test_what_an_author_may_write_as_a_list_is_taken(tmp_path):
 def test_a_guarded_function_gives_what_it_gave():
     recipe = toynet().recipes[0]
 
-    guarded = authored.guarded(recipe.command, "here", Command)
+    guarded = authored.guarded(recipe.command, "here", "Command(…)", Command)
 
     assert guarded(CASE) == recipe.command(CASE)

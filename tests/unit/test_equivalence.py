@@ -343,7 +343,7 @@ def test_the_receipts_of_a_lab_are_read_and_one_without_a_loss_is_refused(tmp_pa
     assert own([tmp_path / "none", tmp_path]) == (house,)
     emptied = replace(house, answers=tuple(replace(one, settings=()) for one in house.answers))
     write(emptied, tmp_path)
-    with pytest.raises(EvalsuiteError, match=r"bert_tiny.json: answers: that of \w+ has no loss; expected"):
+    with pytest.raises(EvalsuiteError, match=r"bert_tiny.json: .*answers: that of \w+ has no loss; expected"):
         own([tmp_path])
 
 

@@ -10,13 +10,14 @@ import pytest
 import synthetic
 
 from evalsuite import lab, paths, report
+from evalsuite.errors import EvalsuiteError
 from evalsuite.lab import BothLanguages, LabDocument, OwnSection
 from evalsuite.report import forms
 from evalsuite.report.book import blocks, outline
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished
 from evalsuite.report.page import contents
-from evalsuite.report.sections.author import author
+from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.common import drawn
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.text import names, words
@@ -65,7 +66,7 @@ def read(tmp_path):
     def reading(text):
         file = tmp_path / "author.toml"
         file.write_text(text, encoding="utf-8")
-        return author.read(file)
+        return author_file.read(file)
 
     return reading
 
@@ -159,7 +160,7 @@ def published(tmp_path_factory):
     """The page and the folder of a report with everything that a lab can write."""
     folder = tmp_path_factory.mktemp("published")
     (folder / "author.toml").write_text(DOCUMENT, encoding="utf-8")
-    found = author.attached(synthetic.quick(), author.read(folder / "author.toml"))
+    found = author.attached(synthetic.quick(), author_file.read(folder / "author.toml"))
     report.build(found, folder)
     forms.write(("md",), found, folder, ("zh", "en"))
     return pages.read((folder / "report.html").read_text(encoding="utf-8")), folder
@@ -233,15 +234,15 @@ def test_markdown_has_platform_expectations_and_problems(published):
     ("text", "said"),
     [
         (TITLE + "organization = { zh = '一', en = 'one' }", "Did you mean organisation?"),
-        ("[document]\norder = []", '[document]: no "title"'),
-        ("document = 1", "[document] = 1; expected a table"),
-        ('[document]\ntitle = "one"', "title = 'one'; expected a table with zh, en"),
-        ('[document]\ntitle = { zh = "一" }', 'title: no "en"'),
-        ('[document]\ntitle = { zh = "", en = "one" }', "zh is empty"),
+        ("[document]\norder = []", "document.title: missing"),
+        ("document = 1", "document: got 1; expected a table"),
+        ('[document]\ntitle = "one"', 'title: got "one"; expected a table'),
+        ('[document]\ntitle = { zh = "一" }', "title.en: missing"),
+        ('[document]\ntitle = { zh = "", en = "one" }', 'zh: got ""; expected a text, not empty'),
         (TITLE + 'outline = "tianshou"', "Did you mean tianshu?"),
         (TITLE + 'order = ["usages"]', "Did you mean usage?"),
         (TITLE + 'order = ["problems"]', "fixed by the outline"),
-        (TITLE + 'order = ["usage", "usage"]', "twice"),
+        (TITLE + 'order = ["usage", "usage"]', "each value once"),
         (TITLE + 'platform = { sizes = ["1*8"] }', "nodes x devices per node"),
         (TITLE + 'platform = { sizes = ["0x8"] }', "nodes x devices per node"),
         (TITLE + 'platform = { links = [{ zh = "a", en = "a", url = "javascript:alert(1)" }] }', "https://"),
@@ -258,12 +259,12 @@ def test_markdown_has_platform_expectations_and_problems(published):
             '[[problems]]\nquestion = { zh = "一", en = "one" }\nasked = 2026-02-02\nanswered = 2026-02-01',
             "lies before asked",
         ),
-        ("[problems]\nquestion = 1", "[[problems]]"),
+        ("[problems]\nquestion = 1", "in double brackets"),
         ("[[problem]]\nquestion = 1", "Did you mean problems?"),
     ],
 )
 def test_a_mistake_is_said_with_its_file_and_key(read, text, said):
-    with pytest.raises(author.AuthorError) as error:
+    with pytest.raises(EvalsuiteError) as error:
         read(text)
 
     assert said in str(error.value)

@@ -8,9 +8,10 @@ import pytest
 import synthetic
 
 from evalsuite import paths, report
+from evalsuite.errors import EvalsuiteError
 from evalsuite.report import forms
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.author import author
+from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.text import words
 
 CASE = synthetic.case("pytorch", (1, 2)).id
@@ -36,7 +37,7 @@ def file(tmp_path):
 
 
 def test_numbers_of_the_author_are_the_computed_ones_and_a_wrong_one_is_a_finding(file):
-    found = author.attached(synthetic.quick(), author.read(file(GOOD)))
+    found = author.attached(synthetic.quick(), author_file.read(file(GOOD)))
     ((_, said),) = author.said(Book(evaluation=found), words.read())
 
     assert said.plain("en").startswith("There are 4 frameworks; the speedup is 1.")
@@ -53,7 +54,7 @@ def noted(tmp_path_factory):
     """An evaluation with a note of its author, and the folder of its report."""
     folder = tmp_path_factory.mktemp("noted")
     (folder / "findings.toml").write_text(GOOD, encoding="utf-8")
-    found = author.attached(synthetic.quick(), author.read(folder / "findings.toml"))
+    found = author.attached(synthetic.quick(), author_file.read(folder / "findings.toml"))
     report.build(found, folder)
     return found, folder
 
@@ -72,19 +73,19 @@ def test_the_notes_stand_in_problems_and_in_the_section_of_their_model(noted):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("[[finding]]\nzh = '一'", 'no text "en"'),
+        ("[[finding]]\nzh = '一'", "finding 1.en: missing; expected a text"),
         ("[[finding]]\nzh = '{runs}'\nen = 'none'", "expected the same"),
-        ("[[finding]]\nzh = '一'\nen = 'one'\nseverity = 'bad'", 'severity is "bad"'),
-        ("[[finding]]\nzh = '一'\nen = 'one'\ncolour = 'red'", "colour is unknown"),
-        ("nothing = 1", "unknown key 'nothing'"),
+        ("[[finding]]\nzh = '一'\nen = 'one'\nseverity = 'bad'", 'severity: got "bad"; expected one of note, flag'),
+        ("[[finding]]\nzh = '一'\nen = 'one'\ncolour = 'red'", 'unknown key "colour"'),
+        ("nothing = 1", 'unknown key "nothing"'),
         ("", "no [[finding]]"),
         ("[finding]\nzh = '一'\nen = 'one'", "in double brackets"),
-        ("[[finding", "expected findings in TOML"),
+        ("[[finding", "expected TOML"),
     ],
 )
 def test_a_file_that_cannot_be_used_says_why(file, text, complaint):
-    with pytest.raises(author.AuthorError) as error:
-        author.read(file(text))
+    with pytest.raises(EvalsuiteError) as error:
+        author_file.read(file(text))
 
     assert complaint in str(error.value)
 
@@ -99,8 +100,8 @@ def test_a_file_that_cannot_be_used_says_why(file, text, complaint):
     ],
 )
 def test_what_the_evaluation_does_not_have_is_an_error(file, text):
-    with pytest.raises(author.AuthorError):
-        author.attached(synthetic.quick(), author.read(file(text)))
+    with pytest.raises(EvalsuiteError):
+        author.attached(synthetic.quick(), author_file.read(file(text)))
 
 
 def test_the_notes_stand_in_markdown_spreadsheet_tables_and_summary(noted):

@@ -10,7 +10,7 @@ import synthetic
 from evalsuite.cli import main
 from evalsuite.documents import Gpu, HostEnvironment
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.author import author
+from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.text import findings, words
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.rules import data_rules
@@ -100,7 +100,7 @@ def test_four_frameworks_in_a_text_over_a_table_of_eight_is_d23(tmp_path):
     file = tmp_path / "findings.toml"
     text = "{frameworks|4}"
     file.write_text(f'[[finding]]\nzh = "共 {text} 个框架。"\nen = "There are {text} frameworks."\n', encoding="utf-8")
-    told = author.attached(evaluation, author.read(file))
+    told = author.attached(evaluation, author_file.read(file))
     ((_, said),) = author.said(Book(evaluation=told), SPOKEN)
 
     (finding,) = found(told, "D23")

@@ -87,7 +87,7 @@ def test_a_sample_that_is_none_is_an_error_that_names_its_line(tmp_path):
     folder = RunFolder(tmp_path)
     folder.samples_path("a").write_text('{"header": true, "hz": 2}\n{"at_s": 0.5, "tree": {"cpu_s": "1"}}\n')
 
-    with pytest.raises(EvalsuiteError, match=r'samples\.a\.jsonl:2: tree\.cpu_s: the text "1" stands there'):
+    with pytest.raises(EvalsuiteError, match=r'samples\.a\.jsonl:2: 3 mistakes. tree\.cpu_s: got "1"; exp'):
         folder.samples("a")
 
 

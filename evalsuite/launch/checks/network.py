@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evalsuite import documents, launchers, paths, redaction
+from evalsuite import decode, launchers, paths, redaction
 from evalsuite.adapter import Adapter
 from evalsuite.documents import AllReduceTimes, NetworkMeasurement, StorageReading
 from evalsuite.errors import EvalsuiteError
@@ -172,7 +172,7 @@ def _read(facts: list[dict[str, Any]]) -> dict[str, Any]:
         if kind == "with":
             found |= {"backend": of["backend"], "tool": of["tool"]}
         elif kind == "all_reduce":
-            found["all_reduce"] += (documents.noun(AllReduceTimes, of, PROGRAM.name),)
+            found["all_reduce"] += (decode.decode(AllReduceTimes, of, PROGRAM.name),)
         elif kind == "read":
-            found["storage"] += (documents.noun(StorageReading, of, PROGRAM.name),)
+            found["storage"] += (decode.decode(StorageReading, of, PROGRAM.name),)
     return found

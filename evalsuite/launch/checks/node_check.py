@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import __version__, documents, paths
+from evalsuite import __version__, decode, paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch.checks import drift_probe
 from evalsuite.machine import cgroups, environment, foreign
@@ -95,6 +95,6 @@ def read(line: str) -> float | NodeFacts | None:
     if not mark:
         return None
     try:
-        return documents.noun(NodeFacts, json.loads(text), "a node")
+        return decode.decode(NodeFacts, json.loads(text), "a node")
     except (ValueError, EvalsuiteError):
         return None

@@ -41,9 +41,9 @@ def verdicts(
         rows, cases = _within(second.scope, summaries, planned)
         found += mean_utilisation(rows, second, cases)
     if criteria.fastest:
-        rows, _ = _within(criteria.fastest_scope, summaries, planned)
+        rows, _ = _within(criteria.fastest.scope, summaries, planned)
         deciding = [one for one in valid(rows) if one.origin in DECIDING_ORIGINS]
-        found.append(replace(fastest(deciding), scope=criteria.fastest_scope.named))
+        found.append(replace(fastest(deciding), scope=criteria.fastest.scope.named))
     return tuple(found)
 
 

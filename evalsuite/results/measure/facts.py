@@ -6,14 +6,14 @@ options of a script state them is data: `data/criteria/facts.toml`.
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
 from evalsuite import paths
-from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe, noun
+from evalsuite.decode import decode, read_toml
+from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.findings import FactsDisagree
 from evalsuite.model import Case, Device, Fact, FactSource, Finding, Measurement
 
@@ -138,7 +138,7 @@ class FactRules:
 @functools.cache
 def rules() -> FactRules:
     """The facts in the order in which a table shows them, and where they are read."""
-    return noun(FactRules, tomllib.loads(FILE.read_text(encoding="utf-8")), FILE)
+    return decode(FactRules, read_toml(FILE, FILE.name), FILE)
 
 
 @functools.cache

@@ -9,13 +9,12 @@ there is no number. MFU counts the operations that the model needs, not those th
 import functools
 import re
 import statistics
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from evalsuite import paths
-from evalsuite.documents import noun
+from evalsuite.decode import decode, read_toml
 from evalsuite.findings import AbovePeak, PeakUnverified
 from evalsuite.model import Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
@@ -235,11 +234,10 @@ class _Peaks:
 
 @functools.cache
 def _models() -> Mapping[str, ModelFlops]:
-    read: dict[str, Any] = tomllib.loads(MODELS.read_text(encoding="utf-8"))
-    return {name: model for model in noun(_Models, read, MODELS).model for name in model.names}
+    models = decode(_Models, read_toml(MODELS, MODELS.name), MODELS).model
+    return {name: model for model in models for name in model.names}
 
 
 @functools.cache
 def _peaks() -> tuple[Peak, ...]:
-    read: dict[str, Any] = tomllib.loads(DEVICES.read_text(encoding="utf-8"))
-    return noun(_Peaks, {"peak": read["peak"]}, DEVICES).peak
+    return decode(_Peaks, read_toml(DEVICES, DEVICES.name), DEVICES).peak

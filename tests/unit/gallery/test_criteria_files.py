@@ -95,13 +95,13 @@ def test_the_comparison_of_frameworks_has_a_scope_too():
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        ({"C1": {**C1, "metric": "speedup"}}, r"\[C1\] metric = 'speedup'; expected one of efficiency"),
+        ({"C1": {**C1, "metric": "speedup"}}, r'C1.metric: got "speedup"; expected one of efficiency'),
         ({"C1": {**C1, "aggregation": "largest_scal"}}, "Did you mean largest_scale"),
         ({"C2": {"threshold": 0.8, "metric": "gpus"}}, "Did you mean gpu"),
-        ({"C1": {**C1, "scope": {"framework": ["toynet"]}}}, r"\[C1.scope\]: unknown key .*Did you mean frameworks"),
-        ({"C1": {**C1, "scope": {"frameworks": "toynet"}}}, "expected a list of names"),
-        ({"C1": {**C1, "scope": {"frameworks": []}}}, "expected a list of names"),
-        ({"C3": {"scope": 3}}, r"\[C3.scope\]: 3 stands there"),
+        ({"C1": {**C1, "scope": {"framework": ["toynet"]}}}, r"C1.scope: unknown key .*Did you mean frameworks"),
+        ({"C1": {**C1, "scope": {"frameworks": "toynet"}}}, "expected a list, one value or more"),
+        ({"C1": {**C1, "scope": {"frameworks": []}}}, "expected a list, one value or more"),
+        ({"C3": {"scope": 3}}, "C3.scope: got 3; expected a table"),
     ],
 )
 def test_a_wrong_word_is_refused_with_the_nearest(facts, said):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from evalsuite.lab import BothLanguages, OwnSection
 from evalsuite.report.book.outline import FREE_PLACES, MODEL_CHAPTERS, OWN, ModelChapter
-from evalsuite.report.sections.author import author_file
 from evalsuite.report.sections.author.author import Said
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
@@ -77,7 +76,7 @@ def _own(subject: Subject, id: str, section: OwnSection) -> OwnText:
 
 def prose(written: BothLanguages | None, subject: Subject) -> tuple[Rendered, ...]:
     """The paragraphs of a text with their computed numbers filled in."""
-    found = author_file.paragraphs(written) if written else ()
+    found = written.paragraphs if written else ()
     return tuple(Said(subject.words, subject.book, one) for one in found)
 
 

@@ -4,7 +4,7 @@ change, batch sizes, step times, and what the author found."""
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from evalsuite.model import AuthorNote
+from evalsuite.lab import AuthorNote
 from evalsuite.report.book import heading, states
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.exceptions import OfAll

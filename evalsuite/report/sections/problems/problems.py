@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.lab import KeptProblem
-from evalsuite.model import AuthorNote, Finding
+from evalsuite.lab import AuthorNote, KeptProblem
+from evalsuite.model import Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, WORST_FIRST, how, run_state
 from evalsuite.report.sections.author import author, author_sections

@@ -1,0 +1,452 @@
+"""Decodes what was read from JSON, TOML or an author's module into frozen dataclasses, by the types of their fields.
+
+All mistakes of a file are told at once, each with its key, what was got and what is expected. Checks beyond a type
+stand in its annotation: `Annotated[float, SHARE]`. A dataclass with a method `mistakes` adds those of its own.
+"""
+
+import functools
+import itertools
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.messages import Message, Phrase, from_json
+
+LONGEST_SHOWN = 60  # characters of a value that an error quotes
+MOST_SHOWN = 20  # mistakes of one file
+Noun = TypeVar("Noun")
+
+
+class Mistake(NamedTuple):
+    """What is wrong at one key."""
+
+    key: str  # "C1.threshold"; "": the whole
+    text: Phrase  # 'got "x"; expected a number.'
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a value must keep to beyond its type."""
+
+    name: str  # of the message `decode.<name>` that says it: "at least 1"
+    fits: Callable[[Any], object]
+    values: tuple[tuple[str, object], ...] = ()  # of that message
+    hint: Callable[[Any], str] = lambda value: ""  # the end of the refusal of a value: " Did you mean 0.8?"
+
+
+@dataclass(frozen=True)
+class From:
+    """The value is what *convert* makes of the *raw* type. It raises EvalsuiteError for a value that will not do."""
+
+    raw: Any
+    convert: Callable[[Any], Any]
+
+
+def at_least(least: float) -> Constraint:
+    return Constraint("at_least", lambda value: value >= least, (("least", least),))
+
+
+def above(least: float) -> Constraint:
+    return Constraint("above", lambda value: value > least, (("least", least),))
+
+
+def between(least: float, most: float) -> Constraint:
+    return Constraint("between", lambda value: least <= value <= most, (("least", least), ("most", most)))
+
+
+def one_of(*names: str) -> Constraint:
+    return Constraint(
+        "one_of", names.__contains__, (("names", names),), lambda value: did_you_mean(value, names, cutoff=0.4)
+    )
+
+
+FILLED = Constraint("filled", bool)
+EACH_ONCE = Constraint("each_once", lambda values: len(set(values)) == len(values))
+Word = Annotated[str, Constraint("one_line", str.isprintable)]
+
+
+def said(name: str, **values: object) -> Message:
+    return Message(f"decode.{name}", **values)
+
+
+def refusal(found: object, expected: str, hint: str = "") -> Message:
+    """`got "x"; expected a number.`"""
+    return said("got", found=shown(found), expected=expected, hint=hint)
+
+
+def decode(cls: type[Noun], facts: object, where: Path | str, advice: str = "", *, strict: bool = False) -> Noun:
+    """The *cls* in *facts*, the content of *where*. Raises EvalsuiteError with all mistakes in it.
+
+    *advice*: the message `decode.<advice>` says what to try.
+
+    *strict*: for what people write. A key that is not known is a mistake, and so is an empty text. Else such a key is
+    passed over, unless the class is `CLOSED`: a later evalsuite may write more.
+    """
+    try:
+        return cast(Noun, _kind(cls, strict).take(facts))
+    except _Wrong as wrong:
+        raise EvalsuiteError(_message(where, wrong.mistakes, advice, "\n  " if strict else " ")) from None
+
+
+def mistakes_of(declaration: Any) -> list[Mistake]:
+    """Each field of a dataclass made by an author's module whose value its type forbids."""
+    try:
+        _kind(type(declaration), False).take(declaration)
+    except _Wrong as wrong:
+        return wrong.mistakes
+    return []
+
+
+def fits(value: object, hint: Any) -> bool:
+    """Whether *value* is of the type *hint*."""
+    try:
+        _kind(hint, False).take(value)
+    except _Wrong:
+        return False
+    return True
+
+
+def read_toml(path: Path, example: str, advice: str = "") -> dict[str, Any]:
+    """The tables of the TOML file *path*. Raises EvalsuiteError if it cannot be read; it should be like *example*."""
+    import tomllib  # not every command reads such a file
+
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        text = said("no_toml", path=path, error=error, example=example)
+        raise EvalsuiteError(_advised(text, advice)) from error
+
+
+def encode(value: Any) -> Any:
+    """*value*, a dataclass or what stands in one, as JSON has it; without the fields that are None by default."""
+    if is_dataclass(value):
+        given = ((field, getattr(value, field.name)) for field in fields(value))
+        return {field.name: encode(each) for field, each in given if each is not None or field.default is not None}
+    if isinstance(value, Message):
+        return value.to_json()
+    if isinstance(value, Mapping):
+        return {name: encode(each) for name, each in value.items()}
+    return [encode(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def shown(found: object) -> str:
+    """*found* as a message shows it: `"abc"`, `1.5`, `null`, `[…] of 3`."""
+    match found:
+        case None:
+            return "null"
+        case bool():
+            return str(found).lower()
+        case str():
+            return f'"{_shortened(ascii(found)[1:-1] if not _is_unicode(found) else found)}"'
+        case Mapping():
+            return f"{{…}} of {len(found)}"
+        case list() | tuple():
+            return f"[…] of {len(found)}"
+    named = getattr(found, "id", None)  # of a case
+    return f"the case {named}" if isinstance(named, str) else _shortened(repr(found))
+
+
+# one kind for each annotation
+
+
+class _Wrong(Exception):
+    def __init__(self, mistakes: list[Mistake]) -> None:
+        super().__init__(mistakes)
+        self.mistakes = mistakes
+
+    def inside(self, name: str) -> list[Mistake]:
+        """The mistakes as seen from what holds the value."""
+        return [Mistake(f"{name}{'' if key[:1] in ('', '[', ' ') else '.'}{key}", text) for key, text in self.mistakes]
+
+
+class _Kind(NamedTuple):
+    """What a value may be, in words, and the function that takes it or raises _Wrong."""
+
+    words: Callable[[], Message]  # made when something is wrong: reading them takes time
+    take: Callable[[Any], Any]
+
+
+def _refuse(found: object, expected: Message, hint: str = "") -> NoReturn:
+    raise _Wrong([Mistake("", refusal(found, expected, hint))])
+
+
+def _kind(hint: Any, strict: bool) -> _Kind:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return functools.reduce(functools.partial(_with_rule, strict), arguments[1:], _kind(arguments[0], strict))
+    if origin in (Union, types.UnionType):
+        kinds = [_kind(each, strict) for each in arguments if each not in (types.NoneType, Message)]
+        kinds = [_named("phrase", _phrase)] if Message in arguments else kinds
+        kind = kinds[0] if len(kinds) == 1 else _one_of_kinds(kinds)
+        return _optional(kind) if types.NoneType in arguments else kind
+    if origin is Literal:
+        return _Kind(functools.partial(said, "one_of", names=arguments), functools.partial(_one_of, arguments))
+    if origin is tuple:
+        return _list(arguments, strict)
+    if origin is Callable:
+        return _instance("function", callable)
+    if origin is not None:  # Mapping[str, …]
+        of_name, of_value = (_kind(each, strict) for each in arguments)
+        return _named(_object_words(strict), functools.partial(_values, of_name, of_value, strict))
+    if is_dataclass(hint):
+        return _named(_object_words(strict), functools.partial(_object, hint, strict))
+    if hint is str and strict:
+        return _named("filled_text", _filled_text)
+    return _SIMPLE.get(hint) or _instance(hint.__name__.lower(), lambda found: isinstance(found, hint))
+
+
+def _list(arguments: tuple[Any, ...], strict: bool) -> _Kind:
+    """The kind of a tuple: of any length with values of one kind, or of a few, each of its own."""
+    if arguments[-1] is Ellipsis:
+        kinds: Iterable[_Kind] = itertools.repeat(_kind(arguments[0], strict))
+        length = None
+        words = functools.partial(said, "tables" if strict and is_dataclass(arguments[0]) else "list")
+    else:
+        kinds, length = [_kind(each, strict) for each in arguments], len(arguments)
+        words = functools.partial(said, "list_of", n=length)
+
+    def take(found: Any) -> tuple[Any, ...]:
+        if not isinstance(found, list | tuple) or length not in (None, len(found)):
+            _refuse(found, words())
+        try:
+            return tuple(kind.take(each) for kind, each in zip(kinds, found, strict=False))
+        except _Wrong:
+            places = (f" {place + 1}" if strict else f"[{place}]" for place in range(len(found)))
+            raise _Wrong(_inside(zip(kinds, places, found, strict=False))) from None
+
+    return _Kind(words, take)
+
+
+def _named(name: str, take: Callable[[Any], Any]) -> _Kind:
+    return _Kind(functools.partial(said, name), take)
+
+
+def _object_words(strict: bool) -> str:
+    return "table" if strict else "object"
+
+
+def _with_rule(strict: bool, kind: _Kind, rule: Constraint | From) -> _Kind:
+    if isinstance(rule, From):
+        return _converted(_kind(rule.raw, strict), rule.convert)
+
+    def words() -> Message:
+        return said("ruled", kind=kind.words(), rule=said(rule.name, **dict(rule.values)))
+
+    def take(found: object) -> Any:
+        try:
+            value = kind.take(found)
+        except _Wrong as wrong:
+            if any(key for key, _ in wrong.mistakes):
+                raise
+            _refuse(found, words())
+        return value if rule.fits(value) else _refuse(found, words(), rule.hint(value))
+
+    return _Kind(words, take)
+
+
+def _converted(kind: _Kind, convert: Callable[[Any], Any]) -> _Kind:
+    def take(found: object) -> Any:
+        value = kind.take(found)
+        try:
+            return convert(value)
+        except EvalsuiteError as error:
+            raise _Wrong([Mistake("", error.message)]) from error
+
+    return _Kind(kind.words, take)
+
+
+def _optional(kind: _Kind) -> _Kind:
+    take = kind.take
+    return _Kind(kind.words, lambda found: None if found is None else take(found))
+
+
+def _one_of_kinds(kinds: list[_Kind]) -> _Kind:
+    def words() -> Message:
+        return said("either", names=[kind.words() for kind in kinds])
+
+    def first(found: object) -> Any:
+        for kind in kinds:
+            try:
+                return kind.take(found)
+            except _Wrong as wrong:
+                if any(key for key, _ in wrong.mistakes):
+                    raise
+        _refuse(found, words())
+
+    return _Kind(words, first)
+
+
+def _instance(name: str, test: Callable[[object], bool]) -> _Kind:
+    return _named(name, lambda found: found if test(found) else _refuse(found, said(name)))
+
+
+def _object(cls: Any, strict: bool, found: Any) -> Any:
+    made = isinstance(found, cls)  # by an author's module
+    facts = {field.name: getattr(found, field.name) for field in fields(cls)} if made else found
+    if not isinstance(facts, Mapping):
+        _refuse(found, said(_object_words(strict)))
+    values, wrong, keys = {}, [], _keys(cls, strict)
+    for name, kind, required in keys:
+        if name in facts:
+            try:
+                values[name] = kind.take(facts[name])
+            except _Wrong as error:
+                wrong += error.inside(name)
+        elif required:
+            wrong.append(Mistake(name, said("missing", expected=kind.words())))
+    if (strict or getattr(cls, "CLOSED", False)) and len(values) < len(facts):
+        wrong += _unknown(facts, [key.name for key in keys])
+    if wrong:
+        raise _Wrong(wrong)
+    value = found if made else cls(**values)
+    if own := [Mistake(*each) for each in getattr(value, "mistakes", tuple)()]:
+        raise _Wrong(own)
+    return value
+
+
+def _unknown(facts: Iterable[str], known: list[str]) -> Iterator[Mistake]:
+    for key in facts:
+        if key not in known:
+            near = did_you_mean(key, known, cutoff=0.5)
+            yield Mistake("", said("unknown", key=key, known=known, near=near))
+
+
+class _Key(NamedTuple):
+    """A field of a dataclass as a key of its object."""
+
+    name: str
+    kind: _Kind
+    required: bool
+
+
+@functools.cache
+def _keys(cls: Any, strict: bool) -> tuple[_Key, ...]:
+    hints = get_type_hints(cls, include_extras=True)
+    return tuple(
+        _Key(one.name, _kind(hints[one.name], strict), one.default is MISSING and one.default_factory is MISSING)
+        for one in fields(cls)
+    )
+
+
+def _values(name_kind: _Kind, kind: _Kind, strict: bool, found: Any) -> dict[str, Any]:
+    if not isinstance(found, Mapping):
+        _refuse(found, said(_object_words(strict)))
+    try:
+        return {name_kind.take(name): kind.take(each) for name, each in found.items()}
+    except _Wrong:
+        names = [ascii(name)[1:-1] for name in found]
+        of_names = zip(itertools.repeat(name_kind), names, found, strict=False)
+        of_values = zip(itertools.repeat(kind), names, found.values(), strict=False)
+        raise _Wrong(_inside(itertools.chain(of_names, of_values))) from None
+
+
+def _inside(found: Iterable[tuple[_Kind, str, object]]) -> list[Mistake]:
+    """The mistakes in values, each with its kind and name."""
+    wrong = []
+    for kind, name, each in found:
+        try:
+            kind.take(each)
+        except _Wrong as error:
+            wrong += error.inside(name)
+    return wrong
+
+
+def _one_of(known: tuple[object, ...], found: object) -> object:
+    if isinstance(found, str) and found not in known:
+        _refuse(found, said("one_of", names=known), did_you_mean(found, map(str, known), cutoff=0.4))
+    return found if isinstance(found, str) else _refuse(found, said("one_of", names=known))
+
+
+def _phrase(found: object) -> str:
+    try:
+        return _text(from_json(found))
+    except ValueError:
+        _refuse(found, said("phrase"))
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str):
+        _refuse(found, said("text"))
+    return found if _is_unicode(found) else _refuse(found, said("unicode"))
+
+
+def _filled_text(found: object) -> str:
+    """A text that people write: not empty, and without control characters."""
+    text = _text(found)
+    if not text.strip() or any(letter < " " and letter not in "\n\t\r" for letter in text):
+        _refuse(found, said("filled_text"))
+    return text
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether no half of a pair stands alone in *text*, as JSON lets it; bytes of a name that is no UTF-8 may."""
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _flag(found: object) -> bool:
+    return found if isinstance(found, bool) else _refuse(found, said("flag"))
+
+
+def _whole(found: object) -> int:
+    if isinstance(found, bool) or not isinstance(found, int) or abs(found) > sys.float_info.max:
+        _refuse(found, said("whole"))
+    return found
+
+
+def _number(found: object) -> float:
+    """JSON as Python reads it has NaN, Infinity and whole numbers beyond every float; none of them is measured."""
+    if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) <= sys.float_info.max:
+        _refuse(found, said("number"))
+    return found
+
+
+_SIMPLE: Mapping[Any, _Kind] = {
+    str: _named("text", _text),
+    bool: _named("flag", _flag),
+    int: _named("whole", _whole),
+    float: _named("number", _number),
+    object: _named("anything", lambda found: found),
+    Any: _named("anything", lambda found: found),
+}
+
+
+# sentences
+
+
+def _message(where: Path | str, mistakes: list[Mistake], advice: str, mark: str) -> Message:
+    texts = [said("at", key=key, text=text) if key else text for key, text in mistakes]
+    left = len(texts) - MOST_SHOWN
+    whole = texts[0]
+    if len(texts) > 1:
+        parts = [*texts[:MOST_SHOWN], *([said("more", n=left)] if left > 0 else [])]
+        whole = functools.reduce(lambda before, text: said("next", before=before, mark=mark, text=text), parts, "")
+        whole = said("many", n=len(texts), texts=whole)
+    return _advised(said("at", key=where, text=whole), advice)
+
+
+def _advised(text: Message, advice: str) -> Message:
+    return said("advised", text=text, advice=said(advice)) if advice else text
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
