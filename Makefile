@@ -85,7 +85,7 @@ lint: setup ## style and types
 	$(BIN)/mypy
 	$(BIN)/mypy adapters/*.py
 
-docs: setup ## the pages that are made of the code: dialects, the picture of the imports
+docs: setup ## what is made of the code: the page of dialects (not in git), the picture of the imports
 	$(BIN)/python tools/write_dialects.py
 	$(BIN)/python tools/draw_architecture.py
 
