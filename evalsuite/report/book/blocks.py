@@ -95,24 +95,6 @@ class Block:
         """Two scales at least were measured in one series: a speed-up can be spoken of."""
         return any(summary.base is not None and summary.base != summary.case for summary in self.valid)
 
-    @property
-    def base_devices(self) -> tuple[int, ...]:
-        return tuple(sorted({summary.base.total_devices for summary in self.valid if summary.base}))
-
-    @property
-    def coverages(self) -> tuple[float, ...]:
-        found = {summary.items_per_s.coverage for summary in self.valid}
-        return tuple(sorted(share for share in found if share is not None))
-
-    @property
-    def ratio_coverages(self) -> tuple[float, ...]:
-        found = {summary.speedup.coverage for summary in self.valid if summary.speedup}
-        return tuple(sorted(share for share in found if share is not None))
-
-    @property
-    def has_ratio_ranges(self) -> bool:
-        return any(summary.speedup.is_range for summary in self.valid if summary.speedup)
-
     def case(self, column: Column, nodes: int, per_node: int) -> Case:
         return column.example.at_scale(nodes, per_node)
 

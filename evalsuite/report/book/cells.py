@@ -1,11 +1,12 @@
 """Status cells: what stands at each point of the matrix, a value with its marks or the reason for none.
 
 An empty cell is a defect (docs/report.md#states-and-marks): every point, planned or not, has a glyph, and every glyph a
-sentence in the legend.
+sentence in the legend. What holds for all values of a table is said once above it.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalsuite.findings import UnstableRepeats
 from evalsuite.model import Case, Interval, Summary
@@ -14,6 +15,10 @@ from evalsuite.report.book.states import GLYPHS, MARKS, State
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Row = TypeVar("Row", bound="DataclassInstance")
 Pick = Callable[[Summary], Interval | None]  # takes a value out of a summary
 
 
@@ -91,3 +96,58 @@ def _cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
 def lacking(*needed: Cell) -> str:
     """The state of the first of *needed* that holds no value, which is why there is nothing to compute from them."""
     return next((cell.state for cell in needed if cell.state != "value"), "missing")
+
+
+def legend(cells: Iterable[Cell], *others: str) -> tuple[str, ...]:
+    """The states and marks of *cells*, and *others*, in the order of the legend."""
+    present = {key for cell in cells for key in (cell.state, *cell.marks)} | set(others)
+    return tuple(key for key in (*MARKS, *GLYPHS) if key in present)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfAll:
+    """What all values of a table have in common."""
+
+    marks: tuple[str, ...] = ()
+    n: int | None = None  # runs of each value, where they are as many
+
+
+def of_all(cells: Iterable[Cell]) -> OfAll:
+    """The marks that every value carries, and the n of all of them; of two values at least."""
+    found = [cell for cell in cells if cell.state == "value"]
+    if len(found) < 2:
+        return OfAll()
+    counts = {cell.n for cell in found}
+    return OfAll(
+        marks=tuple(mark for mark in MARKS if all(mark in cell.marks for cell in found)),
+        n=counts.pop() if len(counts) == 1 else None,
+    )
+
+
+def lift_shared(rows: Iterable[Row]) -> tuple[tuple[Row, ...], OfAll]:
+    """*rows*, whose fields hold cells or tuples of cells, without what all these cells share; and that."""
+    rows = tuple(rows)
+    shared = of_all(cell for row in rows for field in fields(row) for cell in _cells_in(getattr(row, field.name)))
+    return tuple(_without(row, shared) for row in rows), shared
+
+
+def _cells_in(value: object) -> Iterable[Cell]:
+    if isinstance(value, Cell):
+        return (value,)
+    return (each for each in value if isinstance(each, Cell)) if isinstance(value, tuple) else ()
+
+
+def _without(row: Row, shared: OfAll) -> Row:
+    changed: dict[str, Any] = {}
+    for field in fields(row):
+        value = getattr(row, field.name)
+        if isinstance(value, Cell):
+            changed[field.name] = bare(value, shared)
+        elif any(_cells_in(value)):
+            changed[field.name] = tuple(bare(each, shared) for each in value)
+    return replace(row, **changed)
+
+
+def bare(cell: Cell, shared: OfAll) -> Cell:
+    marks = tuple(mark for mark in cell.marks if mark not in shared.marks)
+    return replace(cell, marks=marks, n=cell.n if shared.n is None else None)

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
-from evalsuite.model import Case, Summary
-from evalsuite.report.book import cells, states
+from evalsuite.model import Case, Interval, Summary
+from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Block, Column
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell
-from evalsuite.report.book.exceptions import of_all
+from evalsuite.report.book.cells import Cell, of_all
 from evalsuite.report.text import names
 from evalsuite.results.compare import winners
 from evalsuite.results.compare.ranking import WORK
@@ -76,11 +75,8 @@ class Grid:
 
     @property
     def legend(self) -> tuple[str, ...]:
-        """States and marks that stand in cells, in the order of the legend."""
-        shown = [cell for row in self.rows for cell in row.cells]
-        found = {cell.state for cell in shown} | {mark for cell in shown for mark in cell.marks}
-        found |= {mark for row in self.rows for mark in row.marks}
-        return tuple(key for key in (*states.MARKS, *states.GLYPHS) if key in found)
+        marks = (mark for row in self.rows for mark in row.marks)
+        return cells.legend((cell for row in self.rows for cell in row.cells), *marks)
 
     @property
     def has_best(self) -> bool:
@@ -137,19 +133,19 @@ class BatchPolicy:
 
     @property
     def base_devices(self) -> tuple[int, ...]:
-        return tuple(sorted({devices for block in self.blocks for devices in block.base_devices}))
+        return tuple(sorted({one.base.total_devices for one in self.summaries if one.base}))
 
     @property
     def coverages(self) -> tuple[float, ...]:
-        return tuple(sorted({share for block in self.blocks for share in block.coverages}))
+        return _coverages(one.items_per_s for one in self.summaries)
 
     @property
     def ratio_coverages(self) -> tuple[float, ...]:
-        return tuple(sorted({share for block in self.blocks for share in block.ratio_coverages}))
+        return _coverages(one.speedup for one in self.summaries if one.speedup)
 
     @property
     def has_ratio_ranges(self) -> bool:
-        return any(block.has_ratio_ranges for block in self.blocks)
+        return any(one.speedup.is_range for one in self.summaries if one.speedup)
 
     @cached_property
     def throughput(self) -> Grid:
@@ -186,6 +182,10 @@ class BatchPolicy:
                 if served != all(cell.state in NEVER for cell in found):
                     yield SeriesRow(block=block, column=column, cells=found, opens=opens)
                     opens = False
+
+
+def _coverages(found: Iterable[Interval]) -> tuple[float, ...]:
+    return tuple(sorted({one.coverage for one in found if one.coverage is not None}))
 
 
 def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:

@@ -12,7 +12,7 @@ from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.figures import Figure, Look
 from evalsuite.report.figures.slim import slim
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.numbers import Form
+from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
 FORMS = {
@@ -91,6 +91,14 @@ def median(summary: Summary | None) -> float | None:
 def ends(summary: Summary | None) -> tuple[float, float] | None:
     found = summary.items_per_s if summary else None
     return (found.low, found.high) if found and found.low is not None and found.high is not None else None
+
+
+def low_and_high(known: Sequence[tuple[Number, Rendered | str]]) -> dict[str, object]:
+    """For a title: the least and the greatest of *known*, numbers with the names of what they are of; {} of one."""
+    if len(known) < 2:
+        return {}
+    low, high = (end(known, key=lambda each: each[0].raw) for end in (min, max))
+    return {"low": low[0], "low_name": low[1], "high": high[0], "high_name": high[1]}
 
 
 def panel_name(block: Block) -> str:

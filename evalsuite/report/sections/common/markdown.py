@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from evalsuite.report.book.cells import Cell
-from evalsuite.report.book.exceptions import OfAll
+from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.text import names, words
 from evalsuite.report.text.words import Rendered

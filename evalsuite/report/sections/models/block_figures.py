@@ -70,7 +70,8 @@ def _scaling(block: Block, look: Look, words: Words) -> Drawn:
         return replace(_drawn(figure, title, "efficiency_see", words, f"{block.id}-s", "speedup"), view="efficiency")
 
     series = {one.case.series for one in block.valid}
-    scales = {one.case.total_devices for one in block.valid} - set(block.base_devices)
+    scales = {one.case.total_devices for one in block.valid}
+    scales -= {one.base.total_devices for one in block.valid if one.base}
     few = len(series) <= MOST_BARS and len(scales) <= MOST_BARS
     first, other = (bars, dots) if few else (dots, bars)
     return replace(first(), other=other()) if _two_views(block) else replace(first(), view="")

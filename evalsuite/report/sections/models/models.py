@@ -2,50 +2,20 @@
 change, batch sizes, step times, and what the author found."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
-from evalsuite.lab import AuthorNote
-from evalsuite.report.book import heading, states
+from evalsuite.report.book import cells, heading, states
 from evalsuite.report.book.blocks import Model
-from evalsuite.report.book.exceptions import OfAll
 from evalsuite.report.book.policies import BatchPolicy, Grid, policies
 from evalsuite.report.sections.author import author
-from evalsuite.report.sections.author.author import Said
 from evalsuite.report.sections.common.drawn import Drawn
 from evalsuite.report.sections.common.markdown import MarkdownWriter, listed, table, text
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.models import block_figures, latency, network
-from evalsuite.report.sections.models.latency import LatencyRow
 from evalsuite.report.sections.models.network import NetworkTable
 from evalsuite.report.sections.variants import effects, sweeps
-from evalsuite.report.sections.variants.effects import Effect
-from evalsuite.report.sections.variants.sweeps import SweepTable
 from evalsuite.report.text import names
-from evalsuite.report.text.words import Text
 
 FEWEST_OPEN = 3  # series, or scales, of a figure that stands open
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelFacts:
-    """What the section of one model shows."""
-
-    model: Model
-    kinds: bool  # whether the report has official scripts and reference ones: each participant's is said
-    policies: tuple[BatchPolicy, ...]
-    notes: tuple[tuple[AuthorNote, Said], ...]
-    latency: tuple[LatencyRow, ...]
-    part: str | None  # the file that has the rest, where the model has a page of its own
-    figures: Mapping[str, tuple[Drawn, ...]]  # block id → its figures
-    effects: tuple[Effect, ...]
-    of_effects: OfAll  # what holds for all values of their table
-    effects_judged: str | None  # the key of what may be said of every ratio, where it is the same of all
-    effect_figures: Mapping[str, Drawn | None]  # option → its figure
-    effects_alone: tuple[Text, ...]  # what an option changes that one framework alone has
-    sweep_table: SweepTable | None
-    sweep_figure: Drawn | None
-    network: NetworkTable | None
-    network_figure: Drawn | None
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -63,30 +33,30 @@ def _section(subject: Subject, model: Model) -> Section:
     )
 
 
-def _facts(subject: Subject, model: Model) -> ModelFacts:
+def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
     book, look, words = subject.book, subject.look, subject.words
-    pairs, of_effects = effects.told_once(() if subject.in_parts else effects.effects(book, model))
+    pairs, of_effects = cells.lift_shared(() if subject.in_parts else effects.effects(book, model))
     swept = () if subject.in_parts else sweeps.sweeps(book, model)
     measured = network.of_model(book, model)
     options = [option for option in effects.OPTIONS if any(one.option == option for one in pairs)]
-    return ModelFacts(
-        model=model,
-        kinds=len({one.kind for each in subject.models for one in each.participants}) > 1,
-        policies=policies(model.blocks),
-        notes=author.said(book, words, model.name),
-        latency=() if subject.in_parts else latency.rows(book, model),
-        part=names.part_file(model.name) if subject.in_parts else None,
-        figures={block.id: block_figures.of_block(block, look, words) for block in model.blocks},
-        effects=pairs,
-        of_effects=of_effects,
-        effects_judged=effects.judged_alike(pairs),
-        effect_figures={option: effects.drawn(model, pairs, option, look, words) for option in options},
-        effects_alone=tuple(one for option in options if (one := effects.alone(pairs, option, words)) is not None),
-        sweep_table=sweeps.table(swept) if swept else None,
-        sweep_figure=sweeps.drawn(model, swept, look, words) if swept else None,
-        network=measured,
-        network_figure=network.drawn(model, measured, words),
-    )
+    return {
+        "model": model,
+        "kinds": len({one.kind for each in subject.models for one in each.participants}) > 1,  # official and reference
+        "policies": policies(model.blocks),
+        "notes": author.said(book, words, model.name),
+        "latency": () if subject.in_parts else latency.rows(book, model),
+        "part": names.part_file(model.name) if subject.in_parts else None,  # the file that has the rest
+        "figures": {block.id: block_figures.of_block(block, look, words) for block in model.blocks},
+        "effects": pairs,
+        "of_effects": of_effects,
+        "effects_judged": effects.judged_alike(pairs),
+        "effect_figures": effects.draw_options(model, pairs, options, look, words),
+        "effects_alone": list(filter(None, (effects.describe_alone(pairs, option, words) for option in options))),
+        "sweep_table": sweeps.table(swept) if swept else None,
+        "sweep_figure": sweeps.draw_sweeps(model, swept, look, words) if swept else None,
+        "network": measured,
+        "network_figure": network.drawn(model, measured, words),
+    }
 
 
 def opened(

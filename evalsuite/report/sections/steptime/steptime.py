@@ -9,8 +9,7 @@ from evalsuite.report import figures
 from evalsuite.report.book import cells, heading, states
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell
-from evalsuite.report.book.exceptions import OfAll, bare, of_all
+from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.drawn import Drawn, setting
 from evalsuite.report.sections.common.markdown import MarkdownWriter, table, text
@@ -71,14 +70,9 @@ class StepTimes:
 
     @property
     def legend(self) -> tuple[str, ...]:
-        """The signs that occur in the table."""
-        present = {mark for row in self.rows for cell in (row.throughput, row.speedup) for mark in cell.marks}
-        present |= {cell.state for row in self.rows for cell in (row.throughput, row.speedup)}
-        if any(part is None for row in self.rows for part in row.parts) or any(not row.ratio for row in self.rows):
-            present.add("missing")
-        if any(row.overlaps for row in self.rows):
-            present.add("flagged")
-        return tuple(key for key in (*states.GLYPHS, *states.MARKS) if key in present)
+        missing = any(None in row.parts or not row.ratio for row in self.rows)
+        signs = ["missing"] * missing + ["flagged"] * any(row.overlaps for row in self.rows)
+        return cells.legend((cell for row in self.rows for cell in (row.throughput, row.speedup)), *signs)
 
     @property
     def nested(self) -> bool:
@@ -121,22 +115,15 @@ def _of_block(book: Book, block: Block) -> Iterable[StepTimes]:
         if ours:
             phases = _phases([found for _, found in ours])
             form = _form([found for _, found in ours])
-            rows, said = _told_once([_row(book, one, found, phases, form) for one, found in ours])
+            rows, shared = cells.lift_shared(_row(book, one, found, phases, form) for one, found in ours)
             yield StepTimes(
                 block=block,
                 of=of,
                 phases=phases,
                 rows=rows,
-                of_all=said,
+                of_all=shared,
                 untimed=_untimed(block, [one for one, _ in timed]),
             )
-
-
-def _told_once(rows: Sequence[StepRow]) -> tuple[tuple[StepRow, ...], OfAll]:
-    """The rows without what holds for all values of throughput and speed-up, and that."""
-    said = of_all(cell for row in rows for cell in (row.throughput, row.speedup))
-    bared = (replace(row, throughput=bare(row.throughput, said), speedup=bare(row.speedup, said)) for row in rows)
-    return tuple(bared), said
 
 
 def _untimed(block: Block, timed: Sequence[Summary]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""What one setting changes: pairs of cases that differ in it and in nothing else; here XLA and mixed precision."""
+"""What one option changes: pairs of cases that differ in it and in nothing else."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.model import Case, Interval, Score, Summary
@@ -10,10 +10,8 @@ from evalsuite.report.book import cells, unlike
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
-from evalsuite.report.book.exceptions import OfAll, bare, of_all
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, ends, label, median
-from evalsuite.report.sections.convergence import convergence
+from evalsuite.report.sections.common.drawn import Drawn, ends, label, low_and_high, median
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
@@ -21,7 +19,7 @@ from evalsuite.results.compare.fairness import Obstacle, Ratio, obstacles, relat
 
 OPTIONS = ("xla", "amp")
 CONDITION = {"xla": "xla", "amp": "precision"}  # option → its name among the conditions of a comparison
-MOST_PAIRS_DRAWN = 40  # effects in one figure, for the same reason
+MOST_PAIRS_DRAWN = 40  # effects in one figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +34,6 @@ class Cost:
     def difference(self) -> float:
         """In points."""
         return self.after.value - self.before.value
-
-    @property
-    def shown(self) -> tuple[Number, Number]:
-        return convergence.number(self.before), convergence.number(self.after)
-
-    @property
-    def points(self) -> str:
-        return convergence.points(self.difference)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,21 +102,13 @@ def effect(book: Book, option: str, before: Case, after: Case) -> Effect:
     )
 
 
-def told_once(found: Sequence[Effect]) -> tuple[tuple[Effect, ...], OfAll]:
-    """The effects without what holds for all values of their table, and that."""
-    said = of_all(cell for one in found for cell in (one.before_cell, one.after_cell))
-    bared = (
-        replace(one, before_cell=bare(one.before_cell, said), after_cell=bare(one.after_cell, said)) for one in found
-    )
-    return tuple(bared), said
-
-
 def judged_alike(found: Iterable[Effect]) -> str | None:
     """The key of what may be said of every ratio, where it is the same of two at least: then it needs no column."""
     found = tuple(found)
     judged = [one.judged for one in found if one.ratio]
-    alike = len(judged) > 1 and len(set(judged)) == 1 and not any(one.obstacles for one in found)
-    return judged[0] if alike else None
+    if len(judged) < 2 or len(set(judged)) > 1 or any(one.obstacles for one in found):
+        return None
+    return judged[0]
 
 
 def why(one: Effect, words: Words) -> Listed:
@@ -145,80 +127,98 @@ def effects(book: Book, model: Model) -> tuple[Effect, ...]:
     return tuple(sorted(found, key=lambda one: (OPTIONS.index(one.option), names.case_order(one.before))))
 
 
-def drawn(model: Model, found: Sequence[Effect], option: str, look: Look, words: Words) -> Drawn | None:
-    """Dumbbells: throughput without and with one option; None where fewer than two frameworks have a value."""
-    ours = [one for one in found if one.option == option and not one.obstacles]
-    shown = furthest(ours)
-    if len({one.before.framework for one in ours if one.ratio}) < 2:
-        return None
-    unit = ", ".join(model.units)
-    pairs = tuple(_pair(one, words) for one in shown)
-    figure = figures.dumbbell(pairs, look, id=names.anchor(f"f-o{option}", model.name), unit=unit)
+def draw_options(
+    model: Model, found: Sequence[Effect], options: Iterable[str], look: Look, words: Words
+) -> dict[str, Drawn]:
+    """A figure for each of *options* that two frameworks at least have a ratio of."""
+    figures_of = {}
+    for option in options:
+        ours = [one for one in found if one.option == option and not one.obstacles]
+        if len({one.before.framework for one in ours if one.ratio}) > 1:
+            drawn = draw_changes(
+                ours,
+                lambda one: replace(pair(one, label(_name(one, words))), devices=one.before.total_devices),
+                look,
+                words,
+                id=names.anchor(f"f-o{option}", model.name),
+                unit=", ".join(model.units),
+                title=title(ours, words(f"effects.{option}"), words),
+                help=words("effects.see"),
+                table=(f"{model.id}-effects-table", words("effects.title")),
+            )
+            if drawn:
+                figures_of[option] = drawn
+    return figures_of
+
+
+def draw_changes(
+    found: Sequence[Effect],
+    pair_of: Callable[[Effect], figures.Dumbbell],
+    look: Look,
+    words: Words,
+    *,
+    id: str,
+    unit: str,
+    title: Text,
+    help: Text,
+    table: tuple[str, Rendered],
+    sides: tuple[str, str] = ("off", "on"),
+    reading: tuple[Text, ...] = (),
+) -> Drawn | None:
+    """Dumbbells of those that change most, in their order; None where nothing can be drawn."""
+    shown = found
+    if len(found) > MOST_PAIRS_DRAWN:
+        sizes = {place: abs(math.log(one.ratio.value)) for place, one in enumerate(found) if one.ratio}
+        most = sorted(sizes, key=lambda place: -sizes[place])[:MOST_PAIRS_DRAWN]
+        shown = [found[place] for place in sorted(most)]
+    figure = figures.dumbbell(tuple(map(pair_of, shown)), look, id=id, unit=unit, ends=sides)
     if figure.svg is None:
         return None
-    reading = []
-    if len(shown) < len(ours):
-        reading.append(words("effects.most", shown=numbers.count(len(shown)), all=numbers.count(len(ours))))
-    own = (f"{model.id}-effects-table", words("effects.title"))
-    return Drawn(
-        figure=figure,
-        title=title(ours, words(f"effects.{option}"), words),
-        reading=tuple(reading),
-        help=words("effects.see"),
-        tables=(own,),
-    )
+    if len(shown) < len(found):
+        reading += (words("effects.most", shown=numbers.count(len(shown)), all=numbers.count(len(found))),)
+    return Drawn(figure=figure, title=title, reading=reading, help=help, tables=(table,))
 
 
 def title(found: Sequence[Effect], option: Text, words: Words, *, framework: bool = True) -> Text:
     """What the option changes least and most, of pairs that have a ratio; *option* alone where fewer than two have."""
-    changes = _changes(found, framework=framework)
-    return words("effects.title_found", option_text=option, **changes) if len(changes) > 2 else option
+    changes = low_and_high(_changes(found, framework=framework))
+    return words("effects.title_found", option_text=option, **changes) if changes else option
 
 
-def alone(found: Sequence[Effect], option: str, words: Words) -> Text | None:
-    """In a sentence what *option* changes where one framework alone has it: no figure is drawn of one."""
+def describe_alone(found: Sequence[Effect], option: str, words: Words) -> Text | None:
+    """What *option* changes where one framework alone has it, in a sentence: no figure is drawn of one."""
     ours = [one for one in found if one.option == option and not one.obstacles and one.ratio]
     if not ours or len({one.before.framework for one in ours}) > 1:
         return None
-    key = "effects.alone" if len(ours) > 1 else "effects.alone_once"
     about = {"option_text": words(f"effects.{option}"), "framework": ours[0].title}
-    return words(key, **about, **_changes(ours, framework=False))
+    changes = _changes(ours, framework=False)
+    if len(ours) > 1:
+        return words("effects.alone", **about, **low_and_high(changes))
+    return words("effects.alone_once", **about, low=changes[0][0], low_name=changes[0][1])
 
 
-def _changes(found: Sequence[Effect], *, framework: bool = True) -> dict[str, object]:
-    """The least and the greatest change, each with its place; one of them where there is one pair alone."""
-    known = sorted(((one.ratio.value - 1, one) for one in found if one.ratio), key=lambda each: each[0])
-    ends = {"low": known[0], "high": known[-1]} if len(known) > 1 else {"low": known[0]} if known else {}
-    said: dict[str, object] = {}
-    for name, (share, one) in ends.items():
-        place = [*([one.title] if framework else []), names.scale(one.after), f"bsz {one.after.batch_per_device}"]
-        said |= {name: numbers.change(share).about(names.case_anchor(one.after)), f"{name}_name": " ".join(place)}
-    return said
+def _changes(found: Iterable[Effect], *, framework: bool) -> list[tuple[Number, str]]:
+    """Each change with its place."""
+    return [
+        (
+            numbers.change(one.ratio.value - 1).about(names.case_anchor(one.after)),
+            f"{one.title} " * framework + f"{names.scale(one.after)} bsz {one.after.batch_per_device}",
+        )
+        for one in found
+        if one.ratio
+    ]
 
 
-def _ends(ratio: Interval | None) -> tuple[float, float] | None:
-    return (ratio.low, ratio.high) if ratio and ratio.low is not None and ratio.high is not None else None
-
-
-def furthest(found: Sequence[Effect]) -> Sequence[Effect]:
-    """Of many pairs those that change most, in their order; all where they fit into one figure."""
-    if len(found) <= MOST_PAIRS_DRAWN:
-        return found
-    known = [(abs(math.log(one.ratio.value)), one) for one in found if one.ratio]
-    most = sorted(known, key=lambda known: -known[0])[:MOST_PAIRS_DRAWN]
-    kept = {id(one) for _, one in most}
-    return [one for one in found if id(one) in kept]
-
-
-def _pair(one: Effect, words: Words) -> figures.Dumbbell:
-    """A row with what its recipe is told beside: two rows never have one name."""
+def _name(one: Effect, words: Words) -> Rendered:
+    """Its recipe's options too: two rows never have one name."""
     parts: list[Rendered | str] = [one.title, f"b{one.before.batch_per_device}"]
     parts += [options.option(*given, words) for given in one.before.options if given[0] != "image_size"]
     parts += [names.precision(one.before.precision)] if one.option == "xla" else ["XLA"] * one.before.xla
-    return replace(pair(one, label(options.beside(parts, words))), devices=one.before.total_devices)
+    return options.beside(parts, words)
 
 
 def pair(one: Effect, label: figures.Label) -> figures.Dumbbell:
+    ratio = one.ratio
     return figures.Dumbbell(
         label=label,
         framework=one.before.framework,
@@ -226,7 +226,7 @@ def pair(one: Effect, label: figures.Label) -> figures.Dumbbell:
         on=median(one.after_summary),
         off_interval=ends(one.before_summary),
         on_interval=ends(one.after_summary),
-        ratio_interval=_ends(one.ratio),
+        ratio_interval=(ratio.low, ratio.high) if ratio and ratio.low is not None and ratio.high is not None else None,
         status=next((cell.glyph for cell in (one.before_cell, one.after_cell) if cell.state != "value"), ""),
         off_ref=names.case_anchor(one.before),
         on_ref=names.case_anchor(one.after),

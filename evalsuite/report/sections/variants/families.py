@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Case, Protocol, Summary, Unmeasured
-from evalsuite.report.book import cells, states
+from evalsuite.model import Case, Protocol, Summary
+from evalsuite.report.book import cells
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell
-from evalsuite.report.book.exceptions import OfAll, bare, of_all
-from evalsuite.report.sections.variants.effects import Cost, Effect, effect, judged_alike, told_once
+from evalsuite.report.book.cells import Cell, OfAll
+from evalsuite.report.sections.variants.effects import Cost, Effect, effect, judged_alike
 from evalsuite.report.text import entrants, names, numbers, options
 from evalsuite.report.text.entrants import NEUTRAL
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -26,7 +25,7 @@ class Setting:
 
     values: tuple[tuple[str, str | None], ...]
 
-    def said(self, words: Words) -> Rendered:
+    def name(self, words: Words) -> Rendered:
         """As it is printed: "Ethernet 10G + double buffering"; the script's default where nothing is given."""
         several = len(self.values) > 1
         given = [entrants.spoken(name, value, several, words) for name, value in self.values if value is not None]
@@ -69,7 +68,6 @@ class Family:
 
     @property
     def judged(self) -> str | None:
-        """The key of what may be said of every change, where it is the same of all."""
         return judged_alike(self.changes)
 
     @property
@@ -92,13 +90,10 @@ class Family:
 
     @property
     def legend(self) -> tuple[str, ...]:
-        """The signs that occur in the tables."""
         shown = [cell for change in self.changes for cell in (change.before_cell, change.after_cell)]
         shown += [cell for level in self.levels for cell in level.cells]
-        present = {mark for cell in shown for mark in cell.marks} | {cell.state for cell in shown}
-        if self.costs and any(change.cost is None for change in self.changes):
-            present.add("missing")
-        return tuple(key for key in (*states.MARKS, *states.GLYPHS) if key in present)
+        missing = self.costs and any(change.cost is None for change in self.changes)
+        return cells.legend(shown, *["missing"] * missing)
 
     def setting_of(self, case: Case) -> Setting:
         return _setting(case, tuple(name for name, _ in self.settings[0].values))
@@ -114,10 +109,7 @@ class Family:
 
 def families(book: Book) -> tuple[Family, ...]:
     """Every group of planned cases in which two differ in one option alone, in the order of the page."""
-    groups: dict[Case, list[Case]] = {}
-    for case in book.planned:
-        if case.options:
-            groups.setdefault(_conditions(case), [])
+    groups: dict[Case, list[Case]] = {_conditions(case): [] for case in book.planned if case.options}
     for case in book.planned:
         if (key := _conditions(case)) in groups:
             groups[key].append(case)
@@ -135,14 +127,13 @@ def _family(book: Book, key: Case, planned: Sequence[Case], groups: Iterable[Cas
     options = [dict(case.options) for case in planned]
     given = sorted({name for each in options for name in each})
     varying = tuple(name for name in given if len({each.get(name) for each in options}) > 1)
-    found = tuple(_changes(book, planned, varying))
-    changes, of_changes = told_once(found)
+    changes, of_changes = cells.lift_shared(_changes(book, planned, varying))
     if not changes:
         return None
     settings = sorted({_setting(case, varying) for case in planned}, key=_order)
     summaries = tuple(book.valid_of[case.id] for case in planned if case.id in book.valid_of)
     units = Counter(one.unit for one in summaries)
-    levels, of_levels = _told_once(tuple(_levels(book, planned, settings, varying)))
+    levels, of_levels = cells.lift_shared(_levels(book, planned, settings, varying))
     protocols = [each for each in groups if replace(each, protocol=Protocol()) == replace(key, protocol=Protocol())]
     return Family(
         conditions=key,
@@ -156,11 +147,6 @@ def _family(book: Book, key: Case, planned: Sequence[Case], groups: Iterable[Cas
         unit=units.most_common(1)[0][0] if units else "",
         has_twin=len(protocols) > 1,
     )
-
-
-def _told_once(levels: tuple[Level, ...]) -> tuple[tuple[Level, ...], OfAll]:
-    said = of_all(cell for level in levels for cell in level.cells)
-    return tuple(replace(one, cells=tuple(bare(cell, said) for cell in one.cells)) for one in levels), said
 
 
 def _setting(case: Case, varying: Sequence[str]) -> Setting:
@@ -187,16 +173,12 @@ def _changes(book: Book, planned: Sequence[Case], varying: Sequence[str]) -> Ite
             alike.setdefault(replace(case, options=rest), []).append(case)
         for group in alike.values():
             base, *others = sorted(group, key=lambda case: _value_order(case.option(option)))
-            yield from (_change(book, option, base, other) for other in others)
+            yield from (replace(effect(book, option, base, one), cost=_cost(book, base, one)) for one in others)
 
 
-def _change(book: Book, option: str, before: Case, after: Case) -> Effect:
-    cost = _cost(book.summary_of.get(before.id), book.summary_of.get(after.id))
-    return replace(effect(book, option, before, after), cost=cost)
-
-
-def _cost(before: Summary | Unmeasured | None, after: Summary | Unmeasured | None) -> Cost | None:
-    first, second = (room.run_of(one) if one else None for one in (before, after))
+def _cost(book: Book, before: Case, after: Case) -> Cost | None:
+    known = (book.summary_of.get(case.id) for case in (before, after))
+    first, second = (room.run_of(one) if one else None for one in known)
     if first is None or second is None:
         return None
     for metric in METRICS:

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from evalsuite.model import Case, Summary
 from evalsuite.report import figures
-from evalsuite.report.book import cells, states
+from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Model, ToldApart, told_apart
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell
-from evalsuite.report.book.exceptions import OfAll, bare, of_all
+from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.drawn import Drawn, ends, label, median
+from evalsuite.report.sections.common.drawn import Drawn, ends, label, low_and_high, median
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered, Text, Words
 
@@ -53,11 +53,11 @@ def sweeps(book: Book, model: Model) -> tuple[Sweep, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepGroup:
-    """The series of one precision: a group of rows of the table."""
+class SweepRow:
+    """A series with a cell for each batch size of the table."""
 
-    precision: str
-    rows: tuple[tuple[Sweep, tuple[Cell, ...]], ...]  # a cell for each batch size of the table
+    sweep: Sweep
+    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,14 +66,17 @@ class SweepTable:
 
     scale: str
     sizes: tuple[int, ...]
-    groups: tuple[SweepGroup, ...]
+    rows: tuple[SweepRow, ...]  # of one precision after the other
     of_all: OfAll  # what holds for all values
 
     @property
+    def groups(self) -> list[tuple[str, list[SweepRow]]]:
+        """The rows by precision."""
+        return [(name, list(same)) for name, same in groupby(self.rows, key=lambda row: row.sweep.example.precision)]
+
+    @property
     def legend(self) -> tuple[str, ...]:
-        shown = [cell for group in self.groups for _, row in group.rows for cell in row]
-        present = {cell.state for cell in shown} | {mark for cell in shown for mark in cell.marks}
-        return tuple(key for key in (*states.MARKS, *states.GLYPHS) if key in present)
+        return cells.legend(cell for row in self.rows for cell in row.cells)
 
 
 def at_one_scale(found: Sequence[Sweep]) -> tuple[Sweep, ...]:
@@ -86,16 +89,10 @@ def table(found: Sequence[Sweep]) -> SweepTable:
     """The table of *found*, which is not empty; the other scales stand in the results tables."""
     shown = at_one_scale(found)
     sizes = sorted({case.batch_per_device for one in shown for case, *_ in one.points})
-    groups = []
-    for precision in dict.fromkeys(one.example.precision for one in shown):
-        rows = [(one, _cells(one, sizes)) for one in shown if one.example.precision == precision]
-        groups.append(SweepGroup(precision=precision, rows=tuple(rows)))
-    said = of_all(cell for group in groups for _, row in group.rows for cell in row)
-    bared = (
-        replace(group, rows=tuple((one, tuple(bare(cell, said) for cell in row)) for one, row in group.rows))
-        for group in groups
-    )
-    return SweepTable(scale=names.scale(shown[0].example), sizes=tuple(sizes), groups=tuple(bared), of_all=said)
+    precisions = list(dict.fromkeys(one.example.precision for one in shown))
+    in_order = sorted(shown, key=lambda one: precisions.index(one.example.precision))
+    rows, shared = cells.lift_shared(SweepRow(sweep=one, cells=_cells(one, sizes)) for one in in_order)
+    return SweepTable(scale=names.scale(shown[0].example), sizes=tuple(sizes), rows=rows, of_all=shared)
 
 
 def _cells(one: Sweep, sizes: Sequence[int]) -> tuple[Cell, ...]:
@@ -103,7 +100,7 @@ def _cells(one: Sweep, sizes: Sequence[int]) -> tuple[Cell, ...]:
     return tuple(given.get(size, Cell(state="not_planned")) for size in sizes)
 
 
-def drawn(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Drawn | None:
+def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> Drawn | None:
     """Throughput against the batch size per device, at the smallest scale."""
     shown = at_one_scale(found)
     lines = tuple(
@@ -135,18 +132,11 @@ def _title(shown: Sequence[Sweep], words: Words) -> Text:
     for one in shown:
         ran = [summary for *_, summary in one.points if summary is not None]
         if len(ran) > 1:
+            gain = numbers.change(ran[-1].items_per_s.value / ran[0].items_per_s.value - 1)
             name = words.listed([one.name(words), names.precision(one.example.precision)])
-            gains.append((ran[-1].items_per_s.value / ran[0].items_per_s.value - 1, name, ran[-1]))
-    if len(gains) < 2:
-        return words("sweep.title")
-    low, high = min(gains, key=lambda each: each[0]), max(gains, key=lambda each: each[0])
-    return words(
-        "sweep.title_found",
-        low=numbers.change(low[0]).about(names.case_anchor(low[2].case)),
-        low_name=low[1],
-        high=numbers.change(high[0]).about(names.case_anchor(high[2].case)),
-        high_name=high[1],
-    )
+            gains.append((gain.about(names.case_anchor(ran[-1].case)), name))
+    ends = low_and_high(gains)
+    return words("sweep.title_found", **ends) if ends else words("sweep.title")
 
 
 def _sweep_point(case: Case, cell: Cell, summary: Summary | None) -> figures.SweepPoint:

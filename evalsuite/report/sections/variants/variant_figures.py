@@ -1,4 +1,4 @@
-"""The figures of variants: throughput, changes as dumbbells, accuracy over time (docs/report.md#variants)."""
+"""The figures of variants: throughput, changes, accuracy over time (docs/report.md#variants)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -21,15 +21,17 @@ UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 Members = Sequence[tuple[Setting, Sequence[Summary]]]
 
 
-def drawn(found: Sequence[Family], look: Look, words: Words) -> dict[str, tuple[Drawn, ...]]:
+def draw_families(found: Sequence[Family], look: Look, words: Words) -> dict[str, tuple[Drawn, ...]]:
     """The figures of each family by its id."""
-    made, left = {}, MOST_FIGURES
+    drawn: dict[str, tuple[Drawn, ...]] = {}
+    left = MOST_FIGURES
     for family in found:
         own = figures.look([_key(each) for each in family.settings])
         lines = list(_lines(family, own, words))[:left]
         left -= len(lines)
-        made[family.id] = (*lines, *_changes(family, look, words), *_accuracy(family, own, words))
-    return made
+        others = (_changes(family, look, words), _accuracy(family, own, words))
+        drawn[family.id] = (*lines, *(one for one in others if one))
+    return drawn
 
 
 def _key(setting: Setting) -> str:
@@ -50,17 +52,14 @@ def _lines(family: Family, own: Look, words: Words) -> Iterable[Drawn]:
 def _throughput(family: Family, batch: int, members: Members, own: Look, words: Words) -> Drawn:
     series = tuple(_series(setting, found, words) for setting, found in members)
     figure = figures.throughput(series, own, id=f"f-{family.id}-b{batch}", unit=names.visible(family.unit))
-    named = [setting.said(words) for setting, _ in members]
-    printed = {figures.plain(each.name): name for each, name in zip(series, named, strict=True)}
+    printed = {
+        figures.plain(each.name): setting.name(words) for each, (setting, _) in zip(series, members, strict=True)
+    }
     strong = family.conditions.strong_batch is not None
     key = "variants.figure_lines_strong" if strong else "variants.figure_lines"
     return Drawn(
         figure=figure,
-        title=words(
-            key,
-            framework=family.framework,
-            batch=numbers.count(batch),
-        ),
+        title=words(key, framework=family.framework, batch=numbers.count(batch)),
         help=words("figures.throughput_see"),
         labels=tuple(printed[str(row[0])] for row in figure.table.rows),
     )
@@ -68,32 +67,26 @@ def _throughput(family: Family, batch: int, members: Members, own: Look, words: 
 
 def _series(setting: Setting, found: Sequence[Summary], words: Words) -> figures.ScaleSeries:
     (series,) = figures.series_of(found, "items_per_s")
-    return anchored(replace(series, name=label(setting.said(words)), framework=_key(setting)))
+    return anchored(replace(series, name=label(setting.name(words)), framework=_key(setting)))
 
 
-def _changes(family: Family, look: Look, words: Words) -> Iterable[Drawn]:
-    """Dumbbells, before and after each change; none where no pair has a value."""
+def _changes(family: Family, look: Look, words: Words) -> Drawn | None:
+    """Before and after each change; None where no pair has a value."""
     alike = [one for one in family.changes if _comparable(one, family.unit)]
-    shown = effects.furthest(alike)
-    pairs = tuple(effects.pair(one, _row(family, one, words)) for one in shown)
-    unit = names.visible(family.unit)
-    figure = figures.dumbbell(pairs, look, id=f"f-{family.id}-d", unit=unit, ends=("before", "after"))
-    if figure.svg is None:
-        return
-    reading = []
-    bases = {family.setting_of(one.before) for one in shown}
-    if len(bases) == 1:
-        reading.append(words("variants.see_base", before=bases.pop().said(words)))
-    if len(shown) < len(alike):
-        reading.append(words("effects.most", shown=numbers.count(len(shown)), all=numbers.count(len(alike))))
-    yield Drawn(
-        figure=figure,
-        title=effects.title(
-            alike, words("variants.figure_changes", framework=family.framework), words, framework=False
-        ),
-        reading=tuple(reading),
+    bases = {family.setting_of(one.before) for one in alike}
+    heading = words("variants.figure_changes", framework=family.framework)
+    return effects.draw_changes(
+        alike,
+        lambda one: effects.pair(one, _row(family, one, words)),
+        look,
+        words,
+        id=f"f-{family.id}-d",
+        unit=names.visible(family.unit),
+        title=effects.title(alike, heading, words, framework=False),
+        reading=(words("variants.see_base", before=bases.pop().name(words)),) if len(bases) == 1 else (),
         help=words("variants.see_changes"),
-        tables=((family.id, words("variants.table")),),
+        table=(family.id, words("variants.table")),
+        sides=("before", "after"),
     )
 
 
@@ -107,23 +100,18 @@ def _row(family: Family, one: Effect, words: Words) -> figures.Label:
     """Where, and what is set after the change; with the option's name where several differ."""
     where = f"{names.scale(one.after)} b{one.after.batch_per_device}"
     given = one.values[1]
-    after = entrants.spoken(one.option, given, False, words) if given else families.value(one.option, None, words)
+    after = families.value(one.option, given, words)
     if len(family.settings[0].values) > 1:
-        value = families.value(one.option, given, words)
-        after = words("models.option", name_text=options.title(one.option, words), value=value)
+        after = words("models.option", name_text=options.title(one.option, words), value=after)
+    elif given:
+        after = entrants.spoken(one.option, given, False, words)
     return label(options.beside([where, after], words))
 
 
-# accuracy against time (docs/report.md#convergence)
-
-
-def _accuracy(family: Family, own: Look, words: Words) -> Iterable[Drawn]:
-    """What each variant had reached when; at the batch size and scale at which most variants tell it."""
-    for metric in families.METRICS:
-        found = _fullest(family, metric)
-        if len(found) > 1:
-            yield _curves(family, metric, found, own, words)
-            return
+def _accuracy(family: Family, own: Look, words: Words) -> Drawn | None:
+    """What each variant had reached when (docs/report.md#convergence), by the first metric that two of them tell."""
+    known = ((metric, _fullest(family, metric)) for metric in families.METRICS)
+    return next((_curves(family, metric, found, own, words) for metric, found in known if len(found) > 1), None)
 
 
 def _fullest(family: Family, metric: str) -> Sequence[Summary]:
@@ -149,7 +137,7 @@ def _curves(family: Family, metric: str, found: Sequence[Summary], own: Look, wo
     factor, unit = next(((f, u) for f, u in UNITS if longest / f >= LEAST_LENGTH), UNITS[-1])
     curves = tuple(
         figures.Curve(
-            name=label(family.setting_of(one.case).said(words)),
+            name=label(family.setting_of(one.case).name(words)),
             key=_key(family.setting_of(one.case)),
             points=tuple((at_s / factor, value) for at_s, value in _timed(one, metric)),
             ref=names.case_anchor(one.case),

@@ -1,25 +1,14 @@
 """Networks and algorithms: what one option of a script changes, and what that costs (docs/report.md#variants)."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
-from evalsuite.report.sections.common.drawn import Drawn
 from evalsuite.report.sections.common.markdown import NOTHING, MarkdownWriter, table, text
 from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.convergence import convergence
 from evalsuite.report.sections.variants import effects, families, variant_figures
 from evalsuite.report.sections.variants.effects import Effect
 from evalsuite.report.sections.variants.families import Family
 from evalsuite.report.text import names, options
-from evalsuite.report.text.words import Text
-
-
-@dataclass(frozen=True, kw_only=True)
-class VariantFacts:
-    """What the section shows."""
-
-    families: tuple[Family, ...]
-    headings: Mapping[str, Text]  # family id → its heading
-    figures: Mapping[str, tuple[Drawn, ...]]  # family id → its figures
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -34,12 +23,14 @@ def sections(subject: Subject) -> Iterable[Section]:
         )
 
 
-def _facts(found: tuple[Family, ...], subject: Subject) -> VariantFacts:
-    return VariantFacts(
-        families=found,
-        headings={family.id: families.heading(family, subject.words) for family in found},
-        figures=variant_figures.drawn(found, subject.look, subject.words),
-    )
+def _facts(found: Sequence[Family], subject: Subject) -> Mapping[str, object]:
+    return {
+        "families": found,
+        "headings": {family.id: families.heading(family, subject.words) for family in found},
+        "figures": variant_figures.draw_families(found, subject.look, subject.words),
+        "score": convergence.number,
+        "points": convergence.points,
+    }
 
 
 def _markdown(found: Iterable[Family], writer: MarkdownWriter) -> Iterable[str]:
@@ -72,7 +63,8 @@ def _change(one: Effect, writer: MarkdownWriter) -> list[str]:
     elif one.shown:
         ratio, judged = text(one.shown), writer.word(f"filter.{one.judged}")
     if one.cost:
-        cost = f"{text(' → '.join(map(str, one.cost.shown)))} ({text(one.cost.points)})"
+        ends = " → ".join(str(convergence.number(score)) for score in (one.cost.before, one.cost.after))
+        cost = f"{text(ends)} ({text(convergence.points(one.cost.difference))})"
     return [
         writer.said(options.title(one.option, words)),
         f"{before} → {after}",
@@ -88,6 +80,6 @@ def _change(one: Effect, writer: MarkdownWriter) -> list[str]:
 
 def _levels(family: Family, writer: MarkdownWriter) -> str:
     heads = [writer.word(key) for key in ("filter.batch_per_device", "words.devices")]
-    columns = [writer.said(each.said(writer.words)) for each in family.settings]
+    columns = [writer.said(each.name(writer.words)) for each in family.settings]
     rows = [[str(one.batch_per_device), str(one.devices), *map(writer.cell, one.cells)] for one in family.levels]
     return table([*heads, *columns], rows, right=range(2 + len(columns)))

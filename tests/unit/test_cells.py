@@ -1,7 +1,6 @@
 """What holds for all values of a table is said once, and what differs stays in its cell."""
 
-from evalsuite.report.book.cells import Cell
-from evalsuite.report.book.exceptions import OfAll, bare, of_all
+from evalsuite.report.book.cells import Cell, OfAll, bare, of_all
 from evalsuite.report.text import numbers
 
 
