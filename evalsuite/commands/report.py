@@ -284,8 +284,8 @@ def _print_price(book: "Book", language: str, more: str) -> None:
     if book.spent:
         line(price.line(book.spent, spoken).plain(language).replace("\u202f", " "))
     steps = price.steps(book.next_repeats, spoken)
-    for one in steps[:MOST_STEPS]:
-        line(f"{one.sentence.plain(language)}\n    {one.command}{more}".replace("\u00a0", " "))
+    for sentence, command in steps[:MOST_STEPS]:
+        line(f"{sentence.plain(language)}\n    {command}{more}".replace("\u00a0", " "))
     if len(steps) > MOST_STEPS:
         line(say("report.more_steps", n=len(steps) - MOST_STEPS))
 

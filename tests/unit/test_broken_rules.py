@@ -82,8 +82,8 @@ def test_a_place_is_called_by_what_a_reader_knows_and_not_by_its_folder():
     of = synthetic.case("mxnet", (1, 2), options=(("gradient_clipping", "off"),))
     book = Book(evaluation=synthetic.evaluation([synthetic.summary([synthetic.measured(of, 2, 60.0)])]))
 
-    said = place(book, f"{of.id}/r2").said(words.read())
+    said = place(book, f"{of.id}/r2").name(words.read())
 
     assert said.plain("en") == "MXNet · ResNet-50 v1.5 · FP32 · bsz 8 · gradient clipping: off · 1×2 · r2"
     assert "梯度裁剪：关" in said.plain("zh")
-    assert place(book, "somewhere else").said(words.read()).plain("zh") == "somewhere else"
+    assert place(book, "somewhere else").name(words.read()).plain("zh") == "somewhere else"

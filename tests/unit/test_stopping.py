@@ -130,7 +130,7 @@ def test_the_report_says_how_many_further_repeats_were_needed():
     book = Book(evaluation=found)
     adaptive = replace(book, evaluation=replace(book.evaluation, repeats=5, most_repeats=7))
 
-    said = price.facts(adaptive, words.read(("en",))).adaptive.plain("en")
+    said = price.describe_further_repeats(adaptive, words.read(("en",))).plain("en")
 
     assert "1 more run was needed, 1 not" in said
-    assert price.facts(book, words.read(("en",))).adaptive is None
+    assert price.describe_further_repeats(book, words.read(("en",))) is None

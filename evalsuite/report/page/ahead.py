@@ -140,8 +140,8 @@ def _draw_first(subject: Subject) -> None:
 
 def _draw(enough: Event, subject: Subject) -> None:
     look, words = subject.look, subject.words
-    machine_noise.drawn(subject.book, look, words)
-    repeats.drawn(subject.book, subject.blocks, look, words)
+    machine_noise.draw_noise(subject.book, look, words)
+    repeats.draw_repeats(subject.book, subject.blocks, look, words)
     for block in reversed(subject.blocks):
         if enough.is_set():
             return

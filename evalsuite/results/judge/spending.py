@@ -11,7 +11,7 @@ from evalsuite.results.measure.summary import counts
 class Spent:
     """What one framework's runs took."""
 
-    framework: str
+    framework: str  # "" of all
     runs: int
     lost: int  # runs that count for nothing
     seconds: float  # one run after the other
@@ -47,4 +47,16 @@ def _spent(framework: str, runs: Sequence[Measurement], trials: Sequence[BatchTr
         device_hours=sum(seconds * devices for seconds, devices in timed) / 3600,
         trials=len(trials),
         untimed=len(every) - len(timed),
+    )
+
+
+def total(found: Sequence[Spent]) -> Spent:
+    return Spent(
+        framework="",
+        runs=sum(one.runs for one in found),
+        lost=sum(one.lost for one in found),
+        seconds=sum(one.seconds for one in found),
+        device_hours=sum(one.device_hours for one in found),
+        trials=sum(one.trials for one in found),
+        untimed=sum(one.untimed for one in found),
     )

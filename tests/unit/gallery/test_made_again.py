@@ -13,7 +13,6 @@ from evalsuite.model import Run
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
-from evalsuite.report.sections.quality import quality
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.evaluation import evaluate
@@ -219,11 +218,10 @@ def test_what_counts_for_nothing_stays_visible_with_its_value(lab):
     lab.start()
 
     evaluation = lab.evaluation()
-    (lost,) = quality.lost_attempts(Book(evaluation=identity.ordered(evaluation)))
+    (lost,) = evaluation.superseded
     facts = summary_json.document(Book(evaluation=identity.ordered(evaluation)), "0" * 64)
 
-    assert (lost.place.text, lost.attempt.number, lost.attempt.status) == (f"{SCALE.id}/r1", 1, "completed")
-    assert lost.value.text == "64.00"
+    assert (lost.run, lost.number, lost.status, lost.items_per_s) == (f"{SCALE.id}/r1", 1, "completed", 64.0)
     assert [one["items_per_s"] for one in facts["superseded_attempts"]] == [64.0]
     assert [one["whole"] for one in facts["campaigns"]] == [True, True]
 

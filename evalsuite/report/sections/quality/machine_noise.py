@@ -22,7 +22,7 @@ LEAST_BUSY = 0.1  # of the time between first and last: runs days apart are sliv
 MOST_RUNS = 400  # of one figure: more are narrower than a pixel each, and cost a row of its table
 
 
-def drawn(book: Book, look: Look, words: Words) -> Drawn | None:
+def draw_noise(book: Book, look: Look, words: Words) -> Drawn | None:
     """None where fewer than three runs say when they ran, or none was read beside."""
     dated = [(run, moment) for run in book.measurements if (moment := _moment(run)) is not None][:MOST_RUNS]
     seen = others_seen(book)

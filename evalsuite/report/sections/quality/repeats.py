@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from evalsuite.model import Summary
 from evalsuite.report import figures
-from evalsuite.report.book.blocks import Block, Column
+from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.drawn import Drawn, panel_name, setting
@@ -16,22 +16,17 @@ from evalsuite.results.measure.summary import counts
 MOST_REPEATS_DRAWN = 30  # cases in one strip plot; the table beside it has all
 
 
-def drawn(book: Book, blocks: Sequence[Block], look: Look, words: Words) -> tuple[tuple[Block, Drawn], ...]:
+def draw_repeats(book: Book, blocks: Sequence[Block], look: Look, words: Words) -> list[Drawn]:
     """Every run of every block; of a large report only the cases whose runs differ most, in one figure."""
+    rows = [_rows(block, named=book.large) for block in blocks]
     if book.large:
-        rows = [
-            _repeats(column, one, of=block)
-            for block in blocks
-            for column in block.columns
-            for one in _of(block, column)
-        ]
-        return ((blocks[0], _repeats_figure(rows, f"f-{blocks[0].id}-r", look, words)),) if rows else ()
-    found = []
-    for block in blocks:
-        rows = [_repeats(column, one) for column in block.columns for one in _of(block, column)]
-        if rows:
-            found.append((block, _repeats_figure(rows, f"f-{block.id}-r", look, words, setting(block, words))))
-    return tuple(found)
+        every = [row for of_block in rows for row in of_block]
+        return [_repeats_figure(every, f"f-{blocks[0].id}-r", look, words)] if every else []
+    return [
+        _repeats_figure(of_block, f"f-{block.id}-r", look, words, setting(block, words))
+        for block, of_block in zip(blocks, rows, strict=True)
+        if of_block
+    ]
 
 
 def _repeats_figure(rows: Sequence[figures.Repeats], id: str, look: Look, words: Words, *before: Text) -> Drawn:
@@ -61,16 +56,20 @@ def _side_by_side(row: figures.Repeats) -> str:
     return f"{counted} {excluded}".strip()
 
 
-def _of(block: Block, column: Column) -> list[Summary]:
-    """The cases of a series with two runs at least: of one there is nothing to compare."""
-    ours = [one for one in block.valid if one.case.series == column.series]
-    return [one for one in ours if sum(run.value is not None for run in one.measurements) > 1]
+def _rows(block: Block, *, named: bool) -> list[figures.Repeats]:
+    """The cases with two runs at least, which name their block where a figure has several."""
+    behind = f" · {panel_name(block)}" * named
+    return [
+        _repeats(f"{column.label} {names.scale(one.case)}{behind}", one)
+        for column in block.columns
+        for one in block.valid
+        if one.case.series == column.series and sum(run.value is not None for run in one.measurements) > 1
+    ]
 
 
-def _repeats(column: Column, summary: Summary, of: Block | None = None) -> figures.Repeats:
-    """The runs of one case; its block is named where a figure has cases of several."""
+def _repeats(label: str, summary: Summary) -> figures.Repeats:
     return figures.Repeats(
-        label=f"{column.label} {names.scale(summary.case)}" + (f" · {panel_name(of)}" if of else ""),
+        label=label,
         framework=summary.case.framework,
         values=tuple(run.value for run in summary.measurements if run.value is not None and counts(run)),
         excluded=tuple(run.value for run in summary.measurements if run.value is not None and not counts(run)),
