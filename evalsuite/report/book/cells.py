@@ -5,8 +5,8 @@ sentence in the legend. What holds for all values of a table is said once above 
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import Field, dataclass, fields, replace
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from evalsuite.findings import UnstableRepeats
 from evalsuite.model import Case, Interval, Summary
@@ -15,10 +15,6 @@ from evalsuite.report.book.states import GLYPHS, MARKS, State
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Row = TypeVar("Row", bound="DataclassInstance")
 Pick = Callable[[Summary], Interval | None]  # takes a value out of a summary
 
 
@@ -122,6 +118,13 @@ def of_all(cells: Iterable[Cell]) -> OfAll:
         marks=tuple(mark for mark in MARKS if all(mark in cell.marks for cell in found)),
         n=counts.pop() if len(counts) == 1 else None,
     )
+
+
+class _Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+Row = TypeVar("Row", bound=_Dataclass)
 
 
 def lift_shared(rows: Iterable[Row]) -> tuple[tuple[Row, ...], OfAll]:

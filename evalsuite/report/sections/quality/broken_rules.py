@@ -10,7 +10,7 @@ from evalsuite.report.text import findings as told
 from evalsuite.report.text import names, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results import gravity
+from evalsuite.results.rules import severity
 
 SEVERITIES = ("reject", "exclude", "flag", "note")  # the gravest first
 
@@ -107,5 +107,5 @@ def _breach_order(breach: Breach) -> tuple[float, str]:
 
 
 def _size(finding: Finding) -> Size | None:
-    found = gravity.size(finding)
+    found = severity.size(finding)
     return Size(printed=told.FORMS[found.kind](found.value), beyond=found.beyond) if found else None

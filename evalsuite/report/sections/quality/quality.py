@@ -18,7 +18,7 @@ from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.measure.summary import counts
-from evalsuite.results.undisturbed import with_and_without
+from evalsuite.results.rules.machine_noise import with_and_without
 
 PARTS = ("counts", "findings", "failures", "attempts", "skips", "repeats", "cost")
 OF_MADE_HERE = ("runs_planned", "runs_made")
