@@ -76,7 +76,7 @@ def test_the_cost_in_accuracy_stands_beside_the_gain_in_speed(section):
 def test_a_chain_of_changes_is_taken_apart_into_single_ones():
     chainermn = families()[1]
 
-    assert [setting.said(words.read()).plain("en") for setting in chainermn.settings] == [
+    assert [setting.name(words.read()).plain("en") for setting in chainermn.settings] == [
         "10 Gbit/s Ethernet",
         "10 Gbit/s Ethernet + double buffering",
         "InfiniBand FDR",
