@@ -25,6 +25,7 @@ from evalsuite.runs.samples import (
     InterfaceCounters,
     Sample,
     TreeReading,
+    reading,
 )
 from evalsuite.runs.store import RunFolder, Store
 
@@ -196,7 +197,8 @@ def _environment(host: str, rank: int) -> HostEnvironment:
 
 def write_samples(file: Path, seconds: float, chance: random.Random, *, all_cores: bool = False) -> None:
     """The packed *file* of *seconds* of a run."""
-    columns.write(file, _header(chance), _readings(seconds, chance, all_cores=all_cores))
+    readings = _readings(seconds, chance, all_cores=all_cores)
+    columns.write(file, _header(chance), (reading(one.to_json(), "synthetic") for one in readings))
 
 
 def _header(chance: random.Random) -> Header:

@@ -1,12 +1,26 @@
 """Finished run folders of a toy script, for the tests that read them: log, arrival times, environment, outcome."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.model import Case, Run
 from evalsuite.runs.endings import Outcome
+from evalsuite.runs.samples import (
+    CoreReading,
+    DiskCounters,
+    FilesystemCounters,
+    GpuReading,
+    Header,
+    InterfaceCounters,
+    Sample,
+    Samples,
+    TreeReading,
+    reading,
+    tables,
+)
 from evalsuite.runs.store import RunFolder, Store
 from tests.toys import CASE, COMMAND
 
@@ -84,3 +98,42 @@ def _write(folder: RunFolder, host: str, log: Printed) -> None:
         end += len(piece)
         rows.append(f"{end},{at_s:.6f}")
     folder.arrivals_path(host, log.rank).write_text("\n".join([*rows, ""]))
+
+
+def sampled(header: Header, readings: Iterable[Sample]) -> Samples:
+    """What is read of a file with this header and a line for each of *readings*."""
+    lines = (json.loads(json.dumps(one.to_json())) for one in readings)
+    return Samples(header=header, tables=tables([reading(line, "file:1") for line in lines]))
+
+
+def readings(samples: Samples) -> tuple[Sample, ...]:
+    """The samples reading by reading."""
+    return tuple(_sample(samples, place) for place in range(len(samples.tables["at_s"][""])))
+
+
+def _sample(samples: Samples, place: int) -> Sample:
+    read: dict[str, dict[str, dict[str, float | None]]] = {}  # "gpus" → device → "power_w" → value
+    for name, rows in samples.tables.items():
+        group, _, last = name.partition(".")
+        for device, row in rows.items():
+            if row[place] is not None:
+                read.setdefault(group, {}).setdefault(device, {})[last] = row[place]
+
+    def alone(name):
+        return read.get(name, {}).get("", {}).get("")
+
+    def each(name, kind):
+        return {device: kind(**values) for device, values in read.get(name, {}).items()} or None
+
+    return Sample(
+        at_s=alone("at_s"),
+        cpu_percent=alone("cpu_percent"),
+        memory_used_bytes=alone("memory_used_bytes"),
+        cpu_percent_per_core=tuple(one[""] for one in read.get("cpu_percent_per_core", {}).values()) or None,
+        disks=each("disks", DiskCounters),
+        interfaces=each("interfaces", InterfaceCounters),
+        filesystems=each("filesystems", FilesystemCounters),
+        cores=(each("cores", CoreReading) or {}).get(""),
+        tree=(each("tree", TreeReading) or {}).get(""),
+        gpus=tuple(GpuReading(index=int(device), **values) for device, values in read.get("gpus", {}).items()),
+    )

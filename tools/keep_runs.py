@@ -21,8 +21,8 @@ HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite import paths
-from evalsuite.runs import network
-from evalsuite.runs.columns import Recorded
+from evalsuite.runs import columns, network
+from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder, Store
 
 
@@ -72,7 +72,7 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
             (kept / file.name).write_bytes(_replaced(file.read_bytes(), names)[0])
     for host in folder.sampled_hosts():
         if samples := folder.samples(host):
-            RunFolder(kept).samples_path(host).write_bytes(_fewer(samples, every))
+            _write_fewer(RunFolder(kept).packed_samples_path(host), samples, every)
     for log in folder.logs():
         text, moved = _replaced(log.path.read_bytes(), names)
         (kept / log.path.name).write_bytes(text)
@@ -118,11 +118,15 @@ def _arrivals(text: str, moved: list[tuple[int, int]]) -> str:
     return "\n".join(kept) + "\n"
 
 
-def _fewer(samples: Recorded, every: int) -> bytes:
-    """One sample in *every*, without the single cores, as JSON lines, which people can read."""
-    head = replace(samples.header, hz=samples.header.hz / every)
-    kept = [head.to_json(), *(replace(one, cpu_percent_per_core=None).to_json() for one in samples.readings[::every])]
-    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in kept).encode()
+def _write_fewer(file: Path, samples: Samples, every: int) -> None:
+    """One sample in *every*, without the single cores."""
+    rows = samples.tables.items()
+    values = [(name, device, row) for name, of in rows if name != "cpu_percent_per_core" for device, row in of.items()]
+    readings = (
+        {(name, device): row[place] for name, device, row in values if row[place] is not None}
+        for place in range(0, len(samples.tables["at_s"][""]), every)
+    )
+    columns.write(file, replace(samples.header, hz=samples.header.hz / every), readings)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.runs.columns import Recorded
-from evalsuite.runs.samples import flat
+from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
 Cell = str | float | None  # None: not read
@@ -22,17 +21,17 @@ def rows(folder: RunFolder) -> Iterator[list[Cell]]:
             f"{folder.path}: no samples stand there; expected a run folder with a samples.<host>.columns. Try "
             "the folder of one run, <runs>/<case>/r0."
         )
-    names = list(dict.fromkeys(name for host in hosts for name in _names(_known(folder, host))))
+    known = {host: _columns(_samples(folder, host)) for host in hosts}
+    names = list(dict.fromkeys(name for columns in known.values() for name in columns))
     yield ["host", *names]
-    for host in hosts:
-        for sample in _known(folder, host).readings:
-            read = {_label(name, device): number for name, device, number in flat(sample)}
-            yield [host, *(read.get(name) for name in names)]
+    for host, columns in known.items():
+        for place in range(len(columns["at_s"])):
+            yield [host, *(columns[name][place] if name in columns else None for name in names)]
 
 
-def _known(folder: RunFolder, host: str) -> Recorded:
+def _samples(folder: RunFolder, host: str) -> Samples:
     found = folder.samples(host)
-    if found is None:
+    if found is None or not found.tables:
         raise EvalsuiteError(
             f"{folder.samples_path(host)}: no sample stands there; expected a header and lines of samples. The agent "
             "may have been killed before the first: run the case again."
@@ -40,10 +39,6 @@ def _known(folder: RunFolder, host: str) -> Recorded:
     return found
 
 
-def _names(samples: Recorded) -> Iterator[str]:
-    for sample in samples.readings:
-        yield from (_label(name, device) for name, device, _ in flat(sample))
-
-
-def _label(name: str, device: str) -> str:
-    return f"{name}[{device}]" if device else name
+def _columns(samples: Samples) -> dict[str, list[float | None]]:
+    named = ((name, device, row) for name, rows in samples.tables.items() for device, row in rows.items())
+    return {f"{name}[{device}]" if device else name: row for name, device, row in named}

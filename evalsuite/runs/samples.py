@@ -1,21 +1,69 @@
 """The samples of one host: a header, and the readings of its sensors in order of time.
 
-A run has some hundred readings, and a report a thousand runs. A line that looks as the node agent writes it is taken
-by `_plain` in a few microseconds; any other is read key by key, so that an error names what is wrong.
+The node agent writes them as JSON lines, which are readable whenever it is killed. `columns` packs them at the end.
 """
 
-import functools
 import json
-import sys
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Self
 
 from evalsuite import decode
 from evalsuite.decode import above
 from evalsuite.documents import TRY, Document, Gpu, Interface
 from evalsuite.errors import EvalsuiteError
+
+LARGEST = 1e18  # of any value
+SCALES: Mapping[str, float] = {  # quantity → how many steps a unit has; docs/contracts.md#samples says why
+    "at_s": 1_000_000,
+    "cpu_percent": 100,
+    "cpu_percent_per_core": 10,
+    "memory_used_bytes": 1 / 1024,
+    "cores.least_percent": 10,
+    "cores.mean_percent": 100,
+    "cores.most_percent": 10,
+    "cores.above_90_percent": 1,
+    "disks.read_bytes": 1 / 512,
+    "disks.write_bytes": 1 / 512,
+    "disks.read_operations": 1,
+    "disks.write_operations": 1,
+    "interfaces.received_bytes": 1,
+    "interfaces.sent_bytes": 1,
+    "filesystems.read_bytes": 1,
+    "filesystems.write_bytes": 1,
+    "filesystems.operations": 1,
+    "tree.cpu_s": 1000,
+    "tree.memory_bytes": 1 / 1024,
+    "tree.processes": 1,
+    "gpus.utilisation_percent": 10,
+    "gpus.utilisation_mean_percent": 10,
+    "gpus.utilisation_least_percent": 10,
+    "gpus.utilisation_most_percent": 10,
+    "gpus.memory_used_bytes": 1 / 1024,
+    "gpus.memory_utilisation_percent": 10,
+    "gpus.power_w": 10,
+    "gpus.power_mean_w": 10,
+    "gpus.power_least_w": 10,
+    "gpus.power_most_w": 10,
+    "gpus.energy_j": 10,
+    "gpus.temperature_c": 10,
+    "gpus.sm_clock_mhz": 1,
+    "gpus.memory_clock_mhz": 1,
+    "gpus.pcie_received_bytes_per_s": 1 / 1024,
+    "gpus.pcie_sent_bytes_per_s": 1 / 1024,
+    "gpus.link_received_bytes": 1 / 1024,
+    "gpus.link_sent_bytes": 1 / 1024,
+    "gpus.clock_limits": 1,
+    "gpus.memory_errors_corrected": 1,
+    "gpus.memory_errors_uncorrected": 1,
+    "gpus.driver_errors": 1,
+    "gpus.sm_active_percent": 10,
+    "gpus.sm_occupancy_percent": 10,
+    "gpus.tensor_active_percent": 10,
+    "gpus.memory_bandwidth_percent": 10,
+}
+Reading = dict[tuple[str, str], float]  # (quantity, device; "" for what the host has one of) → value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,45 +198,39 @@ class Sample:
     def to_json(self) -> dict[str, object]:
         return dict(decode.encode(self))
 
-    @classmethod
-    def from_json(cls, facts: object, where: Path | str) -> "Sample":
-        """The sample in *facts*, a line of the file *where*. Raises EvalsuiteError with the file and the key."""
-        try:
-            return _plain(facts)
-        except UNLIKELY:
-            return decode.decode(cls, facts, where, TRY)
+
+Rows = dict[str, list[float | None]]  # device → its value at each reading; None: not read
 
 
 @dataclass(frozen=True, kw_only=True)
 class Samples:
-    """The samples of one host over a run."""
+    """The samples of one host over a run, quantity by quantity."""
 
     header: Header
-    readings: tuple[Sample, ...]
-
-    @functools.cached_property
-    def tables(self) -> "dict[str, Rows]":
-        """The readings quantity by quantity."""
-        return tables(self.readings)
+    tables: Mapping[str, Rows]  # "gpus.power_w" → device, "" for what the host has one of → values
 
     @property
     def span_s(self) -> tuple[float, float] | None:
         """When the first and the last reading were taken; None if there are none."""
-        return (self.readings[0].at_s, self.readings[-1].at_s) if self.readings else None
+        at_s = [at_s for at_s in self.tables.get("at_s", {}).get("", ()) if at_s is not None]
+        return (at_s[0], at_s[-1]) if at_s else None
 
 
 def read(file: Path) -> Samples | None:
-    """The samples in *file*; None if there is none yet. A half-written last line is left out."""
+    """The samples in the lines of *file*; None if there is none yet. A half-written last line is left out.
+
+    Raises EvalsuiteError with file, line and quantity where a line is no reading.
+    """
     header, readings = stream(file)
-    return Samples(header=header, readings=tuple(readings)) if header else None
+    return Samples(header=header, tables=tables(list(readings))) if header else None
 
 
-def stream(file: Path) -> tuple[Header | None, Iterator[Sample]]:
-    """As `read`, one reading after the other."""
+def stream(file: Path) -> tuple[Header | None, Iterator[Reading]]:
+    """The header, and one reading after the other. Raises as `read`."""
     found = _lines(file)
     number, facts = next(found, (0, None))
     header = Header.from_json(facts, f"{file}:{number}") if number else None
-    return header, (Sample.from_json(facts, f"{file}:{at}") for at, facts in found)
+    return header, (reading(facts, f"{file}:{at}") for at, facts in found)
 
 
 def _lines(file: Path) -> Iterator[tuple[int, object]]:
@@ -204,124 +246,55 @@ def _lines(file: Path) -> Iterator[tuple[int, object]]:
                 raise EvalsuiteError(f"{file}:{number}: {error}; expected a sample. {decode.said(TRY)}") from error
 
 
-# quantity by quantity
-
-ALONE = ("at_s", "cpu_percent", "memory_used_bytes")  # one number a reading
-GPU_FIELDS = tuple(field.name for field in fields(GpuReading) if field.name != "index")
-GPU_QUANTITIES = tuple((name, f"gpus.{name}") for name in GPU_FIELDS)
-
-Rows = dict[str, list[float | None]]  # device → its value at each reading; None: not read
-
-
-def tables(readings: Sequence[Sample]) -> dict[str, Rows]:
-    """Quantity → device → its value at each of *readings*."""
-    found: dict[str, Rows] = {}
-    for place, sample in enumerate(readings):
-        for name, device, number in flat(sample):
-            table = found.setdefault(name, {})
-            (table.get(device) or table.setdefault(device, [None] * len(readings)))[place] = number
+def reading(facts: object, where: str) -> Reading:
+    """The values in *facts*, a line of the file *where*. Raises EvalsuiteError with the quantity that is wrong."""
+    if not isinstance(facts, dict) or facts.get("at_s") is None:
+        raise EvalsuiteError(f"{where}: at_s: it is missing; expected the time of a reading. {decode.said(TRY)}")
+    found: Reading = {}
+    for name, device, value in _flat(facts):
+        if value is None:
+            continue
+        if name not in SCALES:
+            raise EvalsuiteError(f"{where}: {name}: no quantity is called so. {decode.said(TRY)}")
+        if type(value) not in (int, float) or not abs(value) <= LARGEST:
+            raise EvalsuiteError(f"{where}: {name}: got {value!r}; expected a number. {decode.said(TRY)}")
+        found.setdefault((name, device), value)  # of two devices with one number the first counts
     return found
+
+
+def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """(quantity, device, value) of a line."""
+    for name, value in facts.items():
+        if type(value) is dict:
+            for device, part in value.items():
+                if type(part) is dict:  # disks, interfaces, filesystems
+                    for each, number in part.items():
+                        yield f"{name}.{each}", device, number
+                else:  # cores, tree
+                    yield f"{name}.{device}", "", part
+        elif type(value) is list:
+            for place, part in enumerate(value):
+                if type(part) is dict:  # gpus
+                    device = gpu_name(part.get("index"))
+                    for each, number in part.items():
+                        if each != "index":
+                            yield f"{name}.{each}", device, number
+                else:
+                    yield name, str(place), part
+        else:
+            yield name, "", value
 
 
 def gpu_name(index: float | None) -> str:
     """What an accelerator is called among the devices of a quantity."""
-    return str(int(index)) if index is not None and index == int(index) else str(index)
+    return str(int(index)) if isinstance(index, float) and index.is_integer() else str(index)
 
 
-def flat(sample: Sample) -> Iterator[tuple[str, str, float]]:
-    """(quantity, device, value) of all that was read at once."""
-    for name in ALONE:
-        if (found := getattr(sample, name)) is not None:
-            yield name, "", found
-    for place, percent in enumerate(sample.cpu_percent_per_core or ()):
-        if percent is not None:
-            yield "cpu_percent_per_core", str(place), percent
-    for group in DEVICES:
-        for device, counters in (getattr(sample, group) or {}).items():
-            for name, number in vars(counters).items():
-                yield f"{group}.{name}", device, number
-    for part, about in (("cores", sample.cores), ("tree", sample.tree)):
-        for name, number in vars(about).items() if about else ():
-            yield f"{part}.{name}", "", number
-    gpus = {gpu_name(gpu.index): gpu for gpu in reversed(sample.gpus or ())}  # of two with one number the first
-    for device, gpu in reversed(gpus.items()):
-        for name, quantity in GPU_QUANTITIES:
-            if (number := getattr(gpu, name)) is not None:
-                yield quantity, device, number
-
-
-# the short way: a line as the agent writes it
-
-Part = TypeVar("Part")
-NUMBERS = frozenset({int, float})
-NUMBERS_OR_NONE = NUMBERS | {type(None)}
-UNLIKELY = (KeyError, TypeError, AttributeError, OverflowError)  # what the short way raises of any other line
-
-
-def _plain(facts: Any) -> Sample:
-    """The sample in *facts*, a line as the agent writes it. Raises one of UNLIKELY if it is anything else."""
-    if type(facts) is not dict:
-        raise TypeError
-    parts: dict[str, object] = {}
-    counts, readings = [facts["at_s"]], [facts.get("cpu_percent"), facts.get("memory_used_bytes")]
-    for name, kind in DEVICES.items():
-        if (found := facts.get(name)) is not None:
-            parts[name] = {each: _whole_part(kind, of) for each, of in found.items()}
-            for of in found.values():
-                counts += of.values()
-    for name, kind in PARTS.items():
-        if (of := facts.get(name)) is not None:
-            parts[name] = _whole_part(kind, of)
-            counts += of.values()
-    if (gpus := facts.get("gpus")) is not None:
-        parts["gpus"] = tuple(_part(GpuReading, gpu) for gpu in _list(gpus))
-        for gpu in gpus:
-            readings += gpu.values()
-    if (cores := facts.get("cpu_percent_per_core")) is not None:
-        parts["cpu_percent_per_core"] = tuple(_list(cores))
-        readings += cores
-    _check(counts, NUMBERS)
-    _check(readings, NUMBERS_OR_NONE)
-    return _part(Sample, facts | parts)
-
-
-def _part(cls: type[Part], facts: Any) -> Part:
-    """A noun made of *facts*, whose keys may be its fields and no others.
-
-    Its own `__init__` would take most of the time that a report spends on samples: it sets the fields of a frozen
-    dataclass one by one.
-    """
-    if not facts.keys() <= NAMES[cls]:
-        raise TypeError
-    part = object.__new__(cls)
-    vars(part).update(facts)
-    return part
-
-
-def _whole_part(cls: type[Part], facts: Any) -> Part:
-    if len(facts) != len(NAMES[cls]):
-        raise TypeError
-    return _part(cls, facts)
-
-
-def _list(found: Any) -> list[Any]:
-    if type(found) is not list:
-        raise TypeError
+def tables(readings: Sequence[Reading]) -> dict[str, Rows]:
+    """Quantity → device → its value at each of *readings*."""
+    found: dict[str, Rows] = {}
+    for place, reading in enumerate(readings):
+        for (name, device), number in reading.items():
+            rows = found.setdefault(name, {})
+            (rows.get(device) or rows.setdefault(device, [None] * len(readings)))[place] = number
     return found
-
-
-def _check(values: list[Any], kinds: Set[type]) -> None:
-    if not kinds >= {*map(type, values)} or not abs(sum(filter(None, values))) <= sys.float_info.max:
-        raise TypeError
-
-
-DEVICES: Mapping[str, type] = {
-    "disks": DiskCounters,
-    "interfaces": InterfaceCounters,
-    "filesystems": FilesystemCounters,
-}
-PARTS: Mapping[str, type] = {"tree": TreeReading, "cores": CoreReading}
-NAMES: Mapping[type, frozenset[str]] = {
-    cls: frozenset(field.name for field in fields(cls))
-    for cls in (Sample, *DEVICES.values(), TreeReading, CoreReading, GpuReading)
-}

@@ -31,7 +31,7 @@ from evalsuite.runs.journal import Journal
 from evalsuite.runs.planned import AskedRun, Planned
 
 if TYPE_CHECKING:
-    from evalsuite.runs.columns import Recorded
+    from evalsuite.runs.samples import Samples
 
 CASE = "case.json"
 COMMAND = "command.json"
@@ -85,7 +85,7 @@ class RunFolder:
         return self.path / f"samples.{host}.columns"
 
     def pack_samples(self, host: str) -> None:
-        """Replaces the lines of samples by the packed file; where they have no place in it, they stay.
+        """Replaces the lines of samples by the packed file.
 
         Raises OSError and EvalsuiteError where they cannot be read or the file not be written; the lines stay then.
         """
@@ -254,7 +254,7 @@ class RunFolder:
             names = [entry.name for entry in entries if _RECORDED.fullmatch(entry.name) and entry.is_file()]
         return [self.path / name for name in sorted(names)]
 
-    def samples(self, host: str) -> "Recorded | None":
+    def samples(self, host: str) -> "Samples | None":
         """The sensor readings of *host*; None if there are none. A half-written last line is left out."""
         from evalsuite.runs import columns, samples
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 import pytest
 
 from evalsuite.runs.store import RunFolder
+from tests import runfolders
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the node agent runs on Linux")
 pytestmark = LINUX
@@ -50,7 +51,7 @@ def ending(folder):
 def sampled(folder):
     """Header and readings."""
     found = RunFolder(folder).samples("n")
-    return found.header, *found.readings
+    return found.header, *runfolders.readings(found)
 
 
 def arrivals(folder, name="arrivals.n.csv"):
@@ -357,7 +358,7 @@ def test_where_the_command_reaches_the_other_nodes_itself_they_only_sample(tmp_p
 
     assert [agent.wait(60) for agent in agents] == [0, 0]
     assert [log(tmp_path / "run", f"log.n{rank}.txt") for rank in (0, 1)] == [b"trained\n", b""]
-    assert all(len(RunFolder(tmp_path / "run").samples(f"n{rank}").readings) > 1 for rank in (0, 1))
+    assert all(len(RunFolder(tmp_path / "run").samples(f"n{rank}").tables["at_s"][""]) > 1 for rank in (0, 1))
 
 
 def test_a_process_that_fails_takes_the_others_with_it(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 from evalsuite.documents import Gpu
 from evalsuite.runs.samples import GpuReading
 from evalsuite.runs.store import RunFolder
+from tests import runfolders
 from tests.unit.test_sensors import NPU_SMI
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
@@ -51,7 +52,7 @@ def sampled(tmp_path):
         line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "run"), "--host", "n", "--hz", "4"]
         subprocess.run([*line, "--", "sleep", "0.6"], env=os.environ | environment, check=True, timeout=180)
         found = RunFolder(tmp_path / "run").samples("n")
-        return found.header, found.readings, RunFolder(tmp_path / "run").environments()["n"]
+        return found.header, runfolders.readings(found), RunFolder(tmp_path / "run").environments()["n"]
 
     return run
 

@@ -16,8 +16,9 @@ from evalsuite.documents import Gpu
 from evalsuite.findings import ThinSamples
 from evalsuite.model import Window
 from evalsuite.results.samples import utilisation
-from evalsuite.runs.samples import GpuReading, Samples
+from evalsuite.runs.samples import GpuReading
 from evalsuite.runs.store import RunFolder
+from tests import runfolders
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler to make the stand-in for NVML")
@@ -133,7 +134,7 @@ def sampled(tmp_path):
         line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "run"), "--host", "n", "--hz", "4"]
         subprocess.run([*line, "--", "sleep", seconds], env=environment, check=True, timeout=180)
         found = RunFolder(tmp_path / "run").samples("n")
-        return found.header, found.readings, RunFolder(tmp_path / "run").environments()["n"]
+        return found.header, runfolders.readings(found), RunFolder(tmp_path / "run").environments()["n"]
 
     return run
 
@@ -231,7 +232,7 @@ def test_only_the_devices_of_the_job_count_as_used(sampled):
     header, samples, _ = sampled(library(READINGS), CUDA_VISIBLE_DEVICES="1")
 
     used, findings = utilisation.of_job(
-        {"n": Samples(header=header, readings=samples)},
+        {"n": runfolders.sampled(header, samples)},
         Window(first_step=1, last_step=2, steps=2, begin_s=0.1, end_s=1.1),
     )
     figures = {one.resource: one for one in used}

@@ -1,8 +1,8 @@
 """The packed samples: what was read comes back within the resolution, in little space, and damage is said."""
 
+import gzip
 import json
-import zlib
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,6 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Window
 from evalsuite.results.samples import utilisation
 from evalsuite.runs import columns, samples
-from evalsuite.runs.columns import RESOLUTIONS
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import (
     CoreReading,
@@ -25,11 +24,10 @@ from evalsuite.runs.samples import (
     Header,
     InterfaceCounters,
     Sample,
-    Samples,
     TreeReading,
-    flat,
 )
 from evalsuite.runs.store import RunFolder
+from tests import runfolders
 
 HEADER = Header(
     hz=2.0,
@@ -74,7 +72,7 @@ def test_what_was_read_comes_back_and_the_lines_are_gone(tmp_path):
     folder = written(tmp_path, readings)
 
     assert folder.samples("n").header == HEADER
-    assert folder.samples("n").readings == readings
+    assert runfolders.readings(folder.samples("n")) == readings
     assert [file.name for file in tmp_path.iterdir()] == ["samples.n.columns"]
 
 
@@ -82,7 +80,7 @@ def test_a_device_that_comes_late_or_is_lost_has_no_value_before_or_after(tmp_pa
     late, lost = GpuReading(index=7, power_w=70.0), GpuReading(index=0, power_w=300.0)
     readings = (Sample(at_s=0.0, gpus=(lost,)), Sample(at_s=0.5, gpus=(lost, late)), Sample(at_s=1.0, gpus=(late,)))
 
-    assert written(tmp_path, readings).samples("n").readings == readings
+    assert runfolders.readings(written(tmp_path, readings).samples("n")) == readings
 
 
 def test_a_long_run_is_kept_in_several_blocks(tmp_path, monkeypatch):
@@ -91,15 +89,14 @@ def test_a_long_run_is_kept_in_several_blocks(tmp_path, monkeypatch):
 
     found = written(tmp_path, readings).samples("n")
 
-    assert len(found.blocks) == 4
-    assert found.readings == readings
+    assert runfolders.readings(found) == readings
 
 
 def test_an_agent_that_was_killed_leaves_lines_that_are_read(tmp_path):
     folder = RunFolder(tmp_path)
     folder.samples_path("n").write_text(json.dumps(HEADER.to_json()) + '\n{"at_s": 0.5}\n{"at_s": 1.0, "cpu_pe')
 
-    assert folder.samples("n").readings == (Sample(at_s=0.5),)
+    assert folder.samples("n").tables == {"at_s": {"": [0.5]}}
 
 
 def test_a_file_without_a_header_stays_as_it_is(tmp_path):
@@ -112,22 +109,35 @@ def test_a_file_without_a_header_stays_as_it_is(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "sample",
+    ("line", "said"),
     [
-        Sample(at_s=0.0, memory_used_bytes=1e300),
-        Sample(at_s=0.0, gpus=(GpuReading(power_w=1.0),)),
-        Sample(at_s=0.0, gpus=(GpuReading(index=0.5, power_w=1.0),)),
+        ({"cpu_percent": 5.0}, "at_s: it is missing; expected the time of a reading"),
+        ([1], "at_s: it is missing"),
+        ({"at_s": 0.0, "memory_used_bytes": 1e300}, "memory_used_bytes: got 1e+300; expected a number"),
+        ({"at_s": float("nan")}, "at_s: got nan"),
+        ({"at_s": True}, "at_s: got True"),
+        ({"at_s": 0.0, "cpu": 5.0}, "cpu: no quantity is called so"),
+        ({"at_s": 0.0, "gpus": [{"index": 0, "power_w": "5"}]}, "gpus.power_w: got '5'"),
+        ({"at_s": 0.0, "disks": {"sda": 5.0}}, "disks.sda: no quantity is called so"),
     ],
-    ids=["too large a number", "a device without a number", "half a device"],
 )
-def test_what_has_no_place_in_the_packed_form_stays_as_lines(tmp_path, sample):
-    folder = written(tmp_path, [sample])
+def test_a_line_that_is_no_reading_is_said_with_its_quantity_and_stays(tmp_path, line, said):
+    (file := RunFolder(tmp_path).samples_path("n")).write_text(f"{json.dumps(HEADER.to_json())}\n{json.dumps(line)}\n")
 
-    assert [file.name for file in tmp_path.iterdir()] == ["samples.n.jsonl"]
-    assert folder.samples("n").readings == (sample,)
+    for read in (RunFolder(tmp_path).samples, RunFolder(tmp_path).pack_samples):
+        with pytest.raises(EvalsuiteError) as error:
+            read("n")
+        assert f"samples.n.jsonl:2: {said}" in str(error.value)
+    assert [file] == list(tmp_path.iterdir())
 
 
-numbers = st.one_of(st.none(), st.floats(-1e12, 1e12), st.integers(-(2**60), 2**60))
+def test_of_two_devices_with_one_number_the_first_counts():
+    line = {"at_s": 0.0, "gpus": [{"index": 1, "power_w": 5.0}, {"index": 1, "power_w": 7.0}]}
+
+    assert samples.reading(line, "file:1")["gpus.power_w", "1"] == 5.0
+
+
+numbers = st.one_of(st.none(), st.floats(-1e12, 1e12), st.integers(-(10**18), 10**18))
 
 
 @given(values=st.lists(st.tuples(numbers, st.integers(0, 2**50)), min_size=1, max_size=30))
@@ -141,23 +151,22 @@ def test_any_value_comes_back_within_half_a_resolution(tmp_path_factory, values)
         for place, (percent, count) in enumerate(values)
     ]
 
-    found = written(tmp_path_factory.mktemp("run"), readings).samples("n").readings
+    found = written(tmp_path_factory.mktemp("run"), readings).samples("n").tables
 
-    for before, after in zip(readings, found, strict=True):
-        kept = {(name, device): number for name, device, number in flat(after)}
-        was = {(name, device): number for name, device, number in flat(before)}
-        assert kept.keys() == was.keys()
-        for place, number in was.items():
-            assert kept[place] == pytest.approx(
-                number, rel=0, abs=0.500001 * RESOLUTIONS[place[0]] + 1e-15 * abs(number)
-            )
+    for name, rows in runfolders.sampled(HEADER, readings).tables.items():
+        assert found[name].keys() == rows.keys()
+        for device, row in rows.items():
+            for after, before in zip(found[name][device], row, strict=True):
+                half = 0.500001 / samples.SCALES[name] + 1e-15 * abs(before or 0)
+                assert (after is None) == (before is None)
+                assert after is None or after == pytest.approx(before, rel=0, abs=half)
 
 
 def test_each_quantity_that_can_be_read_has_a_resolution():
-    everything = whole(0.0, cpu_percent_per_core=(1.0,))
-    gpu = GpuReading(**dict.fromkeys(samples.GPU_FIELDS, 1.0), index=0)
+    gpu = GpuReading(**{each.name: 1.0 for each in fields(GpuReading)})
+    everything = whole(0.0, cpu_percent_per_core=(1.0,), gpus=(gpu,))
 
-    assert {name for name, _, _ in flat(replace(everything, gpus=(gpu,)))} == RESOLUTIONS.keys()
+    assert runfolders.sampled(HEADER, [everything]).tables.keys() == samples.SCALES.keys()
 
 
 def test_any_cut_is_said_with_the_file(tmp_path):
@@ -168,7 +177,7 @@ def test_any_cut_is_said_with_the_file(tmp_path):
     for end in range(len(content)):
         packed.write_bytes(content[:end])
         with pytest.raises(EvalsuiteError, match=r"samples\.n\.columns: .*; expected the packed samples"):
-            _ = folder.samples("n").readings
+            folder.samples("n")
 
 
 def test_any_changed_byte_is_said_or_changes_nothing(tmp_path):
@@ -180,23 +189,28 @@ def test_any_changed_byte_is_said_or_changes_nothing(tmp_path):
     for place in range(len(content)):
         packed.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
         try:
-            found = folder.samples("n").readings
+            found = runfolders.readings(folder.samples("n"))
         except EvalsuiteError as error:
             assert "samples.n.columns: " in str(error)
         else:
             assert found == readings
 
 
-def test_a_file_that_would_swell_is_refused_before_it_does(tmp_path):
-    bomb = zlib.compress(bytes(10_000_000), 9)
-    told = {"readings": 1, "quantities": [["at_s", [""], [0], 1e-6, 1, False, len(bomb)]]}
-    head = columns.MAGIC + columns._facts(HEADER.to_json())
-    (tmp_path / "samples.n.columns").write_bytes(
-        head + columns._facts(told) + bomb + columns._facts({"end": True, "readings": 1})
-    )
+def test_a_file_that_would_swell_is_refused_before_it_does(tmp_path, monkeypatch):
+    monkeypatch.setattr(columns, "MOST_BYTES", 100)
+    written(tmp_path, [whole(0.0), whole(0.5)])
 
-    with pytest.raises(EvalsuiteError, match="another length"):
-        _ = RunFolder(tmp_path).samples("n").readings
+    with pytest.raises(EvalsuiteError, match="it is cut off, or holds more than it should"):
+        RunFolder(tmp_path).samples("n")
+
+
+def test_a_quantity_of_another_length_than_its_block_is_refused(tmp_path):
+    lines = [HEADER.to_json(), {"readings": 2, "quantities": {"at_s": 1}}, {"": [0]}]
+    content = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    RunFolder(tmp_path).packed_samples_path("n").write_bytes(gzip.compress(content))
+
+    with pytest.raises(EvalsuiteError, match="at_s has another number of readings than its block"):
+        _ = RunFolder(tmp_path).samples("n").span_s
 
 
 def test_the_hash_of_the_packed_file_is_in_the_outcome(tmp_path):
@@ -219,7 +233,7 @@ def test_the_lines_are_read_as_they_are_written(tmp_path):
         json.dumps(HEADER.to_json()) + "\n" + json.dumps(whole(0.5).to_json()) + "\n"
     )
 
-    assert samples.read(file).readings == (whole(0.5),)
+    assert runfolders.readings(samples.read(file)) == (whole(0.5),)
 
 
 def test_the_samples_of_a_run_are_printed_as_a_table(tmp_path, capsys):
@@ -277,7 +291,7 @@ def test_packed_samples_of_several_hosts_give_the_figures_of_their_lines(tmp_pat
             gpus=gpus,
         )
         readings = tuple(busy(number * 0.5 + 0.01 * (number % 3), number + place) for number in range(120))
-        lines[host] = Samples(header=header, readings=readings)
+        lines[host] = runfolders.sampled(header, readings)
         (tmp_path / host).mkdir()
         packed[host] = written(tmp_path / host, readings, header).samples("n")
     window = Window(first_step=1, last_step=2, steps=2, begin_s=5.2, end_s=50.1)

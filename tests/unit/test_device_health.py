@@ -6,7 +6,8 @@ from evalsuite.documents import Gpu
 from evalsuite.findings import ClocksHeldBack, DeviceErrors
 from evalsuite.model import Window
 from evalsuite.results.samples import utilisation
-from evalsuite.runs.samples import GpuReading, Header, Sample, Samples
+from evalsuite.runs.samples import GpuReading, Header, Sample
+from tests import runfolders
 
 WINDOW = Window(first_step=21, last_step=120, steps=100, begin_s=0.0, end_s=99.0)
 HOT, CAPPED, IDLE = 64, 4, 1
@@ -19,7 +20,7 @@ def found(*devices, of_job=(True, True)):
         Sample(at_s=float(at), gpus=tuple(GpuReading(index=k, **device(at)) for k, device in enumerate(devices)))
         for at in range(100)
     )
-    samples = {"n": Samples(header=Header(hz=1.0, gpus=gpus), readings=readings)}
+    samples = {"n": runfolders.sampled(Header(hz=1.0, gpus=gpus), readings)}
     return [one for one in utilisation.of_job(samples, WINDOW)[1] if isinstance(one, ClocksHeldBack | DeviceErrors)]
 
 

@@ -16,8 +16,9 @@ from evalsuite.results.rules import flops_and_energy
 from evalsuite.results.samples import device_totals
 from evalsuite.results.samples.utilisation import Devices
 from evalsuite.runs.endings import AgentOutcome
-from evalsuite.runs.samples import GpuReading, Header, Sample, Samples
+from evalsuite.runs.samples import GpuReading, Header, Sample
 from evalsuite.runs.store import Log
+from tests import runfolders
 
 GIB = 1024**3
 WINDOW = Window(first_step=21, last_step=120, steps=100, begin_s=1.0, end_s=3.0)
@@ -35,7 +36,7 @@ def host(*devices, started_at_unix_s=1000.0, of_job=True, hz=1.0):
         )
         for at, tick in enumerate(zip(*devices, strict=True))
     ]
-    return Samples(header=Header(hz=hz, gpus=gpus, started_at_unix_s=started_at_unix_s), readings=tuple(readings))
+    return runfolders.sampled(Header(hz=hz, gpus=gpus, started_at_unix_s=started_at_unix_s), readings)
 
 
 ONE = [(1 * GIB, 100.0), (5 * GIB, 300.0), (9 * GIB, 500.0), (9 * GIB, 700.0), (1 * GIB, 900.0)]

@@ -150,7 +150,7 @@ def test_changed_samples_are_read_to_their_end_or_refused(good, tmp_path, chance
         try:
             found = folder.samples("n0")
             assert found is not None
-            list(found.readings)
+            dict(found.tables)
         except EvalsuiteError as error:
             assert "samples.n0.columns" in str(error)
 

@@ -8,7 +8,8 @@ import pytest
 from evalsuite.agent.sampling import JITTER, interval_s
 from evalsuite.model import Window
 from evalsuite.results.samples import utilisation
-from evalsuite.runs.samples import GpuReading, Header, Sample, Samples, read
+from evalsuite.runs.samples import GpuReading, Header, Sample, read
+from tests import runfolders
 
 HZ = 2.0
 SECONDS = 200
@@ -19,9 +20,7 @@ def busy_share(intervals, period_s, phase):
     times = [at_s for at_s in accumulate(intervals, initial=0.0) if at_s <= SECONDS]
     gpu = [GpuReading(index=0, utilisation_percent=100.0 * ((at_s / period_s + phase) % 1 < 0.5)) for at_s in times]
     header = Header.from_json({"header": True, "hz": HZ, "jitter": JITTER, "gpus": [{"index": 0}]}, "file")
-    samples = Samples(
-        header=header, readings=tuple(Sample(at_s=at, gpus=(of,)) for at, of in zip(times, gpu, strict=True))
-    )
+    samples = runfolders.sampled(header, (Sample(at_s=at, gpus=(of,)) for at, of in zip(times, gpu, strict=True)))
     window = Window(first_step=1, last_step=2, steps=2, begin_s=1.0, end_s=SECONDS - 1.0)
     (figure,), findings = utilisation.of_job({"a": samples}, window)
     assert not findings and figure.coverage > 0.99

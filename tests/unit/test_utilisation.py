@@ -10,7 +10,8 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.model import Window
 from evalsuite.report.text.findings import english
 from evalsuite.results.samples import utilisation
-from evalsuite.runs.samples import Header, Sample, Samples
+from evalsuite.runs import samples
+from evalsuite.runs.samples import Header
 
 GIB = 1 << 30
 HEADER = {
@@ -30,8 +31,8 @@ TREE = {"cpu_s": 0.0, "memory_bytes": 7, "processes": 1}
 
 def recorded(header, *lines):
     """What is read of a file with these lines."""
-    readings = tuple(Sample.from_json(line, "file:1") for line in lines)
-    return Samples(header=Header.from_json(header, "file:1"), readings=readings)
+    readings = [samples.reading(line, "file:1") for line in lines]
+    return samples.Samples(header=Header.from_json(header, "file:1"), tables=samples.tables(readings))
 
 
 def window(begin_s, end_s):

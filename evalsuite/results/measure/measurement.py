@@ -40,8 +40,8 @@ from evalsuite.model import (
 from evalsuite.results.measure import epochs, facts, machines, plausibility
 from evalsuite.results.samples import device_totals, host_clocks, utilisation
 from evalsuite.runs import network
-from evalsuite.runs.columns import Recorded
 from evalsuite.runs.endings import AgentOutcome, Outcome
+from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
 MIN_MEASURED_STEPS = TooShortWindow.least_steps
@@ -204,7 +204,7 @@ def _throughput_findings(throughput: Throughput | None) -> tuple[Finding, ...]:
     return throughput.findings if throughput else ()
 
 
-def _samples(folder: RunFolder, environments: Mapping[str, HostEnvironment]) -> dict[str, Recorded]:
+def _samples(folder: RunFolder, environments: Mapping[str, HostEnvironment]) -> dict[str, Samples]:
     hosts = {host: folder.samples(host) for host in environments}
     return {host: samples for host, samples in hosts.items() if samples}
 
@@ -223,7 +223,7 @@ def _lines(throughput: Throughput | None) -> tuple[int | None, int | None]:
 
 
 def _utilisation(
-    samples: Mapping[str, Recorded], planned: utilisation.Devices, window: Window | None
+    samples: Mapping[str, Samples], planned: utilisation.Devices, window: Window | None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     if window is None or window.begin_s is None:
         return (), ()

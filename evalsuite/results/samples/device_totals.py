@@ -10,9 +10,8 @@ from evalsuite.dialect import Dialect
 from evalsuite.logs import beside
 from evalsuite.model import Window
 from evalsuite.results.samples.utilisation import Devices
-from evalsuite.runs.columns import Recorded
 from evalsuite.runs.endings import AgentOutcome
-from evalsuite.runs.samples import gpu_name
+from evalsuite.runs.samples import Samples, gpu_name
 from evalsuite.runs.store import Log
 
 if TYPE_CHECKING:
@@ -29,18 +28,18 @@ def cpu_s(agents: Iterable[AgentOutcome]) -> float | None:
     return sum(known) if known and len(known) == len(found) else None
 
 
-def sampled_memory_bytes(hosts: Mapping[str, Recorded]) -> float | None:
+def sampled_memory_bytes(hosts: Mapping[str, Samples]) -> float | None:
     """The most that one device of the job was seen to hold, of all that programs and the driver's context take."""
     held = [most for samples in hosts.values() if (most := _most_held(samples)) is not None]
     return max(held, default=None)
 
 
-def _most_held(samples: Recorded) -> float | None:
+def _most_held(samples: Samples) -> float | None:
     if not _of_job(samples):
         return None
-    from evalsuite.results.samples.sample_arrays import Tables
+    from evalsuite.results.samples.sample_arrays import table_of
 
-    table = Tables(samples).table("gpus.memory_used_bytes")
+    table = table_of(samples, "gpus.memory_used_bytes")
     found = [] if table is None else [table.row(device) for device in _of_job(samples)]
     each = [values[read].max() for values, read in filter(None, found) if read.any()]
     return float(max(each)) if each else None
@@ -55,7 +54,7 @@ def printed_memory_bytes(
     return said.memory_gib * GIB if said and said.memory_gib else None
 
 
-def energy_j(hosts: Mapping[str, Recorded], window: Window | None, planned: Devices) -> float | None:
+def energy_j(hosts: Mapping[str, Samples], window: Window | None, planned: Devices) -> float | None:
     """Joules that all devices of the job took over *window*, by their own counters; None where one was not read."""
     if window is None or window.begin_s is None or window.end_s is None:
         return None
@@ -64,12 +63,12 @@ def energy_j(hosts: Mapping[str, Recorded], window: Window | None, planned: Devi
     return sum(known) if known and len(known) == len(taken) == planned.accelerators else None
 
 
-def _of_job(samples: Recorded) -> list[str]:
+def _of_job(samples: Samples) -> list[str]:
     """The accelerators that the job uses, by their names in the samples."""
     return sorted({gpu_name(gpu.index) for gpu in samples.header.gpus or () if gpu.of_job is not False})
 
 
-def _counters(hosts: Mapping[str, Recorded]) -> Iterator[Counted]:
+def _counters(hosts: Mapping[str, Samples]) -> Iterator[Counted]:
     """The readings of each device's counter in order of time, on the clock of the first host."""
     origin = next((samples.header.started_at_unix_s for samples in hosts.values()), None)
     for samples in hosts.values():
@@ -77,10 +76,9 @@ def _counters(hosts: Mapping[str, Recorded]) -> Iterator[Counted]:
             continue
         start = samples.header.started_at_unix_s
         shift_s = start - origin if start is not None and origin is not None else 0.0
-        from evalsuite.results.samples.sample_arrays import Tables
+        from evalsuite.results.samples.sample_arrays import table_of, times_s
 
-        tables = Tables(samples)
-        table, at_s = tables.table("gpus.energy_j"), tables.times_s() + shift_s
+        table, at_s = table_of(samples, "gpus.energy_j"), times_s(samples) + shift_s
         for device in _of_job(samples):
             found = table.row(device) if table else None
             yield (at_s[found[1]], found[0][found[1]]) if found else (at_s[:0], at_s[:0])

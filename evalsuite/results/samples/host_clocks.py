@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from evalsuite.findings import HostClocksDiffer
 from evalsuite.model import Finding
-from evalsuite.runs.columns import Recorded
+from evalsuite.runs.samples import Samples
 
 
-def findings(hosts: Mapping[str, Recorded]) -> Iterator[Finding]:
+def findings(hosts: Mapping[str, Samples]) -> Iterator[Finding]:
     """One for the host whose clock is farthest from that of the first, beyond what its start and its end explain.
 
     A node may start late, or end late; by its own clock it does both only if the clock is wrong. The offset is
@@ -31,7 +31,7 @@ def _offset_s(at_start_s: float, at_end_s: float) -> float:
     return min(at_start_s, at_end_s, key=abs)
 
 
-def _span(samples: Recorded) -> tuple[float, float] | None:
+def _span(samples: Samples) -> tuple[float, float] | None:
     """When the first and the last reading were taken, by the host's own time of day."""
     start = samples.header.started_at_unix_s
     span_s = samples.span_s

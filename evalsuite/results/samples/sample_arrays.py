@@ -13,8 +13,7 @@ import numpy
 from numpy import bool_, float64, int64
 from numpy.typing import NDArray
 
-from evalsuite.runs.columns import Columns, Quantity, Recorded
-from evalsuite.runs.samples import Header
+from evalsuite.runs.samples import Header, Samples
 
 EXACT = 20_000  # summing more numbers exactly takes as long as all the rest
 Floats = NDArray[float64]
@@ -57,76 +56,27 @@ class Readout:
         return self.values[place], every if self.read is None else self.read[place]
 
 
-class Tables:
-    """The quantities of one host, each unpacked when it is asked for."""
-
-    def __init__(self, samples: Recorded) -> None:
-        self.header: Header = samples.header
-        self._packed = samples if isinstance(samples, Columns) else None
-        self._rows = {} if isinstance(samples, Columns) else samples.tables
-        self._names = frozenset(
-            self._rows if self._packed is None else (name for block in self._packed.blocks for name in block.quantities)
-        )
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._names
-
-    def table(self, name: str) -> Readout | None:
-        """The quantity called *name*; None where it was never read. Raises EvalsuiteError if it is damaged."""
-        if name not in self:
-            return None
-        if self._packed is not None:
-            return _unpacked(self._packed, name)
-        rows = self._rows[name]
-        read = numpy.array([[one is not None for one in row] for row in rows.values()])
-        values = numpy.array([[0.0 if one is None else one for one in row] for row in rows.values()], dtype=float)
-        return Readout(of=tuple(rows), values=values, read=None if read.all() else read)
-
-    def times_s(self) -> Floats:
-        """When each reading was taken, on the host's own clock."""
-        found = self.table("at_s")
-        return numpy.zeros(0) if found is None else found.values[0]
+def table_of(samples: Samples, name: str) -> Readout | None:
+    """The quantity called *name*; None where it was never read. Raises EvalsuiteError if it is damaged."""
+    rows = samples.tables.get(name)
+    if rows is None:
+        return None
+    values = numpy.array(list(rows.values()), dtype=float)
+    absent = numpy.isnan(values)
+    return Readout(of=tuple(rows), values=numpy.where(absent, 0.0, values), read=~absent if absent.any() else None)
 
 
-def _unpacked(samples: Columns, name: str) -> Readout:
-    parts = [(block, block.quantities.get(name)) for block in samples.blocks]
-    of = tuple(dict.fromkeys(device for _, one in parts if one for device in one.of))
-    found = [_part(samples, one, of, block.readings) for block, one in parts]
-    values = found[0][0] if len(found) == 1 else numpy.concatenate([values for values, _ in found], axis=1)
-    if all(flags is None for _, flags in found):
-        return Readout(of=of, values=values, read=None)
-    known = [numpy.ones(part.shape, dtype=bool) if flags is None else flags for part, flags in found]
-    read = numpy.concatenate(known, axis=1)
-    return Readout(of=of, values=values, read=None if read.all() else read)
-
-
-def _part(samples: Columns, one: Quantity | None, of: tuple[str, ...], readings: int) -> tuple[Floats, Flags | None]:
-    """A block's part of a table whose rows are the devices *of*, and which of it were read; None: all."""
-    if one is None:
-        return numpy.zeros((len(of), readings)), numpy.zeros((len(of), readings), dtype=bool)
-    steps, bits = samples.steps(one)
-    shape = (len(one.of), readings)
-    sums = numpy.frombuffer(steps, dtype=f"i{one.width}").reshape(shape).astype(numpy.int64)
-    sums[:, 0] += numpy.array(one.first, dtype=numpy.int64)
-    numbers = sums.cumsum(axis=1).astype(float)
-    values = numbers / round(1 / one.resolution) if one.resolution < 1 else numbers * one.resolution
-    read = None
-    if bits:
-        flags = numpy.unpackbits(numpy.frombuffer(bits, dtype=numpy.uint8), bitorder="little")
-        read = flags[: values.size].reshape(shape).astype(bool)
-    if one.of == of:
-        return values, read
-    places = [of.index(device) for device in one.of]
-    spread, known = numpy.zeros((len(of), readings)), numpy.zeros((len(of), readings), dtype=bool)
-    spread[places], known[places] = values, True if read is None else read
-    return spread, known
+def times_s(samples: Samples) -> Floats:
+    """When each reading was taken, on the host's own clock."""
+    found = table_of(samples, "at_s")
+    return numpy.zeros(0) if found is None else found.values[0]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Readings:
     """One host's readings in order of time on the run's clock, or some of them."""
 
-    tables: Tables
+    samples: Samples
     times_s: Floats
     places: NDArray[int64]  # of these readings in the file
     host: str | None = None  # None: the only one
@@ -141,7 +91,7 @@ class Readings:
 
     @property
     def header(self) -> Header:
-        return self.tables.header
+        return self.samples.header
 
     @property
     def period_s(self) -> float:
@@ -149,7 +99,7 @@ class Readings:
         return self.stride / self.header.hz
 
     def table(self, name: str) -> Readout | None:
-        found = self.tables.table(name)
+        found = table_of(self.samples, name)
         return None if found is None else found.at(self.places)
 
     def some(self, chosen: slice) -> "Readings":
@@ -168,7 +118,7 @@ class Readings:
         return self.some(slice(first, last))
 
 
-def on_one_clock(hosts: Mapping[str, Recorded], clock: str | None) -> list[Readings]:
+def on_one_clock(hosts: Mapping[str, Samples], clock: str | None) -> list[Readings]:
     """The readings of each host, brought to the clock of the host *clock* (None: the first).
 
     A reading that does not come after the one before it is left out (D21).
@@ -177,15 +127,14 @@ def on_one_clock(hosts: Mapping[str, Recorded], clock: str | None) -> list[Readi
     origin = _began(hosts[first].header) if first in hosts else None
     found = []
     for host, samples in hosts.items():
-        tables = Tables(samples)
         start = _began(samples.header)
         shift_s = start - origin if start is not None and origin is not None else 0.0
-        at_s = tables.times_s()
+        at_s = times_s(samples)
         later = numpy.ones(len(at_s), dtype=bool)
         later[1:] = at_s[1:] > numpy.maximum.accumulate(at_s)[:-1]
         places = numpy.nonzero(later)[0]
         label = host if len(hosts) > 1 else None
-        found.append(Readings(tables=tables, times_s=at_s[places] + shift_s, places=places, host=label))
+        found.append(Readings(samples=samples, times_s=at_s[places] + shift_s, places=places, host=label))
     return found
 
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalsuite.findings import DevicesIdle, ImpossibleSamples, ThinSamples
 from evalsuite.model import Finding, Timeline, Utilisation, Window
 from evalsuite.results.samples import device_health
-from evalsuite.runs.columns import Recorded
-from evalsuite.runs.samples import Header, gpu_name
+from evalsuite.runs.samples import Header, Samples, gpu_name
 
 if TYPE_CHECKING:
     from evalsuite.results.samples.sample_arrays import Cells, Flags, Floats, Readings, Readout, Spans
@@ -134,7 +133,7 @@ class Devices:
 
 
 def of_job(
-    hosts: Mapping[str, Recorded], window: Window, clock: str | None = None, planned: Devices | None = None
+    hosts: Mapping[str, Samples], window: Window, clock: str | None = None, planned: Devices | None = None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     """The job's use of each resource over *window*: one figure a resource, whatever the devices and nodes.
 
@@ -201,7 +200,7 @@ def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Fi
         yield DevicesIdle(busy=sum(enough), planned=planned.accelerators)
 
 
-def timeline(samples: Recorded, window: Window | None) -> Timeline:
+def timeline(samples: Samples, window: Window | None) -> Timeline:
     """How the use of each resource went over the whole run, on one host: a point where each was read.
 
     Of a long run every k-th reading is drawn, so that there are at most DRAWN_READINGS.

@@ -13,8 +13,8 @@ from evalsuite.results.measure import epochs
 from evalsuite.results.rules import data_rules, flops_and_energy
 from evalsuite.results.rules.severity import once
 from evalsuite.results.samples import host_clocks
-from evalsuite.runs.samples import Header, Sample, Samples
-from tests import synthetic
+from evalsuite.runs.samples import Header, Sample
+from tests import runfolders, synthetic
 
 
 def of(framework, times, items_per_s, runs=5, **facts):
@@ -58,8 +58,8 @@ class TestTheWindow:
 
 
 def host(start_s, seconds, hz=2.0):
-    readings = tuple(Sample(at_s=k / hz) for k in range(round(seconds * hz) + 1))
-    return Samples(header=Header(hz=hz, started_at_unix_s=start_s), readings=readings)
+    readings = (Sample(at_s=k / hz) for k in range(round(seconds * hz) + 1))
+    return runfolders.sampled(Header(hz=hz, started_at_unix_s=start_s), readings)
 
 
 class TestTheClocksOfHosts:
