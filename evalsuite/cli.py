@@ -39,7 +39,6 @@ COMMANDS = {
     "dialects": "list log dialects, explain how a log is read, or check your own",
     "explain": "say what a data rule checks, why it matters and what to do",
 }
-RENAMED = {"models": "repositories"}  # said for a release
 LIBRARIES = {
     "filelock",
     "jinja2",
@@ -77,9 +76,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(arguments: list[str]) -> int:
     command = _named_command(arguments)
-    if command is None and (old := next((word for word in arguments if not word.startswith("-")), None)) in RENAMED:
-        print(f"evalsuite {old}: this command is called `evalsuite {RENAMED[old]}` now.", file=sys.stderr)
-        return Exit.USAGE
     _print_anything()
     Parser.given = arguments
     parser = _parser(command)

@@ -3,17 +3,24 @@
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalsuite.commands import speech
-from evalsuite.commands.options import search_paths
+from evalsuite import authored, paths, registry
+from evalsuite.adapter import Adapter, Recipe
+from evalsuite.commands import checking
+from evalsuite.commands.checking import Checked
+from evalsuite.commands.options.common import add_options, search_paths
+from evalsuite.commands.printing.terminal import line, table
+from evalsuite.commands.speech import known, retold, say, status
 from evalsuite.errors import EvalsuiteError, Exit
-
-if TYPE_CHECKING:
-    from evalsuite.adapter import Adapter, Recipe
-    from evalsuite.commands.checking import Checked
-    from evalsuite.model import Case, Device
+from evalsuite.launch.provision import virtualenvs
+from evalsuite.logs import catalogue
+from evalsuite.logs.wording import rate
+from evalsuite.model import Case, Device
+from evalsuite.plan import repositories
+from evalsuite.registry import chosen, discover
 
 HELP = "list frameworks and recipes, or check your own adapters"
 EXAMPLES = """  evalsuite adapters
@@ -28,13 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", choices=("cpu", "gpu", "npu"), default="cpu", help="what is asked about (default: cpu)"
     )
-    search_paths.add_arguments(parser)
-    speech.add_argument(parser)
+    add_options(parser, "adapters", "dialects", "lang")
     parser.add_argument(
         "--check", metavar="PATH", type=Path, help="say what the adapters there declare, run as, and lack"
     )
     parser.add_argument("--log", metavar="FILE", type=Path, help="with --check: a log that the script has printed")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_options(parser, "json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,8 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
         return _check(arguments)
     if arguments.log is not None:
         raise EvalsuiteError("--log: a log is read by --check alone; try --check PATH, or `evalsuite parse LOG`.")
-    from evalsuite.registry import chosen, discover
-
     adapters = discover(arguments.adapters)
     wanted = arguments.frameworks.split(",") if arguments.frameworks else sorted(adapters)
     found = [
@@ -56,12 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def facts(adapter: "Adapter", recipe: "Recipe", device: "Device") -> dict[str, Any]:
+def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
     """One recipe as plain values; `runs`, `amp` and `xla` say whether it can, as what, and if not, why."""
-    from evalsuite.launch.provision import virtualenvs
-    from evalsuite.model import Case
-    from evalsuite.plan import repositories
-
     case = Case(framework=adapter.name, recipe=recipe.name, model=recipe.model, batch_per_device=32, device=device)
     made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
     repository = repositories.of(recipe).get(recipe.checkout)
@@ -93,45 +93,36 @@ def facts(adapter: "Adapter", recipe: "Recipe", device: "Device") -> dict[str, A
     }
 
 
-def _evidence(adapter: "Adapter", recipe: "Recipe") -> Mapping[str, Any]:
+def _evidence(adapter: Adapter, recipe: Recipe) -> Mapping[str, Any]:
     """What tools/verify_recipes.py has found out about a recipe of the house."""
-    from evalsuite import paths
-
     file = paths.DATA / "verification.json"
     ours = recipe.brought_by == paths.ADAPTERS and file.is_file()
     found: Mapping[str, Any] = json.loads(file.read_text()).get(f"{adapter.name}/{recipe.name}", {}) if ours else {}
     return found
 
 
-def _verification(recipe: "Recipe", evidence: Mapping[str, Any]) -> dict[str, str | None]:
+def _verification(recipe: Recipe, evidence: Mapping[str, Any]) -> dict[str, str | None]:
     """How far the command was checked against the script: its level and when."""
     if recipe.kind == "reference":
         return {"level": "our own", "date": None}
     return {"level": evidence.get("level", "unchecked"), "date": evidence.get("date")}
 
 
-def _scripts(recipe: "Recipe", case: "Case") -> list[str]:
+def _scripts(recipe: Recipe, case: Case) -> list[str]:
     """The Python files that the command names, in their repository or among our workloads."""
-    from dataclasses import replace
-
     cases = (case, replace(case, device="gpu"), replace(case, device="gpu", precision="amp"))
     served = next((one for one in cases if recipe.refusal(one) is None), None)
     words = recipe.command(served).argv if served else ()
     return [word.removeprefix("{checkout}/").removeprefix("{workloads}/") for word in words if word.endswith(".py")]
 
 
-def _answer(recipe: "Recipe", case: "Case", kind: str | None = None, **switch: Any) -> dict[str, object]:
+def _answer(recipe: Recipe, case: Case, kind: str | None = None, **switch: Any) -> dict[str, object]:
     """Whether the recipe can serve *case* with *switch*, as what, and if not, why."""
-    from dataclasses import replace
-
     refusal = recipe.refusal(replace(case, **switch))
     return {"supported": refusal is None, "as": None if refusal else kind, "reason": refusal}
 
 
 def _print(found: Sequence[Mapping[str, Any]], device: str) -> None:
-    from evalsuite.commands.printing.terminal import table
-    from evalsuite.commands.speech import known, say
-
     before, after = ("framework", "recipe", "model", "kind", "spawn"), ("pins", "environment", "checked")
     headings = (
         *(say(f"columns.{name}") for name in before),
@@ -157,11 +148,7 @@ def _print(found: Sequence[Mapping[str, Any]], device: str) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from evalsuite import authored, registry
-    from evalsuite.commands import checking
-    from evalsuite.logs import catalogue
-
-    more = search_paths.places(arguments)
+    more = search_paths(arguments)
     known = catalogue.discover(more.dialects, (*more.adapters, arguments.check.resolve()))
     found = [
         checked
@@ -173,10 +160,8 @@ def _check(arguments: argparse.Namespace) -> int:
     return show(found, arguments.json)
 
 
-def show(found: Sequence["Checked"], as_json: bool) -> int:
+def show(found: Sequence[Checked], as_json: bool) -> int:
     """Prints what a check has *found*; the exit code says whether something is missing."""
-    from dataclasses import asdict
-
     if as_json:
         print(json.dumps([asdict(one) for one in found], indent=1, ensure_ascii=False, default=str))
     else:
@@ -185,10 +170,7 @@ def show(found: Sequence["Checked"], as_json: bool) -> int:
     return Exit.UNDETERMINED if any(one.missing for one in found) else Exit.DONE
 
 
-def _show(one: "Checked") -> None:
-    from evalsuite.commands.printing.terminal import line, table
-    from evalsuite.commands.speech import retold, say
-
+def _show(one: Checked) -> None:
     columns = [(say(f"columns.{name}"), "left") for name in ("field", "declared")]
     table(f"{one.name} ({one.file})", columns, list(one.declared.items()))
     if one.commands:
@@ -205,10 +187,8 @@ def _show(one: "Checked") -> None:
     line("")
 
 
-def _command_rows(one: "Checked") -> Iterator[tuple[str, str]]:
+def _command_rows(one: Checked) -> Iterator[tuple[str, str]]:
     """A row for each command line or refusal, with all the cases that it stands for."""
-    from evalsuite.commands.speech import retold, say
-
     rows: dict[str, list[str]] = {}
     for built in one.commands:
         words = (*(f"{name}={value}" for name, value in sorted(built.environment.items())), *built.argv)
@@ -220,10 +200,7 @@ def _command_rows(one: "Checked") -> Iterator[tuple[str, str]]:
     )
 
 
-def _read(one: "Checked") -> str:
-    from evalsuite.commands.speech import retold, say, status
-    from evalsuite.logs.wording import rate
-
+def _read(one: Checked) -> str:
     read = one.read
     if read is None:
         return say("adapters.unreadable")

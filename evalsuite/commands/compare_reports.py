@@ -7,16 +7,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from evalsuite.commands import speech
+from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing.terminal import table
+from evalsuite.commands.report import check_languages
 from evalsuite.errors import Exit
 from evalsuite.model import Case, Interval, Summary
-
-if TYPE_CHECKING:
-    from evalsuite.report.data.finished import Finished
-    from evalsuite.report.text.words import Words
-    from evalsuite.results.compare.changes import Change, Changes, Unpaired, Why
+from evalsuite.report.data import finished
+from evalsuite.report.data.finished import Finished
+from evalsuite.report.text import campaigns, names, numbers, options, retold, words
+from evalsuite.report.text.words import Words
+from evalsuite.results.compare import changes, fairness
+from evalsuite.results.compare.changes import NONE, OPTION, Change, Changes, Unpaired, Why
 
 HELP = "say what changed between two finished reports, and what cannot be compared"
 EXAMPLES = """  evalsuite compare-reports old/report new/report
@@ -31,7 +34,7 @@ MOST_ALIKE = 8  # rows of cases that are not compared for one reason; more stand
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", metavar="A", type=Path, help="folder of the earlier report")
     parser.add_argument("after", metavar="B", type=Path, help="folder of the later report")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_options(parser, "json")
     parser.add_argument(
         "--lang",
         metavar="L,…",
@@ -50,10 +53,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.commands.report import check_languages
-    from evalsuite.report.data import finished
-    from evalsuite.results.compare import changes
-
     languages = check_languages(arguments.lang or ("en" if arguments.json else speech.language()))
     before, after = finished.read(arguments.before), finished.read(arguments.after)
     found = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)
@@ -65,16 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
     return _judged(found) if arguments.fail_on_regression else Exit.DONE
 
 
-def _judged(found: "Changes") -> Exit:
+def _judged(found: Changes) -> Exit:
     """The exit code for whoever asked to be told: where nothing was compared, that nothing is slower is not known."""
     if found.those("slower"):
         return Exit.CRITERION_FAILED
     return Exit.DONE if found.changes else Exit.UNDETERMINED
 
 
-def facts(
-    before: "Finished", after: "Finished", found: "Changes", languages: Sequence[str] = ("en",)
-) -> dict[str, object]:
+def facts(before: Finished, after: Finished, found: Changes, languages: Sequence[str] = ("en",)) -> dict[str, object]:
     """The comparison as plain values; *languages* has the languages of its reasons."""
     return {
         "before": _report(before),
@@ -90,7 +87,7 @@ def facts(
     }
 
 
-def _report(report: "Finished") -> dict[str, object]:
+def _report(report: Finished) -> dict[str, object]:
     return {
         "folder": str(report.folder),
         "title": report.title,
@@ -101,7 +98,7 @@ def _report(report: "Finished") -> dict[str, object]:
     }
 
 
-def _change(change: "Change", languages: Sequence[str]) -> dict[str, object]:
+def _change(change: Change, languages: Sequence[str]) -> dict[str, object]:
     return {
         "case": change.case.id,
         "outcome": change.outcome,
@@ -116,8 +113,6 @@ def _change(change: "Change", languages: Sequence[str]) -> dict[str, object]:
 
 
 def _side(summary: Summary) -> dict[str, object]:
-    from evalsuite.results.compare import changes, fairness
-
     return {
         "median": summary.items_per_s.value,
         "low": summary.items_per_s.low,
@@ -128,20 +123,18 @@ def _side(summary: Summary) -> dict[str, object]:
     }
 
 
-def _unpaired(one: "Unpaired", languages: Sequence[str]) -> dict[str, object]:
+def _unpaired(one: Unpaired, languages: Sequence[str]) -> dict[str, object]:
     return {"case": one.case.id, "only_in": one.only_in, **_reasons(one.why, languages)}
 
 
-def _reasons(why: "Why | None", languages: Sequence[str]) -> dict[str, object]:
+def _reasons(why: Why | None, languages: Sequence[str]) -> dict[str, object]:
     """`reason` in the first of the languages, and `reasons` in all of them."""
     found = {language: sentence(why, language) for language in languages} if why else {}
     return {"reason": found[languages[0]] if found else None, "reasons": found}
 
 
-def sentence(why: "Why", language: str) -> str:
+def sentence(why: Why, language: str) -> str:
     """*why* for terminals and JSON."""
-    from evalsuite.report.text import retold
-
     values = {name: retold.retold(value, language) for name, value in why.values}
     if why.differences:
         told = [_difference(*one, language) for one in why.differences]
@@ -151,9 +144,6 @@ def sentence(why: "Why", language: str) -> str:
 
 def _difference(field: str, ours: str, theirs: str, language: str) -> str:
     """What two cases have unlike: a field of `Case`, or one of their options."""
-    from evalsuite.report.text import options, words
-    from evalsuite.results.compare.changes import NONE, OPTION
-
     option = field.removeprefix(OPTION)
     if option == field:
         sides = [said(f"differs.{one}", language) if f"differs.{one}" in _words() else one for one in (ours, theirs)]
@@ -172,15 +162,11 @@ def said(key: str, language: str, **values: str) -> str:
 
 
 @cache
-def _words() -> "Words":
-    from evalsuite.report.text import words
-
+def _words() -> Words:
     return words.read_beyond_the_page()
 
 
-def _print(before: "Finished", after: "Finished", found: "Changes", language: str) -> None:
-    from evalsuite.commands.printing.terminal import table
-
+def _print(before: Finished, after: Finished, found: Changes, language: str) -> None:
     for line in _lead(before, after, found, language):
         print(line)
     if not found.changes and all(one.why.key == "same_runs" for one in found.unpaired):
@@ -200,10 +186,8 @@ def _print(before: "Finished", after: "Finished", found: "Changes", language: st
         _print_unpaired(found.unpaired, names, language)
 
 
-def _print_unpaired(unpaired: "Sequence[Unpaired]", names: "Titles", language: str) -> None:
+def _print_unpaired(unpaired: Sequence[Unpaired], names: "Titles", language: str) -> None:
     """What is not compared: cases with one reason in a line of their own each while they are few, else in one line."""
-    from evalsuite.commands.printing.terminal import table
-
     by_reason: dict[str, list[Unpaired]] = {}
     for one in unpaired:
         by_reason.setdefault(one.why.key.removesuffix("_like"), []).append(one)
@@ -218,7 +202,7 @@ def _print_unpaired(unpaired: "Sequence[Unpaired]", names: "Titles", language: s
         print(said("compare.listed_in_json", language))
 
 
-def _shared_reason(alike: "Sequence[Unpaired]", language: str) -> str:
+def _shared_reason(alike: Sequence[Unpaired], language: str) -> str:
     """What cases that are not compared for one kind of reason have in common."""
     told = dict.fromkeys(
         said(f"why.only_{one.only_in}", language) if one.only_in else sentence(one.why, language) for one in alike
@@ -227,10 +211,8 @@ def _shared_reason(alike: "Sequence[Unpaired]", language: str) -> str:
     return f"{first}; …" if others else first
 
 
-def _lead(before: "Finished", after: "Finished", found: "Changes", language: str) -> Iterable[str]:
+def _lead(before: Finished, after: Finished, found: Changes, language: str) -> Iterable[str]:
     """What is on record of the machines, what all cases have in common, and how many changed in which way."""
-    from evalsuite.report.text import campaigns
-
     disturbed = campaigns.disturbances(before.disturbed, after.disturbed, _words())
     if disturbed:
         yield disturbed.plain(language)
@@ -239,7 +221,7 @@ def _lead(before: "Finished", after: "Finished", found: "Changes", language: str
     yield _total(found, language) if found.changes or not found.unpaired else _nothing(found.unpaired, language)
 
 
-def _nothing(unpaired: "Sequence[Unpaired]", language: str) -> str:
+def _nothing(unpaired: Sequence[Unpaired], language: str) -> str:
     """Why no case at all is compared."""
     if all(one.why.key == "same_runs" for one in unpaired):
         return said("compare.all_same_runs", language, n=f"{len(unpaired):,}")
@@ -276,8 +258,6 @@ def _parts(case: Case, language: str, *, scripts: bool = False) -> list[str]:
 
     *scripts*: our own reference script is named too.
     """
-    from evalsuite.report.text import names, options, words
-
     script = [] if case.recipe.startswith("reference-") and not scripts else [names.visible(case.recipe)]
     xla = ["XLA"] if case.xla else []
     return [
@@ -296,7 +276,7 @@ def _head(name: str, language: str) -> str:
     return said(f"compare.{name}", language)
 
 
-def _row(change: "Change", name: str, language: str, *, brief: bool) -> tuple[str, ...]:
+def _row(change: Change, name: str, language: str, *, brief: bool) -> tuple[str, ...]:
     why = f"\n{sentence(change.why, language)}" if change.why and not brief else ""
     return (
         SIGNS[change.outcome] + said(f"outcome.{change.outcome}", language) + why,
@@ -313,9 +293,6 @@ SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell
 
 
 def _value(summary: Summary, language: str) -> str:
-    from evalsuite.report.text import numbers
-    from evalsuite.results.compare import fairness
-
     versions = ", ".join(fairness.versions(summary)) or _head("version_unknown", language)
     return f"{numbers.throughput(summary.items_per_s.value).text} {summary.unit}\n{versions}"
 
@@ -326,7 +303,7 @@ def _ratio(ratio: Interval) -> str:
     return f"{ratio.value:.3f}\n[{ratio.low:.3f}, {ratio.high:.3f}]"
 
 
-def _total(found: "Changes", language: str) -> str:
+def _total(found: Changes, language: str) -> str:
     outcomes = {name: str(len(found.those(name))) for name in ("slower", "faster", "no_difference", "cannot_tell")}
     total = said("compare.total", language, **outcomes, not_compared=str(len(found.unpaired)))
     if not found.tested:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.commands import speech
-from evalsuite.commands.options import search_paths
+from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing import explanation, terminal
 from evalsuite.errors import EvalsuiteError, Exit
 
@@ -35,10 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--draft", metavar="LINE", help=draft)
     parser.add_argument("--log", metavar="FILE", type=Path, help="with --check: a log that the script has printed")
-    search_paths.add_arguments(parser)
-    speech.add_argument(parser)
+    add_options(parser, "adapters", "dialects", "lang")
     parser.add_argument("--all", action="store_true", help="every line, not only the first of each kind")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_options(parser, "json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError("--log: a log is read by --check alone; try --explain LOG, or --check PATH.")
     if arguments.draft is not None:
         return _draft(arguments)
-    dialects = catalogue.known(search_paths.places(arguments))
+    dialects = catalogue.known(search_paths(arguments))
     if arguments.explain is None:
         _list(dialects, arguments.json)
         return Exit.DONE
@@ -83,7 +82,9 @@ def _explain(arguments: argparse.Namespace, dialects: "Mapping[str, Dialect]") -
     from evalsuite.logs.logfile import Unreadable
 
     try:
-        with terminal.reading(arguments.explain) as watcher:
+        size = arguments.explain.stat().st_size if arguments.explain.is_file() else 0
+        with terminal.bar(size, worth_it=size >= terminal.WORTH_A_BAR_BYTES) as bar:
+            watcher = bar.show if bar else None
             found = explaining.explained(
                 arguments.explain, dialects, arguments.dialect, every=arguments.all, watcher=watcher
             )
@@ -146,7 +147,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from evalsuite.commands.adapters import show
     from evalsuite.logs import catalogue
 
-    more = search_paths.places(arguments)
+    more = search_paths(arguments)
     known = catalogue.discover((*more.dialects, arguments.check.resolve()), more.adapters)
     declared = {file: catalogue.load(file) for file in authored.modules(arguments.check, catalogue.CONTRACT)}
     if not any(declared.values()):

@@ -2,11 +2,10 @@
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.commands import speech
-from evalsuite.commands.options import search_paths
+from evalsuite.commands.options.common import add_options
 from evalsuite.commands.speech import say
 
 if TYPE_CHECKING:
@@ -21,10 +20,7 @@ MARKS = {"ok": "ok", "later": "later", "missing": "--", "broken": "!!"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
-    search_paths.add_adapters(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    speech.add_argument(parser)
+    add_options(parser, "runs", "adapters", "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:

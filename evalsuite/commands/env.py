@@ -2,16 +2,18 @@
 
 import argparse
 import json
+import shutil
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands import speech
-from evalsuite.commands.options import search_paths
+from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing.terminal import note, table
 from evalsuite.errors import EvalsuiteError, Exit
-
-if TYPE_CHECKING:
-    from evalsuite.adapter import Adapter, Recipe
-    from evalsuite.model import Device
+from evalsuite.launch.provision import virtualenvs
+from evalsuite.model import Device
+from evalsuite.registry import discover
 
 Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the recipe
 Row = dict[str, Any]  # one element of `env list --json`
@@ -26,20 +28,17 @@ EXAMPLES = """  evalsuite env list
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="what to do", metavar="list|create|remove", dest="action", required=True)
     listing = actions.add_parser("list", help="which recipe has which environment, and how large it is")
-    listing.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_options(listing, "json")
     create = actions.add_parser("create", help="make environments now instead of before the first run")
     remove = actions.add_parser("remove", help="remove environments; the next run makes them anew")
     for action in (create, remove):
         action.add_argument("names", nargs="+", metavar="FRAMEWORK[/RECIPE]", help="as `evalsuite env list` shows them")
     for action in (listing, create, remove):
-        search_paths.add_adapters(action)
-        speech.add_argument(action)
+        add_options(action, "adapters", "lang")
         action.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="for which kind (default: cpu)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.registry import discover
-
     adapters = discover(arguments.adapters)
     if arguments.action == "list":
         return _list(_recipes(adapters, ()), arguments)
@@ -47,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     return (_create if arguments.action == "create" else _remove)(chosen, arguments.device)
 
 
-def _recipes(adapters: Mapping[str, "Adapter"], names: Sequence[str]) -> Recipes:
+def _recipes(adapters: Mapping[str, Adapter], names: Sequence[str]) -> Recipes:
     """("pytorch/reference-resnet50", recipe) of each that is named; all of them if none is."""
     known = {f"{adapter.name}/{recipe.name}": recipe for adapter in adapters.values() for recipe in adapter.recipes}
     found: dict[str, Recipe] = {}
@@ -63,8 +62,6 @@ def _recipes(adapters: Mapping[str, "Adapter"], names: Sequence[str]) -> Recipes
 
 
 def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
-    from evalsuite.commands.printing.terminal import table
-
     rows = [_facts(name, recipe, arguments.device) for name, recipe in recipes]
     if arguments.json:
         print(json.dumps(rows, indent=1))
@@ -78,9 +75,7 @@ def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _facts(name: str, recipe: "Recipe", device: "Device") -> Row:
-    from evalsuite.launch.provision import virtualenvs
-
+def _facts(name: str, recipe: Recipe, device: Device) -> Row:
     pins = [*recipe.pins(device), *recipe.built]
     made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
     return {
@@ -99,11 +94,8 @@ def _size(row: Row) -> str:
     return speech.say("env.absent" if row["pins"] else "env.image_only")
 
 
-def _create(recipes: Recipes, device: "Device") -> int:
+def _create(recipes: Recipes, device: Device) -> int:
     """Makes each; one that cannot be made does not stop the others."""
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.launch.provision import virtualenvs
-
     failed = 0
     for name, recipe in recipes:
         try:
@@ -114,12 +106,7 @@ def _create(recipes: Recipes, device: "Device") -> int:
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
-def _remove(recipes: Recipes, device: "Device") -> int:
-    import shutil
-
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.launch.provision import virtualenvs
-
+def _remove(recipes: Recipes, device: Device) -> int:
     for name, recipe in recipes:
         made = virtualenvs.existing(recipe, device=device) if recipe.pins(device) else None
         if made is None:

@@ -2,20 +2,26 @@
 
 import argparse
 import json
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from evalsuite import __version__, files
 from evalsuite.commands import speech
-from evalsuite.commands.options import search_paths
+from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing.terminal import Bar, bar, duration, line, note, table
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
-
-if TYPE_CHECKING:
-    from evalsuite.launch.equivalence import NotRun, ProvenWorkload
-    from evalsuite.results.compare.equivalence import WorkloadDifference, WorkloadPair
-    from evalsuite.workload import WorkloadAnswer
+from evalsuite.launch import equivalence
+from evalsuite.launch.equivalence import NotRun, ProvenWorkload
+from evalsuite.registry import discover
+from evalsuite.results.compare.equivalence import WorkloadDifference, WorkloadPair, pairs
+from evalsuite.runs.equivalence import write
+from evalsuite.workload import EquivalenceReceipt, WorkloadAnswer
 
 HELP = "prove that the reference workloads compute the same, pair by pair"
 EXAMPLES = """  evalsuite equivalence
@@ -33,9 +39,9 @@ class ProvenModel:
     """What came of one model."""
 
     model: str
-    answers: tuple["WorkloadAnswer", ...]
-    absent: tuple["NotRun", ...]
-    pairs: tuple["WorkloadPair", ...]
+    answers: tuple[WorkloadAnswer, ...]
+    absent: tuple[NotRun, ...]
+    pairs: tuple[WorkloadPair, ...]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,15 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     receipts = "write a receipt of each model there: all answers, and the hashes of the workloads' files"
     parser.add_argument("--receipts", metavar="DIR", type=Path, help=receipts)
-    search_paths.add_adapters(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    speech.add_argument(parser)
+    add_options(parser, "adapters", "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.launch import equivalence
-    from evalsuite.registry import discover
-
     if arguments.receipts is not None and arguments.receipts.exists() and not arguments.receipts.is_dir():
         raise EvalsuiteError(
             f"{arguments.receipts}: a file stands there; --receipts takes a folder. Try {arguments.receipts}.d"
@@ -76,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _exit_code(found)
 
 
-def _refuse(wanted: dict[str, list["ProvenWorkload"]], frameworks: str | None) -> None:
+def _refuse(wanted: dict[str, list[ProvenWorkload]], frameworks: str | None) -> None:
     here = sorted({workload.framework for workloads in wanted.values() for workload in workloads})
     models = ", ".join(wanted)
     raise EvalsuiteError(
@@ -86,40 +87,35 @@ def _refuse(wanted: dict[str, list["ProvenWorkload"]], frameworks: str | None) -
     )
 
 
-def _proven(model: str, workloads: Sequence["ProvenWorkload"]) -> ProvenModel:
+def _proven(model: str, workloads: Sequence[ProvenWorkload]) -> ProvenModel:
     """Trains them one after the other, which is said as it goes, and compares what they answer."""
-    import time
-
-    from evalsuite import files
-    from evalsuite.commands.printing.terminal import duration, note, working
-    from evalsuite.launch import equivalence
-    from evalsuite.results.compare.equivalence import pairs
-
     answers, absent = [], []
-    with files.scratch("equivalence") as folder, working(len(workloads)) as told:
+    with files.scratch("equivalence") as folder, bar(len(workloads)) as shown:
         for place, workload in enumerate(workloads):
             where = {"model": model, "framework": workload.framework, "place": place + 1, "n": len(workloads)}
-            told(place, say("equivalence.started", **where))
+            _show(shown, place, say("equivalence.started", **where))
             began = time.monotonic()
             found = equivalence.answer(workload, folder, note)
             took = duration(time.monotonic() - began)
             if isinstance(found, equivalence.NotRun):
                 absent.append(found)
-                told(place + 1, say("equivalence.failed", **where, reason=speech.retold(found.reason), time=took))
+                _show(
+                    shown, place + 1, say("equivalence.failed", **where, reason=speech.retold(found.reason), time=took)
+                )
             else:
                 answers.append(found)
-                told(place + 1, say("equivalence.ended", **where, time=took))
+                _show(shown, place + 1, say("equivalence.ended", **where, time=took))
     return ProvenModel(model=model, answers=tuple(answers), absent=tuple(absent), pairs=tuple(pairs(answers)))
 
 
+def _show(shown: Bar | None, done: int, text: str) -> None:
+    if shown:
+        shown.show(done, text)
+    else:
+        note(text)
+
+
 def _write_receipt(found: ProvenModel, folder: Path) -> None:
-    from datetime import UTC, datetime
-
-    from evalsuite import __version__
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.runs.equivalence import write
-    from evalsuite.workload import EquivalenceReceipt
-
     if len(found.answers) < 2:
         note(say("equivalence.no_receipt", model=found.model))
         return
@@ -147,8 +143,6 @@ def _facts(found: ProvenModel) -> dict[str, Any]:
 
 
 def _print(found: ProvenModel) -> None:
-    from evalsuite.commands.printing.terminal import line, table
-
     names = ("pair", "verdict", "loss1", "loss2", "loss3", "gradients", "float32")
     columns = [(say(f"columns.{name}"), "left" if name in names[:2] else "right") for name in names]
     table(say("equivalence.title", model=found.model), columns, list(_rows(found)))
@@ -166,8 +160,6 @@ def _print(found: ProvenModel) -> None:
 
 
 def _rows(found: ProvenModel) -> Iterator[list[str]]:
-    from itertools import combinations
-
     for pair in found.pairs:
         verdict = say(f"statuses.{pair.verdict}")
         if pair.differences:
@@ -189,7 +181,7 @@ def _apart(value: float | None) -> str:
     return "–" if value is None else "0" if value == 0 else f"{value:.1e}"
 
 
-def _counted(answer: "WorkloadAnswer") -> list[str]:
+def _counted(answer: WorkloadAnswer) -> list[str]:
     flops = f"{answer.flops_per_item:,}" if answer.flops_per_item is not None else "–"
     counts = say(
         "equivalence.counts_of",
@@ -203,7 +195,7 @@ def _counted(answer: "WorkloadAnswer") -> list[str]:
     return [answer.framework, answer.version, counts, ", ".join(answer.timed), modes]
 
 
-def _said(pair: "WorkloadPair", found: "WorkloadDifference") -> str:
+def _said(pair: WorkloadPair, found: WorkloadDifference) -> str:
     values = {"first": pair.first, "second": pair.second, "ours": found.ours, "theirs": found.theirs}
     what = say(f"causes.{found.cause}")
     if found.relative is None or found.limit is None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from evalsuite.commands.options.common import add_options
 from evalsuite.errors import EvalsuiteError, Exit, did_you_mean
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lang", metavar="L,…", help="zh, en, or zh,en one after the other (default: that of the locale)"
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON array, one element a code")
+    add_options(parser, "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

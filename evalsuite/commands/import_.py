@@ -1,17 +1,23 @@
 """`evalsuite import`: run folders from logs or tables produced elsewhere."""
 
 import argparse
+import json
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from evalsuite import redaction
 from evalsuite.commands import speech
-from evalsuite.commands.options import search_paths
+from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing import terminal
+from evalsuite.commands.speech import retold, say
 from evalsuite.errors import EvalsuiteError, Exit
-
-if TYPE_CHECKING:
-    from evalsuite.importing.log_import import Imported
+from evalsuite.importing import log_import, published_figures, published_tables, user_facts
+from evalsuite.importing.log_import import Imported
+from evalsuite.logs import catalogue
+from evalsuite.report.text.findings import document
+from evalsuite.runs import group
+from evalsuite.runs.store import Store
 
 MOST_ALIKE = 3  # equal complaints that are printed one by one
 HELP = "make run folders from logs or tables produced elsewhere"
@@ -46,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="+", type=Path, metavar="PATH", help="logs, folders of them, tables (.csv, .xlsx)"
     )
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the run folders go")
-    parser.add_argument("--group", metavar="NAME", help="a Unix group that may read the run folders (owner alone)")
+    add_options(parser, "group")
     parser.add_argument("--pattern", metavar="P", help="what the paths below PATH say, with {placeholders}")
     parser.add_argument(
         "--map",
@@ -71,24 +77,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--amend", action="store_true", help="correct what was said when the same logs or rows were imported before"
     )
-    search_paths.add_arguments(parser)
-    speech.add_argument(parser)
-    parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log or row")
+    add_options(parser, "adapters", "dialects", "lang", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.importing import log_import, published_figures, published_tables, user_facts
-    from evalsuite.logs import catalogue
-    from evalsuite.runs import group
-    from evalsuite.runs.store import Store
-
     (defaults, runs), columns = _mapped(arguments.map)
     named = (("campaign", arguments.campaign), ("machine", arguments.machine))
     user = _user([*arguments.set, *(pair for name, text in named for pair in _named(name, text))])
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
     results: list[log_import.Imported] = []
-    dialects = catalogue.known(search_paths.places(arguments))
+    dialects = catalogue.known(search_paths(arguments))
     asked = log_import.SaidOfLogs(user=user, mapped=(defaults, runs), found_by=found_by, amend=arguments.amend)
     importer = log_import.Importer(into, asked, dialects)
     for path in arguments.paths:
@@ -105,8 +104,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _mapped(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict[str, str]]], list[tuple[str, str]]]:
     """((`[defaults]`, `[[runs]]`) of the mapping file, (our name, the table's column)…)."""
-    from evalsuite.importing import user_facts
-
     files = [text for text in given if "=" not in text or Path(text).is_file()]
     if len(files) > 1:
         raise EvalsuiteError(f"--map {files[1]}: a second mapping file; expected one. Write them into one file.")
@@ -129,8 +126,6 @@ def _named(option: str, text: str | None) -> list[tuple[str, str]]:
 
 def _user(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     """What is said with --set. Raises EvalsuiteError if it contradicts itself or cannot be."""
-    from evalsuite.importing import user_facts
-
     try:
         facts = user_facts.together({}, *(("--set", {name: value}) for name, value in pairs))
         user_facts.checked(facts)
@@ -141,8 +136,6 @@ def _user(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
     """A workbook, or a CSV with a column of figures; other CSVs (a TensorBoard series) are logs."""
-    from evalsuite.importing import published_tables
-
     if path.suffix.lower() != ".csv":
         return path.suffix.lower() == ".xlsx"
     try:
@@ -152,16 +145,8 @@ def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
         raise EvalsuiteError(f"{path}: {error.strerror}; expected a table or a log.") from error
 
 
-def _print(results: Sequence["Imported"], as_json: bool) -> None:
-    from evalsuite.commands.speech import retold, say
-    from evalsuite.report.text.findings import document
-
+def _print(results: Sequence[Imported], as_json: bool) -> None:
     if as_json:
-        import json
-        from dataclasses import asdict, replace
-
-        from evalsuite import redaction
-
         facts = [
             {**asdict(replace(each, findings=())), "findings": list(map(document, each.findings))} for each in results
         ]
@@ -189,7 +174,7 @@ def _print(results: Sequence["Imported"], as_json: bool) -> None:
     )
 
 
-def _together(results: Sequence["Imported"]) -> list[list["Imported"]]:
+def _together(results: Sequence[Imported]) -> list[list[Imported]]:
     """*results* with those that are left out for one reason beside each other, where the first of them stands."""
     found: dict[object, list[Imported]] = {}
     for place, result in enumerate(results):
@@ -200,14 +185,12 @@ def _together(results: Sequence["Imported"]) -> list[list["Imported"]]:
 
 def _printable(text: str) -> str:
     """*text* without secrets, and without what a terminal would take for a command."""
-    from evalsuite import redaction
-
     return "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in redaction.redacted(text)
     )
 
 
-def _exit(results: Sequence["Imported"]) -> int:
+def _exit(results: Sequence[Imported]) -> int:
     runs = [result for result in results if result.run is not None]
     if not runs:  # what was refused can be mended; of other kinds of figures there is nothing to measure
         return Exit.USAGE if any(result.status == "skipped" for result in results) else Exit.NOTHING_MEASURED

@@ -5,11 +5,11 @@ import json
 from dataclasses import asdict, replace
 from typing import Any
 
-from evalsuite.commands import speech
 from evalsuite.commands.launching.batch_searches import history, search_batches
 from evalsuite.commands.launching.found_batches import MOST
 from evalsuite.commands.launching.request import Request, read_request
 from evalsuite.commands.options import axes
+from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing.terminal import line, table
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
@@ -29,8 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--most", metavar="B", type=int, help="try no more per device (65536; needed with --device cpu)"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    speech.add_argument(parser)
+    add_options(parser, "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:

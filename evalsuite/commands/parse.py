@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.commands import speech
-from evalsuite.commands.options import search_paths
+from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing import log_table, terminal
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.errors import EvalsuiteError, Exit
@@ -34,7 +34,7 @@ WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than re
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("logs", nargs="+", metavar="LOG", help="a log (also .gz, .bz2, .xz, .zst), or a folder of them")
     parser.add_argument("--dialect", metavar="NAME", help="read as this dialect instead of finding out")
-    search_paths.add_arguments(parser)
+    add_options(parser, "adapters", "dialects")
     parser.add_argument("--devices", metavar="N", type=_count, help="devices of the whole job")
     parser.add_argument(
         "--batch-per-device",
@@ -52,14 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sort", choices=log_table.SORTS, metavar="COLUMN", help=f"one of {', '.join(log_table.SORTS)}"
     )
     parser.add_argument("--paths", action="store_true", help="whole paths, where several logs make a table")
-    parser.add_argument("--json", action="store_true", help="print a JSON array, one element per log")
-    speech.add_argument(parser)
+    add_options(parser, "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from evalsuite.logs import catalogue
 
-    dialects = catalogue.known(search_paths.places(arguments))
+    dialects = catalogue.known(search_paths(arguments))
     if arguments.dialect:
         catalogue.chosen(arguments.dialect, dialects)
     paths = list(_files(arguments.logs))
@@ -104,10 +103,12 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
 
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:
     """The facts of each log, in order; much to read is read by a process on each core."""
-    with terminal.reading_all({path: _size(path) for path in paths}) as told:
-        found = []
+    whole, done, found = sum(map(_size, paths)), 0, []
+    with terminal.bar(whole, worth_it=len(paths) > 1 and whole >= terminal.WORTH_A_BAR_BYTES) as bar:
         for path, row in zip(paths, _rows(paths, read), strict=True):
-            told(path, log_table.printable(Path(path.name)))
+            done += _size(path)
+            if bar:
+                bar.show(done, log_table.printable(Path(path.name)))
             found.append(row)
         return found
 

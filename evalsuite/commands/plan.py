@@ -12,6 +12,7 @@ from evalsuite.commands.launching import batch_searches, prices
 from evalsuite.commands.launching.adaptive_repeats import missing_runs, repeats_asked
 from evalsuite.commands.launching.request import Request, read_request
 from evalsuite.commands.options import axes
+from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing.terminal import SIZES, table
 from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
@@ -36,8 +37,7 @@ EXAMPLES = """  evalsuite plan
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     axes.add_arguments(parser)
     parser.add_argument("--commands", action="store_true", help="print each exact command line")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    speech.add_argument(parser)
+    add_options(parser, "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:

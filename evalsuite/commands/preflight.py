@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite.commands import speech
 from evalsuite.commands.launching.request import MANAGED, Options, Place
 from evalsuite.commands.options import engine_options
+from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing.terminal import note, table
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
@@ -29,14 +29,14 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     engine_options.add_arguments(parser)
-    parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
+    add_options(parser, "runs")
     parser.add_argument("--nodes", metavar="N", type=int, help="nodes that are wanted (default: all)")
     parser.add_argument("--devices-per-node", metavar="D", type=int, help="accelerators that each must have")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_options(parser, "json")
     parser.add_argument("--on-node", metavar="DIR", type=Path, help=argparse.SUPPRESS)  # what is started on each node
     parser.add_argument("--token", help=argparse.SUPPRESS)
     parser.add_argument("--program", action="append", default=[], help=argparse.SUPPRESS)
-    speech.add_argument(parser)
+    add_options(parser, "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:

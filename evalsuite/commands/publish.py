@@ -1,14 +1,16 @@
 """`evalsuite publish`: a static site out of finished reports."""
 
 import argparse
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from evalsuite import redaction
 from evalsuite.commands import speech
+from evalsuite.commands.options.common import add_options
 from evalsuite.errors import EvalsuiteError, Exit
-
-if TYPE_CHECKING:
-    from evalsuite.site.publishing import Published
+from evalsuite.report.text import names
+from evalsuite.site import publishing, shelf
+from evalsuite.site.publishing import Published
 
 HELP = "build a static site out of finished reports, with their history"
 EXAMPLES = """  evalsuite publish report --site site
@@ -22,13 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--site", metavar="DIR", type=Path, required=True, help="the site; reports in it stay")
     parser.add_argument("--title", metavar="TEXT", help="name of the site")
     parser.add_argument("--url", metavar="URL", help="where it will be served; makes the links of the feeds absolute")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
-    speech.add_argument(parser)
+    add_options(parser, "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.site import publishing, shelf
-
     _check_shown(arguments)
     about = shelf.About(title=arguments.title, url=_url(arguments.url))
     try:
@@ -43,8 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_shown(arguments: argparse.Namespace) -> None:
     """Raises EvalsuiteError if a name or an address that all pages show holds what looks like a secret."""
-    from evalsuite import redaction
-
     for option in ("title", "url"):
         if redaction.first_of(getattr(arguments, option)):
             raise EvalsuiteError(
@@ -60,14 +57,8 @@ def _url(text: str | None) -> str | None:
     return text.rstrip("/") + "/"
 
 
-def _print(published: "Published", arguments: argparse.Namespace) -> None:
-    from evalsuite.site import shelf
-
+def _print(published: Published, arguments: argparse.Namespace) -> None:
     if arguments.json:
-        import json
-
-        from evalsuite import redaction
-
         print(json.dumps(redaction.shown(_facts(published, arguments.site)), indent=1))
         return
     for name in published.added:
@@ -91,19 +82,14 @@ def _print(published: "Published", arguments: argparse.Namespace) -> None:
     )
 
 
-def _dated(name: str, published: "Published") -> str:
+def _dated(name: str, published: Published) -> str:
     """A report by the day of its data, and by the name of its folder."""
-    from evalsuite.report.text import names
-    from evalsuite.site import shelf
-
     [one] = [one for one in published.shelf if one.id == name]
     period = one.report.period if isinstance(one, shelf.Shelved) else None
     return f"{names.day(period[1])} ({name[:12]})" if period else name[:12]
 
 
-def _facts(published: "Published", site: Path) -> dict[str, object]:
-    from evalsuite.site import shelf
-
+def _facts(published: Published, site: Path) -> dict[str, object]:
     return {
         "site": str(site),
         "added": list(published.added),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evalsuite import paths
 from evalsuite.commands import speech
-from evalsuite.commands.options import search_paths
+from evalsuite.commands.options.common import add_options, search_paths
 from evalsuite.commands.printing import summary_table
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
@@ -33,8 +33,7 @@ EXAMPLES = """  evalsuite report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
-    search_paths.add_arguments(parser)
+    add_options(parser, "runs", "adapters", "dialects")
     add_output_arguments(parser)
 
 
@@ -181,7 +180,7 @@ def write(
         only=only,
         criteria_file=arguments.criteria or criteria.DEFAULT,
         recorded_elsewhere=recorded_elsewhere,
-        places=search_paths.places(arguments),
+        places=search_paths(arguments),
         cache=paths.cache() / "measurements",
         receipts=(arguments.receipts,) if arguments.receipts else (),
         meanwhile=lambda: report.make_ready(languages),
@@ -191,7 +190,7 @@ def write(
     from evalsuite.report.book.book import Book
     from evalsuite.report.sections.author import author
 
-    for reason in dict.fromkeys(_unknown_dialects(evaluation, search_paths.places(arguments))):
+    for reason in dict.fromkeys(_unknown_dialects(evaluation, search_paths(arguments))):
         note(reason)
     if skips:
         evaluation = replace(evaluation, skips=tuple(skips))

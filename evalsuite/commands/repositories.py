@@ -3,15 +3,16 @@
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from evalsuite.commands import speech
-from evalsuite.commands.options import search_paths
+from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing.terminal import note, table
 from evalsuite.errors import EvalsuiteError, Exit
-
-if TYPE_CHECKING:
-    from evalsuite.launch.provision.checkouts import State
-    from evalsuite.plan.repositories import Repository
+from evalsuite.launch.provision import checkouts
+from evalsuite.launch.provision.checkouts import State
+from evalsuite.launch.provision.git import CannotFetch
+from evalsuite.plan import plan, spec
+from evalsuite.plan.repositories import Repository, chosen, known
 
 HELP = "fetch the official training repositories at their pinned commits, or list them"
 EXAMPLES = """  evalsuite repositories list
@@ -29,15 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     get.add_argument("--profile", metavar="NAME", help="those that a profile of `evalsuite compare` needs")
     get.add_argument("--mirror", metavar="DIR_OR_URL", help="a folder of clones, or another host")
     listing = actions.add_parser("list", help="what is known and what is here")
-    listing.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_options(listing, "json")
     for action in (get, listing):
-        search_paths.add_adapters(action)
-        speech.add_argument(action)
+        add_options(action, "adapters", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from evalsuite.plan.repositories import chosen, known
-
     repositories = known(arguments.adapters)
     if arguments.action == "list":
         return _list(repositories, arguments.json)
@@ -47,7 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _needed(arguments: argparse.Namespace) -> list[str]:
     """The repositories of the recipes that the profile asks for, in its order."""
-    from evalsuite.plan import plan, spec
     from evalsuite.registry import chosen, discover
 
     adapters = discover(arguments.adapters)
@@ -67,12 +64,8 @@ def _needed(arguments: argparse.Namespace) -> list[str]:
     return names
 
 
-def _get(chosen: Sequence["Repository"], mirror: str | None) -> int:
+def _get(chosen: Sequence[Repository], mirror: str | None) -> int:
     """Fetches each; one that cannot be had does not stop the others."""
-    from evalsuite.commands.printing.terminal import note
-    from evalsuite.launch.provision import checkouts
-    from evalsuite.launch.provision.git import CannotFetch
-
     failed = 0
     for repository in chosen:
         try:
@@ -85,10 +78,7 @@ def _get(chosen: Sequence["Repository"], mirror: str | None) -> int:
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
-def _list(repositories: Mapping[str, "Repository"], as_json: bool) -> int:
-    from evalsuite.commands.printing.terminal import table
-    from evalsuite.launch.provision import checkouts
-
+def _list(repositories: Mapping[str, Repository], as_json: bool) -> int:
     found = [(repository, checkouts.state(repository)) for repository in repositories.values()]
     if as_json:
         print(json.dumps([_facts(*each) for each in found], indent=1))
@@ -108,7 +98,7 @@ def _list(repositories: Mapping[str, "Repository"], as_json: bool) -> int:
     return Exit.DONE
 
 
-def _words(state: "State") -> str:
+def _words(state: State) -> str:
     if not state.present:
         return speech.say("env.absent")
     if state.changed:
@@ -116,7 +106,7 @@ def _words(state: "State") -> str:
     return speech.say("repositories.without", n=len(state.absent)) if state.absent else speech.say("repositories.whole")
 
 
-def _facts(repository: "Repository", state: "State") -> dict[str, object]:
+def _facts(repository: Repository, state: State) -> dict[str, object]:
     return {
         "name": repository.name,
         "repository": repository.address,

@@ -16,7 +16,8 @@ from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats, missi
 from evalsuite.commands.launching.launcher import make_launcher
 from evalsuite.commands.launching.request import Options, Place, Request, read_request
 from evalsuite.commands.options import axes
-from evalsuite.commands.printing.terminal import note, progress
+from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing.terminal import RunProgress, bar, note
 from evalsuite.commands.speech import say
 from evalsuite.documents import COLLECTIVES
 from evalsuite.errors import EvalsuiteError, Exit
@@ -46,7 +47,7 @@ EXAMPLES = """  evalsuite run --frameworks pytorch --scales 1x1 --repeats 5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     axes.add_arguments(parser)
     add_redo(parser)
-    speech.add_argument(parser)
+    add_options(parser, "lang")
 
 
 def add_redo(parser: argparse.ArgumentParser) -> None:
@@ -150,7 +151,8 @@ def _launch(
     )
     repeats = AdaptiveRepeats(plan, store, options.search_paths, options.criteria)
     stopped: list[Measurement] = []
-    with interruptible(), progress(missing, estimate) as shown:
+    with interruptible(), bar(len(missing)) as shown_bar:
+        shown = RunProgress(missing, estimate, shown_bar)
         for ended in campaign.launch_all(
             planning.missing(plan, store),
             store,

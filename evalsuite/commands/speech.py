@@ -22,10 +22,6 @@ VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set counts, a
 _chosen = "en"
 
 
-def add_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--lang", choices=LANGUAGES, help="language of what is printed (default: that of the locale)")
-
-
 def of_locale(variables: Mapping[str, str]) -> str:
     """`zh` for a Chinese locale; English for any other, and where there is none."""
     locale = next((value for name in VARIABLES if (value := variables.get(name))), "")

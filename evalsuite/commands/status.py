@@ -1,16 +1,22 @@
 """`evalsuite status`: how far an evaluation is, what failed in it, and what waits in the queue."""
 
 import argparse
+import json
+import time
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from evalsuite.commands import speech
+from evalsuite.commands.options.common import add_options
+from evalsuite.commands.printing.terminal import duration, line, table
 from evalsuite.commands.speech import say
 from evalsuite.errors import Exit
-
-if TYPE_CHECKING:
-    from evalsuite.launch.progress import EvaluationState, RunState
-    from evalsuite.launch.remote.schedulers.slurm import QueuedJob
+from evalsuite.launch import progress
+from evalsuite.launch.progress import EvaluationState, RunState
+from evalsuite.launch.remote.schedulers import slurm
+from evalsuite.launch.remote.schedulers.slurm import QueuedJob
+from evalsuite.logs.wording import rate
+from evalsuite.runs.store import Store
 
 HELP = "say how far an evaluation is, what failed and what waits in the queue; nothing is touched"
 EXAMPLES = """\
@@ -22,19 +28,10 @@ MOST_FAILURES = 10  # told one by one; --json has all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="run folders (default: runs)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    speech.add_argument(parser)
+    add_options(parser, "runs", "json", "lang")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    import json
-    import time
-
-    from evalsuite.launch import progress
-    from evalsuite.launch.remote.schedulers import slurm
-    from evalsuite.runs.store import Store
-
     jobs, store = slurm.jobs(), Store(arguments.runs)
     submitted = bool(jobs) and store.root.is_dir() and store.plan() is None  # and its job has not begun
     state = progress.NOT_BEGUN if submitted else progress.read(store, time.time())
@@ -45,9 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _print(folder: Path, state: "EvaluationState", jobs: "tuple[QueuedJob, ...] | None") -> None:
-    from evalsuite.commands.printing.terminal import line
-
+def _print(folder: Path, state: EvaluationState, jobs: tuple[QueuedJob, ...] | None) -> None:
     if state.runs:
         _print_runs(state)
     else:
@@ -56,10 +51,7 @@ def _print(folder: Path, state: "EvaluationState", jobs: "tuple[QueuedJob, ...] 
         line(say("status.job", job=job.id, name=job.name, state=job.state, nodes=job.nodes or "?", why=job.why))
 
 
-def _print_runs(state: "EvaluationState") -> None:
-    from evalsuite.commands.printing.terminal import duration, line, table
-    from evalsuite.logs.wording import rate
-
+def _print_runs(state: EvaluationState) -> None:
     sides = {"framework": "left", "model": "left", "scale": "left", "precision": "left", "batch": "right",
              "done": "right", "failed": "right", "last": "right"}  # fmt: skip
     columns = [(say(f"status.column_{name}"), side) for name, side in sides.items()]
@@ -90,17 +82,15 @@ def _print_runs(state: "EvaluationState") -> None:
         line(say("status.left", n=left, time=time))
 
 
-def _whose(one: "RunState") -> str:
+def _whose(one: RunState) -> str:
     return "of_platform" if one.outcome is not None and one.outcome.fault else "of_framework"
 
 
-def _reason(one: "RunState") -> str:
+def _reason(one: RunState) -> str:
     return speech.retold(one.outcome.reason) if one.outcome else ""
 
 
-def _facts(state: "EvaluationState", jobs: "tuple[QueuedJob, ...] | None") -> dict[str, object]:
-    from dataclasses import asdict
-
+def _facts(state: EvaluationState, jobs: tuple[QueuedJob, ...] | None) -> dict[str, object]:
     return {
         "runs": len(state.runs),
         "done": state.done,

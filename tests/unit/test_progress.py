@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.commands import run as command
-from evalsuite.commands.printing.terminal import Progress
+from evalsuite.commands.printing.terminal import RunProgress
 from evalsuite.model import Measurement, Run, Skip
 from evalsuite.plan.estimate import Estimate
 from tests.toys import CASE
@@ -17,7 +17,7 @@ OTHER = replace(CASE, model="mobilenetv2")
 def test_a_run_is_told_with_its_model_where_several_are_trained(capsys, cases, said):
     runs = [Run(case=case, repeat=0) for case in cases]
 
-    Progress(runs, Estimate()).tick(runs[-1], 0.0)
+    RunProgress(runs, Estimate()).tick(runs[-1], 0.0)
 
     line = capsys.readouterr().err
     assert line.startswith(f"[1/{len(runs)}] {CASE.framework} ")

@@ -1,10 +1,10 @@
 """Adaptive repeats of an evaluation: which runs beyond the least are needed, by what its finished runs have settled."""
 
 import contextlib
-from typing import TYPE_CHECKING
 
 from evalsuite import paths
 from evalsuite.errors import EvalsuiteError
+from evalsuite.logs.catalogue import Places
 from evalsuite.model import Run
 from evalsuite.plan import plan as planning
 from evalsuite.plan.plan import Plan
@@ -16,13 +16,10 @@ from evalsuite.results.judge.criteria import Criteria
 from evalsuite.results.measure import cache as remembered
 from evalsuite.results.measure.summary import summaries
 from evalsuite.results.rules import data_rules
-
-if TYPE_CHECKING:
-    from evalsuite.logs.catalogue import Places
-    from evalsuite.runs.store import Store
+from evalsuite.runs.store import Store
 
 
-def missing_runs(plan: Plan, store: "Store", places: "Places", criteria: Criteria | None = None) -> list[Run]:
+def missing_runs(plan: Plan, store: Store, places: Places, criteria: Criteria | None = None) -> list[Run]:
     """The runs that are not finished and, as far as that can be known now, needed."""
     missing = planning.missing(plan, store)
     if plan.spec.most_repeats is None:
@@ -38,7 +35,7 @@ def repeats_asked(spec: Spec) -> str:
 class AdaptiveRepeats:
     """Which repeats of a plan are needed, asked for each run in its order."""
 
-    def __init__(self, plan: Plan, store: "Store", places: "Places", criteria: Criteria | None = None) -> None:
+    def __init__(self, plan: Plan, store: Store, places: Places, criteria: Criteria | None = None) -> None:
         self._plan, self._store, self._places = plan, store, places
         self._criteria = criteria or criteria_room.read()
         self._open: frozenset[str] = frozenset()  # ids of the cases that are not settled

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from evalsuite.dialect import Dialect
 from evalsuite.errors import EvalsuiteError
+from evalsuite.launch import batch_search
 from evalsuite.model import Device
 from evalsuite.plan.plan import Plan
 from evalsuite.plan.spec import SearchedBatch, Spec
-
-if TYPE_CHECKING:
-    from evalsuite.dialect import Dialect
+from evalsuite.runs import trials
 
 MOST = 65_536  # per device: beyond it a batch is no batch
 BYTES_PER_GB = 10**9
@@ -29,14 +28,11 @@ def memory_bytes(spec: Spec, device: Device) -> int | None:
     return round(limit * BYTES_PER_GB)
 
 
-def known(plan: Plan, root: Path, dialects: "Mapping[str, Dialect]", device: Device) -> tuple[SearchedBatch, ...]:
+def known(plan: Plan, root: Path, dialects: Mapping[str, Dialect], device: Device) -> tuple[SearchedBatch, ...]:
     """What the finished trials in the runs folder *root* have found of the cases that *plan* is to search with.
 
     Raises EvalsuiteError where nothing limits a search.
     """
-    from evalsuite.launch import batch_search
-    from evalsuite.runs import trials
-
     limit = memory_bytes(plan.spec, device)
     if limit is None and device == "cpu":
         raise EvalsuiteError(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.launching import found_batches
-from evalsuite.commands.options import axes, engine_options, search_paths
+from evalsuite.commands.options import axes, engine_options
+from evalsuite.commands.options.common import search_paths
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import campaign
 from evalsuite.launch.provision import readiness, virtualenvs
@@ -75,7 +76,7 @@ def read_request(arguments: argparse.Namespace) -> Request:
     machine = replace(machine, binds=engine.name == "local" and engine.container is None)
     refusals = _refusals(arguments, engine)
     made = plan.plan(spec, adapters, machine, refusals)
-    paths = search_paths.places(arguments)
+    paths = search_paths(arguments)
     dialects = catalogue.known(paths)
     for framework, recipe in dict.fromkeys((case.framework, case.recipe) for case in made.cases):
         catalogue.spoken(framework, adapters[framework].recipe(recipe), dialects)  # raises before the first run

@@ -4,16 +4,18 @@ from collections import Counter
 from collections.abc import Sequence
 
 from evalsuite.commands import speech
+from evalsuite.commands.printing.terminal import excluded_by, table
 from evalsuite.commands.speech import say
 from evalsuite.logs.wording import rate
 from evalsuite.model import Case, Summary, Unmeasured
+from evalsuite.report.book import blocks
+from evalsuite.report.text import entrants, names, options, words
+from evalsuite.results.compare.ranking import contests
 
 LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "valid", "speedup", "efficiency")
 
 
 def show(found: Sequence[Summary | Unmeasured]) -> None:
-    from evalsuite.commands.printing.terminal import table
-
     called = short_names([one.case for one in found], speech.language())
     rows = [(called[one.case.id], *_where(one.case), *_numbers(one)) for one in found]
     columns = [(say(f"columns.{name}"), "left" if name in LEFT else "right") for name in (*LEFT, *RIGHT)]
@@ -37,10 +39,6 @@ def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
 
 def _named(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
     """The cases of one model with their names on the page."""
-    from evalsuite.report.book import blocks
-    from evalsuite.report.text import entrants, names, options, words
-    from evalsuite.results.compare.ranking import contests
-
     spoken = words.read((language,))
     contest, told = contests(cases)[cases[0].model], blocks.told_apart(cases)
     found = []
@@ -63,8 +61,6 @@ def _where(case: Case) -> tuple[str, str, str]:
 
 
 def _batch(case: Case) -> list[str]:
-    from evalsuite.report.text import names
-
     return [names.bsz(case.series_batch, strong=case.strong_batch is not None)]
 
 
@@ -78,8 +74,6 @@ def _cores(case: Case) -> list[str]:
 
 def _numbers(one: Summary | Unmeasured) -> tuple[str, str, str, str]:
     """Median throughput, valid runs of all, speed-up, efficiency."""
-    from evalsuite.commands.printing.terminal import excluded_by
-
     if isinstance(one, Unmeasured):
         first = one.measurements[0]
         rule = excluded_by(first)

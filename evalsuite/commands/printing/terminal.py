@@ -2,9 +2,8 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.commands import speech
@@ -14,7 +13,7 @@ from evalsuite.logs.wording import rate
 from evalsuite.model import Case, Finding, Measurement, Run
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
+    from rich import progress as rich_progress
     from rich.text import Text
 
     from evalsuite.plan.estimate import Estimate
@@ -99,41 +98,68 @@ def result(measurement: Measurement) -> str:
     return say("run.without", status=speech.status(measurement.status), reason=speech.retold(measurement.reason))
 
 
-class Progress:
+class Bar:
+    """A bar of how much of a total is done, with words beside it. It has no thread: forking is safe while it shows."""
+
+    def __init__(self, bar: "rich_progress.Progress", total: float) -> None:
+        self._bar, self._task = bar, bar.add_task("", total=total)
+
+    def show(self, done: float, text: str = "") -> None:
+        self._bar.update(self._task, completed=done, description=text, refresh=True)
+
+    def set_total(self, total: float) -> None:
+        self._bar.update(self._task, total=total)
+
+    def print_above(self, text: str) -> None:
+        self._bar.console.print(text, highlight=False, markup=False)
+
+
+@contextmanager
+def bar(total: float, *, worth_it: bool = True) -> Iterator[Bar | None]:
+    """A bar on standard error; None where that is no terminal, or the work is not *worth_it*."""
+    if not worth_it or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as shown:
+        yield Bar(shown, total)
+
+
+class RunProgress:
     """Run k of n, time left, last throughput. `begin` and `ended` frame each run, `tick` comes between."""
 
-    def __init__(self, runs: Sequence[Run], estimate: "Estimate", bar: "Bar | None" = None) -> None:
+    def __init__(self, runs: Sequence[Run], estimate: "Estimate", bar: Bar | None = None) -> None:
         self._runs, self._estimate, self._bar = list(runs), estimate, bar
         self._models = len({run.case.model for run in runs}) > 1
         scripts = {(run.case.framework, run.case.model, run.case.recipe) for run in runs}
         self._scripts = Counter((framework, model) for framework, model, _ in scripts)
-        self._task = bar.add_task("", total=len(runs)) if bar else None
         self._done, self._last = 0, ""
         self._shown: Run | None = None
         self.spared: list[Run] = []
 
     def needed(self, run: Run, is_needed: bool) -> bool:
-        """Tells whether *run* will be made, and passes it on; one that was not expected is added to the whole."""
+        """Notes whether *run* will be made, and passes it on; one that was not expected is added to the whole."""
         if is_needed and run not in self._runs:
             self._runs.append(run)
-            if self._bar is not None and self._task is not None:
-                self._bar.update(self._task, total=len(self._runs))
+            if self._bar:
+                self._bar.set_total(len(self._runs))
         if not is_needed:
             self.spared.append(run)
         return is_needed
 
     def tick(self, run: Run, elapsed_s: float) -> None:
-        if run != self._shown:
-            self._shown = run
-            if self._bar is None:
-                place, runs = self._done + 1, len(self._runs)
-                note(say("run.started", place=place, runs=runs, label=self._label(run), left=self._left(0)))
-        if self._bar is not None and self._task is not None:
+        if self._bar:
             expected = self._estimate.of(run)
             part = min(elapsed_s / expected, 0.95) if expected else 0
             where = f"{self._done + 1}/{len(self._runs)} {self._label(run)} · {elapsed_s:.0f} s"
-            text = where + self._left(elapsed_s) + self._last
-            self._bar.update(self._task, completed=self._done + part, description=text)
+            self._bar.show(self._done + part, where + self._left(elapsed_s) + self._last)
+        elif run != self._shown:
+            self._shown = run
+            place, runs = self._done + 1, len(self._runs)
+            note(say("run.started", place=place, runs=runs, label=self._label(run), left=self._left(0)))
 
     def ended(self, run: Run, seconds: float | None, measurement: Measurement) -> None:
         if seconds is not None:
@@ -149,11 +175,11 @@ class Progress:
             time=duration(seconds),
             left=self._left(0),
         )
-        if self._bar is None or self._task is None:
-            note(line)
+        if self._bar:
+            self._bar.print_above(line)
+            self._bar.show(self._done)
         else:
-            self._bar.console.print(line, highlight=False, markup=False)
-            self._bar.update(self._task, completed=self._done)
+            note(line)
 
     def _label(self, run: Run) -> str:
         several = self._scripts[run.case.framework, run.case.model] > 1
@@ -162,75 +188,6 @@ class Progress:
     def _left(self, elapsed_s: float) -> str:
         left = self._estimate.total(self._runs[self._done :])
         return say("run.left", time=duration(max(left - elapsed_s, 0))) if left else ""
-
-
-@contextmanager
-def progress(runs: Sequence[Run], estimate: "Estimate") -> Iterator[Progress]:
-    """A Progress for *runs*: with a bar if standard error is a terminal."""
-    if not sys.stderr.isatty():
-        yield Progress(runs, estimate)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
-    with Bar(*columns, console=Console(stderr=True)) as bar:
-        yield Progress(runs, estimate, bar)
-
-
-@contextmanager
-def working(pieces: int) -> Iterator[Callable[[int, str], None]]:
-    """To be told how many of *pieces* are done, in words: a bar if standard error is a terminal, else lines."""
-    if not sys.stderr.isatty():
-        yield lambda done, text: note(text)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=pieces)
-        yield lambda done, text: bar.update(task, completed=done, description=text)
-
-
-@contextmanager
-def reading(file: Path) -> Iterator[Callable[[int], None] | None]:
-    """Where standard error is a terminal, a bar of how far *file* is read: the bytes so far are to be told."""
-    size = file.stat().st_size if file.is_file() else 0
-    if not sys.stderr.isatty() or size < WORTH_A_BAR_BYTES:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"reading {file.name}", total=size)
-        yield lambda at: bar.update(task, completed=at)
-
-
-@contextmanager
-def reading_all(sizes: Mapping[Path, int]) -> Iterator[Callable[[Path, str], None]]:
-    """Where standard error is a terminal and there is much to read, a bar: each file read, and its name, is to be told.
-
-    *sizes*: bytes of each. The bar has no thread of its own: the files may be read by forked processes.
-    """
-    if not sys.stderr.isatty() or len(sizes) < 2 or sum(sizes.values()) < WORTH_A_BAR_BYTES:
-        yield lambda file, name: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
-    with Bar(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("", total=sum(sizes.values()))
-
-        def told(file: Path, name: str) -> None:
-            bar.update(task, advance=sizes[file], description=name, refresh=True)
-
-        yield told
 
 
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
