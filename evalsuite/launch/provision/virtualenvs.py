@@ -1,12 +1,10 @@
 """One virtual environment per set of pins, made on first use with uv and shared between runs.
 
-The environments lie in the cache (`paths.cache()/environments`), never inside evalsuite's own. uv does the
-resolving and the installing; this room hands it the machine's pip configuration (uv reads none of it:
-docs.astral.sh/uv/pip/compatibility, "Configuration files and environment variables"), refuses a CUDA build
-on a machine without a GPU, and makes sure that a half-made environment is never taken for a whole one.
+The environments lie in the cache (`paths.cache()/environments`), never inside evalsuite's own. uv finds the
+interpreter, resolves and installs; a CUDA build is refused on a machine without a GPU, and a half-made environment is
+never taken for a whole one.
 """
 
-import ast
 import contextlib
 import hashlib
 import importlib.util
@@ -141,99 +139,53 @@ def _instead(recipe: Recipe) -> str:
 
 
 def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> None:
-    """Builds in a temporary folder and renames it when the framework's import works."""
-    making = folder.with_name(f"{folder.name}.making")
-    for leftover in (making, folder):
-        shutil.rmtree(leftover, ignore_errors=True)
-    pins = recipe.pins(device)
+    """Makes the environment in its place; it counts as whole once its record is written."""
+    shutil.rmtree(folder, ignore_errors=True)
+    pins, python = recipe.pins(device), str(_interpreter(folder))
     progress(f"making the environment of {' '.join(pins)} for Python {recipe.python}")
-    settings = _pip_settings()
-    _uv(_venv_command(making, recipe.python), settings, progress, f"a Python {recipe.python} environment")
-    lock, settings = _resolved(pins, _interpreter(making), device, settings, progress)
-    (making / LOCK).write_text(lock)
-    install = ("pip", "install", "--python", str(_interpreter(making)), "--requirement", str(making / LOCK))
-    _uv((*install, *settings.arguments), settings, progress, f"installing {' '.join(pins)}")
-    _build(making, recipe, settings, progress)
+    _uv(("venv", "--no-project", "--python", recipe.python, str(folder)), progress, _no_python(recipe.python))
+    lock, backend = _resolve(pins, python, device, progress)
+    (folder / LOCK).write_text(lock)
+    install = ("pip", "install", "--python", python, *backend)
+    _uv((*install, "--requirement", str(folder / LOCK)), progress, f"installing {' '.join(pins)}")
+    if recipe.built:  # against what is installed; without the cache, which does not know against what
+        path = os.pathsep.join((str(folder / "bin"), os.environ.get("PATH", "")))
+        building = (*install, "--no-cache", "--no-build-isolation", *recipe.built)
+        _uv(building, progress, f"compiling {' '.join(recipe.built)}", {**recipe.build_environment, "PATH": path})
     if recipe.import_name:
         progress(f"checking that {recipe.import_name} imports")
-    _check_import(_interpreter(making), recipe, "the new environment")
-    _record(making, (*pins, *recipe.built), device)
-    making.rename(folder)
+    _check_import(_interpreter(folder), recipe, "the new environment")
+    _record(folder, (*pins, *recipe.built), device)
     progress(f"{folder.name} is ready: {_recorded(folder).size_bytes / 1e6:.0f} MB")
 
 
-def _build(making: Path, recipe: Recipe, settings: "PipSettings", progress: Progress) -> None:
-    """Compiles `recipe.built` against what is installed. Without the cache, which does not know against what."""
-    if not recipe.built:
-        return
-    install = ("pip", "install", "--python", str(_interpreter(making)), "--no-cache", "--no-build-isolation")
-    path = os.pathsep.join((str(_interpreter(making).parent), os.environ.get("PATH", "")))
-    building = settings.with_environment({**recipe.build_environment, "PATH": path})
-    _uv((*install, *recipe.built, *settings.arguments), building, progress, f"compiling {' '.join(recipe.built)}")
+def _no_python(version: str) -> str:
+    return f"Python {version} is needed by the framework's pins; try: apt install python{version}, or pyenv install"
 
 
-def _venv_command(folder: Path, version: str) -> tuple[str, ...]:
-    """`--relocatable`, because the folder is renamed when it is complete."""
-    return ("venv", "--relocatable", "--no-project", "--python", _machine_python(version), str(folder))
+def _resolve(pins: tuple[str, ...], python: str, device: Device, progress: Progress) -> tuple[str, tuple[str, ...]]:
+    """Every distribution with its version, as a requirements file, and the options of uv that gave it.
 
-
-def _machine_python(version: str) -> str:
-    """An interpreter of that version already on this machine: evalsuite's own, else one that uv finds."""
-    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
-        return sys.executable
-    of_pyenv = sorted(_pyenv_versions().glob(f"{version}.*/bin/python"))
-    if of_pyenv:
-        return str(of_pyenv[-1])
-    found = subprocess.run(
-        [_uv_binary(), "python", "find", "--no-project", "--system", version],
-        capture_output=True,
-        text=True,
-        env=_uv_environment({}),
-    )
-    if found.returncode != 0:
-        raise CannotInstall(
-            f"Python {version}: there is none on this machine, and the framework's pins need it; "
-            f"try: apt install python{version}, or pyenv install {version}"
-        )
-    return found.stdout.strip()
-
-
-def _pyenv_versions() -> Path:
-    """Where pyenv keeps its interpreters: uv sees only the one that its shims stand for at the moment."""
-    return Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-
-
-def _resolved(
-    pins: tuple[str, ...], python: Path, device: Device, settings: "PipSettings", progress: Progress
-) -> tuple[str, "PipSettings"]:
-    """Every distribution with its version, as a requirements file, and the settings that gave it.
-
-    A CPU build of PyTorch lies on an index of its own. Where the machine's pip configuration does not lead to
-    one, the default index answers with the CUDA build; then uv is told to ask PyTorch's own index.
+    A CPU build of PyTorch lies on an index of its own. Where the indexes at hand answer with the CUDA build, uv is told
+    to ask that one.
     """
-    lock = _compiled(pins, python, settings, progress)
+
+    def compiled(*backend: str) -> str:
+        line = ("pip", "compile", "--python", python, "--no-header", "--no-annotate", "-", *backend)
+        return _uv(line, progress, f"resolving {' '.join(pins)}", stdin="\n".join(pins))
+
+    lock = compiled()
     if device == "gpu" or not _cuda_packages(lock):
-        return lock, settings
+        return lock, ()
     progress("the configured indexes answer with a CUDA build; asking PyTorch's own CPU index")
-    cpu_settings = settings.with_arguments("--torch-backend", "cpu")
+    backend = ("--torch-backend", "cpu")
     try:
-        cpu_lock = _compiled(pins, python, cpu_settings, progress)
+        cpu_lock = compiled(*backend)
     except CannotInstall as error:
         raise CannotInstall(_cuda_refused(pins, lock), error.last_lines) from error
     if _cuda_packages(cpu_lock):
         raise CannotInstall(_cuda_refused(pins, cpu_lock))
-    return cpu_lock, cpu_settings
-
-
-def _compiled(pins: tuple[str, ...], python: Path, settings: "PipSettings", progress: Progress) -> str:
-    compile_ = ("pip", "compile", "--python", str(python), "--no-header", "--no-annotate", "-")
-    return _uv(
-        (*compile_, *settings.arguments),
-        settings,
-        progress,
-        f"resolving {' '.join(pins)}",
-        stdin="\n".join(pins),
-    )
+    return cpu_lock, backend
 
 
 def _cuda_packages(lock: str) -> list[str]:
@@ -245,7 +197,7 @@ def _cuda_refused(pins: tuple[str, ...], lock: str) -> str:
     return (
         f"{' '.join(pins)}: the package indexes of this machine answer with a CUDA build "
         f"({', '.join(_cuda_packages(lock)[:3])}, …); a CPU build was expected. "
-        "Try PIP_FIND_LINKS or PIP_EXTRA_INDEX_URL with a place that holds the CPU wheel."
+        "Try UV_FIND_LINKS or UV_INDEX with a place that holds the CPU wheel."
     )
 
 
@@ -254,7 +206,7 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
     if not recipe.import_name:
         return
     try:
-        with _somewhere() as folder:
+        with files.scratch("import") as folder:  # where what is imported may write, as OneFlow does
             answer = subprocess.run(
                 [python.absolute(), "-c", f"import {recipe.import_name}"],
                 cwd=folder,
@@ -275,25 +227,14 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
         )
 
 
-@contextlib.contextmanager
-def _somewhere() -> Iterator[Path]:
-    """Where what is imported may write, as OneFlow does; the current folder where none can be made for it."""
-    with contextlib.ExitStack() as stack:
-        try:
-            folder = stack.enter_context(files.scratch("import"))
-        except EvalsuiteError:
-            folder = Path()
-        yield folder
-
-
 def _record(folder: Path, pins: tuple[str, ...], device: Device) -> None:
     record = {
         "pins": list(pins),
         "device": device,
         "packages": packages(_interpreter(folder)),
-        "size_bytes": _size_bytes(folder),
+        "size_bytes": sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir()),
     }
-    (folder / RECORD).write_text(json.dumps(record, indent=1))
+    files.write_atomically(folder / RECORD, json.dumps(record, indent=1).encode())
 
 
 def _recorded(folder: Path) -> Environment:
@@ -317,10 +258,6 @@ def _interpreter(folder: Path) -> Path:
     return folder / "bin" / "python"
 
 
-def _size_bytes(folder: Path) -> int:
-    return sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir())
-
-
 @contextlib.contextmanager
 def _only_maker(folder: Path, progress: Progress) -> Iterator[None]:
     """Holds the lock of this environment; the system frees it if we die."""
@@ -329,87 +266,54 @@ def _only_maker(folder: Path, progress: Progress) -> Iterator[None]:
         yield
 
 
-# uv and the machine's pip configuration
+# uv
 
 
-@dataclass(frozen=True, kw_only=True)
-class PipSettings:
-    """What the machine's pip configuration says, in uv's words."""
+def uv_variables() -> dict[str, str]:
+    """Our environment for uv, which is forbidden to fetch interpreters and finds those of pyenv too.
 
-    arguments: tuple[str, ...] = ()
-    environment: tuple[tuple[str, str], ...] = ()
-
-    def with_arguments(self, *arguments: str) -> "PipSettings":
-        return PipSettings(arguments=(*self.arguments, *arguments), environment=self.environment)
-
-    def with_environment(self, more: Mapping[str, str]) -> "PipSettings":
-        return PipSettings(arguments=self.arguments, environment=(*self.environment, *more.items()))
-
-
-def pip_settings(configuration: Mapping[str, str]) -> PipSettings:
-    """pip's settings (name → value, as `pip config list` names them) in uv's words.
-
-    `unsafe-best-match` is pip's own way with several indexes: the best version of all of them.
+    uv reads nothing of pip's configuration (docs.astral.sh/uv/pip/compatibility, "Configuration files and environment
+    variables"): what pip has set is said in uv's own variables, where these are not set.
     """
-    arguments = []
-    for name, flag in UV_FLAGS.items():
-        for value in configuration.get(name, "").split():
-            arguments += [flag, value]
-    if configuration.get("no-index", "").lower() in ("1", "true", "yes", "on"):
-        arguments.append("--no-index")
-    if configuration.get("extra-index-url"):
-        arguments += ["--index-strategy", "unsafe-best-match"]
-    environment = tuple((UV_VARIABLES[name], configuration[name]) for name in UV_VARIABLES if configuration.get(name))
-    return PipSettings(arguments=tuple(arguments), environment=environment)
+    foreign = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"}
+    kept = {name: value for name, value in os.environ.items() if name not in foreign}
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    path = os.pathsep.join((os.environ.get("PATH", ""), *(str(folder) for folder in sorted(pyenv.glob("*/bin")))))
+    return {**_of_pip(_pip_config_list()), **kept, "PATH": path, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
 
 
-UV_FLAGS = {
-    "index-url": "--index-url",
-    "extra-index-url": "--extra-index-url",
-    "find-links": "--find-links",
-    "trusted-host": "--allow-insecure-host",
-    "constraint": "--constraint",
-}
-UV_VARIABLES = {
-    "cert": "SSL_CERT_FILE",
-    "client-cert": "SSL_CLIENT_CERT",
-    "proxy": "ALL_PROXY",
-    "timeout": "UV_HTTP_TIMEOUT",
-    "default-timeout": "UV_HTTP_TIMEOUT",
+OF_PIP = {  # a setting of pip → the variable of uv, and what stands between its values
+    "index-url": ("UV_DEFAULT_INDEX", " "),
+    "extra-index-url": ("UV_INDEX", " "),
+    "find-links": ("UV_FIND_LINKS", ","),
+    "trusted-host": ("UV_INSECURE_HOST", " "),
+    "constraint": ("UV_CONSTRAINT", " "),
+    "cert": ("SSL_CERT_FILE", " "),
+    "proxy": ("ALL_PROXY", " "),
+    "default-timeout": ("UV_HTTP_TIMEOUT", " "),
+    "timeout": ("UV_HTTP_TIMEOUT", " "),
+    "no-index": ("UV_NO_INDEX", " "),
 }
 
 
-def pip_configuration(listing: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """pip's settings by name from `pip config list` and the PIP_* variables.
-
-    A later and more special place wins, as in pip: [global], [install], then the environment
-    (pip.pypa.io/en/stable/topics/configuration, "Precedence / Override order").
-    """
-    found = {}
-    for section in ("global", "install"):
-        for line in listing.splitlines():
-            name, _, value = line.partition("=")
-            if name.startswith(f"{section}."):
-                found[name.removeprefix(f"{section}.")] = _unquoted(value)
-    for variable, value in environment.items():
-        if variable.startswith("PIP_") and value:
-            found[variable.removeprefix("PIP_").lower().replace("_", "-")] = value
+def _of_pip(listing: str) -> dict[str, str]:
+    """*listing* of `pip config list` in uv's variables: `global.index-url='https://…'`. The environment wins over
+    [install] and that over [global] (pip.pypa.io/en/stable/topics/configuration, "Precedence / Override order")."""
+    found: dict[str, str] = {}
+    lines = [line.partition("=") for line in listing.splitlines()]
+    for place in ("global", "install", ":env:"):
+        for name, _, value in lines:
+            where, _, setting = name.rpartition(".")
+            if where == place and setting in OF_PIP:
+                variable, between = OF_PIP[setting]
+                found[variable] = between.join(value.strip("'\"").replace("\\n", " ").split())
+    if "UV_INDEX" in found:
+        found["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # pip's own way: the best version of all indexes
     return found
 
 
-def _unquoted(value: str) -> str:
-    try:
-        return str(ast.literal_eval(value))
-    except (SyntaxError, ValueError):
-        return value.strip()
-
-
-def _pip_settings() -> PipSettings:
-    return pip_settings(pip_configuration(_pip_config_list(), os.environ))
-
-
 def _pip_config_list() -> str:
-    """`pip config list` of the first interpreter that has pip; evalsuite's own may have been made without."""
+    """What pip of the first interpreter that has it says; evalsuite's own may have been made without."""
     base = getattr(sys, "_base_executable", sys.executable)  # of a virtual environment, the interpreter it was made by
     for python in (sys.executable, base, "python3"):
         with contextlib.suppress(OSError):
@@ -419,20 +323,13 @@ def _pip_config_list() -> str:
     return ""
 
 
-def _uv_binary() -> str:
-    import uv
-
-    return uv.find_uv_bin()
-
-
-def _uv_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Our environment, without the one we stand in, and with uv forbidden to fetch interpreters."""
-    foreign = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"}
-    kept = {name: value for name, value in os.environ.items() if name not in foreign}
-    return {**kept, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1", **extra}
-
-
-def _uv(arguments: tuple[str, ...], settings: PipSettings, progress: Progress, doing: str, stdin: str = "") -> str:
+def _uv(
+    arguments: tuple[str, ...],
+    progress: Progress,
+    doing: str,
+    variables: Mapping[str, str] | None = None,
+    stdin: str = "",
+) -> str:
     """Runs uv, hands its messages to *progress* as they come, and gives what it printed."""
     process = subprocess.Popen(
         [_uv_binary(), *arguments],
@@ -441,7 +338,7 @@ def _uv(arguments: tuple[str, ...], settings: PipSettings, progress: Progress, d
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        env=_uv_environment(dict(settings.environment)),
+        env={**uv_variables(), **(variables or {})},
         cwd=paths.cache() / "environments",  # no project's uv settings apply there
     )
     last_lines: deque[str] = deque(maxlen=LAST_LINES)
@@ -452,7 +349,7 @@ def _uv(arguments: tuple[str, ...], settings: PipSettings, progress: Progress, d
                 process.stdin.write(stdin)
                 process.stdin.close()
             for line in process.stderr:
-                last_lines.append(_without_credentials(line.rstrip()))
+                last_lines.append(re.sub(r"//[^/@\s]+@", "//***@", line.rstrip()))
                 progress(last_lines[-1])
             printed = process.stdout.read()
         except BaseException:
@@ -463,8 +360,10 @@ def _uv(arguments: tuple[str, ...], settings: PipSettings, progress: Progress, d
     return printed
 
 
-def _without_credentials(line: str) -> str:
-    return re.sub(r"//[^/@\s]+@", "//***@", line)
+def _uv_binary() -> str:
+    import uv
+
+    return uv.find_uv_bin()
 
 
 def _name(pin: str) -> str:
