@@ -13,7 +13,7 @@ from evalsuite.commands.options.common import add_options
 from evalsuite.commands.printing.terminal import line, table
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch.batch_search import Purse
+from evalsuite.launch.batch_search import DeviceHourBudget
 from evalsuite.model import Case
 from evalsuite.plan.largest import Largest
 
@@ -39,15 +39,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError(
             "--batch-sizes max: this command finds it; expected the batch to begin at. Try --batch-sizes 8."
         )
-    purse = Purse(most=request.plan.spec.max_device_hours)
-    found = search_batches(request.plan, request.place, request.options, _starts, most, purse)
+    budget = DeviceHourBudget(most=request.plan.spec.max_device_hours)
+    found = search_batches(request.plan, request.place, request.options, _starts, most, budget)
     if arguments.json:
         print(json.dumps([_facts(case, one) for case, one in found], indent=1, ensure_ascii=False))
     else:
         _print(found)
     if not found:
         return Exit.NOTHING_MEASURED
-    return Exit.DONE if all(one.batch for _, one in found) and not purse.refused else Exit.SOME_FAILED
+    return Exit.DONE if all(one.batch for _, one in found) and not budget.refused else Exit.SOME_FAILED
 
 
 def _most(arguments: argparse.Namespace, request: Request) -> int:

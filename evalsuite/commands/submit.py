@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder=str(Path.cwd()),
         runs=str(arguments.runs),
         before=arguments.before,
-        variables=sorted(forwarded_environment.importing().items()),
+        variables=sorted(forwarded_environment.python_path().items()),
     )
     file = arguments.script or arguments.runs / "evaluation.sbatch"
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ MEMORY = ("out of memory", "SIGKILL")  # the last is what a host that runs out o
 
 
 @dataclass(kw_only=True)
-class Purse:
+class DeviceHourBudget:
     """The device-hours that trials have taken in this start, and how many they may."""
 
     most: float | None = None  # None: as many as it takes
@@ -36,81 +36,83 @@ class Purse:
         self.spent += (seconds or 0.0) * run.case.total_devices / 3600
 
 
-class _NotTried(Exception):
-    """A trial that the search asks for was not made yet."""
-
-
-def search(
+def search_batch(
     case: Case,
     recipe: Recipe,
     store: Store,
     launcher: Launcher,
     most: int,
     told: Callable[[int, Aim], None] = lambda batch, aim: None,
-    purse: Purse | None = None,
+    budget: DeviceHourBudget | None = None,
 ) -> Largest | None:
     """The largest batch of *case* from its own one, by runs in *store*; finished trials are not made again.
 
-    None where *purse* does not pay the next trial; what was tried is kept, and the search goes on from there.
+    None where *budget* does not pay the next trial; what was tried is kept, and the search goes on from there.
     """
-    hours = purse or Purse()
+    hours = budget or DeviceHourBudget()
 
-    def trial(batch: int, aim: Aim) -> tuple[Ends, str]:
-        run = _run(case, batch, aim)
-        if not store.folder(run).finished and not hours.pays():
-            raise _NotTried
-        told(batch, aim)
+    def launch_trial(run: Run, aim: Aim, fitting: int) -> tuple[Ends, str] | None:
+        if not hours.pays():
+            return None
+        told(run.case.batch_per_device, aim)
         with store.claim(run) as folder:
             if folder is not None:
                 hours.add(run, runner.launch(run, recipe, folder, launcher).duration_s)
-        return ended(store.folder(run), run.case, recipe.dialect_name, launcher.dialects)
+        return read_trial(store.folder(run), run.case, recipe.dialect_name, launcher.dialects)
 
-    try:
-        return largest.largest(trial, case.batch_per_device, most)
-    except _NotTried:
-        return None
+    return _search(case, recipe, store, launcher.dialects, most, launch_trial)
 
 
-def known(case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Dialect], most: int) -> Largest | None:
+def read_search(case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Dialect], most: int) -> Largest | None:
     """What the finished trials in *store* have found; None as long as the search wants one that is not there."""
-
-    def trial(batch: int, aim: Aim) -> tuple[Ends, str]:
-        run = _run(case, batch, aim)
-        if not store.folder(run).finished:
-            raise _NotTried
-        return ended(store.folder(run), run.case, recipe.dialect_name, dialects)
-
-    try:
-        return largest.largest(trial, case.batch_per_device, most)
-    except _NotTried:
-        return None
+    return _search(case, recipe, store, dialects, most, lambda run, aim, fitting: None)
 
 
-def left(case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Dialect], most: int) -> tuple[Run, ...]:
-    """The trials that a search still makes if nothing larger fits than what has fitted, or than it begins with: about
-    as many it makes, and more where larger batches fit."""
-    fitting, more = 0, []
+def remaining_trials(
+    case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Dialect], most: int
+) -> tuple[Run, ...]:
+    """The trials that are still to be made, assuming that no larger batch fits than has fitted (a lower bound)."""
+    remaining = []
 
-    def trial(batch: int, aim: Aim) -> tuple[Ends, str]:
+    def assume(run: Run, aim: Aim, fitting: int) -> tuple[Ends, str]:
+        remaining.append(run)
+        fits = run.case.batch_per_device <= (fitting or case.batch_per_device)
+        return ("fits" if fits else "out_of_memory"), ""
+
+    _search(case, recipe, store, dialects, most, assume)
+    return tuple(remaining)
+
+
+def _search(
+    case: Case,
+    recipe: Recipe,
+    store: Store,
+    dialects: Mapping[str, Dialect],
+    most: int,
+    make: Callable[[Run, Aim, int], tuple[Ends, str] | None],
+) -> Largest | None:
+    """The search with what finished trials say; *make* says it of the others, and is told the largest batch that has
+    fitted so far (0: none)."""
+    fitting = 0
+
+    def trial(batch: int, aim: Aim) -> tuple[Ends, str] | None:
         nonlocal fitting
-        run = _run(case, batch, aim)
-        if store.folder(run).finished:
-            ends, reason = ended(store.folder(run), run.case, recipe.dialect_name, dialects)
-            fitting = max(fitting, batch) if ends == "fits" else fitting
-            return ends, reason
-        more.append(run)
-        return ("fits" if batch <= (fitting or case.batch_per_device) else "out_of_memory"), ""
+        run = trial_run(case, batch, aim)
+        if not store.folder(run).finished:
+            return make(run, aim, fitting)
+        end = read_trial(store.folder(run), run.case, recipe.dialect_name, dialects)
+        fitting = max(fitting, batch) if end[0] == "fits" else fitting
+        return end
 
-    largest.largest(trial, case.batch_per_device, most)
-    return tuple(more)
+    return largest.find_largest(trial, case.batch_per_device, most)
 
 
-def _run(case: Case, batch: int, aim: Aim) -> Run:
+def trial_run(case: Case, batch: int, aim: Aim) -> Run:
     protocol = LONGER if aim == "confirm" else SHORT
     return Run(case=replace(case, batch_per_device=batch, batch_policy=None, protocol=protocol), repeat=0)
 
 
-def ended(folder: RunFolder, case: Case, dialect: str, dialects: Mapping[str, Dialect]) -> tuple[Ends, str]:
+def read_trial(folder: RunFolder, case: Case, dialect: str, dialects: Mapping[str, Dialect]) -> tuple[Ends, str]:
     """Whether a trial fitted, and else why not, by its outcome and its log."""
     if not folder.finished:
         return "failed", "another evalsuite tries it at this moment"

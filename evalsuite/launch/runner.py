@@ -1,7 +1,6 @@
 """Launches runs: one engine process after the other, each with its end written down before the next begins."""
 
 import contextlib
-import importlib.metadata
 import os
 import shutil
 import signal
@@ -11,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from evalsuite import __version__, files, paths, redaction
+from evalsuite import __version__, files, redaction
 from evalsuite.adapter import Recipe
 from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
@@ -20,6 +19,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import engine_process, fault_attribution, integrity
 from evalsuite.launch.provision import checkouts, images, readiness, virtualenvs
 from evalsuite.launch.remote import launcher_errors
+from evalsuite.launch.remote.forwarded_environment import python_path
 from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
 from evalsuite.logs import catalogue
 from evalsuite.model import Case, Run
@@ -140,7 +140,8 @@ def _finish(
     if it did, how long it took (without the wait for another evaluation on the machine), and which hosts were lost."""
     with open(folder.engine_log, "wb", opener=files.private) as output:
         try:
-            environment = {**os.environ, **_with_ours(line.environment), **launcher.engine.variables}
+            environment = {**os.environ, **line.environment, **launcher.engine.variables}
+            environment |= python_path(environment)
             process = engine_process.started(line.engine, environment, output, folder.scratch)
         except OSError as error:
             raise EvalsuiteError(
@@ -294,19 +295,6 @@ def _command(
         framework_version=virtualenvs.framework_version(recipe, packages),
         packages=dict(sorted(packages.items())),
     )
-
-
-def _with_ours(environment: Mapping[str, str]) -> dict[str, str]:
-    """The recipe's environment, with what lets `python -m evalsuite` start from any folder, after its own path.
-
-    Nothing is added where evalsuite is installed.
-    """
-    try:
-        importlib.metadata.distribution("evalsuite")
-        return dict(environment)
-    except importlib.metadata.PackageNotFoundError:
-        inherited = environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH")
-        return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, [inherited, str(paths.PACKAGE.parent)]))}
 
 
 def _engine_said(file: Path) -> str:

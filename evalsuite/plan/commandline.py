@@ -77,10 +77,8 @@ def command_line(
         readable = (sandbox.prefix(python), *_readable(recipe, command), *filter(os.path.isabs, training))
         container = sandbox.argv(training, folder=str(folder), readable=readable, gpus=case.device == "gpu")
     agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share)
-    handed = {**engine.handed(case.nodes, str(folder)), **environment} if engine.handed else {}
-    started = ("env", *(f"{name}={value}" for name, value in handed.items()), *agent) if handed else agent
     return CommandLine(
-        engine=engine.wrap(case.nodes, started),
+        engine=engine.command_on_nodes(case.nodes, str(folder), agent, environment),
         agent=agent,
         container=container,
         training=training,

@@ -6,6 +6,7 @@ the manuals of srun (Slurm 22.05) and mpirun (Open MPI 4.1).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case
@@ -32,6 +33,15 @@ class Engine:
     nodes: tuple[str, ...] = ()  # those that can be had, in the order in which they are taken; (): known to nobody
     on: Callable[[Sequence[str]], "Engine"] | None = None  # the same engine on some of them
     listed: bool = False  # whether somebody wrote the nodes down: one machine may stand there by two names
+
+    def command_on_nodes(
+        self, nodes: int, folder: str, argv: Argv, variables: Mapping[str, str] = MappingProxyType({})
+    ) -> Argv:
+        """The line that starts *argv* once on each of *nodes*, for the run in *folder*. *variables*: what it finds in
+        its environment where that does not come from this shell."""
+        handed = {**self.handed(nodes, folder), **variables} if self.handed else {}
+        prefix = ("env", *(f"{name}={value}" for name, value in handed.items())) if handed else ()
+        return self.wrap(nodes, (*prefix, *argv))
 
 
 def local(nodes: int, agent: Argv) -> Argv:

@@ -28,16 +28,24 @@ class Largest:
     at_limit: bool = False  # more was not tried
 
 
-Trial = Callable[[int, Aim], tuple[Ends, str]]
+Trial = Callable[[int, Aim], tuple[Ends, str] | None]
 
 
-def largest(trial: Trial, start: int, most: int) -> Largest:
+class _NotTried(Exception):
+    """A trial that the search asks for cannot be had."""
+
+
+def find_largest(trial: Trial, start: int, most: int) -> Largest | None:
     """The largest batch up to *most* with which *trial* fits, from *start*; each is tried once, and the last twice.
 
-    A trial that fails for another reason than memory ends the search: its cause is to be mended first.
+    A trial that fails for another reason than memory ends the search: its cause is to be mended first. None where
+    *trial* gives None: the search cannot go on.
     """
     search = _Search(trial=trial, most=most)
-    search.go(min(start, most))
+    try:
+        search.go(min(start, most))
+    except _NotTried:
+        return None
     return Largest(batch=search.found, tried=tuple(search.tried), at_limit=search.found == most)
 
 
@@ -85,6 +93,9 @@ class _Search:
         return bool(self.tried) and self.tried[-1].ends == "failed"
 
     def _fits(self, batch: int, aim: Aim) -> bool:
-        ends, reason = self.trial(batch, aim)
+        end = self.trial(batch, aim)
+        if end is None:
+            raise _NotTried
+        ends, reason = end
         self.tried.append(Tried(aim=aim, batch=batch, ends=ends, reason=reason))
         return ends == "fits"

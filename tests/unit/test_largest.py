@@ -6,7 +6,7 @@ from evalsuite import cli
 from evalsuite.errors import Exit
 from evalsuite.launch import batch_search, runner
 from evalsuite.logs import catalogue
-from evalsuite.plan.largest import largest
+from evalsuite.plan.largest import find_largest
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 from tests.toys import CASE
@@ -27,7 +27,7 @@ def memory(limit, unsteady=()):
 
 @pytest.mark.parametrize(("limit", "start"), [(1, 1), (7, 8), (100, 8), (100, 300), (4095, 1), (777, 64)])
 def test_the_search_ends_within_a_sixteenth_of_what_fits(limit, start):
-    found = largest(memory(limit), start, most=65_536)
+    found = find_largest(memory(limit), start, most=65_536)
 
     assert found.batch is not None
     assert limit * (1 - 1 / 16) - 1 <= found.batch <= limit
@@ -36,7 +36,7 @@ def test_the_search_ends_within_a_sixteenth_of_what_fits(limit, start):
 
 
 def test_each_batch_is_tried_once_and_the_last_again():
-    found = largest(memory(100), 8, most=1024)
+    found = find_largest(memory(100), 8, most=1024)
 
     batches = [one.batch for one in found.tried if one.aim != "confirm"]
     assert batches[:5] == [8, 16, 32, 64, 128]
@@ -44,23 +44,23 @@ def test_each_batch_is_tried_once_and_the_last_again():
 
 
 def test_a_batch_that_fits_only_once_is_not_relied_on():
-    steady = largest(memory(100), 8, most=1024).batch
+    steady = find_largest(memory(100), 8, most=1024).batch
 
-    found = largest(memory(100, unsteady={steady}), 8, most=1024)
+    found = find_largest(memory(100, unsteady={steady}), 8, most=1024)
 
     assert found.batch is not None and found.batch < steady
 
 
 def test_the_limit_is_not_passed_and_said():
-    found = largest(memory(10**9), 8, most=100)
+    found = find_largest(memory(10**9), 8, most=100)
 
     assert (found.batch, found.at_limit) == (100, True)
     assert max(one.batch for one in found.tried) == 100
 
 
 def test_where_nothing_fits_or_a_trial_fails_otherwise_there_is_no_batch():
-    nothing = largest(memory(0), 8, most=64)
-    broken = largest(lambda batch, aim: ("failed", "no such file"), 8, most=64)
+    nothing = find_largest(memory(0), 8, most=64)
+    broken = find_largest(lambda batch, aim: ("failed", "no such file"), 8, most=64)
 
     assert (nothing.batch, [one.batch for one in nothing.tried]) == (None, [8, 4, 2, 1])
     assert (broken.batch, len(broken.tried), broken.tried[0].reason) == (None, 1, "no such file")
@@ -81,7 +81,7 @@ def test_only_memory_makes_a_batch_too_large(log, outcome, ends, tmp_path):
     folder.log_path("n0").write_text(log)
     folder.write_outcome(Outcome(**outcome))
 
-    assert batch_search.ended(folder, CASE, "pytorch_examples", catalogue.known())[0] == ends
+    assert batch_search.read_trial(folder, CASE, "pytorch_examples", catalogue.known())[0] == ends
 
 
 def test_on_a_processor_the_most_is_asked_for(capsys, tmp_path):

@@ -87,7 +87,7 @@ def test_finished_trials_tell_the_batch_and_a_missing_one_leaves_it_open(tmp_pat
     store = trials.store(tmp_path, 2 * 10**9)
 
     def trial(batch, aim, reason):
-        run = batch_search._run(case, batch, aim)
+        run = batch_search.trial_run(case, batch, aim)
         with store.claim(run) as folder:
             folder.write_case(run)
             folder.log_path("n").write_text(reason)
@@ -96,14 +96,16 @@ def test_finished_trials_tell_the_batch_and_a_missing_one_leaves_it_open(tmp_pat
     full = "RuntimeError: [enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: …\n"
     trial(8, "grow", "")
     trial(16, "grow", full)
-    assert batch_search.known(case, recipe, store, dialects, most=64) is None
+    assert batch_search.read_search(case, recipe, store, dialects, most=64) is None
     for batch, reason in ((12, full), (10, ""), (11, full)):
         trial(batch, "bisect", reason)
     trial(10, "confirm", "")
 
-    whole = batch_search.known(case, recipe, store, dialects, most=64)
+    whole = batch_search.read_search(case, recipe, store, dialects, most=64)
     assert (whole.batch, len(whole.tried)) == (10, 6)
-    assert batch_search.known(case, recipe, trials.store(tmp_path, 10**9), dialects, most=64) is None  # another limit
+    assert (
+        batch_search.read_search(case, recipe, trials.store(tmp_path, 10**9), dialects, most=64) is None
+    )  # another limit
 
 
 def test_a_limit_of_memory_stands_before_the_training_alone(tmp_path):
@@ -145,22 +147,26 @@ class Trials:
         folder.write_outcome(ended)
         return ended
 
-    def search(self, purse):
-        return batch_search.search(self.case, ADAPTERS["toynet"].recipes[0], self.store, LAUNCHER, 64, purse=purse)
+    def search(self, budget):
+        return batch_search.search_batch(
+            self.case, ADAPTERS["toynet"].recipes[0], self.store, LAUNCHER, 64, budget=budget
+        )
 
     def left(self):
-        return len(batch_search.left(self.case, ADAPTERS["toynet"].recipes[0], self.store, LAUNCHER.dialects, 64))
+        return len(
+            batch_search.remaining_trials(self.case, ADAPTERS["toynet"].recipes[0], self.store, LAUNCHER.dialects, 64)
+        )
 
 
 def test_trials_count_among_the_device_hours_and_none_begins_beyond_their_limit(tmp_path, monkeypatch):
     lab = Trials(tmp_path, monkeypatch)
     hours = lab.case.total_devices
 
-    poor = batch_search.Purse(most=1.5 * hours)
+    poor = batch_search.DeviceHourBudget(most=1.5 * hours)
     assert lab.search(poor) is None
     assert (lab.made, poor.spent, poor.refused) == ([8, 16], 2.0 * hours, True)
 
-    rich = batch_search.Purse()
+    rich = batch_search.DeviceHourBudget()
     assert lab.search(rich).batch == 16
     assert lab.made[2:] == [32, 24, 20, 18, 17, 16] and rich.spent == 6.0 * hours  # what was tried is not tried again
 
@@ -168,16 +174,16 @@ def test_trials_count_among_the_device_hours_and_none_begins_beyond_their_limit(
 def test_the_price_of_a_search_is_told_by_the_trials_that_have_ended_and_grows_with_what_fits(tmp_path, monkeypatch):
     lab = Trials(tmp_path, monkeypatch)
     least = lab.left()
-    lab.search(batch_search.Purse(most=1.5 * lab.case.total_devices))
+    lab.search(batch_search.DeviceHourBudget(most=1.5 * lab.case.total_devices))
 
     assert (least, lab.left()) == (6, 6)  # 8 fits and 16 does not: five more and the confirmation; now 16 fits
-    lab.search(batch_search.Purse())
+    lab.search(batch_search.DeviceHourBudget())
     assert lab.left() == 0
 
 
 def test_the_report_finds_the_trials_of_its_cases_alone(tmp_path, monkeypatch):
     lab = Trials(tmp_path, monkeypatch)
-    lab.search(batch_search.Purse())
+    lab.search(batch_search.DeviceHourBudget())
     (tried, *_) = (replace(case, batch_policy="max", batch_per_device=16) for case in planned().cases)
 
     found = evaluation._trials(Store(tmp_path), [tried])

@@ -15,7 +15,7 @@ from evalsuite.commands.printing.terminal import note
 from evalsuite.commands.speech import say
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import batch_search, campaign
-from evalsuite.launch.batch_search import Purse
+from evalsuite.launch.batch_search import DeviceHourBudget
 from evalsuite.model import Case, Run, Skip
 from evalsuite.plan import searched as plan_searched
 from evalsuite.plan.largest import Largest, Tried
@@ -42,8 +42,8 @@ def find_batches(arguments: argparse.Namespace, request: Request) -> Request:
     for sentence in prices.search_sentences(plan, prices.search_prices(plan, place, options)):
         note(sentence)
     place = preflight.choose_nodes(plan, place, options, [Run(case=case, repeat=0) for case in plan.to_search])
-    purse = Purse(most=plan.spec.max_device_hours)
-    for case, found in search_batches(plan, place, options, lambda cases: plan.to_search, MOST, purse):
+    budget = DeviceHourBudget(most=plan.spec.max_device_hours)
+    for case, found in search_batches(plan, place, options, lambda cases: plan.to_search, MOST, budget):
         note(say("largest.found", label=_label(case), batch=found.batch or "–", history=history(found)))
     again = read_request(arguments)
     left = tuple(
@@ -51,7 +51,7 @@ def find_batches(arguments: argparse.Namespace, request: Request) -> Request:
         for case in again.plan.cases
         if any(plan_searched.series(case) == plan_searched.series(unfound) for unfound in again.plan.to_search)
     )
-    return replace(again, plan=again.plan.without(left), options=replace(again.options, spent_h=purse.spent))
+    return replace(again, plan=again.plan.without(left), options=replace(again.options, spent_h=budget.spent))
 
 
 def search_batches(
@@ -60,10 +60,10 @@ def search_batches(
     options: Options,
     starts: Callable[[tuple[Case, ...]], Sequence[Case]],
     most: int,
-    purse: Purse,
+    budget: DeviceHourBudget,
 ) -> list[tuple[Case, Largest]]:
     """Searches from each case that *starts* gives of those that can be run, by short runs, saying each trial; those
-    that *purse* does not pay to the end are left out, and said."""
+    that *budget* does not pay to the end are left out, and said."""
     ready = campaign.environments(plan, options.environment, note, place.engine.container)
     limit = memory_bytes(plan.spec, place.machine.device)
     launcher = make_launcher(plan.spec, place.engine, options, ready)
@@ -77,9 +77,9 @@ def search_batches(
         def say_trial(batch: int, aim: str, label: str = _label(case)) -> None:
             note(say("largest.trying", label=label, batch=batch, aim=say(f"largest.{aim}")))
 
-        one = batch_search.search(case, plan.recipe(case), store, launcher, most, say_trial, purse)
+        one = batch_search.search_batch(case, plan.recipe(case), store, launcher, most, say_trial, budget)
         if one is None:
-            note(say("largest.no_hours", label=_label(case), limit=f"{purse.most:g}"))
+            note(say("largest.no_hours", label=_label(case), limit=f"{budget.most:g}"))
         else:
             found.append((case, one))
     return found

@@ -40,7 +40,9 @@ def known(plan: Plan, root: Path, dialects: Mapping[str, Dialect], device: Devic
             "expected the memory of a device, memory_gb_per_device in the spec. Try --memory-per-device 4."
         )
     store = trials.store(root, limit)
-    found = ((case, batch_search.known(case, plan.recipe(case), store, dialects, MOST)) for case in plan.to_search)
+    found = (
+        (case, batch_search.read_search(case, plan.recipe(case), store, dialects, MOST)) for case in plan.to_search
+    )
     return tuple(
         SearchedBatch(of=case, batch=one.batch, tried=one.tried, at_limit=one.at_limit)
         for case, one in found

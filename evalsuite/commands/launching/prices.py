@@ -81,7 +81,11 @@ def search_prices(plan: Plan, place: Place, options: Options) -> tuple[Price, ..
     root = place.store.root
     store = trials.store(root, memory_bytes(plan.spec, place.machine.device))
     dialects = catalogue.known(options.search_paths)
-    left = [run for case in plan.to_search for run in batch_search.left(case, plan.recipe(case), store, dialects, MOST)]
+    left = [
+        run
+        for case in plan.to_search
+        for run in batch_search.remaining_trials(case, plan.recipe(case), store, dialects, MOST)
+    ]
     return Estimate(list(_durations(trials.finished(root)))).prices(left)
 
 

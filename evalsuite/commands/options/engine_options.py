@@ -43,7 +43,7 @@ def engine(arguments: argparse.Namespace) -> Engine:
     if found.name == "slurm" and (nodes := slurm.nodes(os.environ)):
         return engines.in_allocation(nodes)
     if found.name == "mpi":  # mpirun hands no variable of this shell to other nodes
-        variables = forwarded_environment.handed(os.environ, None)
+        variables = forwarded_environment.forwarded_variables(os.environ, None)
         return replace(found, handed=lambda nodes, folder: variables)
     return found
 
@@ -57,9 +57,9 @@ def _hosts(arguments: argparse.Namespace) -> tuple[Host, ...]:
 
 
 def _over(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
-    via = over_hosts.transport(forwarded_environment.here(arguments.via or "ssh"))
+    via = over_hosts.transport(forwarded_environment.with_version(arguments.via or "ssh"))
     options = os.environ.get(via.ssh_options_in or "", "")
     ways = over_hosts.Ways(interface=arguments.interface, root=os.geteuid() == 0, ssh_options=options)
     return over_hosts.engine(
-        named, via, handed=forwarded_environment.handed(os.environ, arguments.interface), ways=ways
+        named, via, handed=forwarded_environment.forwarded_variables(os.environ, arguments.interface), ways=ways
     )

@@ -20,6 +20,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import engine_process
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.launch.remote import launcher_errors
+from evalsuite.launch.remote.forwarded_environment import python_path
 from evalsuite.model import Case
 from evalsuite.plan.collectives import Collective
 from evalsuite.plan.engines import Argv, Engine
@@ -112,16 +113,12 @@ def _line(case: Case, engine: Engine, rest: Argv, place: Path, share: bool) -> A
         *(("--share",) if share else ()),
         *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{TIMEOUT_S:g}", *rest),
     )
-    handed = engine.handed(case.nodes, str(place)) if engine.handed else {}
-    started = ("env", *(f"{name}={value}" for name, value in handed.items()), *agent) if handed else agent
-    return engine.wrap(case.nodes, started)
+    return engine.command_on_nodes(case.nodes, str(place), agent)
 
 
 def _start(line: Argv, place: Path) -> str | None:
     """Starts *line* and waits; what it said last if it failed, None if it ended well."""
-    inherited = os.environ.get("PYTHONPATH")
-    path = os.pathsep.join(filter(None, [inherited, str(paths.PACKAGE.parent)]))
-    folder, environment = RunFolder(place), {**os.environ, "PYTHONPATH": path}
+    folder, environment = RunFolder(place), {**os.environ, **python_path()}
     with open(folder.engine_log, "wb") as output:
         try:
             process = engine_process.started(line, environment, output)

@@ -106,13 +106,11 @@ def _ask(engine: Engine, name: str, folder: Path, token: str, programs: Sequence
     alone = engine.on([name]) if engine.on else engine
     wanted = (word for program in programs for word in ("--program", program))
     argv = (sys.executable, "-m", "evalsuite", "preflight", "--on-node", str(folder), "--token", token, *wanted)
-    handed = alone.handed(1, str(folder)) if alone.handed else {}
-    started = ("env", *(f"{key}={value}" for key, value in handed.items()), *argv) if handed else argv
     lines: list[str] = []
     facts, offset_s = None, None
     try:
         process = subprocess.Popen(
-            alone.wrap(1, started),
+            alone.command_on_nodes(1, str(folder), argv),
             cwd="/",  # whatever the node has of the runs folder, it shall come so far as to say it
             env={**os.environ, **alone.variables},
             stdin=subprocess.DEVNULL,

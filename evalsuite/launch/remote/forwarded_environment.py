@@ -15,14 +15,14 @@ VERSION_TIMEOUT_S = 20.0
 ALSO = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "EVALSUITE_DATA", "EVALSUITE_CACHE", "LC_ALL")
 
 
-def handed(environment: Mapping[str, str], interface: str | None) -> dict[str, str]:
+def forwarded_variables(environment: Mapping[str, str], interface: str | None) -> dict[str, str]:
     """The variables of this shell that change a training, and those that let evalsuite start there."""
     wanted = [name for name in sorted(environment) if name in variables.KNOWN or name in ALSO]
     found = {name: environment[name] for name in wanted}
-    return {**found, **importing(environment), "EVALSUITE_INTERFACE": interface or "auto"}
+    return {**found, **python_path(environment), "EVALSUITE_INTERFACE": interface or "auto"}
 
 
-def importing(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def python_path(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """What lets `python -m evalsuite` start from any folder; nothing where it is installed."""
     try:
         importlib.metadata.distribution("evalsuite")
@@ -32,7 +32,7 @@ def importing(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     return {}
 
 
-def here(transport: str) -> str:
+def with_version(transport: str) -> str:
     """*transport*; where Open MPI is asked for, with the version that is here: "openmpi4" or "openmpi5".
 
     Raises EvalsuiteError if there is none, or one that is not known.
