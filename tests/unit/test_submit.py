@@ -30,7 +30,7 @@ def written(tmp_path, monkeypatch, capsys, *words: str) -> str:
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "evalsuite.launch.remote.forwarded_environment.importing", lambda: {"PYTHONPATH": "/shared/evalsuite"}
+        "evalsuite.launch.remote.forwarded_environment.python_path", lambda: {"PYTHONPATH": "/shared/evalsuite"}
     )
     assert cli.main(["submit", "--frameworks", "pytorch", "--scales", "1x8,4x8", *words]) == Exit.DONE
     text = (tmp_path / "runs" / "evaluation.sbatch").read_text()
