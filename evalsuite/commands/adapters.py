@@ -36,9 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--device", choices=("cpu", "gpu", "npu"), default="cpu", help="what is asked about (default: cpu)"
     )
     add_options(parser, "adapters", "dialects", "lang")
-    parser.add_argument(
-        "--check", metavar="PATH", type=Path, help="say what the adapters there declare, run as, and lack"
-    )
+    parser.add_argument("--check", metavar="PATH", type=Path, help="say what the adapters there run as and lack")
     parser.add_argument("--log", metavar="FILE", type=Path, help="with --check: a log that the script has printed")
     add_options(parser, "json")
 
@@ -153,7 +151,7 @@ def _check(arguments: argparse.Namespace) -> int:
     found = [
         checked
         for file in authored.modules(arguments.check, registry.CONTRACT)
-        for checked in checking.adapters(registry.brought(file), file, known, arguments.log)
+        for checked in checking.check_adapters(registry.brought(file), file, known, arguments.log)
     ]
     if not found:
         raise EvalsuiteError(f"{arguments.check}: no recipe stands there; expected modules with ADAPTER = Adapter(…).")
@@ -171,8 +169,7 @@ def show(found: Sequence[Checked], as_json: bool) -> int:
 
 
 def _show(one: Checked) -> None:
-    columns = [(say(f"columns.{name}"), "left") for name in ("field", "declared")]
-    table(f"{one.name} ({one.file})", columns, list(one.declared.items()))
+    line(f"{one.name} ({one.file})")
     if one.commands:
         columns = [(say(f"columns.{name}"), "left") for name in ("case", "starts")]
         table(say("adapters.commands"), columns, list(_command_rows(one)))

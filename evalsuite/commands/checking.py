@@ -1,15 +1,15 @@
-"""An author's check: what an adapter or a dialect declares, what comes of it, and what is missing, with what to do.
+"""An author's check: what comes of an adapter or a dialect, and what is missing, with what to do.
 
 Nothing is started: the command lines of a small matrix are built, and a log is read where one is given.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import chain, product
 from pathlib import Path
 
-from evalsuite import decode, placeholders
+from evalsuite import placeholders
 from evalsuite.adapter import Adapter, Command, Recipe
 from evalsuite.dialect import Dialect, Line
 from evalsuite.errors import EvalsuiteError, did_you_mean
@@ -34,7 +34,7 @@ TIMES = {
 CITED = re.compile(r"[\w.-]+/[\w.-]+@[\w.-]+:\S+|evalsuite \S+")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Lack:
     """Something that is missing or looks wrong, and what to do about it."""
 
@@ -66,19 +66,18 @@ class Read:
     log: str | None
     dialect: str
     status: str
-    reason: str
+    reason: str = ""
     steps: int
-    items_per_s: float | None
+    items_per_s: float | None = None
     unit: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """One recipe or dialect as it was found."""
+    """One recipe or dialect, and what of it is missing."""
 
     name: str
     file: str
-    declared: Mapping[str, str]
     commands: tuple[Built, ...] = ()
     read: Read | None
     missing: tuple[Lack, ...]
@@ -87,49 +86,31 @@ class Checked:
 # adapters
 
 
-def adapters(
+def check_adapters(
     found: Mapping[str, Adapter], file: Path, dialects: Mapping[str, Dialect], log: Path | None
 ) -> list[Checked]:
     """Each recipe of *found*, which *file* (or the modules in it) declares."""
     return [
-        _recipe(adapter, recipe, str(file), dialects, log) for adapter in found.values() for recipe in adapter.recipes
+        _check_recipe(adapter, recipe, str(file), dialects, log)
+        for adapter in found.values()
+        for recipe in adapter.recipes
     ]
 
 
-def _recipe(adapter: Adapter, recipe: Recipe, file: str, dialects: Mapping[str, Dialect], log: Path | None) -> Checked:
+def _check_recipe(
+    adapter: Adapter, recipe: Recipe, file: str, dialects: Mapping[str, Dialect], log: Path | None
+) -> Checked:
     built = tuple(_matrix(adapter, recipe))
-    log = log or _beside(adapter, recipe)
-    read = _read(recipe.dialect_name, dialects, log, scope=recipe.scope)
+    read = _read(recipe.dialect_name, dialects, log or _log_beside(adapter, recipe), scope=recipe.scope)
+    lacks = (_check_installation(recipe), _check_source(recipe), _check_commands(adapter, recipe, built),
+             _check_reading(adapter, recipe, dialects, read))  # fmt: skip
     return Checked(
         name=f"{adapter.name}/{recipe.name}",
         file=file,
-        declared=_declared(recipe, but=("name", "brought_by", "command", "unsupported")),
         commands=built,
         read=read,
-        missing=(*_uninstallable(recipe), *_unsourced(recipe), *_commands(adapter, recipe, built),
-                 *_unread(adapter, recipe, dialects, read)),
-    )  # fmt: skip
-
-
-def _declared(declaration: Recipe | Dialect, but: Sequence[str]) -> dict[str, str]:
-    """The fields that are not left at their defaults, as text."""
-    found = {}
-    for field in fields(declaration):
-        value = getattr(declaration, field.name)
-        default = field.default_factory() if field.default_factory is not MISSING else field.default
-        if field.name not in but and value != default:
-            found[field.name] = value.name if isinstance(value, Dialect) else _text(value)
-    return found
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value or "none"
-    if callable(value):
-        return f"{getattr(value, '__name__', 'a function')}()"
-    if isinstance(value, tuple) and value and isinstance(value[0], Line):
-        return f"{len(value)} kind{'s' if len(value) > 1 else ''} of line"
-    return " ".join(map(str, value)) if isinstance(value, tuple) else decode.shown(value)
+        missing=tuple(chain.from_iterable(lacks)),
+    )
 
 
 def _matrix(adapter: Adapter, recipe: Recipe) -> Iterator[Built]:
@@ -175,84 +156,75 @@ def _built(recipe: Recipe, case: Case) -> Built:
     )
 
 
-def _uninstallable(recipe: Recipe) -> Iterator[Lack]:
+def _check_installation(recipe: Recipe) -> Iterator[Lack]:
     if not (recipe.requirements or recipe.requirements_gpu or recipe.checkout or recipe.image):
-        yield Lack(
-            what="no requirements, no checkout and no image: there is nothing to install",
-            advice='write Recipe(requirements=("PACKAGE==VERSION",)), or start it with --environment current, '
-            "where {python} is the interpreter that evalsuite runs in",
+        advice = (
+            'write Recipe(requirements=("PACKAGE==VERSION",)), or start it with --environment current, '
+            "where {python} is the interpreter that evalsuite runs in"
         )
+        yield Lack("no requirements, no checkout and no image: there is nothing to install", advice)
     for pin in (*recipe.requirements, *recipe.requirements_gpu, *recipe.built):
         if not PIN.fullmatch(pin):
-            yield Lack(what=f"{pin} is no exact pin", advice="write PACKAGE==VERSION: another day gives the same")
+            yield Lack(f"{pin} is no exact pin", "write PACKAGE==VERSION: another day gives the same")
     if recipe.requirements and not recipe.import_name:
-        yield Lack(what="no import_name", advice="name the module whose import proves that the environment works")
+        yield Lack("no import_name", "name the module whose import proves that the environment works")
     if not recipe.package and not recipe.image:
-        yield Lack(what="no package", advice="name the distribution whose version the report is to show")
+        yield Lack("no package", "name the distribution whose version the report is to show")
 
 
-def _unsourced(recipe: Recipe) -> Iterator[Lack]:
-    known = repositories.of(recipe)
-    if recipe.checkout and recipe.checkout not in known:
-        yield Lack(
-            what=f'the checkout "{recipe.checkout}" is in no {repositories.FILE}',
-            advice=f"declare it in a {repositories.FILE} beside the adapter.{did_you_mean(recipe.checkout, known)}",
-        )
-        return
+def _check_source(recipe: Recipe) -> Iterator[Lack]:
+    file = repositories.FILE
     if recipe.checkout:
+        if recipe.checkout not in (known := repositories.of(recipe)):
+            advice = f"declare it in a {file} beside the adapter.{did_you_mean(recipe.checkout, known)}"
+            yield Lack(f'the checkout "{recipe.checkout}" is in no {file}', advice)
         return
     if not recipe.source:
-        yield Lack(what="no source", advice="name the repository that the script, or the model definition, comes from")
-    if recipe.kind == "official" and not recipe.commit:
-        yield Lack(what="no commit", advice="name the commit of the script: a number without it cannot be repeated")
+        yield Lack("no source", "name the repository that the script, or the model definition, comes from")
     if recipe.kind == "official":
-        yield Lack(
-            what="no licence",
-            advice=f"declare repository, commit and licence in a {repositories.FILE} beside the adapter: checkout=",
-        )
+        if not recipe.commit:
+            yield Lack("no commit", "name the commit of the script: a number without it cannot be repeated")
+        yield Lack("no licence", f"declare repository, commit and licence in a {file} beside the adapter: checkout=")
 
 
-def _commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) -> Iterator[Lack]:
+def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) -> Iterator[Lack]:
     """What the command lines leave out of the cases that they are for."""
     served = [one for one in built if one.refused is None]
     if not served:
-        yield Lack(what="every case of the small matrix is refused", advice="see the reasons above")
+        yield Lack("every case of the small matrix is refused", "see the reasons above")
         return
     known = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
     words = {word for one in served for word in (*one.argv, *one.environment.values())}
     for name in sorted({name for word in words for name in re.findall(r"\{\w+\}", word)} - known):
         advice = f"the placeholders are {', '.join(known)}.{did_you_mean(name, known)}"
-        yield Lack(what=f"nobody fills {name}", advice=advice)
+        yield Lack(f"nobody fills {name}", advice)
     if any("{checkout}" in word for word in words) and not recipe.checkout:
-        yield Lack(what="the command holds {checkout}, and the recipe names none", advice="name it: Recipe(checkout=…)")
+        yield Lack("the command holds {checkout}, and the recipe names none", "name it: Recipe(checkout=…)")
     first = {one.device: one for one in reversed(served)}
-    yield from dict.fromkeys(lack for one in first.values() for lack in _silent(adapter, recipe, one))
-    for switch, field in (("amp", "amp"), ("xla", "xla")):
+    yield from dict.fromkeys(lack for one in first.values() for lack in _check_axes(adapter, recipe, one))
+    for switch in ("amp", "xla"):
         if _same_with(switch, served):
-            yield Lack(
-                what=f"the command is the same with and without {field}",
-                advice=f'add the script\'s own argument, or refuse the case: {field}=""',
-            )
+            advice = f'add the script\'s own argument, or refuse the case: {switch}=""'
+            yield Lack(f"the command is the same with and without {switch}", advice)
 
 
-def _silent(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:
+def _check_axes(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:
     """The axes that the command does not depend on."""
     base = replace(_case(adapter, recipe, one.device, _batch(adapter, recipe)), precision=one.precision)
-    if _unchanged(recipe, base, replace(base, batch_per_device=2 * base.batch_per_device)):
-        yield Lack(what="batch_per_device is not in the command", advice="pass case.batch_per_device, or refuse others")
-    if recipe.spawn != "per_device" and _unchanged(recipe, base, replace(base, devices_per_node=2)):
+
+    def unchanged(other: Case) -> bool:
+        return recipe.refusal(other) is None and recipe.command(base) == recipe.command(other)
+
+    if unchanged(replace(base, batch_per_device=2 * base.batch_per_device)):
+        yield Lack("batch_per_device is not in the command", "pass case.batch_per_device, or refuse others")
+    if recipe.spawn != "per_device" and unchanged(replace(base, devices_per_node=2)):
         advice = "pass case.devices_per_node or {processes_per_node}, or refuse more than one"
-        yield Lack(what="devices_per_node is not in the command", advice=advice)
-    longer = replace(base, protocol=STEPS_LONGER)
-    if recipe.step_bound != "none" and _unchanged(recipe, base, longer):
+        yield Lack("devices_per_node is not in the command", advice)
+    if recipe.step_bound != "none" and unchanged(replace(base, protocol=STEPS_LONGER)):
         advice = 'pass case.protocol.total_steps, or write step_bound="none": the run is then ended'
-        yield Lack(what="the number of steps is not in the command", advice=advice)
+        yield Lack("the number of steps is not in the command", advice)
     if recipe.command(base) != recipe.command(base):
-        yield Lack(what="one case gives two commands", advice="a command depends on its case alone")
-
-
-def _unchanged(recipe: Recipe, one: Case, other: Case) -> bool:
-    return recipe.refusal(other) is None and recipe.command(one) == recipe.command(other)
+        yield Lack("one case gives two commands", "a command depends on its case alone")
 
 
 def _same_with(switch: str, served: Sequence[Built]) -> bool:
@@ -262,29 +234,30 @@ def _same_with(switch: str, served: Sequence[Built]) -> bool:
     return any(one in served for one in off)
 
 
-def _unread(adapter: Adapter, recipe: Recipe, dialects: Mapping[str, Dialect], read: Read | None) -> Iterator[Lack]:
+def _check_reading(
+    adapter: Adapter, recipe: Recipe, dialects: Mapping[str, Dialect], read: Read | None
+) -> Iterator[Lack]:
     try:
         dialect = catalogue.spoken(adapter.name, recipe, dialects)
     except EvalsuiteError as error:
-        yield Lack(what=f'the dialect "{recipe.dialect_name}" is unknown', advice=str(error).partition(": ")[2])
+        yield Lack(f'the dialect "{recipe.dialect_name}" is unknown', str(error).partition(": ")[2])
         return
-    if not ITEMS.fullmatch(recipe.unit) or recipe.unit in STEPS:
-        yield Lack(
-            what=f'the unit "{recipe.unit}" names no items', advice="write what is trained on: images/s, tokens/s"
-        )
-    elif (dialect.unit, recipe.unit) == NOT_SAID or (
-        recipe.unit != dialect.unit and not {recipe.unit, dialect.unit} <= set(BATCH_ITEMS)
-    ):
-        yield Lack(
-            what=f"the recipe counts {recipe.unit} and its dialect {dialect.unit}",
-            advice=f'one of the two is wrong: write Recipe(unit="{dialect.unit}"), or mend the dialect',
-        )
-    yield from _no_log(
-        dialect, read, f"give --log FILE, or put a log of the script beside the adapter as {adapter.name}.log"
-    )
+    units = {recipe.unit, dialect.unit}
+    if names_no_items := list(_check_unit(recipe.unit)):
+        yield from names_no_items
+    elif (dialect.unit, recipe.unit) == NOT_SAID or (len(units) > 1 and not units <= set(BATCH_ITEMS)):
+        advice = f'one of the two is wrong: write Recipe(unit="{dialect.unit}"), or mend the dialect'
+        yield Lack(f"the recipe counts {recipe.unit} and its dialect {dialect.unit}", advice)
+    beside = f"put a log of the script beside the adapter as {adapter.name}.log"
+    yield from _check_log(dialect, read, f"give --log FILE, or {beside}")
 
 
-def _beside(adapter: Adapter, recipe: Recipe) -> Path | None:
+def _check_unit(unit: str) -> Iterator[Lack]:
+    if not ITEMS.fullmatch(unit) or unit in STEPS:
+        yield Lack(f'the unit "{unit}" names no items', "write what is trained on: images/s, tokens/s")
+
+
+def _log_beside(adapter: Adapter, recipe: Recipe) -> Path | None:
     """The log that an author has put beside the adapter: named after the recipe or the framework."""
     folder = recipe.brought_by or Path()
     names = (f"{adapter.name}-{recipe.name}.log", f"{recipe.name}.log", f"{adapter.name}.log")
@@ -294,51 +267,48 @@ def _beside(adapter: Adapter, recipe: Recipe) -> Path | None:
 # dialects
 
 
-def dialects(found: Sequence[Dialect], file: Path, known: Mapping[str, Dialect], log: Path | None) -> list[Checked]:
+def check_dialects(
+    found: Sequence[Dialect], file: Path, known: Mapping[str, Dialect], log: Path | None
+) -> list[Checked]:
     """Each dialect of *found*, which *file* declares; *known* are all that a log may be in."""
-    return [_dialect(one, str(file), known, log) for one in found]
+    return [_check_dialect(dialect, str(file), known, log) for dialect in found]
 
 
-def _dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], log: Path | None) -> Checked:
+def _check_dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], log: Path | None) -> Checked:
     read = _read(dialect.name, known, log)
+    lacks = (_check_declaration(dialect, known), _check_log(dialect, read, "give --log FILE, a log of the script"))
     return Checked(
         name=dialect.name,
         file=file,
-        declared=_declared(dialect, but=("name", "origin")),
         read=read,
-        missing=(*_declaration(dialect, known), *_no_log(dialect, read, "give --log FILE, a log of the script")),
+        missing=tuple(chain.from_iterable(lacks)),
     )
 
 
-def _declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterator[Lack]:
+def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterator[Lack]:
     if not dialect.step and not dialect.final:
-        yield Lack(what="no step line", advice="declare the line that ends a step, or a report of several")
-    if not ITEMS.fullmatch(dialect.unit) or dialect.unit in STEPS:
-        yield Lack(
-            what=f'the unit "{dialect.unit}" names no items', advice="write what is trained on: images/s, tokens/s"
-        )
+        yield Lack("no step line", "declare the line that ends a step, or a report of several")
+    yield from _check_unit(dialect.unit)
     if dialect.scope == "unstated":
-        yield Lack(
-            what="nobody knows whose rate is printed", advice="find out (docs/adding-a-dialect.md) and say scope="
-        )
+        yield Lack("nobody knows whose rate is printed", "find out (docs/adding-a-dialect.md) and say scope=")
     for line in dialect.lines:
         if not CITED.match(line.source):
             advice = (
                 "write OWNER/REPOSITORY@COMMIT:FILE, then a comma and what else must be said; of a script in no "
                 "repository a date instead of the commit"
             )
-            yield Lack(what=f'the source "{line.source}" is no place in a repository', advice=advice)
+            yield Lack(f'the source "{line.source}" is no place in a repository', advice)
     for line in dialect.step:
         if not line.literal:
             advice = "begin with the plain text that each such line has: the search is fast by it"
-            yield Lack(what=f"the pattern {line.pattern!r} begins with no plain text", advice=advice)
+            yield Lack(f"the pattern {line.pattern!r} begins with no plain text", advice)
     named = {group for line in dialect.step for group in line.groups}
     if dialect.step and not any(line.fields for line in dialect.step) and not named & TIMES:
         advice = f"name one of the groups {', '.join(sorted(TIMES))}; without, only arrival times tell the speed"
-        yield Lack(what="no step line has a rate or a time", advice=advice)
+        yield Lack("no step line has a rate or a time", advice)
     for other in _alike(dialect, known):
         advice = f'make the pattern more precise, or write yields_to=("{other}",) if that one says more'
-        yield Lack(what=f"its samples read as {other}, too", advice=advice)
+        yield Lack(f"its samples read as {other}, too", advice)
 
 
 def _alike(dialect: Dialect, known: Mapping[str, Dialect]) -> list[str]:
@@ -356,12 +326,10 @@ def _read(name: str, known: Mapping[str, Dialect], log: Path | None, scope: str 
     """What the dialect called *name* reads in *log*, or how many of its samples it reads; None: it is unknown."""
     if name not in known:
         return None
-    dialect = known[name]
     if log is None:
-        steps = sum(_numbers(line) for line in dialect.step)
-        return Read(
-            log=None, dialect=name, status="samples", reason="", steps=steps, items_per_s=None, unit=dialect.unit
-        )
+        dialect = known[name]
+        steps = sum(_has_number(line) for line in dialect.step)
+        return Read(log=None, dialect=name, status="samples", steps=steps, unit=dialect.unit)
     if not log.is_file():
         raise EvalsuiteError(f"--log {log}: there is no such file; expected a log that the script has printed.")
     found = reading.read_file(log, dialect=name, scope=scope, dialects=known)
@@ -376,17 +344,17 @@ def _read(name: str, known: Mapping[str, Dialect], log: Path | None, scope: str 
     )
 
 
-def _numbers(line: Line) -> bool:
+def _has_number(line: Line) -> bool:
     match = line.compiled.search(line.sample)
     return match is not None and bool(line.read(match))
 
 
-def _no_log(dialect: Dialect, read: Read | None, where: str) -> Iterator[Lack]:
-    """A dialect of ours has its logs in our tests; of an author's, one must be shown."""
+def _check_log(dialect: Dialect, read: Read | None, advice: str) -> Iterator[Lack]:
+    """A built-in dialect has its logs in our tests; of an author's, one must be shown."""
     if read is None:
         return
     if read.log is None and dialect.origin is not None:
-        yield Lack(what="no log of the script was read, only the samples", advice=where)
+        yield Lack("no log of the script was read, only the samples", advice)
     elif read.log is not None and read.steps == 0:
-        advice = f"`evalsuite dialects --explain {read.log} --dialect {read.dialect}` shows why, line by line"
-        yield Lack(what=f"no step was found in {read.log}", advice=advice)
+        explain = f"`evalsuite dialects --explain {read.log} --dialect {read.dialect}` shows why, line by line"
+        yield Lack(f"no step was found in {read.log}", explain)

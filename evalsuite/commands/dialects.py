@@ -28,7 +28,7 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--explain", metavar="LOG", type=Path, help="say line by line what matched and what was skipped")
-    what.add_argument("--check", metavar="PATH", type=Path, help="say what the dialects there declare, read, and lack")
+    what.add_argument("--check", metavar="PATH", type=Path, help="say what the dialects there read and lack")
     parser.add_argument("--dialect", metavar="NAME", help="explain as this dialect instead of finding out")
     draft = (
         "with --explain: draft a dialect file from that line (some words of it, its number, or a regular expression)"
@@ -155,6 +155,6 @@ def _check(arguments: argparse.Namespace) -> int:
     found = [
         checked
         for file, dialects in declared.items()
-        for checked in checking.dialects([known[one.name] for one in dialects], file, known, arguments.log)
+        for checked in checking.check_dialects([known[one.name] for one in dialects], file, known, arguments.log)
     ]
     return show(found, arguments.json)
