@@ -242,13 +242,6 @@ class BatchFromArgument(Finding):
     text: Quote  # as it stands there: global_batch_size=512
 
 
-@rule("lines_joined", "note")
-class LinesJoined(Finding):
-    """A terminal had cut the lines of the log at its width; they are read joined again."""
-
-    columns: Count
-
-
 @rule("line_left_out", "note")
 class LineLeftOut(Finding):
     """Lines of the log are longer than any that a script prints of its training; they are not looked at."""

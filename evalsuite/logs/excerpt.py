@@ -5,9 +5,7 @@ from pathlib import Path
 
 from evalsuite import redaction
 from evalsuite.dialect import Dialect
-from evalsuite.findings import LinesJoined
-from evalsuite.logs import wrapping
-from evalsuite.logs.logfile import Chunk, Unreadable
+from evalsuite.logs.logfile import Chunk, Unreadable, chunks
 from evalsuite.logs.reading import Reading
 from evalsuite.model import LogLine
 
@@ -25,11 +23,9 @@ def excerpt(paths: Sequence[Path], read: Reading, dialect: Dialect | None) -> tu
     numbers = _lines_of_window(read)
     if dialect is None or not numbers:
         return ()
-    columns = next((one.columns for one in read.findings if isinstance(one, LinesJoined)), None)
     for path in paths:
         try:
-            pieces = wrapping.lines(path, columns)
-            lines = _lines(pieces, numbers, together=LINES_OF_A_REPORT if dialect.spans_lines else 1)
+            lines = _lines(chunks(path), numbers, together=LINES_OF_A_REPORT if dialect.spans_lines else 1)
             found = [(number, text, _parts(text, dialect)) for number, text in lines]
         except Unreadable:
             continue

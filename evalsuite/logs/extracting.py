@@ -11,7 +11,7 @@ from evalsuite.dialect import Dialect, Line
 from evalsuite.logs.fields import PLACES, Columns, Values, columns_of, values
 from evalsuite.logs.logfile import Chunk
 from evalsuite.logs.records import RELAY, Record, enough, matches, printer, stamp_s, whole_match
-from evalsuite.logs.whole_numbers import all_in_full, in_full
+from evalsuite.logs.whole_numbers import filter_whole, is_whole
 
 AT_ONCE = 64  # lines; in a long log few are read in vain behind the last that the window needs
 NEWLINE = ord("\n")
@@ -41,11 +41,11 @@ class Extractor:
         """
         text, seen, line = chunk.text, 0, chunk.first_line
         pauses = [match.start() for match, _ in matches(text, self._dialect.evaluation)]
-        lines, doubtful = matches(text, self._dialect.step), chunk.commas or HOLE in text
+        lines, holes = matches(text, self._dialect.step), HOLE in text
         if not chunk.complete:
             lines = takewhile(lambda found: whole_match(found[0], chunk), lines)
         while some := [*islice(lines, AT_ONCE)]:
-            spans, columns = _read([one for one in some if _may_be_read(*one, chunk)] if doubtful else some)
+            spans, columns = _read([one for one in some if not text.startswith(HOLE, one[0].end())] if holes else some)
             if not spans:
                 continue
             starts = [start for start, _ in spans]
@@ -86,30 +86,11 @@ def _read(found: Sequence[tuple[_Match, Line]]) -> tuple[list[tuple[int, int]], 
     kinds = {id(line): line for _, line in found}
     kind = found[0][1] if len(kinds) == 1 else None
     if kind is None or kind.fields is not None:
-        told = ((match.span(), full and _said(full, line)) for match, line in found for full in (in_full(match, line),))
+        told = ((match.span(), _said(match, line)) for match, line in found if is_whole(match, line))
         rows = [(span, said) for span, said in told if said is not None]
         return [span for span, _ in rows], [[*column] for column in zip(*(said for _, said in rows), strict=True)]
-    whole = all_in_full([match for match, _ in found], kind)
-    kept = [(match.span(), full.groups()) for (match, _), full in zip(found, whole, strict=True) if full]
-    return [span for span, _ in kept], columns_of(kind.groups, [groups for _, groups in kept])
-
-
-def _may_be_read(match: _Match, line: Line, chunk: Chunk) -> bool:
-    """Neither where a hole begins behind it, nor where a comma in it may stand for two things."""
-    return not chunk.text.startswith(HOLE, match.end()) and not (chunk.commas and _thousands_lost(match, line))
-
-
-_THOUSANDS_PRINTED = re.compile(rb"\d,\d{3}(?!\d)")
-
-
-def _thousands_lost(match: _Match, line: Line) -> bool:
-    """Beside decimal commas 163,840 may be 163.84: does the script print such, or a number go on behind its pattern?"""
-    sample = line.compiled.search(line.sample)
-    if sample is None or any(_THOUSANDS_PRINTED.search(said) for said in sample.groups(b"")):
-        return True
-    text = match.string
-    ends = (match.end(group) for group in range(1, match.re.groups + 1) if match[group])
-    return any(text[end : end + 1] == b"." and text[end + 1 : end + 2].isdigit() for end in ends)
+    whole = filter_whole([match for match, _ in found], kind)
+    return [match.span() for match in whole], columns_of(kind.groups, [match.groups() for match in whole])
 
 
 def _said(match: _Match, line: Line) -> Values | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from evalsuite.logs import decimals, prefixes
+from evalsuite.logs import prefixes
 
 FIRST_CHUNK_BYTES = 1 << 14  # a log whose first lines already hold the window costs no more than this
 CHUNK_BYTES = 1 << 18
@@ -89,7 +89,6 @@ class Chunk:
     complete: bool
     line_ends: int
     skipped: int = 0  # bytes left out before and behind it, of a line that is too long
-    commas: bool = False  # has it decimal commas, of which points were made?
     removed: tuple[tuple[int, int], ...] = field(default=())  # (position in text, bytes taken out before it)
 
     def raw_offset(self, position: int) -> int:
@@ -111,7 +110,6 @@ class Chunk:
             offset=self.raw_offset(start),
             complete=whole or self.complete,
             line_ends=self.text.count(b"\n", start, end),
-            commas=self.commas,
         )
         return part, end
 
@@ -122,21 +120,18 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
     *bare*: without what a launcher wrote before the lines of the lowest rank.
     """
     line, offset = 1, 0
-    written, prefix = None, None
+    prefix = None
     for before, raw, complete, behind in _readable(path):
         offset += before
         prefix = prefix or (prefixes.lowest(raw) if bare else None)
         text, removed = _plain(raw, prefix)
-        written = written or decimals.judged(text)
-        commas = written is decimals.Decimal.COMMA
         yield Chunk(
-            text=decimals.with_points(text) if commas else text,
+            text=text,
             first_line=line,
             offset=offset,
             complete=complete,
             line_ends=(ends := raw.count(b"\n")),
             skipped=before + behind,
-            commas=commas,
             removed=removed,
         )
         line += ends

@@ -4,7 +4,7 @@ Nothing here starts anything or asks the time: the same bytes give the same read
 """
 
 import bisect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,14 +16,14 @@ from evalsuite.findings import (
     FailedAtExit,
     FinalDisagrees,
     LineLeftOut,
-    LinesJoined,
     RestDiffers,
 )
-from evalsuite.logs import catalogue, certainty, failures, fields, timers, window, worth, wrapping
+from evalsuite.logs import catalogue, certainty, failures, fields, timers, window, worth
 from evalsuite.logs import steps as steps_room
+from evalsuite.logs.intact import ALTERED, is_altered_log
 from evalsuite.logs.job import Facts, batch_per_device, contradictions
 from evalsuite.logs.job import facts as facts_of
-from evalsuite.logs.logfile import Chunk, Unreadable, chunks, kind
+from evalsuite.logs.logfile import Unreadable, chunks, kind
 from evalsuite.logs.numbers import Given, Numbers, in_epochs, numbers_of, within
 from evalsuite.logs.records import Record, enough, positive
 from evalsuite.logs.scan import MAX_RECORDS, Quiet, Scan, TooMany, scanned
@@ -121,11 +121,6 @@ def sniffed(path: Path, sniffer: Sniffer) -> list[Dialect]:
     Judged by the first lines that any dialect knows and what stands near them, never by the file's name. Of a long
     preamble every so many chunks are looked at first, and its end; the others only if nothing is found there.
     """
-    return _sniffed(path, sniffer)[0]
-
-
-def _sniffed(path: Path, sniffer: Sniffer) -> tuple[list[Dialect], bytes]:
-    """(the dialects that fit the log best, what stands near the first of their lines)."""
     found: list[Dialect] = []
     text, passed_over = b"", False
     for place, chunk in enumerate(chunks(path, bare=True)):
@@ -140,7 +135,7 @@ def _sniffed(path: Path, sniffer: Sniffer) -> tuple[list[Dialect], bytes]:
     found = found or sniffer.fits(text)
     if not found and passed_over:
         text, found = _first_fitting(path, sniffer)
-    return sniffer.stronger(text[:SNIFF_BYTES], found), text[:SNIFF_BYTES]
+    return sniffer.stronger(text[:SNIFF_BYTES], found)
 
 
 def _first_fitting(path: Path, sniffer: Sniffer) -> tuple[bytes, list[Dialect]]:
@@ -160,30 +155,23 @@ def _read(
 ) -> Reading:
     dialects = catalogue.known() if dialects is None else dialects
     try:
-        spoken, begun = _dialect(paths, name, dialects)
-        known = None if isinstance(spoken, Reading) else spoken
-        cut = wrapping.judged(paths, begun.text, known, sniffer_of(tuple(dialects.values())))
-        if cut is not None:
-            spoken = cut.dialect or _unrecognised(cut.reason)
+        spoken = _dialect(paths, name, dialects)
         if isinstance(spoken, Reading):
             return spoken
-        columns = None if cut is None else cut.columns
         enough = _Enough(spoken, asked)
-        whole = begun.whole if columns is None else {}
-        scans = [scanned(path, spoken, enough, columns, whole.get(path)) for path in paths]
+        scans = [scanned(path, spoken, enough) for path in paths]
         numbers = numbers_of(scans, arrivals, spoken, asked)
         if not numbers.complete and any(scan.uncollected for scan in scans):
-            scans = [scanned(path, spoken, TooMany(), columns) for path in paths]
+            scans = [scanned(path, spoken, TooMany()) for path in paths]
             numbers = numbers_of(scans, arrivals, spoken, asked)
         elif sum(scan.uncollected for scan in scans) >= sum(len(scan.records) for scan in scans) / 2:
             numbers = _against_rest(numbers, scans, arrivals, spoken, asked)
-        if columns is None and (reason := next(filter(None, (scan.fragments.reason() for scan in scans)), None)):
-            return _unrecognised(reason)
+        if any(scan.intact.is_altered() for scan in scans):
+            return _unrecognised(ALTERED)
     except Unreadable as error:
         return _unrecognised(f"{error}")
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(scans, arrivals, strict=True))
-    read = _reading(scans, spoken, asked, numbers, next(filter(None, scored), ()))
-    return read if columns is None else replace(read, findings=(*read.findings, LinesJoined(columns=columns)))
+    return _reading(scans, spoken, asked, numbers, next(filter(None, scored), ()))
 
 
 def _against_rest(
@@ -208,43 +196,22 @@ def _against_rest(
     return replace(numbers, throughput=replace(known, findings=(*own, *differs)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Begun:
-    """What has been read to tell the dialect."""
-
-    text: bytes
-    whole: Mapping[Path, Sequence[Chunk]] = field(default_factory=dict)  # a short log, which need not be read again
-
-
-def _dialect(
-    paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]
-) -> tuple[Dialect | Reading, _Begun]:
-    """(the dialect of the logs, or their reading where none fits; what tells it)."""
+def _dialect(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect | Reading:
+    """The dialect of the logs, or their reading where none fits."""
     if name is not None:
-        return catalogue.chosen(name, dialects), _beginning(paths)
+        return catalogue.chosen(name, dialects)
     sniffer = sniffer_of(tuple(dialects.values()))
     for path in paths:
-        found, text = _sniffed(path, sniffer)
+        found = sniffed(path, sniffer)
         if len(found) == 1:
-            return found[0], _Begun(text=text)
+            return found[0]
         if found:
             names = " and ".join(dialect.name for dialect in found)
-            return _unrecognised(f"{names} fit this log equally well; say which with --dialect"), _Begun(text=text)
-    return _silent(paths), _beginning(paths)
+            return _unrecognised(f"{names} fit this log equally well; say which with --dialect")
+    return _silent(paths, dialects.values())
 
 
-def _beginning(paths: Sequence[Path]) -> _Begun:
-    text, read = b"", list[Chunk]()
-    for chunk in chunks(paths[0], bare=True) if paths else ():
-        text += chunk.text
-        read.append(chunk)
-        if len(text) >= SNIFF_BYTES:
-            return _Begun(text=text[:SNIFF_BYTES])
-    as_printed = not any(chunk.removed for chunk in read)  # bare or not, it says the same
-    return _Begun(text=text, whole={paths[0]: read} if as_printed and read else {})
-
-
-def _silent(paths: Sequence[Path]) -> Reading:
+def _silent(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Reading:
     """The reading of logs in which no dialect finds a line."""
     if not paths:
         return _unrecognised("there is no log")
@@ -265,6 +232,8 @@ def _silent(paths: Sequence[Path]) -> Reading:
         return _unrecognised(
             f"no known dialect fits any of its lines, and {skipped:,} bytes stand in lines too long for a log"
         )
+    if is_altered_log(paths[0], dialects):
+        return _unrecognised(ALTERED)
     return _unrecognised("no known dialect fits any of its lines; `evalsuite dialects --explain` shows why")
 
 

@@ -6,23 +6,21 @@ after the last of them a few chunks are kept, where a failure would stand.
 
 import re
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from evalsuite.dialect import Dialect, Line, bytes_of_it_stand_in
-from evalsuite.logs import wrapping
 from evalsuite.logs.arguments import arguments
 from evalsuite.logs.extracting import Extractor
-from evalsuite.logs.fragments import Fragments
 from evalsuite.logs.incidents import Incidents
-from evalsuite.logs.logfile import Chunk
+from evalsuite.logs.intact import IntactCheck, may_be_cut
+from evalsuite.logs.logfile import Chunk, chunks
 from evalsuite.logs.records import Record, count, matches, rate_of, whole_match
 from evalsuite.logs.rest import Rest
 from evalsuite.logs.scores import ScoreCollector
 from evalsuite.logs.timers import TimerCollector
-from evalsuite.logs.whole_numbers import in_full
+from evalsuite.logs.whole_numbers import is_whole
 
 FACT_BYTES = 1 << 20  # batch size and devices are printed before training, or soon after it began
 QUIET_CHUNKS = 4  # this many chunks after the last step, and at the end, are searched for a failure
@@ -72,7 +70,7 @@ class Scan:
         self.scores = ScoreCollector(dialect)
         self.second = None if dialect.second is None else dialect.second()
         self.rest = Rest(dialect)
-        self.fragments = Fragments(dialect)
+        self.intact = IntactCheck(dialect)
         self.skipped = 0  # bytes in lines that are too long
         self._argued = not any(group in BATCHES for line in dialect.lines for group in line.groups)
         self._extractor = Extractor(dialect)
@@ -101,10 +99,9 @@ class Scan:
         if not only_steps:
             self._collect_said(chunk)
         for match, line in matches(text, self.dialect.final):
-            if wrapping.may_be_cut(match, line) or not whole_match(match, chunk):
+            if may_be_cut(match, line) or not whole_match(match, chunk) or not is_whole(match, line):
                 continue
-            full = in_full(match, line)
-            fields = None if full is None else line.read(full)
+            fields = line.read(match)
             if fields is not None and (rate := rate_of(fields)) is not None:
                 self.final = rate
         self.ended = self.ended or any(True for _ in matches(text, self.dialect.end))
@@ -126,7 +123,7 @@ class Scan:
         """Keeps the records of *chunk* until there are enough; counts the others. How many there were."""
         before = len(self.records)
         end = self._extractor.extend(self.records, chunk, self._enough.steps)
-        self.fragments.add(chunk, end, len(self.records) - before)
+        self.intact.add(chunk, end, len(self.records) - before)
         more = 0 if end is None else count(chunk.text[end:], self.dialect)
         self.uncollected += more
         if end is not None:
@@ -138,10 +135,9 @@ class Scan:
         if "world_size" not in self.facts and (found := _world_size(text)) is not None:
             self.facts["world_size"] = found
         for match, line in matches(text, (HEADER, *self.dialect.facts)):
-            full = in_full(match, line)
-            if full is None or _GOES_ON.match(full.string, full.end() - 1) or wrapping.may_be_cut(match, line):
+            if not is_whole(match, line) or _GOES_ON.match(text, match.end() - 1) or may_be_cut(match, line):
                 continue  # 491 of 491,520
-            for name, value in (line.read(full) or {}).items():
+            for name, value in (line.read(match) or {}).items():
                 if name in OVERRULING and value is not None:
                     self.facts[name] = value
                 elif value is not None:
@@ -232,12 +228,9 @@ def _cut_off(chunk: Chunk, dialect: Dialect) -> bool:
     return False
 
 
-def scanned(
-    path: Path, dialect: Dialect, enough: Enough, columns: int | None = None, whole: Sequence[Chunk] | None = None
-) -> Scan:
-    """*columns*: at which a terminal has cut the lines of the file; None if none has. *whole*: all of it, if known."""
+def scanned(path: Path, dialect: Dialect, enough: Enough) -> Scan:
     scan = Scan(dialect, enough)
-    for chunk in whole or wrapping.lines(path, columns, bare=dialect.spans_lines):
+    for chunk in chunks(path, bare=dialect.spans_lines):
         scan.add(chunk)
     return scan
 

@@ -7,7 +7,7 @@ from typing import Literal
 from evalsuite.dialect import SCORE, Dialect
 from evalsuite.logs.logfile import Chunk
 from evalsuite.logs.records import matches, number, printer, whole
-from evalsuite.logs.whole_numbers import in_full
+from evalsuite.logs.whole_numbers import is_whole
 from evalsuite.model import Score
 
 MOST_LINES = 20_000  # of one log: memory stays bounded
@@ -42,8 +42,7 @@ class ScoreCollector:
             return
         text = chunk.text
         for match, line in matches(text, self._dialect.scores):
-            full = in_full(match, line)
-            fields = (full and line.read(full)) or {}
+            fields = (line.read(match) if is_whole(match, line) else None) or {}
             known = tuple(one for name, text in fields.items() if (one := _value(name, text)) is not None)
             begin = text.rfind(b"\n", 0, match.start()) + 1
             if known and self._first_rank(printer(text[begin : match.start()])):

@@ -1,4 +1,4 @@
-"""The bytes of a log: packed, recoded, with decimal commas; and what is no log is named for what it is."""
+"""The bytes of a log: packed, recoded; and what is no log is named for what it is."""
 
 import bz2
 import gzip
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite.logs import catalogue, decimals
+from evalsuite.logs import catalogue
+from evalsuite.logs.intact import ALTERED, has_decimal_commas
 from evalsuite.logs.reading import read_file
 from evalsuite.logs.records import number
 
@@ -35,10 +36,9 @@ def read(tmp_path, content):
         TEXT.decode().encode("utf-16"),
         b"\xfe\xff" + TEXT.decode().encode("utf-16-be"),
         gzip.compress(TEXT.decode().encode("utf-16")),
-        COMMAS,
         b"\xef\xbb\xbf" + TEXT,
     ],
-    ids=["gz", "bz2", "xz", "utf-16", "utf-16-be", "gz of utf-16", "decimal commas", "utf-8 with a mark"],
+    ids=["gz", "bz2", "xz", "utf-16", "utf-16-be", "gz of utf-16", "utf-8 with a mark"],
 )
 def test_a_log_reads_the_same_however_it_is_written(tmp_path, content):
     reading = read(tmp_path, content)
@@ -84,21 +84,17 @@ def test_what_is_no_log_is_named(tmp_path, content, named):
     ],
 )
 def test_commas_that_are_no_decimals_stay(text):
-    assert decimals.judged(text) is not decimals.Decimal.COMMA
+    assert not has_decimal_commas(text)
+
+
+def test_a_log_with_decimal_commas_is_refused(tmp_path):
+    reading = read(tmp_path, COMMAS)
+
+    assert (reading.reason, reading.throughput) == (ALTERED, None)
 
 
 def test_a_comma_that_groups_no_thousands_makes_no_number():
     assert (number(b"5,868"), number(b"1,234,567.8"), number(b"1082,47")) == (5868.0, 1234567.8, None)
-
-
-def test_a_number_that_goes_on_behind_a_fact_is_no_fact(tmp_path):
-    # decimal commas make 491.520 of it; 491 would be the batch of the job
-    lines = [b"tokens per iteration will be: 491,520\n"]
-    lines += [b"iter %d: loss 9,8776, time 250,25ms, mfu 0,00%%\n" % step for step in range(0, 2000, 10)]
-
-    reading = read(tmp_path, b"".join(lines))
-
-    assert (reading.dialect, reading.throughput) == ("nanogpt", None)
 
 
 def test_a_line_longer_than_any_of_a_log_is_left_out_and_said(tmp_path):

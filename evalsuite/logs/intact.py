@@ -1,0 +1,249 @@
+"""Is a log as its script wrote it? One whose lines were cut or folded, or whose numbers were rewritten, is refused.
+
+Terminals, `fold` and spreadsheets do that. Some reports are then not found, others lack digits, and those that are
+left whole make another throughput.
+"""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from evalsuite.dialect import Dialect, Line, bytes_of_it_stand_in
+from evalsuite.logs.logfile import Chunk, chunks
+from evalsuite.logs.whole_numbers import is_whole
+
+ALTERED = "its lines were cut or folded, or its numbers rewritten: give the original file, as the script wrote it"
+WIDTHS = frozenset((80, 100, 120, 128, 132, 140, 160, 180, 200, 240))  # columns that terminals usually have
+SHARE = 0.05  # of the reports; fewer may be torn by what another process printed
+FEWEST = 2  # of them, unless lines near it are as wide as terminals
+ALIKE = 0.8  # of the reports that are cut end at one width; what a script itself ends early ends anywhere
+MOST_TRIED = 1000  # beginnings in a log: the first word of a report may stand in every line of another kind
+LOOKED_BACK = 400  # bytes before a report, which its dialect may read, too
+MOST_BYTES = 8192  # that a report may take
+ALWAYS_LINES, MOST_LINES = 6, 24  # it is looked for over so many; over more where these are nearly as wide
+MOST_BLANKS = 4  # between two words
+LONGEST_WORD = 30  # characters: `fold -s` cuts between words
+_DIGITS = tuple(b"0123456789."[place : place + 1] for place in range(11))
+_THOUSANDS = re.compile(rb"(?<![\d.,_\w])\d{1,3}(?:[,_]\d{3})+(?=(?:\.\d+)?(?![\d,_]))")
+_EXPONENT = re.compile(rb"(?<![\d.,_\w])\d+(?:\.\d*)?[eE]\+?\d{1,2}(?![\d,_.])")
+_DECIMAL_COMMA = re.compile(rb"(?<![\d.,:\[(])(\d+),(\d+)(?![\d,.:])")
+_DECIMAL_POINT = re.compile(rb"(?<![\d.,])\d+\.\d+(?![\d.])")
+_COMMA = re.compile(rb",(?<=\d,)(?=\d)")  # the comma first: the engine looks for it alone
+FEWEST_NUMBERS = 5  # that tell how fractions are written
+POINTS = 0.1  # so many decimal points for each comma are version numbers and addresses
+
+
+class IntactCheck:
+    """Counts the altered reports of one log while it is read."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._kinds = [kind for kind in dialect.step if kind.literal and b"\n" not in kind.sample.strip()]
+        self._whole = self._altered = self._tried = 0
+        self._usual = False  # are lines near altered reports as wide as terminals usually are?
+        self._commas: bool | None = None
+        self._cut: Counter[int] = Counter()  # widths of the lines at whose end a report breaks off
+
+    def add(self, chunk: Chunk, end: int | None, reports: int) -> None:
+        """Looks through *chunk* up to *end* (None: all of it), in which so many *reports* were found."""
+        text = chunk.text if end is None else chunk.text[: chunk.text.find(b"\n", end) + 1 or len(chunk.text)]
+        begun = _count_begun(text, self._kinds)
+        if not begun:  # other lines, of which there may be gigabytes
+            return
+        if self._commas is None:
+            self._commas = has_decimal_commas(text)
+        if begun > reports:
+            for kind in self._kinds:
+                for begin in itertools.islice(_find_unread(text, kind), MOST_TRIED - self._tried):
+                    self._tried += 1
+                    if _is_altered(text, begin, kind, self._kinds):
+                        self._altered += 1
+                        self._usual = self._usual or _usual_width(text, begin)
+        self._add_cut(text)
+        self._whole += reports
+
+    def _add_cut(self, text: bytes) -> None:
+        """Counts the reports that end with their line and go on in the next, or nowhere."""
+        for line, behind in itertools.pairwise(text.split(b"\n")):
+            line = _last_bar(line)
+            usual, digit = width(line) in WIDTHS, line[-1:] in _DIGITS
+            if not usual and not digit:
+                continue
+            alone = (usual or behind[:1] in _DIGITS) and not any(kind.literal in behind for kind in self._kinds)
+            if alone and any(_goes_on(line, behind, kind, usual) for kind in self._kinds):
+                self._altered += 1
+                self._usual = True
+            elif digit and any(_breaks_off(line, kind) for kind in self._kinds):
+                self._cut[width(line)] += 1
+
+    def is_altered(self) -> bool:
+        """Are so many reports altered that the others are not to be believed?"""
+        altered = self._altered
+        for columns, times in self._cut.most_common(1):
+            altered += times if columns in WIDTHS and times >= ALIKE * self._cut.total() else 0
+        return bool(self._commas) or altered >= max(1 if self._usual else FEWEST, SHARE * self._whole)
+
+
+def is_altered_log(path: Path, dialects: Iterable[Dialect]) -> bool:
+    """Is it for its alterations that no dialect finds a line in the log? Judged by its beginning. Raises Unreadable."""
+    first = next(chunks(path))
+    for dialect in dialects:
+        check = IntactCheck(dialect)
+        check.add(first, None, 0)
+        if check.is_altered():
+            return True
+    return False
+
+
+def width(line: bytes) -> int:
+    """How many columns *line* takes on a terminal."""
+    shown = _last_bar(line)
+    return len(shown) if shown.isascii() else len(shown.decode("utf-8", "replace"))
+
+
+def _last_bar(line: bytes) -> bytes:
+    """What a terminal shows of a *line* in which a bar begins anew."""
+    return line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
+
+
+def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
+    """Does the last number that *match* reads end where a terminal would break the line, and go on behind it?"""
+    last, text = match.lastindex, match.string
+    if last is None or not match[last][-1:].isdigit():
+        return False
+    end = match.end(last)
+    if text[end : end + 1] not in (b"\n", b"\r"):
+        return False
+    if width(text[text.rfind(b"\n", 0, match.start()) + 1 : end]) not in WIDTHS:
+        return False
+    return bool(_tail(line, last)) or text[end:].lstrip(b"\r\n")[:1].isdigit()
+
+
+def has_decimal_commas(text: bytes) -> bool | None:
+    """Does *text* write 0,512 for 0.512? None where it has too few numbers to tell: 5,868 may be thousands."""
+    if _COMMA.search(text) is None:
+        some = itertools.islice(_DECIMAL_POINT.finditer(text), FEWEST_NUMBERS)
+        return False if sum(1 for _ in some) == FEWEST_NUMBERS else None
+    points = len(_DECIMAL_POINT.findall(text))
+    commas = _DECIMAL_COMMA.findall(text)
+    if points + len(commas) < FEWEST_NUMBERS:
+        return None
+    clear = sum(len(fraction) != 3 or before == b"0" for before, fraction in commas)
+    return clear >= FEWEST_NUMBERS and 2 * clear >= len(commas) and points <= POINTS * len(commas)
+
+
+def _usual_width(text: bytes, begin: int) -> bool:
+    """Does the line at *begin* end where a terminal would, or where the next word would not have fitted on it?"""
+    end = text.find(b"\n", begin)
+    line, behind = text[text.rfind(b"\n", 0, begin) + 1 : end], text[end + 1 : end + 1 + max(WIDTHS)]
+    blanks = 0 if line.endswith((b" ", b"\t")) else MOST_BLANKS  # may have been taken off
+    widest = width(line) + width(re.split(rb"\s", behind, maxsplit=1)[0]) + blanks
+    return any(width(line) <= columns <= widest for columns in WIDTHS)
+
+
+def _count_begun(text: bytes, kinds: list[Line]) -> int:
+    """How many reports seem to begin in *text*, also where their first words are broken over lines."""
+    likely = [kind.literal for kind in kinds if bytes_of_it_stand_in(kind.literal, text)]
+    joined = text.replace(b"\n", b"") if likely else b""
+    spaced = text.replace(b"\n", b" ") if any(b" " in literal for literal in likely) else b""
+    return sum(max(joined.count(literal), spaced.count(literal)) for literal in likely)
+
+
+def _find_unread(text: bytes, kind: Line) -> Iterator[int]:
+    """Where a report seems to begin that is not read there."""
+    for at in _find_all(kind.literal, text):
+        match = kind.compiled.match(text, at)
+        if match is None or not is_whole(match, kind) or kind.read(match) is None:
+            yield at
+
+
+def _find_all(literal: bytes, text: bytes) -> Iterator[int]:
+    """Where *literal* stands in *text*, on one line or broken over two."""
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + 1)
+    yield from (match.start() for match in _over_lines(literal).finditer(text) if b"\n" in match[0])
+
+
+@lru_cache(maxsize=64)
+def _over_lines(literal: bytes) -> "re.Pattern[bytes]":
+    letters = (literal[at : at + 1] for at in range(len(literal)))
+    return re.compile(rb"\n?".join(rb"[ \n]" if letter == b" " else re.escape(letter) for letter in letters))
+
+
+def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> bool:
+    """Is it a report that begins in *text* at *begin* once lines are joined, or its numbers written in plain digits?"""
+    lead = text[max(0, begin - LOOKED_BACK) : begin].replace(b"\n", b"")
+    lines = text[begin : begin + MOST_BYTES].replace(b"\r\n", b"\n").split(b"\n")
+    if _reads(kind, lead, _in_plain_digits(lines[0])):
+        return True
+    widths: list[int] = []
+    for number, line in enumerate(lines[:MOST_LINES]):
+        widths += [width(line)] if number else []
+        if number >= ALWAYS_LINES and max(widths) - min(widths) > LONGEST_WORD:
+            return False
+        if number and any(_count_reports(line, other) for other in others):
+            return False
+        if any(_reads(kind, lead, join.join(lines[: number + 1])) for join in (b"", b" ")):
+            return True
+    return False
+
+
+def _reads(kind: Line, lead: bytes, report: bytes) -> bool:
+    match = kind.compiled.match(lead + report + b"\n", len(lead))
+    return match is not None and is_whole(match, kind) and kind.read(match) is not None
+
+
+def _count_reports(text: bytes, kind: Line) -> int:
+    return sum(is_whole(match, kind) and kind.read(match) is not None for match in kind.compiled.finditer(text))
+
+
+def _in_plain_digits(text: bytes) -> bytes:
+    text = _THOUSANDS.sub(lambda number: number[0].replace(b",", b"").replace(b"_", b""), text)
+    return _EXPONENT.sub(lambda number: (b"%f" % float(number[0])).rstrip(b"0").rstrip(b"."), text)
+
+
+@lru_cache(maxsize=64)
+def _tail(line: Line, group: int) -> bytes:
+    """What the script prints behind the *group* of a *line*."""
+    usual = line.compiled.search(line.sample)
+    return line.sample[usual.end(group) :].rstrip() if usual else b""
+
+
+def _last_number(line: bytes, kind: Line) -> int | None:
+    """The group of a report that ends where *line* ends."""
+    found = kind.compiled.search(line)
+    last = found.lastindex if found else None
+    return last if found and last and found.end(last) == len(line) else None
+
+
+def _breaks_off(line: bytes, kind: Line) -> bool:
+    """Does *line* end with a number of a report, behind which the script's own line goes on?"""
+    last = _last_number(line, kind)
+    return last is not None and bool(_tail(kind, last))
+
+
+def _goes_on(line: bytes, behind: bytes, kind: Line, usual: bool) -> bool:
+    """Does the report of *line* say more when joined to what stands *behind*, and then go on as the script's does?
+
+    *usual*: the line is as wide as terminals are, which tells enough where the script prints nothing behind it.
+    """
+    found, joined = kind.compiled.search(line), kind.compiled.search(line + behind)
+    if found is None or joined is None:
+        return False
+    if kind.fields is not None:
+        ends = _ending(line) != _ending(kind.sample) == _ending(line + behind)
+        return ends and None not in (said := [kind.read(found), kind.read(joined)]) and said[0] != said[1]
+    last = _last_number(line, kind)
+    if last is None or joined.end(last) <= len(line):
+        return False
+    tail = _tail(kind, last)
+    return joined.string[joined.end(last) :][:1] == tail[:1] if tail else usual
+
+
+def _ending(line: bytes) -> bytes:
+    last = line.rstrip()[-1:]
+    return b"0" if last.isdigit() else last
