@@ -78,6 +78,8 @@ def one_of(*names: str) -> Constraint:
 
 FILLED = Constraint("filled", bool)
 EACH_ONCE = Constraint("each_once", lambda values: len(set(values)) == len(values))
+Item = TypeVar("Item")
+Many = Annotated[tuple[Item, ...], FILLED, EACH_ONCE]  # different values, of which there is one at least
 Word = Annotated[str, Constraint("one_line", str.isprintable)]
 
 

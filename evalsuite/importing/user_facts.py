@@ -6,12 +6,13 @@ the run apart from others as an option of its case.
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from evalsuite import redaction
+from evalsuite.decode import Mistake, decode, read_toml, refusal, said
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.importing import vocabulary
 from evalsuite.logs.reading import Reading
@@ -82,38 +83,30 @@ def _group(name: str) -> str:
     return f"(?P<{name}>{text})"
 
 
+@dataclass(frozen=True, kw_only=True)
+class _MappingFile:
+    defaults: Mapping[str, object] = field(default_factory=dict)
+    runs: tuple[Mapping[str, object], ...] = ()
+
+    def mistakes(self) -> Iterator[Mistake]:
+        for place, facts in enumerate((self.defaults, *self.runs)):
+            key = f"runs {place}" if place else "defaults"
+            for name, value in facts.items():
+                if name in (*_NAMES, "path") and not isinstance(value, str):
+                    yield Mistake(f"{key}.{name}", refusal(value, said("quoted")))
+                elif isinstance(value, list | Mapping) or (name != "path" and not str(value).strip()):
+                    yield Mistake(f"{key}.{name}", refusal(value, said("single_value")))
+            if place and not str(facts.get("path", "/")).strip("/ "):
+                yield Mistake(f"{key}.path", refusal(facts.get("path"), said("log_path")))
+
+
 def mapping(file: Path) -> tuple[Facts, list[Facts]]:
     """(`[defaults]`, `[[runs]]`) of a mapping file; each run has a `path` that may hold `*`."""
-    try:
-        facts = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise EvalsuiteError(f"{file}: {error}; expected TOML with [defaults] and [[runs]].") from error
-    defaults, runs = facts.get("defaults", {}), facts.get("runs", [])
-    if wrong := _misshapen(facts.keys(), defaults, runs):
-        raise EvalsuiteError(
-            f"{file}: {wrong}; expected [defaults] and "
-            '[[runs]], each run with path = "…" and what its log does not say.'
-        )
-    return _texts(file, "[defaults]", defaults), [_texts(file, "[[runs]]", run) for run in runs]
+    found = decode(_MappingFile, read_toml(file, "docs/contracts.md"), file, strict=True)
+    return _texts(found.defaults), [_texts(run) for run in found.runs]
 
 
-def _misshapen(tables: Iterable[str], defaults: object, runs: object) -> str | None:
-    unknown = sorted(set(tables) - {"defaults", "runs"})
-    if unknown:
-        return f"unknown table {unknown[0]}"
-    if not isinstance(defaults, dict) or not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
-        return "defaults is no table, or runs is no list of tables"
-    if not all(isinstance(run.get("path"), str) and run["path"].strip("/") for run in runs):
-        return "a run has no path"
-    return None
-
-
-def _texts(file: Path, where: str, facts: Mapping[str, object]) -> Facts:
-    for name, value in facts.items():
-        if isinstance(value, list | dict) or not str(value).strip():
-            raise EvalsuiteError(f"{file}: {where} {name} = {value!r}; expected a text, a number, true or false.")
-        if name in _NAMES and not isinstance(value, str):
-            raise EvalsuiteError(f'{file}: {where} {name} = {str(value)[:60]}; expected a name, in quotes ("pytorch").')
+def _texts(facts: Mapping[str, object]) -> Facts:
     return {
         name: ("on" if value else "off") if isinstance(value, bool) else str(value) for name, value in facts.items()
     }

@@ -8,13 +8,12 @@ own runtime deepspeed-distributed, and kueue.sigs.k8s.io/docs/tasks/run/trainjob
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.decode import Constraint, decode, read_toml
 
 API = "trainer.kubeflow.org/v1alpha1"
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -42,7 +41,7 @@ class Values:
 
     image: str  # with evalsuite, sshd and what the frameworks need
     claim: str  # the PersistentVolumeClaim that all pods see: run folders, environments, data sets
-    name: str = "evaluation"
+    name: Annotated[str, Constraint("label", LABEL.fullmatch)] = "evaluation"
     namespace: str = "default"
     mount: str = "/shared"  # where the claim lies in the pods
     queue: str | None = None  # Kueue's LocalQueue
@@ -58,43 +57,8 @@ class Values:
 
 
 def read(path: Path) -> Values:
-    """The values in *path*. Raises EvalsuiteError with what stands there."""
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise EvalsuiteError(f"--values {path}: {error.strerror}; expected a file with {EXAMPLE}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EvalsuiteError(f"--values {path}: {error}; expected TOML with {EXAMPLE}") from error
-    known = {one.name: one for one in fields(Values)}
-    for name, value in found.items():
-        if name not in known:
-            raise EvalsuiteError(
-                f"{path}: unknown value {name}; the values are {', '.join(sorted(known))}.{did_you_mean(name, known)}"
-            )
-        _check_kind(path, name, value)
-    for name in ("image", "claim"):
-        if not found.get(name):
-            raise EvalsuiteError(f'{path}: {name} is missing; expected a line such as {EXAMPLE} and claim = "runs"')
-    lists = {name: tuple(value) for name, value in found.items() if isinstance(value, list)}
-    values = Values(**{**found, **lists})
-    if not LABEL.fullmatch(values.name):
-        raise EvalsuiteError(f'{path}: name = "{values.name}"; expected small letters, digits and dashes, 40 at most.')
-    return values
-
-
-def _check_kind(path: Path, name: str, value: object) -> None:
-    """Raises EvalsuiteError if the value called *name* is of another kind than it should be."""
-    tables, lists = ("resources", "selector", "environment"), ("tolerate", "pull_secrets")
-    kind, sound = ("a text", isinstance(value, str) and bool(value))
-    if name in tables:
-        held = list(value.values()) if isinstance(value, dict) else [None]
-        kind, sound = "a table of texts", all(isinstance(each, str) for each in held)
-    elif name in lists:
-        kind, sound = "a list of texts", isinstance(value, list) and all(isinstance(each, str) for each in value)
-    elif name == "host_network":
-        kind, sound = "true or false", isinstance(value, bool)
-    if not sound:
-        raise EvalsuiteError(f"{path}: {name} = {value!r}; expected {kind}. Try {EXAMPLE} for the form of a text.")
+    """The values in *path*. Raises EvalsuiteError with all mistakes in it."""
+    return decode(Values, read_toml(path, EXAMPLE), path, strict=True)
 
 
 def manifests(

@@ -1,14 +1,14 @@
 """The spec: a TOML file of axes and protocol, and the command line's axes laid over it → [Case]."""
 
 import re
-import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from evalsuite import paths, redaction
+from evalsuite import decode, paths, redaction
+from evalsuite.decode import From, Many, Word, between
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case, Precision, Protocol
 from evalsuite.plan import variants
@@ -24,6 +24,7 @@ MOST_REPEATS, MOST_STEPS, MOST_SECONDS = 1000, 100_000_000, 366 * 86_400
 MOST_CASES, MOST_RUNS = 20_000, 200_000
 OPTION = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)  # image_size
 LONGEST_VALUE = 1000  # characters of an option
+EXAMPLE = "data/specs/quick.toml"
 
 PRECISIONS: Mapping[str, Precision] = {"fp32": "fp32", "amp": "amp"}
 Scaling = Literal["weak", "strong"]  # does each device keep its batch as the devices grow, or does the job?
@@ -97,23 +98,16 @@ class Spec:
 
 
 def read(path: Path) -> Spec:
-    """The spec in the TOML file *path*. Raises EvalsuiteError on a misspelt key or a value of the wrong kind."""
-    try:
-        facts = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise EvalsuiteError(f"{path}: {error.strerror}; expected a spec file. Try --profile quick.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EvalsuiteError(f"{path}: {error}; expected TOML like that of data/specs/quick.toml.") from error
-    tables = facts.pop(PARTS, [])
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise EvalsuiteError(f"{path}: {PARTS} is no list of tables; each part begins with [[{PARTS}]].")
-    whole = _laid_over(Spec(name=Path(path).stem), facts, path)
-    return replace(whole, parts=tuple(_laid_over(whole, table, path, OF_PARTS) for table in tables))
+    """The spec in the TOML file *path*. Raises EvalsuiteError with all mistakes in it."""
+    found = decode.decode(_SpecFile, decode.read_toml(path, EXAMPLE, "try_profile"), path, "see_spec", strict=True)
+    whole = _laid_over(Spec(name=Path(path).stem), found)
+    return replace(whole, parts=tuple(_laid_over(whole, part) for part in found.parts))
 
 
-def _laid_over(base: Spec, facts: Mapping[str, object], path: Path, known: Iterable[str] = ()) -> Spec:
-    """*base* with the keys of a TOML table in place of its own."""
-    changes: dict[str, Any] = {_field(key, path, known): _value(key, facts[key], path) for key in facts}
+def _laid_over(base: Spec, found: "_Part") -> Spec:
+    """*base* with what a file says in place of its own."""
+    given = {one.name: value for one in fields(found) if (value := getattr(found, one.name)) is not None}
+    changes: dict[str, Any] = {FIELDS.get(key, key): value for key, value in given.items() if key != "parts"}
     return replace(base, **{**changes, **changes.get("repeats", {})})
 
 
@@ -186,23 +180,6 @@ def batch(text: str | int) -> int:
     return _at_most(str(text), MOST_BATCH, "items per device")
 
 
-def batch_policy(given: str) -> Literal["max"]:
-    """What the batch sizes are declared to be. Nobody infers it: the largest size of a sweep may not be the most."""
-    if given != "max":
-        raise EvalsuiteError(f'batch policy "{given}": expected max (the most that fits), or no such key.')
-    return "max"
-
-
-def find_batch(given: str) -> bool:
-    """`max`: the batch is found by a search before the runs. Raises EvalsuiteError for any other word."""
-    if given != "max":
-        raise EvalsuiteError(
-            f'batch "{given}": expected max (the most that fits, found by short runs), or no such key. Batches that '
-            "are known stand in batch_per_device = [32]."
-        )
-    return True
-
-
 def memory_gb(text: str | float) -> float:
     """Gigabytes of memory that a CPU device has."""
     found = float(text) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", str(text)) else 0.0
@@ -239,25 +216,11 @@ def repeats(text: str | int) -> dict[str, int | None]:
 def _repeats(given: int | str) -> dict[str, int | None]:
     """Of a file, where a number is no text: 5, or "5-7"."""
     if isinstance(given, str) and "-" not in given:
-        raise EvalsuiteError(f'"{given}" is a text; expected a whole number, or a range such as "5-7".')
+        raise EvalsuiteError(decode.refusal(given, decode.said("repeats")))
     return repeats(given)
 
 
 ADAPTIVE = ((5, 7),)  # what data/statistics/stopping.csv is simulated for
-
-
-def seconds(given: int) -> float:
-    """A time limit."""
-    if not 0 < given <= MOST_SECONDS:
-        raise EvalsuiteError(f"timeout_s {given}: expected seconds, at least 1 and at most {MOST_SECONDS} (a year).")
-    return float(given)
-
-
-def word(given: object) -> str:
-    """A name: of a framework, a recipe, a model."""
-    if not isinstance(given, str) or not given.strip() or not given.isprintable():
-        raise EvalsuiteError(f"{given!r} is no name; expected a text, such as a name that `evalsuite adapters` lists.")
-    return given
 
 
 def cores(text: str | int) -> int:
@@ -305,80 +268,50 @@ def option(name: str, value: object) -> tuple[str, str]:
     return name, text
 
 
-def _each(convert: Callable[[Any], object]) -> Callable[[Iterable[Any]], object]:
-    def converted(values: Iterable[Any]) -> tuple[object, ...]:
-        found = tuple(convert(value) for value in values)
-        if not found:
-            raise EvalsuiteError("the list is empty; expected one value or more, or no such key.")
-        return distinct(found)
-
-    return converted
-
-
-def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """*values*. Raises EvalsuiteError if one stands there twice: more runs are asked for as repeats."""
-    twice = next((value for place, value in enumerate(values) if value in values[:place]), None)
-    if twice is not None:
-        shown = "x".join(map(str, twice)) if isinstance(twice, tuple) else twice
-        raise EvalsuiteError(f"{shown} stands there twice; expected each value once. More runs of it are `repeats`.")
-    return values
+Steps = Annotated[Protocol, From(str, steps)]
+Seed = Annotated[int, From(int, seed)]
+Retries = Annotated[int, From(int, retries)]
+Version = Annotated[tuple[str, str], From(str, variants.version)]
+Variants = Annotated[tuple[Variant, ...], variants.NAMES_ONCE]
+Rules = tuple[Annotated[Rule, From(Mapping[variants.Axis, object], variants.rule)], ...]
+Options = Annotated[tuple[tuple[str, str], ...], From(Mapping[str, object], _options)]
 
 
-# key in the file → (field of Spec, kind of TOML value, conversion)
-KEYS: Mapping[str, tuple[str, type | tuple[type, ...], Callable[[Any], object]]] = {
-    "frameworks": ("frameworks", list, _each(word)),
-    "recipes": ("recipes", list, _each(word)),
-    "models": ("models", list, _each(word)),
-    "scales": ("scales", list, _each(scale)),
-    "batch_per_device": ("batch_per_device", list, _each(batch)),
-    "batch_policy": ("batch_policy", str, batch_policy),
-    "scaling": ("scaling", str, scaling),
-    "batch": ("find_batch", str, find_batch),
-    "memory_gb_per_device": ("memory_gb_per_device", (int, float), memory_gb),
-    "precision": ("precision", list, _each(precision)),
-    "xla": ("xla", list, _each(switch)),
-    "steps": ("protocol", str, steps),
-    "repeats": ("repeats", (int, str), _repeats),
-    "seed": ("seed", int, seed),
-    "stop_after_window": ("stop_after_window", bool, bool),
-    "retries": ("retries", int, retries),
-    "max_device_hours": ("max_device_hours", int, device_hours),
-    "cores_per_device": ("cores_per_device", int, cores),
-    "timeout_s": ("timeout_s", int, seconds),
-    "options": ("options", dict, _options),
-    "versions": ("versions", list, variants.versions),
-    "variants": ("variants", list, variants.variants),
-    "include": ("include", list, lambda tables: variants.rules(tables, "include")),
-    "exclude": ("exclude", list, lambda tables: variants.rules(tables, "exclude")),
-}
-PARTS = "parts"
-OF_WHOLE = (  # whatever its parts
-    *("memory_gb_per_device",),
-    *("repeats", "timeout_s", "cores_per_device", "seed", "retries", "max_device_hours", "stop_after_window"),
-    *("versions", "variants"),
-)
-OF_PARTS = tuple(key for key in KEYS if key not in OF_WHOLE)
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """What a part of a spec's file may say for itself; None: as the whole."""
+
+    frameworks: Many[Word] | None = None
+    recipes: Many[Word] | None = None
+    models: Many[Word] | None = None
+    scales: Many[Annotated[Any, From(str, scale)]] | None = None
+    batch_per_device: Many[Annotated[int, From(int, batch)]] | None = None
+    batch_policy: Literal["max"] | None = None
+    scaling: Scaling | None = None
+    batch: Annotated[bool, From(Literal["max"], lambda word: word == "max")] | None = None
+    precision: Many[Precision] | None = None
+    xla: Many[Annotated[bool, From(Literal["on", "off"] | bool, switch)]] | None = None
+    steps: Steps | None = None
+    options: Options | None = None
+    include: Rules | None = None
+    exclude: Rules | None = None
 
 
-def _field(key: str, path: Path, known: Iterable[str] = ()) -> str:
-    """The field of Spec that *key* sets; *known* are the keys that may stand there, all of them by default."""
-    known = known or (*KEYS, PARTS)
-    if key in known:
-        return KEYS[key][0]
-    where = "the keys" if PARTS in known else f"the keys of [[{PARTS}]]"
-    raise EvalsuiteError(
-        f'{path}: unknown key "{key}"; {where} are {", ".join(sorted(known))}.{did_you_mean(key, known)}'
-    )
+@dataclass(frozen=True, kw_only=True)
+class _SpecFile(_Part):
+    """What a spec's file may say: for all its parts alike, or for each that says nothing else."""
+
+    memory_gb_per_device: Annotated[float, From(float, memory_gb)] | None = None
+    repeats: Annotated[dict[str, Any], From(int | str, _repeats)] | None = None
+    timeout_s: Annotated[float, From(Annotated[int, between(1, MOST_SECONDS)], float)] | None = None
+    cores_per_device: Annotated[int, From(int, cores)] | None = None
+    seed: Seed | None = None
+    retries: Retries | None = None
+    max_device_hours: Annotated[float, From(int, device_hours)] | None = None
+    stop_after_window: bool | None = None
+    versions: Many[Version] | None = None
+    variants: Variants | None = None
+    parts: tuple[_Part, ...] = ()
 
 
-def _value(key: str, value: object, path: Path) -> object:
-    _, kind, convert = KEYS[key]
-    if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
-        wanted = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
-        raise EvalsuiteError(
-            f"{path}: {key} = {value!r} is a {type(value).__name__}; expected a {wanted}, as in data/specs/quick.toml."
-        )
-    try:
-        return convert(value)
-    except EvalsuiteError as error:
-        raise EvalsuiteError(f"{path}: {key}: {error}") from error
+FIELDS = {"steps": "protocol", "batch": "find_batch"}  # key of the file → field of Spec, where it is another

@@ -6,12 +6,14 @@ environment, packages and image.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Annotated
 
-from evalsuite import redaction
+from evalsuite import decode, redaction
 from evalsuite.adapter import Adapter, Command, Recipe, listed
+from evalsuite.decode import Constraint, From, Mistake
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.model import Case
 
@@ -20,18 +22,55 @@ PLAIN = "plain"  # the script as it is
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 VERSION = re.compile(r"(?P<package>[A-Za-z0-9][\w.-]*)\s*==\s*(?P<version>[\w.!+-]+(?:\.\*)?)", re.ASCII)
-KEYS = ("name", "frameworks", "environment", "arguments", "image")
+
+
+def argument(given: object) -> str:
+    """A text or a number as a command line takes it; braces are evalsuite's own. Raises EvalsuiteError."""
+    text = str(given)
+    simple = isinstance(given, str | int | float) and not isinstance(given, bool)
+    if not simple or not text.isprintable() or "{" in text or "}" in text:
+        raise EvalsuiteError(decode.refusal(given, decode.said("argument")))
+    return text
+
+
+def _is_variable(name: str) -> bool:
+    return bool(VARIABLE.fullmatch(name)) and not name.startswith("EVALSUITE_")
+
+
+def _is_variant(name: str) -> bool:
+    return bool(NAME.fullmatch(name)) and name != PLAIN
+
+
+def _named_once(found: Sequence["Variant"]) -> bool:
+    return len({one.name for one in found}) == len(found)
+
+
+Argument = Annotated[str, From(object, argument)]
+Variable = Annotated[
+    str,
+    Constraint("variable", _is_variable),
+    Constraint("no_secret", lambda name: not redaction.is_secret_name(name)),
+]
+Environment = Annotated[
+    tuple[tuple[str, str], ...], From(Mapping[Variable, Argument], lambda given: tuple(sorted(given.items())))
+]
+Image = Annotated[str, Constraint("image", lambda name: name.isprintable() and not name.startswith("-"))]
+NAMES_ONCE = Constraint("names_once", _named_once)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
     """One way to run scripts otherwise."""
 
-    name: str
-    frameworks: tuple[str, ...] = ()  # whose scripts; (): those of all
-    environment: tuple[tuple[str, str], ...] = ()
-    arguments: tuple[str, ...] = ()  # behind the script's own
-    image: str = ""
+    name: Annotated[str, Constraint("variant", _is_variant)]
+    frameworks: tuple[Argument, ...] = ()  # whose scripts; (): those of all
+    environment: Environment = ()
+    arguments: tuple[Argument, ...] = ()  # after the script's own
+    image: Image = ""
+
+    def mistakes(self) -> Iterator[Mistake]:
+        if not (self.environment or self.arguments or self.image):
+            yield Mistake("", decode.said("changes_nothing"))
 
     def of(self, framework: str) -> bool:
         return not self.frameworks or framework in self.frameworks
@@ -62,114 +101,29 @@ AXES: Mapping[str, Callable[[Case], str]] = {
 }
 
 
+Axis = Annotated[str, decode.one_of(*AXES)]
+
+
 def _texts(case: Case, axis: str) -> tuple[str, ...]:
     """What a rule may say of *case*; a recipe is also known by its name without the version or image."""
     text = AXES[axis](case)
     return (text, text.partition("@")[0]) if axis == "recipe" else (text,)
 
 
-def variants(tables: object) -> tuple[Variant, ...]:
-    """The `[[variants]]` of a spec. Raises EvalsuiteError for what stands there and is no variant."""
-    found = tuple(_variant(table, place) for place, table in enumerate(_tables(tables, "variants"), 1))
-    names = [one.name for one in found]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise EvalsuiteError(f'[[variants]]: "{twice}" stands there twice; expected each name once.')
-    return found
+def version(text: str) -> tuple[str, str]:
+    """`torch==2.12.*` → (package, version)."""
+    match = VERSION.fullmatch(text)
+    if match is None:
+        raise EvalsuiteError(decode.refusal(text, decode.said("version")))
+    return match["package"].lower(), match["version"]
 
 
-def _variant(table: Mapping[str, object], place: int) -> Variant:
-    where = f"[[variants]] {place}"
-    _known(table, KEYS, where)
-    name = table.get("name")
-    if not isinstance(name, str) or not NAME.fullmatch(name) or name == PLAIN:
-        raise EvalsuiteError(
-            f"{where}: name = {name!r}; expected letters, digits and _ . - (and not {PLAIN}, which is the script as it "
-            'is), such as name = "onednn-off".'
-        )
-    found = Variant(
-        name=name,
-        frameworks=_words(table.get("frameworks", []), f"{where}: frameworks"),
-        environment=_environment(table.get("environment", {}), f"{where}: environment"),
-        arguments=_words(table.get("arguments", []), f"{where}: arguments"),
-        image=_image(table.get("image", ""), f"{where}: image"),
-    )
-    if not (found.environment or found.arguments or found.image):
-        raise EvalsuiteError(
-            f"{where}: {name} changes nothing; expected environment, arguments or image. Try "
-            'environment = { TF_ENABLE_ONEDNN_OPTS = "0" }.'
-        )
-    return found
-
-
-def _environment(table: object, where: str) -> tuple[tuple[str, str], ...]:
-    if not isinstance(table, Mapping):
-        raise EvalsuiteError(f'{where} = {table!r}; expected a table, such as {{ OMP_NUM_THREADS = "1" }}.')
-    for name, value in table.items():
-        if not VARIABLE.fullmatch(name) or name.startswith("EVALSUITE_"):
-            raise EvalsuiteError(
-                f"{where}: {name!r} is no variable for a script; expected a name such as OMP_NUM_THREADS."
-            )
-        if redaction.is_secret_name(name):
-            raise EvalsuiteError(
-                f"{where}: {name} looks like a secret, and a spec stands in the report; expected another variable. "
-                "Try to export it before evalsuite is started: scripts inherit it."
-            )
-        _check_text(value, f"{where}: {name}")
-    return tuple(sorted((name, str(value)) for name, value in table.items()))
-
-
-def _words(given: object, where: str) -> tuple[str, ...]:
-    if not isinstance(given, list):
-        raise EvalsuiteError(f'{where} = {given!r}; expected a list of texts, such as ["--channels-last"].')
-    for word in given:
-        _check_text(word, where)
-    return tuple(map(str, given))
-
-
-def _image(given: object, where: str) -> str:
-    if not isinstance(given, str) or given.startswith("-") or not given.isprintable():
-        raise EvalsuiteError(f"{where} = {given!r}; expected the name of an image.")
-    return given
-
-
-def _check_text(given: object, where: str) -> None:
-    """Raises EvalsuiteError for what no command line takes as it stands; braces are evalsuite's own."""
-    if isinstance(given, bool) or not isinstance(given, str | int | float):
-        raise EvalsuiteError(f'{where} = {given!r}; expected a text, such as "1".')
-    text = str(given)
-    if not text.isprintable() or "{" in text or "}" in text:
-        raise EvalsuiteError(f"{where} = {text[:60]!r}; expected a text on one line without braces.")
-
-
-def versions(given: Iterable[object]) -> tuple[tuple[str, str], ...]:
-    """`["torch==2.12.*"]` → ((package, version)). Raises EvalsuiteError for what is no version of a package."""
-    found = []
-    for text in given:
-        match = VERSION.fullmatch(text) if isinstance(text, str) else None
-        if match is None:
-            raise EvalsuiteError(f'{text!r} is no version; expected PACKAGE==VERSION, such as "torch==2.12.*".')
-        found.append((match["package"].lower(), match["version"]))
-    if not found:
-        raise EvalsuiteError("the list is empty; expected one version or more, or no such key.")
-    return tuple(dict.fromkeys(found))
-
-
-def rules(tables: object, key: str) -> tuple[Rule, ...]:
-    """The `[[include]]` or `[[exclude]]` of a spec."""
-    return tuple(_rule(table, f"[[{key}]] {place}") for place, table in enumerate(_tables(tables, key), 1))
-
-
-def _rule(table: Mapping[str, object], where: str) -> Rule:
-    _known(table, tuple(AXES), where)
+def rule(table: Mapping[str, object]) -> Rule:
+    """A table of `[[include]]` or `[[exclude]]`."""
     if not table:
-        raise EvalsuiteError(f'{where}: it names no axis; expected one at least, such as framework = "mxnet".')
-    values = []
-    for axis, given in table.items():
-        each = given if isinstance(given, list) else [given]
-        for value in each:
-            _check_text(value, f"{where}: {axis}")
-        values.append((axis, tuple(map(str, each))))
-    return Rule(values=tuple(values))
+        raise EvalsuiteError(decode.said("no_axis"))
+    values = {axis: given if isinstance(given, list) else [given] for axis, given in table.items()}
+    return Rule(values=tuple((axis, tuple(map(argument, each))) for axis, each in values.items()))
 
 
 def kept(case: Case, include: Sequence[Rule], exclude: Sequence[Rule]) -> bool:
@@ -294,17 +248,3 @@ def ways(recipe: Recipe, framework: str, asked: Sequence[Variant]) -> tuple[str,
         own = next(one for one in ours if one.name == image)
         return (own.name,) if own.environment or own.arguments else (PLAIN,)
     return (PLAIN, *(one.name for one in ours if not one.image))
-
-
-def _tables(given: object, key: str) -> list[Mapping[str, object]]:
-    if not isinstance(given, list) or not all(isinstance(table, Mapping) for table in given):
-        raise EvalsuiteError(f"{key} is no list of tables; expected tables that begin with [[{key}]].")
-    return given
-
-
-def _known(table: Mapping[str, object], keys: Sequence[str], where: str) -> None:
-    for key in table:
-        if key not in keys:
-            raise EvalsuiteError(
-                f'{where}: unknown key "{key}"; the keys are {", ".join(keys)}.{did_you_mean(key, keys)}'
-            )

@@ -7,6 +7,7 @@ is any exception that leaves the command, and none may be accepted in silence.
 import csv
 import functools
 import json
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,6 @@ import synthetic
 
 from evalsuite import cli
 from evalsuite.errors import Exit
-from evalsuite.plan import repositories
 from evalsuite.report.data import finished as report_finished
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure.summary import counts
@@ -125,8 +125,8 @@ def test_a_matrix_that_nobody_could_run_is_refused_before_it_is_unrolled(tmp_pat
 
 def test_the_files_that_a_plan_reads_are_read_once_and_not_for_each_case(tmp_path, capsys, monkeypatch):
     read = []
-    loads = repositories.tomllib.loads
-    monkeypatch.setattr(repositories.tomllib, "loads", lambda text: read.append(text) or loads(text))
+    loads = tomllib.loads
+    monkeypatch.setattr(tomllib, "loads", lambda text: read.append(text) or loads(text))
     axes = {**SPEC, "batch_per_device": json.dumps([*range(1, 201)])}
     (tmp_path / "spec.toml").write_text("".join(_toml(axes)))
 

@@ -82,8 +82,9 @@ def test_a_spec_declares_it_for_its_part_and_a_run_folder_keeps_it(tmp_path):
 
 
 @pytest.mark.parametrize("said", ["maximum", "", "256"])
-def test_another_word_is_refused(said):
-    with pytest.raises(EvalsuiteError, match="expected max"):
-        spec.batch_policy(said)
+def test_another_word_is_refused(said, tmp_path):
+    (tmp_path / "a.toml").write_text(f'batch_policy = "{said}"\n')
+    with pytest.raises(EvalsuiteError, match=f'batch_policy: got "{said}"; expected one of max'):
+        spec.read(tmp_path / "a.toml")
     with pytest.raises(ValueError, match="expected max"):
         user_facts._batch_policy(said)

@@ -41,7 +41,7 @@ def mirror(tmp_path, monkeypatch):
 @pytest.fixture
 def repository(mirror):
     commit = git(mirror, "rev-parse", "HEAD~1")
-    return Repository(name="toynet", address="https://host.invalid/lab/toynet", commit=commit, licence="MIT")
+    return Repository(name="toynet", repository="https://host.invalid/lab/toynet", commit=commit, licence="MIT")
 
 
 RECIPE = Recipe(name="official", model="toy", dialect="pytorch_examples", checkout="toynet", command=lambda case: None)
@@ -302,7 +302,7 @@ def test_a_changed_submodule_is_a_change_of_the_checkout(mirror, with_submodule)
 
 
 def test_a_mirror_without_the_repository_says_what_it_should_hold(mirror, repository):
-    other = replace(repository, address="https://host.invalid/lab/othernet")
+    other = replace(repository, repository="https://host.invalid/lab/othernet")
 
     with pytest.raises(CannotFetch, match=r"no clone of lab/othernet; expected lab\+othernet"):
         checkouts.get(other, mirror=str(mirror.parent))

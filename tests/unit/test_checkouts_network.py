@@ -101,7 +101,7 @@ def pass_on(source, target, left):
 @pytest.fixture
 def repository(tmp_path, server):
     commit = git(tmp_path / "work", "rev-parse", "HEAD~1")
-    return Repository(name="toynet", address=f"{server}/lab/toynet", commit=commit, licence="MIT")
+    return Repository(name="toynet", repository=f"{server}/lab/toynet", commit=commit, licence="MIT")
 
 
 def allow(tmp_path, name, value):

@@ -174,7 +174,7 @@ def test_a_pattern_that_says_nothing_or_twice_is_refused(text):
         user_facts.pattern(text)
 
 
-@pytest.mark.parametrize("content", ["[runs", "[[runs]]\nmodel = 'x'\n", "[other]\n"])
+@pytest.mark.parametrize("content", ["[runs", "[[runs]]\nmodel = 'x'\n", "runs = 1\n"])
 def test_a_mapping_file_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "map.toml").write_text(content)
 

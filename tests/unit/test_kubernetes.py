@@ -85,10 +85,10 @@ def test_the_nodes_are_alike_and_the_launcher_trains_nothing():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('image = "x"', "claim is missing"),
+        ('image = "x"', "claim: missing"),
         (FILE + "quue = 'a'", "Did you mean queue"),
-        (FILE + "[resources]\ncpu = 4", "a table of texts"),
-        (FILE + 'tolerate = "gpu"', "a list of texts"),
+        (FILE + "[resources]\ncpu = 4", "resources.cpu: got 4; expected a text"),
+        (FILE + 'tolerate = "gpu"', 'tolerate: got "gpu"; expected a list'),
         (FILE + 'name = "Not A Name"', "small letters"),
         ("image = ", "expected TOML"),
     ],

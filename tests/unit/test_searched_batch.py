@@ -76,9 +76,10 @@ def test_a_job_that_keeps_its_batch_has_no_largest_one_for_each_device():
 
 
 @pytest.mark.parametrize("said", ["", "Max", "64"])
-def test_another_word_is_refused(said):
-    with pytest.raises(EvalsuiteError, match="expected max"):
-        spec.find_batch(said)
+def test_another_word_is_refused(said, tmp_path):
+    (tmp_path / "a.toml").write_text(f'batch = "{said}"\n')
+    with pytest.raises(EvalsuiteError, match=f'batch: got "{said}"; expected one of max'):
+        spec.read(tmp_path / "a.toml")
 
 
 def test_finished_trials_tell_the_batch_and_a_missing_one_leaves_it_open(tmp_path):

@@ -208,7 +208,7 @@ def _fetch_submodule(folder: Path, place: str, mirror: str | None, progress: Cal
     address = read_git("config", "--file", ".gitmodules", "--get", f"submodule.{place}.url", folder=folder)
     if not ADDRESS.fullmatch(address):
         raise CannotFetch(f"{place}: .gitmodules has its address as {address!r}; expected https://HOST/OWNER/NAME.")
-    part = Repository(name=place, address=address, commit=commit, licence="")
+    part = Repository(name=place, repository=address, commit=commit, licence="")
     progress(redacted(f"fetching its submodule {place} at {commit[:10]} from {source(part, mirror)}"))
     (folder / place).mkdir(parents=True, exist_ok=True)
     _fetch(part, source(part, mirror), folder / place)

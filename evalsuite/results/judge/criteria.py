@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from evalsuite import decode, paths
-from evalsuite.decode import EACH_ONCE, FILLED, Constraint, Mistake, Word, between, said
+from evalsuite.decode import Constraint, Many, Mistake, Word, between, said
 from evalsuite.errors import EvalsuiteError, did_you_mean
 from evalsuite.messages import Message
 from evalsuite.model import Case, Target
@@ -32,7 +32,6 @@ Share = Annotated[float, Constraint("share", lambda value: 0 < value <= 1, hint=
 Percent = Annotated[float, Constraint("percent", lambda value: 1 < value <= 100, hint=_perhaps)]
 Points = Annotated[float, between(0, 100)]
 Count = Annotated[int, between(1, MOST)]
-Names = Annotated[tuple[Word, ...], FILLED, EACH_ONCE]
 AXES = ("frameworks", "models", "precisions", "scalings")  # of a scope
 
 
@@ -43,10 +42,10 @@ class CaseScope:
     C1 is about weak scaling unless *scalings* names another: its threshold is asked of devices that keep their batch.
     """
 
-    frameworks: Names = ()
-    models: Names = ()
-    precisions: Names = ()
-    scalings: Names = ()
+    frameworks: Many[Word] = ()
+    models: Many[Word] = ()
+    precisions: Many[Word] = ()
+    scalings: Many[Word] = ()
 
     @property
     def named(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
