@@ -45,7 +45,7 @@ def evaluate(
 
     What was planned and skipped comes from the plan kept beside the folders. Raises NothingMeasured if
     there is no run folder at all; failed runs are part of the evaluation. *places* are where dialects beside the
-    house's are found; *cache* is a folder for what was measured before (`remembered`); *receipts* are folders with what
+    house's are found; *cache* is a folder for what was measured before ; *receipts* are folders with what
     `evalsuite equivalence` proved, beside the one in *store*; *meanwhile* is done while other processes measure, if any
     do.
     """

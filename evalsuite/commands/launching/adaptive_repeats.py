@@ -13,7 +13,7 @@ from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria as criteria_room
 from evalsuite.results.judge import stopping
 from evalsuite.results.judge.criteria import Criteria
-from evalsuite.results.measure import cache as remembered
+from evalsuite.results.measure import cache as measurement_cache
 from evalsuite.results.measure.summary import summaries
 from evalsuite.results.rules import data_rules
 from evalsuite.runs.store import Store
@@ -55,7 +55,7 @@ class AdaptiveRepeats:
         found = []
         for run in filter(self._store.ended(), self._plan.runs):
             with contextlib.suppress(EvalsuiteError):  # the report says of a folder that cannot be read
-                found.append(remembered.measured(self._store.folder(run), self._places, cache).measurement)
+                found.append(measurement_cache.measured(self._store.folder(run), self._places, cache).measurement)
         most = self._plan.spec.most_repeats or self._plan.spec.repeats
         return stopping.unsettled(with_scaling(summaries(data_rules.checked(found))), self._criteria, most)
 

@@ -1,8 +1,7 @@
 """Many run folders → their measurements, by a process on each core: the same ones in the same order as by one."""
 
-import functools
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from evalsuite import processes, sources
@@ -10,7 +9,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import UnreadableRun
 from evalsuite.logs.catalogue import Places
 from evalsuite.model import Finding
-from evalsuite.results.measure import cache as remembered
+from evalsuite.results.measure import cache as measurement_cache
 from evalsuite.results.measure.cache import Measured
 from evalsuite.runs.store import RunFolder
 
@@ -26,51 +25,23 @@ def measured(
     """
     if cache is not None:
         sources.kept(cache)  # asked here, each process below knows it
+
+    def measure(folder: RunFolder) -> Measured | UnreadableRun:
+        try:
+            found = measurement_cache.measured(folder, places, cache)
+            folder.check_name(found.measurement.run)
+            return found
+        except EvalsuiteError as error:
+            name = f"{folder.path.parent.name}/{folder.path.name}"
+            file, _, said = str(error).partition(": ")
+            return UnreadableRun(file=file, said=said or file, where=name)
+
     cores = processes.cores() if len(folders) >= WORTH_A_PROCESS else 1
     if cores > 1:
-        found = _by_several(folders, places, cache, cores, meanwhile)
+        # and numpy, which all processes share then: each needs it in any case
+        importlib.import_module("evalsuite.results.samples.sample_arrays")
+        importlib.import_module("numpy.random")
+        every = list(processes.shared(measure, folders, cores, meanwhile))
     else:
-        found = (_one(folder, functools.partial(remembered.measured, folder, places, cache)) for folder in folders)
-    every = list(found)
+        every = [measure(folder) for folder in folders]
     return [one for one in every if isinstance(one, Measured)], [one for one in every if isinstance(one, Finding)]
-
-
-def _by_several(
-    folders: Sequence[RunFolder], places: Places, cache: Path | None, cores: int, meanwhile: Callable[[], None]
-) -> Iterator[Measured | Finding]:
-    """A measurement comes from another process in the bytes that the cache keeps."""
-
-    def told(folder: RunFolder) -> bytes | UnreadableRun:
-        try:
-            return remembered.pickled(folder, places, cache)
-        except EvalsuiteError as error:
-            return _unreadable(folder, error)
-
-    def ready() -> None:
-        for room in (
-            "evalsuite.results.samples.sample_arrays",
-            "numpy.random",
-        ):  # and numpy: all are needed after this in any case
-            importlib.import_module(room)
-        meanwhile()
-
-    for folder, found in zip(folders, processes.shared(told, folders, cores, ready), strict=True):
-        if isinstance(found, bytes):
-            yield _one(folder, functools.partial(remembered.unpickled, found, folder, places, cache))
-        else:
-            yield found
-
-
-def _one(folder: RunFolder, made: Callable[[], Measured]) -> Measured | UnreadableRun:
-    try:
-        found = made()
-        folder.check_name(found.measurement.run)
-        return found
-    except EvalsuiteError as error:
-        return _unreadable(folder, error)
-
-
-def _unreadable(folder: RunFolder, error: EvalsuiteError) -> UnreadableRun:
-    name = f"{folder.path.parent.name}/{folder.path.name}"
-    file, _, said = str(error).partition(": ")
-    return UnreadableRun(file=file, said=said or file, where=name)

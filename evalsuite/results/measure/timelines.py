@@ -1,13 +1,13 @@
 """Which runs of an evaluation are drawn over time, and their timelines, by a process on each core."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from evalsuite import processes
-from evalsuite.model import Measurement, Summary, Timeline, Unmeasured, Window
-from evalsuite.results.measure import cache as remembered
+from evalsuite.model import Measurement, Summary, Timeline, Unmeasured
+from evalsuite.results.measure import cache as measurement_cache
 from evalsuite.results.measure.summary import median_run, valid
-from evalsuite.runs.store import RunFolder, Store
+from evalsuite.runs.store import Store
 
 WORTH_A_PROCESS = 10  # timelines; below that starting it costs more than it saves
 
@@ -33,16 +33,12 @@ def of_series(
 
 def _each(
     store: Store, runs: Sequence[Measurement], cache: Path | None, meanwhile: Callable[[], object]
-) -> Iterator[Timeline | None]:
-    """The timeline of each run; from another process it comes in the bytes that the cache keeps."""
-    asked = [(store.folder(run.run), run.throughput.window if run.throughput else None) for run in runs]
+) -> Iterable[Timeline | None]:
+    """The timeline of each run."""
+
+    def timeline(run: Measurement) -> Timeline | None:
+        window = run.throughput.window if run.throughput else None
+        return measurement_cache.timeline(store.folder(run.run), window, cache)
+
     cores = processes.cores() if len(runs) >= WORTH_A_PROCESS else 1
-    if cores < 2:
-        yield from (remembered.timeline(folder, window, cache) for folder, window in asked)
-        return
-
-    def told(one: tuple[RunFolder, Window | None]) -> bytes:
-        return remembered.pickled_timeline(*one, cache)
-
-    for (folder, window), content in zip(asked, processes.shared(told, asked, cores, meanwhile), strict=True):
-        yield remembered.unpickled_timeline(content, folder, window, cache)
+    return map(timeline, runs) if cores < 2 else processes.shared(timeline, runs, cores, meanwhile)
