@@ -283,7 +283,7 @@ def test_a_plan_beyond_the_platform_is_said():
     subject = Subject(book=book, models=blocks.models(book), look=drawn.look(book), words=words.read())
     [background] = [section for section in contents.sections(subject) if section.id == "background"]
 
-    assert background.facts().platform.limit.plain("en").startswith("The test plan goes up to 1 node 2 devices")
+    assert background.facts()["platform"]["limit"].plain("en").startswith("The test plan goes up to 1 node 2 devices")
 
 
 def test_a_document_tells_its_main_results_in_the_introduction(published):

@@ -11,7 +11,7 @@ from evalsuite.documents import HostEnvironment, Interface
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import participants
-from evalsuite.report.sections.background import background
+from evalsuite.report.sections.background import machines
 
 GPUS = HostEnvironment.from_json({"schema": 1, "host": "a", "gpus": [{"name": "V100"}] * 4}, "here").gpus
 
@@ -31,7 +31,7 @@ def with_commands(evaluation, **recipe):
 
 
 def facts_of(evaluation):
-    return {fact.key: fact.values for fact in background.environments(Book(evaluation=evaluation)).facts}
+    return machines.machines(Book(evaluation=evaluation)).facts
 
 
 def on(evaluation, **changes):

@@ -14,7 +14,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.data import tables
 from evalsuite.report.page import render
-from evalsuite.report.sections.background import background
+from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common import drawn
 from evalsuite.report.sections.models import block_figures
 from evalsuite.report.sections.overview import overview
@@ -318,7 +318,7 @@ def test_environments_that_differ_are_shown_apart(built):
 
 
 def test_the_topology_is_a_table_with_its_legend():
-    found = background.topology(synthetic.TOPOLOGY)
+    found = machines.topology(synthetic.TOPOLOGY)
 
     assert found.devices[:5] == ("GPU0", "GPU1", "GPU2", "GPU3", "NIC0")
     assert found.rows[0] == ("GPU0", ("X", "NV12", "NV12", "NV12", "PXB", "0-31", "0", "N/A"))
@@ -328,7 +328,7 @@ def test_the_topology_is_a_table_with_its_legend():
 
 @pytest.mark.parametrize("text", [None, "", "no matrix here", "\x1b[4m"])
 def test_what_is_no_topology_gives_none(text):
-    assert background.topology(text) is None
+    assert machines.topology(text) is None
 
 
 def test_a_thousand_devices_are_shown_on_one_page(built):

@@ -5,6 +5,7 @@ import pytest
 
 from evalsuite import paths
 from evalsuite.report import figures
+from evalsuite.report.book import columns
 from evalsuite.report.sections.glossary import glossary as glossary_section
 from evalsuite.report.text import glossary, words
 from evalsuite.report.text.words import Words, WordsError
@@ -137,6 +138,11 @@ def test_every_key_that_a_template_asks_for_exists():
     keys = {key for file in files for key in asked.findall(file.read_text(encoding="utf-8"))}
 
     assert sorted(key for key in keys if key not in SPOKEN) == []
+
+
+@pytest.mark.parametrize("column", [one.name for one in columns.OF_CASE if one.form])
+def test_a_column_that_the_page_shows_has_a_name_in_both_languages(column):
+    assert [language for language in LANGUAGES if f"totals.{column}" not in SPOKEN.tables[language]] == []
 
 
 def test_no_sentence_lies_unused():

@@ -8,6 +8,7 @@ from typing import Any
 
 from evalsuite.files import write_atomically
 from evalsuite.model import Case, Finding, Interval, Measurement, Summary, Unmeasured
+from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.sections.author import author
@@ -17,7 +18,6 @@ from evalsuite.report.text import findings, names
 from evalsuite.results.measure import breakdown
 from evalsuite.results.measure import latency as latency_room
 from evalsuite.results.measure.summary import counts
-from evalsuite.results.rules import flops_and_energy
 
 Row = dict[str, Any]
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would compute such a cell
@@ -151,27 +151,11 @@ def _summary(book: Book, one: Summary | Unmeasured) -> Row:
         "base_devices": base.total_devices if base else None,
         **_interval("speedup", valid.speedup if valid else None),
         **_interval("efficiency", valid.efficiency if valid else None),
-        **_physics(valid),
+        **{column.name: column.value(valid) if valid else None for column in columns.OF_CASE},
         "partial": valid.partial if valid else False,
         "origin": one.origin,
         "state": book.state(one.case),
         "findings": ";".join(sorted({finding.code for finding in book.findings_of(one)})),
-    }
-
-
-def _physics(valid: Summary | None) -> Row:
-    """What each device computed, and what an item cost in energy."""
-    found = flops_and_energy.compute(valid) if valid else None
-    memory = flops_and_energy.peak_memory(valid) if valid else None
-    energy = flops_and_energy.energy(valid) if valid else None
-    return {
-        "tflops_per_device": found.tflops_per_device if found else None,
-        "peak_tflops": found.peak_tflops if found else None,
-        "mfu": found.mfu if found else None,
-        "peak_memory_printed_bytes": memory.printed_bytes if memory else None,
-        "peak_memory_sampled_bytes": memory.sampled_bytes if memory else None,
-        "energy_j_per_item": energy.joules_per_item if energy else None,
-        "energy_method": energy.method if energy else None,
     }
 
 
@@ -289,8 +273,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
             "base_devices",
         ),
         *(*_RATIO("speedup"), *_RATIO("efficiency")),
-        *("tflops_per_device", "peak_tflops", "mfu"),
-        *("peak_memory_printed_bytes", "peak_memory_sampled_bytes", "energy_j_per_item", "energy_method"),
+        *(column.name for column in columns.OF_CASE),
         *("partial", "origin", "state", "findings"),
     ),
     "utilisation": (

@@ -13,7 +13,7 @@ from evalsuite.report.forms import headline_figure
 from evalsuite.report.forms.headline_figure import HeadlineFigure
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import contents
-from evalsuite.report.sections.background import background
+from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common import drawn
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
@@ -92,6 +92,6 @@ def _about(subject: Subject, writer: MarkdownWriter) -> str:
         writer.beyond(
             "markdown.about",
             period=times.text(period, subject.words) if period else nothing,
-            machine=background.one_line(subject.book, subject.words) or nothing,
+            machine=machines.one_line(subject.book, subject.words) or nothing,
         )
     )

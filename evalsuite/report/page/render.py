@@ -15,7 +15,7 @@ from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.page import ahead, assets, contents, embedded, policy, templates, used_terms
 from evalsuite.report.page import slim as slim_room
 from evalsuite.report.page.contents import Chapter
-from evalsuite.report.sections.background import background
+from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common import drawn
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.glossary import glossary as glossary_section
@@ -75,7 +75,7 @@ def _filled(
         above_title=heading.above_title(book.evaluation, words) or "",
         period=book.period,
         period_text=times.text(book.period, words) if book.period else None,
-        machine=background.one_line(book, words),
+        machine=machines.one_line(book, words),
         build_hash=build_hash,
         build_id=build_hash[: identity.SHOWN_DIGITS],
         version=__version__,

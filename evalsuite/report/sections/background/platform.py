@@ -1,41 +1,28 @@
 """Section 2.1: the platform in the lab's own words, its links, and the sizes that can be chosen on it."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from evalsuite.lab import Link
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.text import numbers
-from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.report.text.words import Text, Words
 
 Scale = tuple[int, int]  # nodes, devices of the whole job
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlatformFacts:
-    """What the lab says of its platform; nothing where it says nothing."""
-
-    paragraphs: tuple[Rendered, ...]
-    links: tuple[Link, ...]
-    sizes: tuple[Text, ...]
-    limit: Text | None  # where the plan asks for more than can be chosen
-
-
-def facts(subject: Subject) -> PlatformFacts:
+def facts(subject: Subject) -> Mapping[str, Any]:
     lab, words = subject.book.evaluation.document, subject.words
     written = lab.platform if lab else None
-    if written is None:
-        return PlatformFacts(paragraphs=(), links=(), sizes=(), limit=None)
-    sizes = sorted({_scale(size) for size in written.sizes}, key=lambda scale: (scale[1], scale[0]))
-    return PlatformFacts(
-        paragraphs=author_sections.prose(written.text, subject),
-        links=written.links,
-        sizes=tuple(_said(words, scale) for scale in sizes),
-        limit=_limit(subject.book, words, sizes),
-    )
+    sizes = sorted(map(_scale, set(written.sizes)), key=lambda scale: (scale[1], scale[0])) if written else []
+    return {
+        "paragraphs": author_sections.prose(written.text, subject) if written else (),
+        "links": written.links if written else (),
+        "sizes": [_say(words, scale) for scale in sizes],
+        "limit": _limit(subject.book, words, sizes),
+    }
 
 
 def _scale(size: str) -> Scale:
@@ -43,7 +30,7 @@ def _scale(size: str) -> Scale:
     return int(nodes), int(nodes) * int(per_node)
 
 
-def _said(words: Words, scale: Scale) -> Text:
+def _say(words: Words, scale: Scale) -> Text:
     return words("background.size", nodes=numbers.count(scale[0]), devices=numbers.count(scale[1]))
 
 
@@ -52,15 +39,15 @@ def _limit(book: Book, words: Words, sizes: list[Scale]) -> Text | None:
     planned = max(((case.nodes, case.total_devices) for case in book.planned), key=lambda one: one[1], default=None)
     if not sizes or planned is None or planned[1] <= sizes[-1][1]:
         return None
-    return words("background.size_exceeded", largest=_said(words, sizes[-1]), planned=_said(words, planned))
+    return words("background.size_exceeded", largest=_say(words, sizes[-1]), planned=_say(words, planned))
 
 
 def markdown(subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
     found = facts(subject)
-    if found.paragraphs or found.sizes:
+    if found["paragraphs"] or found["sizes"]:
         yield f"## {writer.word('background.platform')}"
-        yield from map(writer.said, found.paragraphs)
-    if found.sizes:
-        yield writer.said(writer.words("background.sizes", sizes=writer.words.listed(found.sizes)))
-    if found.limit:
-        yield writer.said(found.limit)
+        yield from map(writer.said, found["paragraphs"])
+    if found["sizes"]:
+        yield writer.said(writer.words("background.sizes", sizes=writer.words.listed(found["sizes"])))
+    if found["limit"]:
+        yield writer.said(found["limit"])

@@ -1,4 +1,4 @@
-"""One figure for the same reading of several devices."""
+"""The same resource of several devices as one reading."""
 
 import statistics
 from collections.abc import Sequence
@@ -8,7 +8,12 @@ from evalsuite.model import Utilisation
 ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage or a temperature is averaged
 
 
-def together(used: Sequence[Utilisation]) -> float:
-    """One figure for several devices: the sum of rates and amounts, the mean of percentages."""
+def combine_means(used: Sequence[Utilisation]) -> float:
     means = [one.mean for one in used]
     return sum(means) if used[0].unit in ADDED_UP else statistics.fmean(means)
+
+
+def combine_spreads(used: Sequence[Utilisation]) -> tuple[float, float]:
+    """From the 5th to the 95th percentile: of sums the sums, else the least and the greatest."""
+    low, high = [one.p5 for one in used], [one.p95 for one in used]
+    return (sum(low), sum(high)) if used[0].unit in ADDED_UP else (min(low), max(high))

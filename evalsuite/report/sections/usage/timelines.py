@@ -8,7 +8,7 @@ from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.drawn import Drawn, setting
-from evalsuite.report.sections.usage.readings import ADDED_UP, together
+from evalsuite.report.sections.usage.readings import ADDED_UP, combine_means
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Pair, Rendered, Text, Words
 
@@ -35,7 +35,7 @@ class _Run:
 
     def reading(self, resource: str) -> float | None:
         found = [one for one in self.used if one.resource == resource]
-        return together(found) if found else None
+        return combine_means(found) if found else None
 
     def samples(self, resource: str) -> tuple[tuple[float, float | None], ...]:
         """Of all devices together where there are several."""
@@ -43,7 +43,7 @@ class _Run:
         return tuple(self.line.series[resource, None if None in devices else devices[0]]) if devices else ()
 
 
-def drawn(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> Drawn | None:
+def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> Drawn | None:
     """One figure for the runs of a block; None where no resource was used over time."""
     runs = _runs(shown, block)
     known = [name for name in _resources(runs) if any(run.samples(name) for run in runs)]

